@@ -1,0 +1,225 @@
+//! The one shape of everything that is reported: errors, warnings and information.
+
+use crate::source::Place;
+
+/// How much a [`Diagnostic`] matters, as a ResourceList result states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Something worth knowing.
+    Info,
+    /// Probably a slip; the output stands.
+    Warning,
+    /// There is no output.
+    Error,
+}
+
+impl Severity {
+    /// The word a ResourceList result uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// The Kubernetes object a [`Diagnostic`] is about, and the file it came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectReference {
+    /// `apiVersion`, as written.
+    pub api_version: String,
+    /// `kind`, as written.
+    pub kind: String,
+    /// `metadata.namespace`, empty if none.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// The slash-separated path its orchestrator keeps it under.
+    pub path: Option<String>,
+    /// Its position among the objects of that file, counted from 0.
+    pub index: usize,
+}
+
+/// One thing to tell the user. It maps one to one to an entry of a ResourceList's `results`.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What is wrong, in one sentence: lower case, no final period, the user's names in backticks.
+    pub message: String,
+    /// Where in the text.
+    pub place: Option<Place>,
+    /// Further places that explain it, each with a few words (`first declared here`).
+    pub related: Vec<(Place, String)>,
+    /// The object it is about.
+    pub object: Option<ObjectReference>,
+    /// The field path in that object, as `spec.containers[0].image`.
+    pub field: Option<String>,
+    /// What to do next.
+    pub hints: Vec<String>,
+}
+
+/// The outcome of a step that stops at its first error.
+pub type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
+
+impl Diagnostic {
+    fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            message: message.into(),
+            place: None,
+            related: Vec::new(),
+            object: None,
+            field: None,
+            hints: Vec::new(),
+        }
+    }
+
+    /// Something that leaves no output.
+    #[must_use]
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, message)
+    }
+
+    /// Something that is probably a slip.
+    #[must_use]
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, message)
+    }
+
+    /// Something worth knowing.
+    #[must_use]
+    pub fn info(message: impl Into<String>) -> Self {
+        Self::new(Severity::Info, message)
+    }
+
+    /// Says where it is.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// Adds a further place with a few words on it.
+    #[must_use]
+    pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
+        self.related.push((place, label.into()));
+        self
+    }
+
+    /// Says which field of the object it is about.
+    #[must_use]
+    pub fn field(mut self, path: impl Into<String>) -> Self {
+        self.field = Some(path.into());
+        self
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds the hint if there is one.
+    #[must_use]
+    pub fn maybe_hint(self, hint: Option<String>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+}
+
+/// What a stage has to say: it goes on collecting, and whoever runs the stage asks at its end
+/// whether there were errors, so that all of them are reported together.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Nothing to say yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { list: Vec::new() }
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
+        self.list.push(diagnostic.into());
+    }
+
+    /// Keeps the value of `result`, or its error among the others.
+    pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(diagnostic) => {
+                self.push(*diagnostic);
+                None
+            }
+        }
+    }
+
+    /// Adds all of `others`.
+    pub fn append(&mut self, others: Self) {
+        self.list.extend(others.list);
+    }
+
+    /// Whether there is an error among them.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// All of them, in the order they were found.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+
+    /// All of them, to change them in place.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Diagnostic> {
+        self.list.iter_mut()
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self {
+            list: vec![diagnostic],
+        }
+    }
+}
+
+impl From<Box<Diagnostic>> for Diagnostics {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self::from(*diagnostic)
+    }
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: ", self.severity.as_str())?;
+        if let Some(place) = &self.place {
+            write!(f, "{}: ", place.to_text())?;
+        }
+        f.write_str(&self.message)?;
+        for hint in &self.hints {
+            write!(f, "\n  help: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostic {}

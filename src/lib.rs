@@ -1,0 +1,5 @@
+//! krm-template: a template engine for Kubernetes configuration.
+
+pub mod diagnostic;
+pub mod source;
+pub mod yaml;

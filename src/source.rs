@@ -19,6 +19,12 @@ impl Source {
         })
     }
 
+    /// The text itself.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
     /// The name users know the text by.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -1,3 +1,29 @@
 //! A YAML or JSON document that prints exactly as it was read.
+//!
+//! The text is the model: [`Document`] holds the source and a table of byte ranges. Reading turns
+//! nodes into [`Value`]s that remember where they came from; writing compares a value with the
+//! text it came from and edits only what differs. Nothing else is ever printed anew.
+//!
+//! This module knows YAML and how Kubernetes reads it (go-yaml and sigs.k8s.io/yaml), but no
+//! Kubernetes objects.
 
-pub mod value;
+mod emit;
+mod node;
+mod parse;
+mod read;
+mod render;
+#[doc(hidden)]
+pub mod scalar;
+mod value;
+mod write;
+
+pub use node::{Cursor, Document, Kind, NodeId};
+pub use parse::{MAX_DEPTH, MAX_LENGTH};
+pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
+pub use render::{Position, render};
+pub use value::{Data, Scalar, Value};
+
+pub(crate) use emit::json;
+pub(crate) use parse::next_line;
+pub(crate) use render::{close, to_string};
+pub(crate) use write::{Anchors, Edit, Rewrite, apply, end_with_comments};

@@ -1,0 +1,20 @@
+//! The annotations by which orchestrators track where an object is kept.
+
+/// The file an object is kept in, relative to the package, slash-separated.
+pub(crate) const PATH: &str = "internal.config.kubernetes.io/path";
+/// The position of an object in its file, counted from 0.
+pub(crate) const INDEX: &str = "internal.config.kubernetes.io/index";
+/// The older spellings of [`PATH`] and [`INDEX`], which kpt and kustomize still send.
+pub(crate) const LEGACY_PATH: &str = "config.kubernetes.io/path";
+/// See [`LEGACY_PATH`].
+pub(crate) const LEGACY_INDEX: &str = "config.kubernetes.io/index";
+/// Keeps an object out of the cluster; any value but `"false"` counts.
+pub(crate) const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
+
+/// Whether an annotation is the orchestrator's own bookkeeping, which a function passes on
+/// unchanged (functions specification, "Internal annotations").
+pub(crate) fn is_internal(key: &str) -> bool {
+    key.starts_with("internal.config.kubernetes.io/")
+        || key.starts_with("config.k8s.io/")
+        || matches!(key, LEGACY_PATH | LEGACY_INDEX)
+}

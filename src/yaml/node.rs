@@ -1,0 +1,403 @@
+//! The table of spans behind a document, and the cursor that reads it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::source::{Place, Source};
+use crate::yaml::scalar::{self, Style};
+
+/// Marks "no node" where a [`Node`] names another.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Entries of key and value.
+    Mapping,
+    /// A list of items.
+    Sequence,
+    /// A scalar in the given style.
+    Scalar(Style),
+    /// `*name`: stands for an anchored node.
+    Alias,
+}
+
+/// How a mapping entry's key is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    /// No key: a sequence item or a document's root.
+    None,
+    /// A scalar in the given style.
+    Scalar(Style),
+    /// An alias to a scalar.
+    Alias,
+    /// A collection: YAML allows it, Kubernetes does not.
+    Complex,
+}
+
+/// One entry of a mapping, item of a sequence or root of a document: its key and its value as
+/// byte ranges of the source. Nodes stand in pre-order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Node {
+    /// Where the entry begins: its key (or the key's `?`, anchor or tag), its dash, or its value.
+    pub(crate) entry: u32,
+    /// The key with its quotes; the dash of an item in a block sequence; else empty.
+    pub(crate) key: Span,
+    /// The value without its anchor and tag. A block scalar begins at its `|` or `>` and ends
+    /// behind the line break of its last line; an absent value is empty, behind the `:` or `-`.
+    pub(crate) value: Span,
+    /// Where the value's anchor and tag begin; `value.start` if it has none.
+    pub(crate) props: u32,
+    /// The node behind the last one inside this.
+    pub(crate) next: u32,
+    /// For an alias as value or key: the anchored node.
+    pub(crate) target: u32,
+    pub(crate) kind: Kind,
+    pub(crate) key_kind: KeyKind,
+    /// A collection in braces or brackets.
+    pub(crate) flow: bool,
+    /// An entry or item of a collection in braces or brackets.
+    pub(crate) in_flow: bool,
+    pub(crate) anchor: bool,
+    pub(crate) tag: bool,
+}
+
+/// A byte range that fits the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Span {
+    pub(crate) const fn empty(at: u32) -> Self {
+        Self { start: at, end: at }
+    }
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    pub(crate) const fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Names a node of a [`Document`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub(crate) u32);
+
+/// A YAML or JSON text with the table of its nodes. The text is never copied or re-written:
+/// reading slices it and [writing](crate::yaml::write) edits it.
+#[derive(Debug)]
+pub struct Document {
+    pub(crate) source: Arc<Source>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) roots: Vec<u32>,
+}
+
+impl Document {
+    /// The text this was read from.
+    #[must_use]
+    pub const fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.source.text()
+    }
+
+    /// The documents of the stream that are not empty, by their root node.
+    pub fn roots(&self) -> impl Iterator<Item = Cursor<'_>> {
+        self.roots.iter().map(|&id| self.cursor(NodeId(id)))
+    }
+
+    /// The cursor on node `id`, which must be of this document.
+    #[must_use]
+    pub const fn cursor(&self, id: NodeId) -> Cursor<'_> {
+        Cursor { document: self, id }
+    }
+
+    /// The node, or an empty one for an id of another document.
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        static NOTHING: Node = Node {
+            entry: 0,
+            key: Span::empty(0),
+            value: Span::empty(0),
+            props: 0,
+            next: NONE,
+            target: NONE,
+            kind: Kind::Scalar(Style::Plain),
+            key_kind: KeyKind::None,
+            flow: false,
+            in_flow: false,
+            anchor: false,
+            tag: false,
+        };
+        self.nodes.get(id.0 as usize).unwrap_or(&NOTHING)
+    }
+
+    pub(crate) fn slice(&self, range: Range<usize>) -> &str {
+        self.text().get(range).unwrap_or_default()
+    }
+
+    pub(crate) fn place(&self, range: Range<usize>) -> Place {
+        Place {
+            source: Arc::clone(&self.source),
+            range,
+        }
+    }
+
+    /// Bytes between the start of the line and `offset`.
+    pub(crate) fn column(&self, offset: usize) -> usize {
+        offset - self.line_start(offset)
+    }
+
+    pub(crate) fn line_start(&self, offset: usize) -> usize {
+        let before = self.text().as_bytes().get(..offset).unwrap_or_default();
+        memchr::memrchr(b'\n', before).map_or_else(|| self.bom(), |newline| newline + 1)
+    }
+
+    /// Length of the byte order mark the text begins with, if any.
+    pub(crate) fn bom(&self) -> usize {
+        if self.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+    }
+
+    /// The children of `id`, which are its entries or items.
+    pub(crate) fn children(&self, id: NodeId) -> Children<'_> {
+        let node = self.node(id);
+        Children {
+            document: self,
+            at: id.0.saturating_add(1),
+            end: node.next,
+        }
+    }
+}
+
+/// Iterates over a node's entries or items.
+pub(crate) struct Children<'d> {
+    document: &'d Document,
+    at: u32,
+    end: u32,
+}
+
+impl<'d> Iterator for Children<'d> {
+    type Item = Cursor<'d>;
+
+    fn next(&mut self) -> Option<Cursor<'d>> {
+        if self.at >= self.end || self.at as usize >= self.document.nodes.len() {
+            return None;
+        }
+        let cursor = self.document.cursor(NodeId(self.at));
+        self.at = cursor.node().next;
+        Some(cursor)
+    }
+}
+
+/// A node together with its document: what reading code passes around.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor<'d> {
+    document: &'d Document,
+    id: NodeId,
+}
+
+impl<'d> Cursor<'d> {
+    /// The node's name in its document.
+    #[must_use]
+    pub const fn id(self) -> NodeId {
+        self.id
+    }
+
+    /// The document it belongs to.
+    #[must_use]
+    pub const fn document(self) -> &'d Document {
+        self.document
+    }
+
+    pub(crate) fn node(self) -> &'d Node {
+        self.document.node(self.id)
+    }
+
+    /// The node an alias stands for; any other node itself.
+    #[must_use]
+    pub fn resolved(self) -> Self {
+        let node = self.node();
+        if node.kind == Kind::Alias && node.target != NONE {
+            self.document.cursor(NodeId(node.target))
+        } else {
+            self
+        }
+    }
+
+    /// What the node is; an alias counts as what it stands for.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        self.resolved().node().kind
+    }
+
+    /// Whether the value is a mapping.
+    #[must_use]
+    pub fn is_mapping(self) -> bool {
+        self.kind() == Kind::Mapping
+    }
+
+    /// Whether the value is a sequence.
+    #[must_use]
+    pub fn is_sequence(self) -> bool {
+        self.kind() == Kind::Sequence
+    }
+
+    /// Whether nothing, `null` or `~` is there.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        matches!(self.scalar(), Ok(Some(crate::yaml::Scalar::Null)))
+    }
+
+    /// The value as it is written: quotes, brackets and all.
+    #[must_use]
+    pub fn raw(self) -> &'d str {
+        self.document.slice(self.node().value.range())
+    }
+
+    /// Where the value is; for an absent value, where its key or dash is.
+    #[must_use]
+    pub fn place(self) -> Place {
+        let node = self.node();
+        if node.value.is_empty() { self.key_place() } else { self.document.place(node.value.range()) }
+    }
+
+    /// Where the key is; for an item, where its dash or value begins.
+    #[must_use]
+    pub fn key_place(self) -> Place {
+        let node = self.node();
+        let range = match node.key_kind {
+            KeyKind::None if !node.value.is_empty() => node.value.range(),
+            _ => node.key.range(),
+        };
+        self.document.place(range)
+    }
+
+    /// The key of a mapping entry, as Kubernetes reads it: `n: x` has the key `false`.
+    ///
+    /// # Errors
+    /// If the key is a collection, or its escapes are malformed.
+    pub fn key(self) -> Result<Cow<'d, str>> {
+        let node = self.node();
+        match node.key_kind {
+            KeyKind::None => Ok(Cow::Borrowed("")),
+            KeyKind::Scalar(style) => {
+                let raw = self.document.slice(node.key.range());
+                let text = self.decode(raw, style, node.key.start)?;
+                Ok(if style == Style::Plain { scalar::key_text(text) } else { text })
+            }
+            KeyKind::Alias => {
+                let target = self.document.cursor(NodeId(node.target));
+                match target.text()? {
+                    Some(text) => Ok(text),
+                    None => Err(self.complex_key()),
+                }
+            }
+            KeyKind::Complex => Err(self.complex_key()),
+        }
+    }
+
+    fn complex_key(self) -> Box<Diagnostic> {
+        Diagnostic::error("a mapping key must be a string, found a collection")
+            .at(self.key_place())
+            .hint("Kubernetes objects have string keys only")
+            .into()
+    }
+
+    /// The value as text, if it is a scalar: the source text of a plain scalar, the content of a
+    /// quoted or block one. An absent value is the empty text.
+    ///
+    /// # Errors
+    /// If its escapes are malformed.
+    pub fn text(self) -> Result<Option<Cow<'d, str>>> {
+        let resolved = self.resolved();
+        let node = resolved.node();
+        let Kind::Scalar(style) = node.kind else {
+            return Ok(None);
+        };
+        resolved.decode(resolved.raw(), style, node.value.start).map(Some)
+    }
+
+    pub(crate) fn decode(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
+        let parent = match style {
+            Style::Literal | Style::Folded => self.block_parent(),
+            _ => None,
+        };
+        scalar::decode(raw, style, parent).map_err(|error| {
+            let at = start as usize + error.offset;
+            Diagnostic::error(error.message)
+                .at(self.document.place(at..at + 1))
+                .into()
+        })
+    }
+
+    /// The column a block scalar's own indentation counts from: that of the entry it is in.
+    /// `None` for a document's root.
+    pub(crate) fn block_parent(self) -> Option<usize> {
+        let node = self.node();
+        if node.key.is_empty() && node.key_kind == KeyKind::None {
+            return None;
+        }
+        Some(self.document.column(node.entry as usize))
+    }
+
+    /// The entries of a mapping or the items of a sequence, as written: merge keys and duplicate
+    /// keys included. An alias has those of the node it stands for.
+    pub fn children(self) -> impl Iterator<Item = Self> {
+        let resolved = self.resolved();
+        resolved.document.children(resolved.id)
+    }
+
+    /// The entry with this key, the last one if there are several; looks through merge keys.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Self> {
+        self.get_within(key, MERGE_DEPTH)
+    }
+
+    fn get_within(self, key: &str, depth: usize) -> Option<Self> {
+        if !self.is_mapping() {
+            return None;
+        }
+        let mut found = None;
+        let mut merge = None;
+        for entry in self.children() {
+            match entry.key() {
+                Ok(name) if name == key => found = Some(entry),
+                Ok(name) if name == "<<" => merge = Some(entry),
+                _ => {}
+            }
+        }
+        if found.is_some() || depth == 0 {
+            return found;
+        }
+        let merge = merge?;
+        if merge.is_sequence() {
+            merge.children().find_map(|map| map.get_within(key, depth - 1))
+        } else {
+            merge.get_within(key, depth - 1)
+        }
+    }
+
+    /// Follows keys downwards: `at(["metadata", "name"])`.
+    #[must_use]
+    pub fn at<const N: usize>(self, keys: [&str; N]) -> Option<Self> {
+        keys.iter().try_fold(self, |cursor, key| cursor.get(key))
+    }
+
+    /// The text of the scalar under these keys, if there is one.
+    #[must_use]
+    pub fn text_at<const N: usize>(self, keys: [&str; N]) -> Option<Cow<'d, str>> {
+        self.at(keys)?.text().ok()?
+    }
+}
+
+/// How many merge keys are followed into one another when a single key is looked up.
+const MERGE_DEPTH: usize = 16;

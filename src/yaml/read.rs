@@ -1,0 +1,338 @@
+//! Nodes become [`Value`]s: aliases and merge keys resolved, duplicate keys found.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
+use crate::yaml::node::{Cursor, Kind, NONE};
+use crate::yaml::scalar::{self, Style};
+use crate::yaml::value::{Data, Scalar, Value};
+
+/// How many nodes aliases may stand for in one value that is read.
+pub const MAX_ALIASED_NODES: usize = 100_000;
+
+/// How many bytes of text aliases may stand for in one value that is read.
+pub const MAX_ALIASED_BYTES: usize = 16 * 1024 * 1024;
+
+/// What a mapping that has a key twice means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuplicateKeys {
+    /// An error that names both places.
+    Refuse,
+    /// The last one counts; a warning names both places.
+    LastWins,
+}
+
+impl<'d> Cursor<'d> {
+    /// The whole value under this node. Errors and warnings go to `diagnostics`, all of them.
+    ///
+    /// Returns `None` if there was an error.
+    #[must_use]
+    pub fn value(self, duplicates: DuplicateKeys, diagnostics: &mut Diagnostics) -> Option<Value<'d>> {
+        let mut reader = Reader {
+            duplicates,
+            diagnostics,
+            nodes_left: MAX_ALIASED_NODES,
+            bytes_left: MAX_ALIASED_BYTES,
+            inside: Vec::new(),
+            failed: false,
+        };
+        let value = reader.value(self);
+        (!reader.failed).then_some(value)
+    }
+
+    /// The value, if it is a scalar, as Kubernetes reads it.
+    ///
+    /// # Errors
+    /// If its escapes are malformed or its tag does not fit.
+    pub fn scalar(self) -> Result<Option<Scalar<'d>>> {
+        let resolved = self.resolved();
+        let node = resolved.node();
+        let Kind::Scalar(style) = node.kind else {
+            return Ok(None);
+        };
+        if style == Style::Plain && node.value.is_empty() && !node.tag {
+            return Ok(Some(Scalar::Null));
+        }
+        let text = resolved.decode(resolved.raw(), style, node.value.start)?;
+        if node.tag {
+            return resolved.tagged(text, style).map(Some);
+        }
+        Ok(Some(if style == Style::Plain { resolve(text) } else { Scalar::String(text) }))
+    }
+
+    /// A scalar with an explicit tag, read as go-yaml does: the core tags decide the type, others
+    /// make it a string.
+    fn tagged(self, text: Cow<'d, str>, style: Style) -> Result<Scalar<'d>> {
+        let node = self.node();
+        let props = self
+            .document()
+            .slice(node.props as usize..node.value.start as usize);
+        let tag = props
+            .split_ascii_whitespace()
+            .find(|word| word.starts_with('!'))
+            .unwrap_or_default();
+        let tag = tag
+            .strip_prefix("!<tag:yaml.org,2002:")
+            .and_then(|rest| rest.strip_suffix('>'))
+            .or_else(|| tag.strip_prefix("!!"));
+        let mismatch = |expected: &str| {
+            Diagnostic::error(format!("expected {expected} behind the tag, found `{text}`"))
+                .at(self.place())
+                .into()
+        };
+        match tag {
+            Some("null") => Ok(Scalar::Null),
+            Some("bool") => match resolve(text.clone()) {
+                Scalar::Bool(flag) => Ok(Scalar::Bool(flag)),
+                _ => Err(mismatch("a bool")),
+            },
+            Some("int" | "float") => match resolve(text.clone()) {
+                Scalar::Number(digits) => Ok(Scalar::Number(digits)),
+                _ => Err(mismatch("a number")),
+            },
+            Some("binary") => decode_base64(&text)
+                .map(|text| Scalar::String(Cow::Owned(text)))
+                .ok_or_else(|| mismatch("the base64 encoding of a text")),
+            Some("timestamp") | None if style == Style::Plain && tag.is_some() => Ok(resolve(text)),
+            _ => Ok(Scalar::String(text)),
+        }
+    }
+}
+
+/// Resolves the text of a plain scalar, borrowed or not.
+fn resolve(text: Cow<'_, str>) -> Scalar<'_> {
+    match text {
+        Cow::Borrowed(text) => scalar::resolve(text),
+        Cow::Owned(text) => match scalar::resolve(&text) {
+            Scalar::Null => Scalar::Null,
+            Scalar::Bool(flag) => Scalar::Bool(flag),
+            Scalar::Number(digits) => Scalar::Number(Cow::Owned(digits.into_owned())),
+            Scalar::String(_) => Scalar::String(Cow::Owned(text)),
+        },
+    }
+}
+
+/// RFC 4648 with padding; white space is skipped, as go-yaml does for `!!binary`.
+pub(crate) fn decode_base64(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut bits = 0u32;
+    let mut count = 0;
+    let mut padding = 0;
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' => {
+                padding += 1;
+                0
+            }
+            _ => return None,
+        };
+        if padding > 0 && byte != b'=' {
+            return None;
+        }
+        bits = bits << 6 | u32::from(value);
+        count += 1;
+        if count % 4 == 0 {
+            let [_, a, b, c] = bits.to_be_bytes();
+            bytes.extend([a, b, c]);
+            bits = 0;
+        }
+    }
+    if count % 4 != 0 || padding > 2 {
+        return None;
+    }
+    bytes.truncate(bytes.len().checked_sub(padding)?);
+    String::from_utf8(bytes).ok()
+}
+
+struct Reader<'r> {
+    duplicates: DuplicateKeys,
+    diagnostics: &'r mut Diagnostics,
+    nodes_left: usize,
+    bytes_left: usize,
+    /// The anchored nodes whose aliases are being followed.
+    inside: Vec<u32>,
+    failed: bool,
+}
+
+impl<'d> Reader<'_> {
+    fn fail(&mut self, diagnostic: Box<Diagnostic>) -> Value<'d> {
+        if !self.failed || diagnostic.severity == Severity::Error {
+            self.diagnostics.push(*diagnostic);
+        }
+        self.failed = true;
+        Data::Scalar(Scalar::Null).into()
+    }
+
+    fn value(&mut self, cursor: Cursor<'d>) -> Value<'d> {
+        if !self.inside.is_empty() {
+            let size = cursor.raw().len();
+            let scalar = matches!(cursor.node().kind, Kind::Scalar(_));
+            self.nodes_left = self.nodes_left.saturating_sub(1);
+            self.bytes_left = self.bytes_left.saturating_sub(if scalar { size } else { 0 });
+            if self.nodes_left == 0 || self.bytes_left == 0 {
+                if self.failed {
+                    return Data::Scalar(Scalar::Null).into();
+                }
+                let limit = if self.nodes_left == 0 {
+                    format!("{MAX_ALIASED_NODES} nodes")
+                } else {
+                    format!("{MAX_ALIASED_BYTES} bytes")
+                };
+                return self.fail(
+                    Diagnostic::error(format!("aliases stand for more than {limit}"))
+                        .at(cursor.place())
+                        .hint("write the text out instead of using `*aliases`")
+                        .into(),
+                );
+            }
+        }
+        let data = match cursor.node().kind {
+            Kind::Alias => return self.alias(cursor),
+            Kind::Scalar(_) => match cursor.scalar() {
+                Ok(scalar) => Data::Scalar(scalar.unwrap_or(Scalar::Null)),
+                Err(diagnostic) => return self.fail(diagnostic),
+            },
+            Kind::Sequence => {
+                Data::Sequence(cursor.children().map(|item| self.value(item)).collect())
+            }
+            Kind::Mapping => self.mapping(cursor),
+        };
+        let origin = self.inside.is_empty().then(|| cursor.id());
+        Value { origin, data }
+    }
+
+    fn alias(&mut self, cursor: Cursor<'d>) -> Value<'d> {
+        let target = cursor.node().target;
+        let own = cursor.id().0;
+        let target_node = cursor.resolved().node();
+        if target == NONE || self.inside.contains(&target) || (target <= own && own < target_node.next) {
+            return self.fail(
+                Diagnostic::error(format!("alias `{}` stands for itself", cursor.raw()))
+                    .at(cursor.place())
+                    .into(),
+            );
+        }
+        self.inside.push(target);
+        let value = self.value(cursor.resolved());
+        self.inside.pop();
+        let origin = self.inside.is_empty().then(|| cursor.id());
+        Value { origin, data: value.data }
+    }
+
+    fn mapping(&mut self, cursor: Cursor<'d>) -> Data<'d> {
+        let mut entries: Vec<(Cow<'d, str>, Value<'d>)> = Vec::new();
+        let mut places: Vec<Cursor<'d>> = Vec::new();
+        let mut merged: Vec<(usize, Value<'d>)> = Vec::new();
+        let mut index = KeyIndex::default();
+        for entry in cursor.children() {
+            let key = match entry.key() {
+                Ok(key) => key,
+                Err(diagnostic) => {
+                    self.fail(diagnostic);
+                    continue;
+                }
+            };
+            let plain = entry.node().key_kind == crate::yaml::node::KeyKind::Scalar(Style::Plain);
+            let value = self.value(entry);
+            if plain && key == "<<" {
+                merged.push((entries.len(), value));
+                continue;
+            }
+            if let Some(first) = index.insert(&key, &entries) {
+                self.duplicate(&key, entry, places.get(first).copied());
+                // The later one counts, in the place of the later one.
+                if let Some(slot) = entries.get_mut(first) {
+                    slot.1 = value;
+                }
+                continue;
+            }
+            entries.push((key, value));
+            places.push(entry);
+        }
+        for (at, value) in merged.into_iter().rev() {
+            self.merge(cursor, &mut entries, at, value);
+        }
+        Data::Mapping(entries)
+    }
+
+    fn duplicate(&mut self, key: &str, entry: Cursor<'d>, first: Option<Cursor<'d>>) {
+        let message = format!("mapping key `{key}` is there twice");
+        let (diagnostic, hint) = match self.duplicates {
+            DuplicateKeys::Refuse => {
+                self.failed = true;
+                (Diagnostic::error(message), "remove one of the two")
+            }
+            DuplicateKeys::LastWins => (
+                Diagnostic::warning(message),
+                "the last one counts; remove the other",
+            ),
+        };
+        let mut diagnostic = diagnostic.at(entry.key_place()).hint(hint);
+        if let Some(first) = first {
+            diagnostic = diagnostic.related(first.key_place(), "first here");
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Puts the entries of a merge key where it stood; keys the mapping has itself win, and of
+    /// several merged mappings the first.
+    fn merge(&mut self, cursor: Cursor<'d>, entries: &mut Vec<(Cow<'d, str>, Value<'d>)>, at: usize, value: Value<'d>) {
+        let maps = match value.data {
+            Data::Mapping(_) => vec![value],
+            Data::Sequence(items) => items,
+            Data::Scalar(_) => vec![value],
+        };
+        let mut at = at;
+        for map in maps {
+            let Data::Mapping(merged) = map.data else {
+                self.fail(
+                    Diagnostic::error("a merge key `<<` needs a mapping or a list of mappings")
+                        .at(cursor.place())
+                        .into(),
+                );
+                return;
+            };
+            for (key, value) in merged {
+                if entries.iter().all(|(name, _)| *name != key) {
+                    entries.insert(at.min(entries.len()), (key, value.without_origin()));
+                    at += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Finds a key among entries: by looking at each in small mappings, by a tree in large ones.
+#[derive(Default)]
+struct KeyIndex<'d> {
+    tree: std::collections::BTreeMap<Cow<'d, str>, usize>,
+}
+
+/// Mappings up to this many entries are searched one by one.
+const SMALL: usize = 16;
+
+impl<'d> KeyIndex<'d> {
+    /// The index of the entry with this key, if there is one already.
+    fn insert(&mut self, key: &Cow<'d, str>, entries: &[(Cow<'d, str>, Value<'d>)]) -> Option<usize> {
+        if entries.len() < SMALL {
+            return entries.iter().position(|(name, _)| name == key);
+        }
+        if self.tree.is_empty() {
+            for (index, (name, _)) in entries.iter().enumerate() {
+                self.tree.insert(name.clone(), index);
+            }
+        }
+        match self.tree.get(key) {
+            Some(&index) => Some(index),
+            None => {
+                self.tree.insert(key.clone(), entries.len());
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The text of a value as a document or list item of its own, checked by reading it again.
+
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::source::Source;
+use crate::yaml::emit::{self, Layout};
+use crate::yaml::node::{Cursor, Document, Kind, NodeId};
+use crate::yaml::read::DuplicateKeys;
+use crate::yaml::scalar::Style;
+use crate::yaml::value::{Data, Scalar, Value};
+use crate::yaml::write::{self, Anchors, Edit, Rewrite};
+
+/// Where a value's text will stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// At the left margin, as a document of a stream.
+    Document,
+    /// Behind a dash at this column, as an item of a sequence.
+    Item {
+        /// Where the dash stands.
+        column: usize,
+    },
+}
+
+/// Writes `value` as whole lines. Where it was read from `document`, that text is kept: its
+/// comments, order, quotes and line breaks; only what differs is written anew.
+///
+/// # Errors
+/// If the text cannot be made, or reads back as something else than `value`: a defect of this
+/// library that must not pass in silence.
+pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
+    let text = match value.origin.map(|id| document.cursor(id)) {
+        Some(node) if node.node().kind == Kind::Mapping && !node.node().flow => {
+            moved(node, value, position)?
+        }
+        _ => fresh(value, position),
+    };
+    check(text, value, position)
+}
+
+/// The text `value` was read from, edited and moved.
+fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<String> {
+    let document = node.document();
+    let start = node.node().value.start as usize;
+    let end = write::end_with_comments(node);
+    let mut edits = Rewrite::edits(node, value, Anchors::WriteOut)?;
+    edits.retain(|edit| edit.start >= start);
+    let text = write::apply(document.text(), start..end, &mut edits);
+    let from = document.column(start);
+    let comments = write::head_comments(node);
+    Ok(assemble(&comments, &write::reindent(&text, from, position.column()), position))
+}
+
+fn fresh(value: &Value<'_>, position: Position) -> String {
+    let mut text = String::new();
+    Layout::default().root(&mut text, value, position.column());
+    assemble(&[], &text, position)
+}
+
+impl Position {
+    /// The column the value itself stands at.
+    const fn column(self) -> usize {
+        match self {
+            Self::Document => 0,
+            Self::Item { column } => column + 2,
+        }
+    }
+}
+
+fn assemble(comments: &[&str], text: &str, position: Position) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let (indent, dash) = match position {
+        Position::Document => (0, ""),
+        Position::Item { column } => (column, "- "),
+    };
+    for comment in comments {
+        emit::indent(&mut out, indent);
+        out.push_str(comment);
+        out.push('\n');
+    }
+    emit::indent(&mut out, indent);
+    out.push_str(dash);
+    out.push_str(text);
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+    out
+}
+
+/// Reads `text` again and compares it with what was meant.
+fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
+    let source = Source::new("output", text);
+    let document = Document::parse(&source).map_err(|error| wrong(&source, &error.message))?;
+    let mut diagnostics = Diagnostics::new();
+    let root = document.roots().next();
+    let read = match position {
+        Position::Document => root,
+        Position::Item { .. } => root.and_then(|root| root.children().next()),
+    };
+    let same = match read {
+        None => value.is_null(),
+        Some(read) => {
+            read.value(DuplicateKeys::Refuse, &mut diagnostics)
+                .is_some_and(|read| read == *value)
+                && document.roots().count() == 1
+        }
+    };
+    if !same {
+        let place = read.and_then(|read| difference(read, value));
+        return Err(wrong(&source, &place.unwrap_or_else(|| "it reads otherwise".to_owned())));
+    }
+    drop(document);
+    Ok(Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text))
+}
+
+fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
+    let head: String = source.text().chars().take(400).collect();
+    Diagnostic::error(format!("internal error: the text made for an object does not read back as meant: {what}"))
+        .hint("please report this, with the Template: nothing was written")
+        .hint(format!("the text begins:\n{head}"))
+        .into()
+}
+
+/// Names the first field in which a text reads otherwise than `value`.
+fn difference(read: Cursor<'_>, value: &Value<'_>) -> Option<String> {
+    let mut diagnostics = Diagnostics::new();
+    let Some(other) = read.value(DuplicateKeys::Refuse, &mut diagnostics) else {
+        return diagnostics.iter().next().map(|diagnostic| diagnostic.message.clone());
+    };
+    first_difference(&other, value, &mut String::new())
+}
+
+fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> Option<String> {
+    if read == meant {
+        return None;
+    }
+    match (&read.data, &meant.data) {
+        (Data::Mapping(a), Data::Mapping(b)) if a.len() == b.len() => b.iter().find_map(|(key, meant)| {
+            let length = path.len();
+            path.push('.');
+            path.push_str(key);
+            let found = match read.get(key) {
+                Some(read) => first_difference(read, meant, path),
+                None => Some(format!("`{path}` is missing")),
+            };
+            path.truncate(length);
+            found
+        }),
+        (Data::Sequence(a), Data::Sequence(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().find_map(|(index, (read, meant))| {
+                let length = path.len();
+                path.push_str(&format!("[{index}]"));
+                let found = first_difference(read, meant, path);
+                path.truncate(length);
+                found
+            })
+        }
+        _ => Some(format!("`{path}` is {}, meant to be {}", kind(&read.data), kind(&meant.data))),
+    }
+}
+
+const fn kind(data: &Data<'_>) -> &'static str {
+    match data {
+        Data::Scalar(Scalar::Null) => "null",
+        Data::Scalar(Scalar::Bool(_)) => "a bool",
+        Data::Scalar(Scalar::Number(_)) => "a number",
+        Data::Scalar(Scalar::String(_)) => "a string",
+        Data::Sequence(_) => "a list",
+        Data::Mapping(_) => "a mapping",
+    }
+}
+
+/// A new value as block YAML that ends with a line break.
+pub(crate) fn to_string(value: &Value<'_>) -> String {
+    fresh(value, Position::Document)
+}
+
+/// Edits that let lines be added behind a text that ends without a line break: a block scalar
+/// there has no last line break either, and must not gain one.
+pub(crate) fn close(document: &Document) -> Result<Vec<Edit>> {
+    let Some(last) = document.nodes.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()) else {
+        return Ok(Vec::new());
+    };
+    let cursor = document.cursor(NodeId(last));
+    if !matches!(cursor.node().kind, Kind::Scalar(Style::Literal | Style::Folded)) {
+        return Ok(Vec::new());
+    }
+    let Some(scalar) = cursor.scalar()? else {
+        return Ok(Vec::new());
+    };
+    let value = Value { origin: Some(cursor.id()), data: Data::Scalar(scalar) };
+    Rewrite::edits(cursor, &value, Anchors::Keep)
+}

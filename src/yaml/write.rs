@@ -1,0 +1,584 @@
+//! Values written back over the text they were read from: only what differs is touched.
+//!
+//! A [`Value`] remembers the node each part of it was read from. [`Rewrite`] walks the two side by
+//! side and collects edits: a changed scalar keeps its style where it can, a new entry stands
+//! behind the sibling before it, a removed one goes with the comment lines directly above it.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::Result;
+use crate::yaml::emit::{self, Layout, Slot};
+use crate::yaml::node::{Cursor, Document, Kind, Node, NodeId};
+use crate::yaml::parse::{line_end, next_line, skip_blank};
+use crate::yaml::scalar::{self, Context, Style};
+use crate::yaml::value::{Data, Scalar, Value};
+
+/// A byte range of a text and what replaces it.
+#[derive(Clone, Debug)]
+pub(crate) struct Edit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) text: String,
+}
+
+/// Copies `range` of `text`, with the edits in it made. Edits must not overlap.
+pub(crate) fn apply(text: &str, range: std::ops::Range<usize>, edits: &mut [Edit]) -> String {
+    edits.sort_by_key(|edit| (edit.start, edit.end));
+    let mut out = String::with_capacity(range.len() + 64);
+    let mut at = range.start;
+    for edit in edits.iter() {
+        out.push_str(text.get(at..edit.start).unwrap_or_default());
+        out.push_str(&edit.text);
+        at = edit.end;
+    }
+    out.push_str(text.get(at..range.end).unwrap_or_default());
+    out
+}
+
+/// What becomes of `&anchors` and `*aliases` in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchors {
+    /// The text stays in its document: they stay where the data is unchanged.
+    Keep,
+    /// The text moves elsewhere: anchors go, aliases are written out.
+    WriteOut,
+}
+
+/// Collects the edits that turn the text of one node into that of a changed value.
+pub(crate) struct Rewrite<'d> {
+    document: &'d Document,
+    layout: Layout,
+    anchors: Anchors,
+    /// The column text may be moved left to; a continuation line that starts left of it cannot move
+    /// along and is written anew.
+    column: usize,
+    edits: Vec<Edit>,
+}
+
+impl<'d> Rewrite<'d> {
+    /// Edits that make `node` hold `value`.
+    ///
+    /// # Errors
+    /// If the text of a node cannot be read.
+    pub(crate) fn edits(node: Cursor<'d>, value: &Value<'_>, anchors: Anchors) -> Result<Vec<Edit>> {
+        let document = node.document();
+        let column = document.column(node.node().value.start as usize);
+        let mut rewrite = Self {
+            document,
+            layout: layout_of(node),
+            anchors,
+            column,
+            edits: Vec::new(),
+        };
+        rewrite.node(node.id(), value)?;
+        Ok(rewrite.edits)
+    }
+
+    fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
+        self.edits.push(Edit { start, end, text: text.into() });
+    }
+
+    fn node(&mut self, id: NodeId, value: &Value<'_>) -> Result<()> {
+        let cursor = self.document.cursor(id);
+        let node = *cursor.node();
+        let has_children = node.next > id.0 + 1;
+        match (node.kind, &value.data) {
+            _ if value.origin != Some(id) => self.replace(id, value),
+            (Kind::Scalar(style), Data::Scalar(new)) => {
+                if cursor.scalar()?.as_ref() != Some(new) || self.must_respell(&node, style) {
+                    self.replace(id, value);
+                } else if node.anchor {
+                    self.drop_anchor(&node);
+                }
+            }
+            (Kind::Mapping, Data::Mapping(entries)) if has_children && !entries.is_empty() => {
+                self.drop_anchor(&node);
+                self.mapping(id, entries)?;
+            }
+            (Kind::Sequence, Data::Sequence(items)) if has_children && !items.is_empty() => {
+                self.drop_anchor(&node);
+                self.sequence(id, items)?;
+            }
+            (Kind::Mapping, Data::Mapping(entries)) if !has_children && entries.is_empty() => {
+                self.drop_anchor(&node);
+            }
+            (Kind::Sequence, Data::Sequence(items)) if !has_children && items.is_empty() => {
+                self.drop_anchor(&node);
+            }
+            (Kind::Alias, _) if self.anchors == Anchors::Keep => {
+                let mut ignored = crate::diagnostic::Diagnostics::new();
+                let old = cursor.value(crate::yaml::read::DuplicateKeys::LastWins, &mut ignored);
+                if old.as_ref() != Some(value) {
+                    self.replace(id, value);
+                }
+            }
+            _ => self.replace(id, value),
+        }
+        Ok(())
+    }
+
+    /// Whether the text of a scalar would not survive being moved, though its value is unchanged.
+    fn must_respell(&self, node: &Node, style: Style) -> bool {
+        let text = self.document.slice(node.value.range());
+        match style {
+            // At the end of a file without a last line break, `|` means `|-`; not so once moved.
+            Style::Literal | Style::Folded => !text.ends_with('\n') && text.contains('\n'),
+            _ => text.split('\n').skip(1).any(|line| {
+                let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
+                spaces < self.column && spaces < line.trim_end().len()
+            }),
+        }
+    }
+
+    /// Takes out `&name`.
+    fn drop_anchor(&mut self, node: &Node) {
+        if !node.anchor || self.anchors == Anchors::Keep {
+            return;
+        }
+        let base = node.props as usize;
+        let props = self.document.slice(base..node.value.start as usize);
+        let Some(at) = props.find('&') else { return };
+        let rest = props.get(at..).unwrap_or_default();
+        let length = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let behind = rest.get(length..).unwrap_or_default();
+        let spaces = behind.len() - behind.trim_start_matches(' ').len();
+        let (start, end) = (base + at, base + at + length + spaces);
+        let before = self.document.slice(0..start);
+        if behind.trim_start_matches(' ').starts_with(['\n', '\r', '#']) || behind.is_empty() {
+            let trimmed = before.len() - before.trim_end_matches(' ').len();
+            self.edit(start - trimmed, base + at + length, "");
+        } else {
+            self.edit(start, end, "");
+        }
+    }
+
+    fn mapping(&mut self, id: NodeId, entries: &[(Cow<'_, str>, Value<'_>)]) -> Result<()> {
+        let origins: Vec<Option<NodeId>> = entries.iter().map(|(_, value)| value.origin).collect();
+        let Some(kept) = self.keep_children(id, &origins) else {
+            self.replace(id, &Value { origin: None, data: Data::Mapping(entries.iter().map(|(key, value)| (key.clone(), value.clone())).collect()) });
+            return Ok(());
+        };
+        let flow = self.document.node(id).flow;
+        let column = self.children_column(id);
+        let layout = self.layout;
+        for (after, index) in &kept.inserts {
+            let Some((key, value)) = entries.get(*index) else { continue };
+            self.insert(id, *after, flow, column, |out| {
+                if flow { emit::flow_entry(out, key, value) } else { layout.entry(out, key, value, column) }
+            });
+        }
+        for (child, index) in kept.pairs {
+            let Some((key, value)) = entries.get(index) else { continue };
+            let cursor = self.document.cursor(child);
+            if cursor.key()? != *key {
+                self.rename(child, key, column);
+            }
+            self.node(child, value)?;
+        }
+        Ok(())
+    }
+
+    fn sequence(&mut self, id: NodeId, items: &[Value<'_>]) -> Result<()> {
+        let origins: Vec<Option<NodeId>> = items.iter().map(|value| value.origin).collect();
+        let Some(kept) = self.keep_children(id, &origins) else {
+            self.replace(id, &Value { origin: None, data: Data::Sequence(items.to_vec()) });
+            return Ok(());
+        };
+        let flow = self.document.node(id).flow;
+        let column = self.children_column(id);
+        let layout = self.layout;
+        for (after, index) in &kept.inserts {
+            let Some(value) = items.get(*index) else { continue };
+            self.insert(id, *after, flow, column, |out| {
+                if flow {
+                    emit::flow(out, value);
+                } else {
+                    out.push('-');
+                    layout.behind(out, value, column, Slot::Item, None);
+                }
+            });
+        }
+        for (child, index) in kept.pairs {
+            if let Some(value) = items.get(index) {
+                self.node(child, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pairs the children of `id` with the values read from them, removes the others and says
+    /// where new values go. `None` if no child stays.
+    fn keep_children(&mut self, id: NodeId, origins: &[Option<NodeId>]) -> Option<Kept> {
+        let children: Vec<NodeId> = self.document.children(id).map(Cursor::id).collect();
+        let mut by_origin: Vec<(NodeId, usize)> = origins
+            .iter()
+            .enumerate()
+            .filter_map(|(index, origin)| Some(((*origin)?, index)))
+            .collect();
+        by_origin.sort_unstable();
+        let find = |child: NodeId| {
+            by_origin
+                .binary_search_by_key(&child, |(origin, _)| *origin)
+                .ok()
+                .and_then(|at| by_origin.get(at))
+                .map(|(_, index)| *index)
+        };
+        let pairs: Vec<(NodeId, usize)> = children
+            .iter()
+            .filter_map(|&child| Some((child, find(child)?)))
+            .collect();
+        if pairs.is_empty() {
+            return None;
+        }
+        self.remove_others(&children, &pairs);
+        let mut inserts = Vec::new();
+        let mut after = None;
+        for (index, origin) in origins.iter().enumerate() {
+            match origin.filter(|origin| children.binary_search(origin).is_ok()) {
+                Some(child) => after = Some(child),
+                None => inserts.push((after, index)),
+            }
+        }
+        Some(Kept { pairs, inserts })
+    }
+
+    /// Removes each run of children that no value was read from.
+    fn remove_others(&mut self, children: &[NodeId], pairs: &[(NodeId, usize)]) {
+        let kept = |child: &NodeId| pairs.binary_search_by_key(child, |(kept, _)| *kept).is_ok();
+        let mut at = 0;
+        while let Some(rest) = children.get(at..).filter(|rest| !rest.is_empty()) {
+            let stay = rest.iter().take_while(|child| kept(child)).count();
+            let run = rest.iter().skip(stay).take_while(|child| !kept(child)).count();
+            let first = rest.get(stay).copied();
+            let last = (stay + run).checked_sub(1).and_then(|index| rest.get(index)).copied();
+            if let (Some(first), Some(last), true) = (first, last, run > 0) {
+                let before = (at + stay).checked_sub(1).and_then(|index| children.get(index)).copied();
+                let after = rest.get(stay + run).copied();
+                self.remove(before, first, last, after);
+            }
+            at += stay + run;
+        }
+    }
+
+    /// Removes the children from `first` to `last`, which stand between `before` and `after`.
+    fn remove(&mut self, before: Option<NodeId>, first: NodeId, last: NodeId, after: Option<NodeId>) {
+        let document = self.document;
+        let text = document.text();
+        let first = document.node(first);
+        let last = document.node(last);
+        let start = first.entry as usize;
+        let end = last.value.end as usize;
+        if first.in_flow {
+            match (before, after) {
+                (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
+                (Some(before), None) => self.edit(document.node(before).value.end as usize, end, ""),
+                (None, None) => self.edit(start, end, ""),
+            }
+            return;
+        }
+        let end = end_of_entry(text, end);
+        let line = document.line_start(start);
+        if document.slice(line..start).bytes().all(|byte| byte == b' ') {
+            self.edit(lead_comments(text, line, document.column(start)), end, "");
+        } else {
+            // The first on the line of a dash: what follows moves up to it.
+            let rest = text.get(end..).unwrap_or_default();
+            let spaces = rest.len() - rest.trim_start_matches(' ').len();
+            self.edit(start, end + spaces, "");
+        }
+    }
+
+    fn children_column(&self, id: NodeId) -> usize {
+        self.document
+            .children(id)
+            .next()
+            .map_or(0, |child| self.document.column(child.node().entry as usize))
+    }
+
+    /// Puts new text behind the child `after`, or before the first child that stays.
+    fn insert(&mut self, id: NodeId, after: Option<NodeId>, flow: bool, column: usize, write: impl Fn(&mut String)) {
+        let text = self.document.text();
+        let mut out = String::new();
+        match (after, flow) {
+            (Some(after), true) => {
+                out.push_str(", ");
+                write(&mut out);
+                let end = self.document.node(after).value.end as usize;
+                self.edit(end, end, out);
+            }
+            (Some(after), false) => {
+                let end = self.document.node(after).value.end as usize;
+                let at = end_of_entry(text, end);
+                let closed = text.get(..at).is_some_and(|before| before.ends_with('\n'));
+                if !closed {
+                    out.push_str(self.layout.eol);
+                }
+                emit::indent(&mut out, column);
+                write(&mut out);
+                if closed {
+                    out.push_str(self.layout.eol);
+                }
+                self.edit(at, at, out);
+            }
+            (None, _) => {
+                let Some(first) = self.document.children(id).next() else { return };
+                let at = first.node().entry as usize;
+                write(&mut out);
+                if flow {
+                    out.push_str(", ");
+                } else {
+                    self.layout.line(&mut out, column);
+                }
+                self.edit(at, at, out);
+            }
+        }
+    }
+
+    fn rename(&mut self, id: NodeId, key: &str, column: usize) {
+        use crate::yaml::node::KeyKind;
+        let node = self.document.node(id);
+        let mut out = String::new();
+        if scalar::key_needs_explicit(key) && !node.in_flow {
+            let colon = skip_blank(self.document.text(), node.key.end as usize);
+            self.layout.key(&mut out, key, column);
+            self.edit(node.entry as usize, colon + 1, out);
+            return;
+        }
+        let keep = match node.key_kind {
+            KeyKind::Scalar(style @ (Style::SingleQuoted | Style::DoubleQuoted)) => Some(style),
+            _ => None,
+        };
+        let context = if node.in_flow { Context::FlowKey } else { Context::Key };
+        scalar::write_string(&mut out, key, context, keep, 0, self.layout.eol);
+        self.edit(node.key.start as usize, node.key.end as usize, out);
+    }
+
+    /// Puts another value in place of a node's, behind its key or dash.
+    fn replace(&mut self, id: NodeId, value: &Value<'_>) {
+        let document = self.document;
+        let text = document.text();
+        let node = document.node(id);
+        let (props, end) = (node.props as usize, node.value.end as usize);
+        let keep = match (node.kind, &value.data) {
+            (Kind::Scalar(style), Data::Scalar(Scalar::String(_))) if !node.value.is_empty() => Some(style),
+            _ => None,
+        };
+        if node.in_flow {
+            let mut out = String::new();
+            let between = document.slice(node.key.end as usize..props);
+            if node.value.is_empty() && !node.key.is_empty() {
+                out.push_str(if between.contains(':') { " " } else { ": " });
+            }
+            match &value.data {
+                Data::Scalar(scalar) => scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, self.layout.eol),
+                _ => emit::flow(&mut out, value),
+            }
+            self.edit(props, end, out);
+            return;
+        }
+        if node.key.is_empty() {
+            let mut out = String::new();
+            self.layout.root(&mut out, value, document.column(props));
+            self.edit(props, end, out);
+            return;
+        }
+        let column = document.column(node.entry as usize);
+        let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == crate::yaml::node::KeyKind::None;
+        let slot = if is_item { Slot::Item } else { Slot::Entry };
+        let mut out = String::new();
+        let layout = self.body_layout(node, column, slot);
+        layout.behind(&mut out, value, column, slot, keep);
+        let behind_key = if is_item {
+            node.key.end as usize
+        } else {
+            skip_blank(text, node.key.end as usize) + 1
+        };
+        let header_end = line_end(text, behind_key);
+        let (inline, below) = match out.find('\n') {
+            Some(newline) => {
+                let inline = out.get(..newline).unwrap_or_default().trim_end_matches('\r');
+                (inline, Some(out.get(newline + 1..).unwrap_or_default()))
+            }
+            None => (out.as_str(), None),
+        };
+        let eol = self.layout.eol;
+        if props > header_end {
+            // The old value begins below its key: a comment behind the key stays.
+            let mut new = below.map(|below| format!("{eol}{below}")).unwrap_or_default();
+            if text.get(..end).is_some_and(|before| before.ends_with('\n')) {
+                new.push_str(eol);
+            }
+            self.edit(behind_key, behind_key, inline);
+            self.edit(header_end, end, new);
+            return;
+        }
+        // Spaces that align the old value stay before a new one on the same line.
+        let (start, inline) = if node.value.is_empty() || inline.is_empty() {
+            (behind_key, inline)
+        } else {
+            (props, inline.trim_start_matches(' '))
+        };
+        if text.get(..end).is_some_and(|before| before.ends_with('\n')) && end > start {
+            // A block scalar: its text ends with its last line.
+            let below = below.map(|below| format!("{eol}{below}")).unwrap_or_default();
+            let comment = self.header_comment(node);
+            self.edit(start, end, format!("{inline}{comment}{below}{eol}"));
+            return;
+        }
+        self.edit(start, end, inline);
+        if let Some(below) = below {
+            let at = line_end(text, end);
+            self.edit(at, at, format!("{eol}{below}"));
+        }
+    }
+
+    /// The comment behind the `|` of a block scalar, with the blank before it.
+    fn header_comment(&self, node: &Node) -> &'d str {
+        let raw = self.document.slice(node.value.range());
+        let header = raw.split('\n').next().unwrap_or_default().trim_end_matches('\r');
+        header.find(" #").and_then(|at| header.get(at..)).unwrap_or_default()
+    }
+
+    /// A block scalar that replaces another keeps its indentation.
+    fn body_layout(&self, node: &Node, column: usize, slot: Slot) -> Layout {
+        let mut layout = self.layout;
+        if let Kind::Scalar(Style::Literal | Style::Folded) = node.kind
+            && slot == Slot::Entry
+        {
+            let raw = self.document.slice(node.value.range());
+            let body = raw.split('\n').skip(1).find(|line| !line.trim().is_empty());
+            if let Some(body) = body {
+                let spaces = body.bytes().take_while(|&byte| byte == b' ').count();
+                if spaces > column {
+                    layout.unit = spaces - column;
+                }
+            }
+        }
+        layout
+    }
+}
+
+struct Kept {
+    /// Children that stay, in order, each with the index of its value.
+    pairs: Vec<(NodeId, usize)>,
+    /// The child each new value goes behind, and the value's index.
+    inserts: Vec<(Option<NodeId>, usize)>,
+}
+
+/// Behind the line on which an entry ends.
+fn end_of_entry(text: &str, end: usize) -> usize {
+    if text.get(..end).is_some_and(|before| before.ends_with('\n')) { end } else { next_line(text, end) }
+}
+
+/// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
+/// than `column` and no less.
+fn lead_comments(text: &str, line: usize, column: usize) -> usize {
+    let mut start = line;
+    while start > 0 {
+        let above = text.get(..start - 1).unwrap_or_default();
+        let from = above.rfind('\n').map_or(0, |newline| newline + 1);
+        let content = above.get(from..).unwrap_or_default();
+        let spaces = content.len() - content.trim_start_matches(' ').len();
+        if spaces != column || !content.trim_start_matches(' ').starts_with('#') {
+            break;
+        }
+        start = from;
+    }
+    start
+}
+
+/// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
+fn layout_of(node: Cursor<'_>) -> Layout {
+    let document = node.document();
+    let mut layout = Layout::default();
+    let crlf = memchr::memchr(b'\n', document.text().as_bytes())
+        .is_some_and(|at| document.text().as_bytes().get(at.wrapping_sub(1)) == Some(&b'\r'));
+    if crlf {
+        layout.eol = "\r\n";
+    }
+    let last = node.node().next;
+    let (mut unit, mut sequence) = (None, None);
+    let mut at = node.id().0;
+    while at < last && (unit.is_none() || sequence.is_none()) {
+        let id = NodeId(at);
+        let current = document.node(id);
+        at += 1;
+        if current.flow || current.key_kind == crate::yaml::node::KeyKind::None {
+            continue;
+        }
+        let Some(child) = document.children(id).next() else { continue };
+        let outer = document.column(current.entry as usize);
+        let inner = document.column(child.node().entry as usize);
+        match current.kind {
+            Kind::Mapping if unit.is_none() && inner > outer => unit = Some(inner - outer),
+            Kind::Sequence if sequence.is_none() && inner >= outer => sequence = Some(inner - outer),
+            _ => {}
+        }
+    }
+    layout.unit = unit.unwrap_or(layout.unit);
+    layout.sequence = sequence.unwrap_or(layout.sequence);
+    layout
+}
+
+/// Moves every line of `text` but the first by `to - from` columns; empty lines stay empty.
+pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
+    if from == to || !text.contains('\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if index == 0 || line == "\n" || line == "\r\n" {
+            out.push_str(line);
+        } else if to > from {
+            emit::indent(&mut out, to - from);
+            out.push_str(line);
+        } else {
+            let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
+            out.push_str(line.get(spaces.min(from - to)..).unwrap_or_default());
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The comment lines that belong to an item: those directly above its dash and those between the
+/// dash and its value, without indentation.
+pub(crate) fn head_comments<'d>(item: Cursor<'d>) -> Vec<&'d str> {
+    let document = item.document();
+    let text = document.text();
+    let node = item.node();
+    let entry = node.entry as usize;
+    let line = document.line_start(entry);
+    let mut comments = Vec::new();
+    if document.slice(line..entry).bytes().all(|byte| byte == b' ') {
+        let start = lead_comments(text, line, entry - line);
+        comments.extend(document.slice(start..line).lines().map(str::trim));
+    }
+    if !node.in_flow {
+        let between = document.slice(node.key.end as usize..node.props as usize);
+        comments.extend(between.lines().map(str::trim).filter(|line| line.starts_with('#')));
+    }
+    comments
+}
+
+/// The end of an item's text: behind its last value and the comment lines below that are
+/// indented deeper than its dash.
+pub(crate) fn end_with_comments(item: Cursor<'_>) -> usize {
+    let document = item.document();
+    let text = document.text();
+    let node = item.node();
+    let column = document.column(node.entry as usize);
+    let mut end = end_of_entry(text, node.value.end as usize);
+    let mut at = end;
+    while at < text.len() {
+        let after = next_line(text, at);
+        let line = document.slice(at..after);
+        let content = line.trim_start_matches(' ');
+        if content.starts_with('#') && line.len() - content.len() > column {
+            end = after;
+        } else if !content.trim().is_empty() {
+            break;
+        }
+        at = after;
+    }
+    end
+}

@@ -2,4 +2,5 @@
 
 pub mod diagnostic;
 pub mod source;
+pub mod suggest;
 pub mod yaml;

@@ -3,4 +3,5 @@
 pub mod diagnostic;
 pub mod source;
 pub mod suggest;
+pub mod template;
 pub mod yaml;

@@ -2,4 +2,6 @@
 
 pub mod diagnostic;
 pub mod source;
+pub mod suggest;
+pub mod template;
 pub mod yaml;

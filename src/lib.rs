@@ -1,7 +1,9 @@
 //! krm-template: a template engine for Kubernetes configuration.
 
 pub mod diagnostic;
+pub mod files;
+mod krm;
 pub mod source;
-pub mod suggest;
+mod suggest;
 pub mod template;
 pub mod yaml;

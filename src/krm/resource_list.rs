@@ -51,6 +51,7 @@ impl ResourceList {
             }
         }
         let root = root.id();
+        drop(roots);
         Ok(Self { document, root })
     }
 

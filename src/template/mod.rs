@@ -1,4 +1,22 @@
-//! Templates: what a Template declares, and how its parameters get their values.
+//! Templates: read, given values, expanded into objects.
+//!
+//! The semantics are those of the Kubernetes "Templates + Parameterization" proposal and of
+//! `oc process`; a [`Dialect`] tells the two apart. Nothing here reads a file, the clock or the
+//! environment.
 
+mod dialect;
 pub mod env_file;
+mod expand;
 pub mod generate;
+mod labels;
+mod model;
+mod parameters;
+mod reference;
+mod substitute;
+mod values;
+
+pub use dialect::Dialect;
+pub use expand::{Generation, Object, Options, process};
+pub use model::{Parameter, ParameterType, Template};
+pub use parameters::{Effective, Parameters};
+pub use values::{Given, GivenValue};

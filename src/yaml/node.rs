@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
 use crate::yaml::scalar::{self, Style};
+use crate::yaml::value::Scalar;
 
 /// Marks "no node" where a [`Node`] names another.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -254,7 +255,7 @@ impl<'d> Cursor<'d> {
     /// Whether nothing, `null` or `~` is there.
     #[must_use]
     pub fn is_null(self) -> bool {
-        matches!(self.scalar(), Ok(Some(crate::yaml::Scalar::Null)))
+        matches!(self.scalar(), Ok(Some(Scalar::Null)))
     }
 
     /// The value as it is written: quotes, brackets and all.
@@ -292,7 +293,7 @@ impl<'d> Cursor<'d> {
             KeyKind::Scalar(style) => {
                 let raw = self.document.slice(node.key.range());
                 let text = self.decode(raw, style, node.key.start)?;
-                Ok(if style == Style::Plain { scalar::key_text(text) } else { text })
+                if style == Style::Plain { self.plain_key(text) } else { Ok(text) }
             }
             KeyKind::Alias => {
                 let target = self.document.cursor(NodeId(node.target));
@@ -302,6 +303,20 @@ impl<'d> Cursor<'d> {
                 }
             }
             KeyKind::Complex => Err(self.complex_key()),
+        }
+    }
+
+    /// Kubernetes has string keys only: sigs.k8s.io/yaml turns bools and numbers into text.
+    fn plain_key(self, text: Cow<'d, str>) -> Result<Cow<'d, str>> {
+        match scalar::resolve(&text) {
+            Scalar::String(_) => Ok(text),
+            Scalar::Bool(flag) => Ok(Cow::Borrowed(if flag { "true" } else { "false" })),
+            Scalar::Number(digits) if digits == text => Ok(text),
+            Scalar::Number(digits) => Ok(Cow::Owned(digits.into_owned())),
+            Scalar::Null => Err(Diagnostic::error("a mapping key must be a string, found null")
+                .at(self.key_place())
+                .hint(format!("put it in quotes: `\"{text}\"`"))
+                .into()),
         }
     }
 

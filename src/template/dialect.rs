@@ -1,0 +1,70 @@
+//! Which of the two reference syntaxes and rule sets a Template is written in.
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::krm::identity::group;
+use crate::template::reference;
+use crate::yaml::{Cursor, Kind};
+
+/// Our own API version of the Template kind.
+pub(crate) const OWN_GROUP: &str = "template.krm.dev";
+/// OpenShift's API group of the Template kind.
+pub(crate) const OPENSHIFT_GROUP: &str = "template.openshift.io";
+/// The annotation that decides the dialect against the API version.
+pub(crate) const DIALECT: &str = "template.krm.dev/dialect";
+
+/// One idea in two syntaxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// The Kubernetes proposal: `$(NAME)`, `$((NAME))`, labels on selectors too.
+    Proposal,
+    /// What `oc process` runs: `${NAME}`, `${{NAME}}`, labels on metadata only.
+    OpenShift,
+}
+
+impl Dialect {
+    /// The dialect of a Template with these parameter names.
+    pub(crate) fn of(template: Cursor<'_>, names: &[&str], diagnostics: &mut Diagnostics) -> Self {
+        if let Some(annotation) = template.at(["metadata", "annotations", DIALECT]) {
+            match annotation.text().ok().flatten().as_deref() {
+                Some("proposal") => return Self::Proposal,
+                Some("openshift") => return Self::OpenShift,
+                _ => diagnostics.push(
+                    Diagnostic::error(format!("annotation `{DIALECT}` must be `proposal` or `openshift`"))
+                        .at(annotation.place())
+                        .field(format!("metadata.annotations.{DIALECT}")),
+                ),
+            }
+        }
+        let api_version = template.text_at(["apiVersion"]).unwrap_or_default();
+        match group(&api_version) {
+            OPENSHIFT_GROUP => Self::OpenShift,
+            "" => Self::of_legacy(template, names),
+            _ => Self::Proposal,
+        }
+    }
+
+    /// `apiVersion: v1` is what both used: OpenShift's if it refers to a parameter in that syntax.
+    fn of_legacy(template: Cursor<'_>, names: &[&str]) -> Self {
+        let refers = ["objects", "labels", "objectLabels", "message"]
+            .iter()
+            .filter_map(|key| template.get(key))
+            .any(|part| refers(part, names));
+        if refers { Self::OpenShift } else { Self::Proposal }
+    }
+}
+
+/// Whether a string somewhere in `part` holds `${NAME}` or `${{NAME}}` of one of the names.
+fn refers(part: Cursor<'_>, names: &[&str]) -> bool {
+    if !part.raw().contains("${") {
+        return false;
+    }
+    let names_one = |text: &str| {
+        reference::openshift_names(text).any(|name| names.contains(&name))
+    };
+    match part.kind() {
+        Kind::Scalar(_) => part.text().ok().flatten().is_some_and(|text| names_one(&text)),
+        _ => part
+            .children()
+            .any(|child| child.key().is_ok_and(|key| names_one(&key)) || refers(child, names)),
+    }
+}

@@ -1,0 +1,478 @@
+//! The value every parameter has in one expansion: given, default or generated; then checked.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::krm::identity::group;
+use crate::source::{Place, Source};
+use crate::suggest::closest;
+use crate::template::dialect::{Dialect, OWN_GROUP};
+use crate::template::model::{Parameter, ParameterType, Template};
+use crate::template::reference::{Part, parts};
+use crate::template::values::{Given, GivenValue};
+use crate::yaml::{self, Data, Document, DuplicateKeys, Value};
+
+/// The effective value of a parameter.
+#[derive(Debug)]
+pub struct Effective<'d> {
+    /// What a string reference puts in: for a list or mapping, its JSON.
+    pub text: Cow<'d, str>,
+    /// What a raw reference to a list or mapping puts in.
+    pub structured: Option<Value<'d>>,
+    /// The type it was checked against.
+    pub kind: ParameterType,
+}
+
+/// The effective values of a Template's parameters, by name.
+#[derive(Debug, Default)]
+pub struct Parameters<'d> {
+    values: BTreeMap<Cow<'d, str>, Effective<'d>>,
+}
+
+impl<'d> Parameters<'d> {
+    /// The value of the parameter with this name, if one is declared.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Effective<'d>> {
+        self.values.get(name)
+    }
+
+    /// The names, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(AsRef::as_ref)
+    }
+}
+
+/// Makes the value of a parameter that has none, from its expression.
+pub(crate) type Generate<'g, 'd> = dyn FnMut(&Parameter<'d>, &str, &Parameters<'d>) -> Result<String, Diagnostic> + 'g;
+
+/// Finds the value of every parameter of `template`. `given` stands in order of precedence, the
+/// strongest last. All errors go to `diagnostics`; the result is of use only if there were none.
+pub(crate) fn resolve<'d>(
+    template: &Template<'d>,
+    given: &[Given],
+    ignore_unknown: bool,
+    generate: &mut Generate<'_, 'd>,
+    diagnostics: &mut Diagnostics,
+) -> Parameters<'d> {
+    let mut resolver = Resolver {
+        template,
+        refers: group(&template.reference.api_version) == OWN_GROUP,
+        given: given_by_index(template, given, ignore_unknown, diagnostics),
+        texts: vec![State::Unknown; template.parameters.len()],
+        diagnostics,
+    };
+    let mut resolved = Parameters::default();
+    let mut generated = Vec::new();
+    for parameter in &template.parameters {
+        let text = resolver.text(parameter.index, &mut Vec::new());
+        let is_given = resolver.given.contains_key(&parameter.index);
+        if let (true, false, Some((from, _))) = (text.is_empty(), is_given, &parameter.from) {
+            generated.push((parameter, from.clone()));
+            continue;
+        }
+        resolver.insert(&mut resolved, parameter, text);
+    }
+    for (parameter, from) in generated {
+        match generate(parameter, &from, &resolved) {
+            Ok(text) => resolver.insert(&mut resolved, parameter, text),
+            Err(diagnostic) => resolver.diagnostics.push(diagnostic),
+        }
+    }
+    resolved
+}
+
+/// Pairs given values with the parameters they are for, the strongest for each.
+fn given_by_index<'g>(
+    template: &Template<'_>,
+    given: &'g [Given],
+    ignore_unknown: bool,
+    diagnostics: &mut Diagnostics,
+) -> BTreeMap<usize, &'g Given> {
+    let mut by_index = BTreeMap::new();
+    for one in given {
+        match template.parameters.iter().find(|parameter| parameter.name == one.name) {
+            Some(parameter) => {
+                by_index.insert(parameter.index, one);
+            }
+            None => diagnostics.push(unknown_parameter(template, one, ignore_unknown)),
+        }
+    }
+    by_index
+}
+
+fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Diagnostic {
+    let message = format!("the Template has no parameter `{}`", given.name);
+    let known = template.parameters.iter().map(|parameter| parameter.name.as_ref());
+    let hint = match closest(&given.name, known) {
+        Some(known) => format!("did you mean `{known}`?"),
+        None if template.parameters.is_empty() => "it declares no parameters".to_owned(),
+        None => "to go on without it, use `--ignore-unknown-parameters`".to_owned(),
+    };
+    let diagnostic = if ignore { Diagnostic::warning(message) } else { Diagnostic::error(message) };
+    let diagnostic = match &given.place {
+        Some(place) => diagnostic.at(place.clone()),
+        None => diagnostic.hint(format!("it was given by `{}`", given.origin)),
+    };
+    if ignore { diagnostic } else { diagnostic.hint(hint) }
+}
+
+#[derive(Clone)]
+enum State {
+    Unknown,
+    Known(String),
+}
+
+struct Resolver<'r, 'd> {
+    template: &'r Template<'d>,
+    /// Whether a default may refer to other parameters: only in our own API version.
+    refers: bool,
+    given: BTreeMap<usize, &'r Given>,
+    /// By index in the list as written.
+    texts: Vec<State>,
+    diagnostics: &'r mut Diagnostics,
+}
+
+impl<'d> Resolver<'_, 'd> {
+    fn parameter(&self, index: usize) -> Option<&Parameter<'d>> {
+        self.template.parameters.iter().find(|parameter| parameter.index == index)
+    }
+
+    /// The text of a parameter's value before it is checked; empty if it has none or is
+    /// structured. `inside` are the parameters whose defaults are being put together.
+    fn text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
+        if let Some(State::Known(text)) = self.texts.get(index) {
+            return text.clone();
+        }
+        let text = match self.given.get(&index).map(|given| &given.value) {
+            Some(GivenValue::Text(text)) => text.clone(),
+            Some(GivenValue::Structured(value)) => to_json(value),
+            None => self.default_text(index, inside),
+        };
+        if let Some(state) = self.texts.get_mut(index) {
+            *state = State::Known(text.clone());
+        }
+        text
+    }
+
+    fn default_text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
+        let Some(parameter) = self.parameter(index) else { return String::new() };
+        let Some(default) = parameter.value else { return String::new() };
+        let text = match default.text() {
+            Ok(Some(text)) => text,
+            Ok(None) => return String::new(),
+            Err(diagnostic) => {
+                self.diagnostics.push(*diagnostic);
+                return String::new();
+            }
+        };
+        if !self.refers || !text.contains('$') {
+            return text.into_owned();
+        }
+        if let Some(start) = inside.iter().position(|&other| other == index) {
+            self.cycle(inside.get(start..).unwrap_or_default(), index);
+            return String::new();
+        }
+        inside.push(index);
+        let mut out = String::new();
+        for part in parts(&text, Dialect::Proposal) {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Escaped { spelling } => out.push_str(spelling.get(1..).unwrap_or_default()),
+                Part::String { name, spelling } | Part::Raw { name, spelling } => {
+                    let other = self.template.parameters.iter().find(|other| other.name == name);
+                    match other.map(|other| other.index) {
+                        Some(other) => out.push_str(&self.text(other, inside)),
+                        None => out.push_str(spelling),
+                    }
+                }
+            }
+            if out.len() > MAX_VALUE {
+                break;
+            }
+        }
+        inside.pop();
+        if out.len() > MAX_VALUE {
+            self.too_long(index);
+            return String::new();
+        }
+        out
+    }
+
+    fn too_long(&mut self, index: usize) {
+        let Some(parameter) = self.parameter(index) else { return };
+        let diagnostic = Diagnostic::error(format!(
+            "the value of parameter `{}` is longer than {MAX_VALUE} bytes",
+            parameter.name
+        ))
+        .at(parameter.value.unwrap_or(parameter.node).place())
+        .field(format!("parameters[{index}].value"));
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn cycle(&mut self, inside: &[usize], index: usize) {
+        let names: Vec<&str> = inside
+            .iter()
+            .chain([&index])
+            .filter_map(|&index| self.parameter(index))
+            .map(|parameter| parameter.name.as_ref())
+            .collect();
+        let Some(parameter) = self.parameter(index) else { return };
+        let diagnostic = Diagnostic::error(format!("parameter values refer to one another in a circle: {}", names.join(" → ")))
+            .at(parameter.value.unwrap_or(parameter.node).place())
+            .field(format!("parameters[{index}].value"))
+            .hint("give one of them a value of its own");
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Checks a value and adds it to the others. A later declaration of the same name wins.
+    fn insert(&mut self, resolved: &mut Parameters<'d>, parameter: &Parameter<'d>, text: String) {
+        let given = self.given.get(&parameter.index).copied();
+        let structured = match (given.map(|given| &given.value), parameter.value) {
+            (Some(GivenValue::Structured(value)), _) => Some(value.clone()),
+            (None, Some(default)) if default.is_mapping() || default.is_sequence() => default
+                .value(DuplicateKeys::Refuse, self.diagnostics)
+                .map(Value::without_origin),
+            _ => None,
+        };
+        let mut check = Check { parameter, given, diagnostics: self.diagnostics };
+        let structured = check.structured(structured, &text);
+        let text = match &structured {
+            Some(value) => to_json(value),
+            None => text,
+        };
+        check.value(&text, structured.is_some());
+        resolved.values.insert(
+            parameter.name.clone(),
+            Effective { text: Cow::Owned(text), structured, kind: parameter.kind },
+        );
+    }
+}
+
+/// The longest value that defaults referring to one another may make, in bytes.
+const MAX_VALUE: usize = 1024 * 1024;
+
+fn to_json(value: &Value<'_>) -> String {
+    let mut json = String::new();
+    yaml::json(&mut json, value, None, 0);
+    json
+}
+
+/// Checks one value against its parameter.
+struct Check<'c, 'd> {
+    parameter: &'c Parameter<'d>,
+    given: Option<&'c Given>,
+    diagnostics: &'c mut Diagnostics,
+}
+
+impl<'d> Check<'_, 'd> {
+    /// Where the value comes from.
+    fn place(&self) -> Option<Place> {
+        match self.given {
+            Some(given) => given.place.clone(),
+            None => Some(self.parameter.value.unwrap_or(self.parameter.node).place()),
+        }
+    }
+
+    fn error(&mut self, message: String, hint: Option<String>) {
+        let mut diagnostic = Diagnostic::error(message).maybe_hint(hint);
+        if let Some(place) = self.place() {
+            diagnostic = diagnostic.at(place);
+        }
+        if self.given.is_none() {
+            diagnostic = diagnostic.field(format!("parameters[{}].value", self.parameter.index));
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// A list or mapping for a parameter of such a type, read from its text if need be.
+    fn structured(&mut self, value: Option<Value<'d>>, text: &str) -> Option<Value<'d>> {
+        let name = &self.parameter.name;
+        let kind = self.parameter.kind;
+        let value = match value {
+            None if kind.is_structured() && !text.is_empty() => read_text(text),
+            None => return None,
+            value => value,
+        };
+        let fits = match value.as_ref().map(|value| &value.data) {
+            Some(Data::Sequence(_)) => kind == ParameterType::Array,
+            Some(Data::Mapping(_)) => kind == ParameterType::Map,
+            _ => false,
+        };
+        if fits {
+            return value;
+        }
+        let hint = match value.as_ref().map(|value| &value.data) {
+            Some(Data::Sequence(_)) => "a list needs `type: array` in the Template",
+            Some(Data::Mapping(_)) => "a mapping needs `type: map` in the Template",
+            _ if kind == ParameterType::Array => "write it as `[a, b]`",
+            _ => "write it as `{key: value}`",
+        };
+        let message = format!("the value of parameter `{name}` is not of the type {}", kind.name());
+        self.error(message, Some(hint.to_owned()));
+        None
+    }
+
+    fn value(&mut self, text: &str, structured: bool) {
+        if text.is_empty() {
+            if self.parameter.required {
+                self.missing();
+            }
+            return;
+        }
+        if structured || self.parameter.kind.is_structured() {
+            return;
+        }
+        self.kind(text);
+        self.allowed(text);
+        self.pattern(text);
+        self.length(text);
+        self.range(text);
+    }
+
+    fn missing(&mut self) {
+        let parameter = self.parameter;
+        let mut message = format!("parameter {} is required and must be specified", parameter.name);
+        if let Some(name) = &parameter.display_name {
+            message.push_str(&format!(" ({name})"));
+        }
+        let mut diagnostic = Diagnostic::error(message)
+            .at(parameter.node.get("name").unwrap_or(parameter.node).place())
+            .field(format!("parameters[{}].value", parameter.index));
+        if let Some(description) = &parameter.description {
+            diagnostic = diagnostic.hint(description.trim().to_owned());
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// The value for a message, or what stands in for a secret one.
+    fn shown(&self, text: &str) -> String {
+        if self.parameter.may_show() && text.len() <= 80 { format!("`{text}`") } else { "the value".to_owned() }
+    }
+
+    fn kind(&mut self, text: &str) {
+        let (fits, expected) = match self.parameter.kind {
+            ParameterType::Int => (is_int(text), "an int"),
+            ParameterType::Number => (is_json_number(text), "a number"),
+            ParameterType::Bool => (matches!(text, "true" | "false"), "a bool"),
+            ParameterType::Base64 => (is_base64(text), "base64"),
+            _ => return,
+        };
+        if fits {
+            return;
+        }
+        let hint = match self.parameter.kind {
+            ParameterType::Bool => Some("write `true` or `false`".to_owned()),
+            ParameterType::Base64 => Some("encode it as RFC 4648 says, with padding".to_owned()),
+            ParameterType::Int => Some("write digits, with an optional sign".to_owned()),
+            _ => None,
+        };
+        let message = format!("parameter `{}` must be {expected}, found {}", self.parameter.name, self.shown(text));
+        self.error(message, hint);
+    }
+
+    fn allowed(&mut self, text: &str) {
+        let allowed = &self.parameter.allowed;
+        if allowed.is_empty() || allowed.iter().any(|one| one == text) {
+            return;
+        }
+        let list = allowed.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", ");
+        let hint = closest(text, allowed.iter().map(AsRef::as_ref)).map(|one| format!("did you mean `{one}`?"));
+        let message = format!("parameter `{}` must be one of {list}, found {}", self.parameter.name, self.shown(text));
+        self.error(message, hint);
+    }
+
+    fn pattern(&mut self, text: &str) {
+        let Some(pattern) = &self.parameter.pattern else { return };
+        let name = &self.parameter.name;
+        match regex_lite::Regex::new(pattern) {
+            Ok(regex) if regex.is_match(text) => {}
+            Ok(_) => {
+                let message = format!("parameter `{name}` must match `{pattern}`, found {}", self.shown(text));
+                self.error(message, None);
+            }
+            Err(error) => {
+                let place = self.parameter.node.get("pattern").unwrap_or(self.parameter.node).place();
+                self.diagnostics.push(
+                    Diagnostic::error(format!("the pattern of parameter `{name}` is no regular expression: {error}"))
+                        .at(place)
+                        .field(format!("parameters[{}].pattern", self.parameter.index)),
+                );
+            }
+        }
+    }
+
+    fn length(&mut self, text: &str) {
+        let count = text.chars().count();
+        let name = &self.parameter.name;
+        let message = match (self.parameter.min_length, self.parameter.max_length) {
+            (Some(least), _) if count < least => format!("parameter `{name}` must have at least {least} characters, found {count}"),
+            (_, Some(most)) if count > most => format!("parameter `{name}` must have at most {most} characters, found {count}"),
+            _ => return,
+        };
+        self.error(message, None);
+    }
+
+    fn range(&mut self, text: &str) {
+        let Ok(number) = text.parse::<f64>() else { return };
+        let bound = |bound: &Option<Cow<'_, str>>| bound.as_ref().and_then(|bound| bound.parse::<f64>().ok());
+        let name = &self.parameter.name;
+        let message = match (bound(&self.parameter.minimum), bound(&self.parameter.maximum)) {
+            (Some(least), _) if number < least => format!("parameter `{name}` must be at least {least}, found {}", self.shown(text)),
+            (_, Some(most)) if number > most => format!("parameter `{name}` must be at most {most}, found {}", self.shown(text)),
+            _ => return,
+        };
+        self.error(message, None);
+    }
+}
+
+/// Reads the text of an array or map parameter.
+fn read_text(text: &str) -> Option<Value<'static>> {
+    let source = Source::new("value", text);
+    let document = Document::parse(&source).ok()?;
+    let root = document.roots().next()?;
+    let mut ignored = Diagnostics::new();
+    Some(root.value(DuplicateKeys::Refuse, &mut ignored)?.without_origin().into_owned())
+}
+
+fn is_int(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is a number by the JSON grammar, of any size.
+pub(crate) fn is_json_number(text: &str) -> bool {
+    text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+        && serde_json::from_str::<serde_json::Number>(text).is_ok()
+        && !text.ends_with(|last: char| last.is_ascii_whitespace())
+}
+
+fn is_base64(text: &str) -> bool {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.decode(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_base64, is_int, is_json_number};
+
+    #[test]
+    fn types_by_their_grammar() {
+        for text in ["0", "-7", "+7", "007", "123456789012345678901234567890"] {
+            assert!(is_int(text), "{text}");
+        }
+        for text in ["", "-", "1.0", "1e3", "0x1F", "1_000", " 1", "１"] {
+            assert!(!is_int(text), "{text}");
+        }
+        for text in ["0", "-0", "1.50", "1e3", "1E+3", "123456789012345678901234567890"] {
+            assert!(is_json_number(text), "{text}");
+        }
+        for text in ["", "+1", "007", ".5", "1.", "0x1F", " 7", "7 ", "NaN", "true"] {
+            assert!(!is_json_number(text), "{text}");
+        }
+        for text in ["aGk=", "aGkh", "+/==", ""] {
+            assert_eq!(is_base64(text), text != "+/==", "{text}");
+        }
+        assert!(!is_base64("aGk"), "padding is needed");
+    }
+}

@@ -1,0 +1,584 @@
+//! Puts parameter values in place of the references in an object.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::Place;
+use crate::suggest::closest;
+use crate::template::dialect::Dialect;
+use crate::template::model::ParameterType;
+use crate::template::parameters::{Parameters, is_json_number};
+use crate::template::reference::{Part, parts};
+use crate::yaml::{Data, Document, NodeId, Scalar, Value};
+
+/// The way from an object down to the value being looked at.
+#[derive(Clone, Copy)]
+pub(crate) enum Path<'p> {
+    /// The object, under the field of the Template it stands in.
+    Root(&'p str),
+    Key(&'p Path<'p>, &'p str),
+    Index(&'p Path<'p>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root(name) => f.write_str(name),
+            Self::Key(parent, key) => {
+                write!(f, "{parent}")?;
+                if key.contains(['.', '/', '[']) {
+                    write!(f, "[{key}]")
+                } else if matches!(parent, Self::Root("")) {
+                    f.write_str(key)
+                } else {
+                    write!(f, ".{key}")
+                }
+            }
+            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+impl<'p> Path<'p> {
+    fn key(&self) -> Option<&'p str> {
+        match self {
+            Self::Key(_, key) => Some(key),
+            _ => None,
+        }
+    }
+
+    fn parent(&self) -> Option<&'p Self> {
+        match self {
+            Self::Root(_) => None,
+            Self::Key(parent, _) | Self::Index(parent, _) => Some(parent),
+        }
+    }
+
+    /// Whether this is a container of a pod specification.
+    fn is_container(&self) -> bool {
+        let Self::Index(list, _) = self else { return false };
+        matches!(list.key(), Some("containers" | "initContainers" | "ephemeralContainers"))
+            && list.parent().and_then(Path::key) == Some("spec")
+    }
+
+    /// Whether a reference that nothing replaces could never be valid here: in what identifies an
+    /// object, in labels and in selectors.
+    fn needs_replacement(&self) -> bool {
+        match self {
+            Self::Key(Path::Root(_), "apiVersion" | "kind") => true,
+            Self::Key(Path::Key(Path::Root(_), "metadata"), "name" | "namespace") => true,
+            Self::Key(Path::Key(above, "labels"), _) => above.key() == Some("metadata"),
+            Self::Key(Path::Key(_, "selector" | "matchLabels" | "nodeSelector"), _) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
+/// arguments and, if declared earlier, in the values of its variables.
+struct Variables {
+    names: Vec<(String, Option<NodeId>)>,
+    /// Whether there are more, which only the cluster knows.
+    more: bool,
+}
+
+/// Which variables the kubelet expands in a string.
+#[derive(Clone, Copy)]
+struct Expanding<'e> {
+    variables: &'e Variables,
+    /// Only those before this one.
+    before: usize,
+}
+
+impl Expanding<'_> {
+    fn find(self, name: &str) -> Option<Option<NodeId>> {
+        self.variables
+            .names
+            .iter()
+            .take(self.before)
+            .find_map(|(variable, node)| (variable == name).then_some(*node))
+    }
+}
+
+/// Where a string stands.
+#[derive(Clone, Copy)]
+struct Spot<'c> {
+    path: &'c Path<'c>,
+    /// The nearest node of the document that holds it.
+    node: Option<NodeId>,
+    expanding: Option<Expanding<'c>>,
+}
+
+/// What references become in one expansion.
+pub(crate) struct Substitution<'s, 'd> {
+    pub(crate) document: &'d Document,
+    pub(crate) dialect: Dialect,
+    pub(crate) parameters: &'s Parameters<'d>,
+    /// Whether a reference to no declared parameter is an error anywhere.
+    pub(crate) strict: bool,
+    pub(crate) diagnostics: &'s mut Diagnostics,
+}
+
+/// What became of a text.
+enum Replaced<'d> {
+    /// It holds no references.
+    Unchanged,
+    Text(String),
+    Data(Data<'d>),
+    /// `${{NAME}}` of the value `null`.
+    Nothing,
+}
+
+impl<'d> Substitution<'_, 'd> {
+    /// Replaces the references in an object.
+    pub(crate) fn object(&mut self, object: &mut Value<'d>, path: &str) {
+        let path = Path::Root(path);
+        let spot = Spot { path: &path, node: object.origin, expanding: None };
+        if self.value(object, spot) {
+            self.error(spot, "", "an object must not be null".to_owned(), None);
+        }
+    }
+
+    /// Replaces the references in a text that is no part of an object: a label or the message.
+    pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, field: &str) -> String {
+        let path = Path::Root(field);
+        let spot = Spot { path: &path, node, expanding: None };
+        self.flat(text, spot).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// As [`text`](Self::text); `None` if there are no references.
+    fn flat(&mut self, text: &str, spot: Spot<'_>) -> Option<String> {
+        if !text.contains('$') {
+            return None;
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut changed = false;
+        for part in parts(text, self.dialect) {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Escaped { spelling } => {
+                    changed = true;
+                    out.push_str(spelling.get(1..).unwrap_or_default());
+                }
+                Part::String { name, spelling } | Part::Raw { name, spelling } => {
+                    let parameters = self.parameters;
+                    match parameters.get(name) {
+                        Some(value) => {
+                            changed = true;
+                            out.push_str(&value.text);
+                        }
+                        None => {
+                            self.undeclared(name, spelling, spot);
+                            out.push_str(spelling);
+                        }
+                    }
+                }
+            }
+        }
+        changed.then_some(out)
+    }
+
+    /// Replaces the references in a value. Returns whether it became nothing.
+    fn value(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
+        let spot = Spot { node: value.origin.or(spot.node), ..spot };
+        match &mut value.data {
+            Data::Scalar(Scalar::String(text)) => {
+                let replaced = match self.dialect {
+                    Dialect::Proposal => self.proposal(text, spot),
+                    Dialect::OpenShift => self.openshift(text, spot),
+                };
+                match replaced {
+                    Replaced::Unchanged => {}
+                    Replaced::Text(text) => value.set(Data::Scalar(Scalar::String(Cow::Owned(text)))),
+                    Replaced::Data(data) => value.set(data),
+                    Replaced::Nothing => return true,
+                }
+            }
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    let path = Path::Index(spot.path, index);
+                    let inner = Spot { path: &path, ..spot };
+                    if self.value(item, inner) {
+                        let inner = Spot { node: item.origin.or(spot.node), ..inner };
+                        self.error(
+                            inner,
+                            "",
+                            "the value `null` cannot stand in a list".to_owned(),
+                            Some("give the parameter another value, or put the reference into a mapping, where null leaves the key out".to_owned()),
+                        );
+                    }
+                }
+            }
+            Data::Mapping(_) => self.mapping(value, spot),
+        }
+        false
+    }
+
+    fn mapping(&mut self, value: &mut Value<'d>, spot: Spot<'_>) {
+        let variables = spot.path.is_container().then(|| self.variables(value));
+        let Data::Mapping(entries) = &mut value.data else { return };
+        let mut nothing = Vec::new();
+        let mut replaced_keys = Vec::new();
+        for (index, (key, inner)) in entries.iter_mut().enumerate() {
+            let node = inner.origin.or(spot.node);
+            if key.contains('$') {
+                let path = Path::Key(spot.path, key);
+                let here = Spot { path: &path, node, expanding: None };
+                if let Some(new) = self.key(key, here) {
+                    *key = Cow::Owned(new);
+                    replaced_keys.push(index);
+                }
+            }
+            let path = Path::Key(spot.path, key);
+            let expanding = match (&variables, key.as_ref()) {
+                (Some(variables), "command" | "args") => Some(Expanding { variables, before: usize::MAX }),
+                (Some(variables), "env") => {
+                    self.env(inner, Spot { path: &path, node, expanding: None }, variables);
+                    continue;
+                }
+                (Some(_), _) => None,
+                (None, _) => spot.expanding,
+            };
+            if self.value(inner, Spot { path: &path, node, expanding }) {
+                nothing.push(index);
+            }
+        }
+        if !replaced_keys.is_empty() {
+            self.collisions(entries, &replaced_keys, &mut nothing, spot);
+        }
+        nothing.sort_unstable();
+        nothing.dedup();
+        for index in nothing.into_iter().rev() {
+            entries.remove(index);
+        }
+    }
+
+    /// The `env` of a container: in each value the kubelet expands the variables before it.
+    fn env(&mut self, list: &mut Value<'d>, spot: Spot<'_>, variables: &Variables) {
+        let Data::Sequence(items) = &mut list.data else {
+            self.value(list, spot);
+            return;
+        };
+        for (index, item) in items.iter_mut().enumerate() {
+            let path = Path::Index(spot.path, index);
+            let here = Spot { path: &path, node: item.origin.or(spot.node), expanding: None };
+            let Data::Mapping(entries) = &mut item.data else {
+                self.value(item, here);
+                continue;
+            };
+            entries.retain_mut(|(key, value)| {
+                let path = Path::Key(here.path, key);
+                let expanding = (key == "value").then_some(Expanding { variables, before: index });
+                let node = value.origin.or(here.node);
+                !self.value(value, Spot { path: &path, node, expanding })
+            });
+        }
+    }
+
+    /// The variables of a container, their names with references replaced.
+    fn variables(&self, container: &Value<'d>) -> Variables {
+        let items = container.get("env").and_then(Value::items).unwrap_or_default();
+        let names = items
+            .iter()
+            .map(|item| {
+                let name = item.str_at(&["name"]).unwrap_or_default();
+                let name = parts(name, self.dialect)
+                    .into_iter()
+                    .map(|part| match part {
+                        Part::String { name, .. } | Part::Raw { name, .. } => {
+                            self.parameters.get(name).map_or(part.spelling(), |value| value.text.as_ref())
+                        }
+                        _ => part.spelling(),
+                    })
+                    .collect();
+                (name, item.get("name").and_then(|name| name.origin))
+            })
+            .collect();
+        let more = container.get("envFrom").and_then(Value::items).is_some_and(|from| !from.is_empty());
+        Variables { names, more }
+    }
+
+    /// The new spelling of a key, if it changes.
+    fn key(&mut self, key: &str, spot: Spot<'_>) -> Option<String> {
+        let parts = parts(key, self.dialect);
+        for part in &parts {
+            let Part::Raw { name, spelling } = *part else { continue };
+            match (self.dialect, self.parameters.get(name)) {
+                (Dialect::Proposal, _) => {
+                    let hint = format!("write `$({name})`: a key is always a string");
+                    self.error(spot, spelling, format!("raw reference `{spelling}` in a mapping key"), Some(hint));
+                    return None;
+                }
+                (Dialect::OpenShift, Some(value)) => match json_data(&value.text) {
+                    Some(Data::Scalar(Scalar::String(text))) => return Some(text.into_owned()),
+                    Some(_) => {
+                        let message = format!("`{spelling}` as a mapping key must be a string, and the value of `{name}` is not");
+                        self.error(spot, spelling, message, Some(format!("write `${{{name}}}`")));
+                        return None;
+                    }
+                    None => {}
+                },
+                (Dialect::OpenShift, None) => {}
+            }
+        }
+        self.flat(key, spot)
+    }
+
+    /// Two keys that became equal.
+    fn collisions(&mut self, entries: &[(Cow<'d, str>, Value<'d>)], replaced: &[usize], nothing: &mut Vec<usize>, spot: Spot<'_>) {
+        for &index in replaced {
+            let Some((key, value)) = entries.get(index) else { continue };
+            for (other_index, (other, other_value)) in entries.iter().enumerate() {
+                if other_index == index || other != key || nothing.contains(&index) || nothing.contains(&other_index) {
+                    continue;
+                }
+                let both = replaced.contains(&other_index);
+                if self.dialect == Dialect::OpenShift && !both {
+                    // As `oc`: the replaced key beats the literal one.
+                    nothing.push(other_index);
+                    continue;
+                }
+                if both && other_index > index {
+                    continue;
+                }
+                let path = Path::Key(spot.path, key);
+                let here = Spot { path: &path, node: value.origin.or(spot.node), expanding: None };
+                let mut diagnostic = self.diagnostic(
+                    Diagnostic::error(format!("mapping key `{key}` is there twice once references are replaced")),
+                    here,
+                    "",
+                );
+                if let Some(node) = other_value.origin {
+                    diagnostic = diagnostic.related(self.document.cursor(node).key_place(), "the other one");
+                }
+                self.diagnostics.push(diagnostic.hint("rename one of the two"));
+            }
+        }
+    }
+
+    fn openshift(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
+        if !text.contains("${") {
+            return Replaced::Unchanged;
+        }
+        let parameters = self.parameters;
+        if let Some(name) = crate::template::reference::whole_raw(text) {
+            let Some(value) = parameters.get(name) else {
+                self.undeclared(name, text, spot);
+                return Replaced::Unchanged;
+            };
+            if let Some(structured) = &value.structured {
+                return Replaced::Data(structured.data.clone());
+            }
+            return match json_data(&value.text) {
+                Some(Data::Scalar(Scalar::Null)) => Replaced::Nothing,
+                Some(data) => Replaced::Data(data),
+                None => Replaced::Text(value.text.clone().into_owned()),
+            };
+        }
+        self.flat(text, spot).map_or(Replaced::Unchanged, Replaced::Text)
+    }
+
+    fn proposal(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
+        if !text.contains("$(") {
+            return Replaced::Unchanged;
+        }
+        let parts = parts(text, Dialect::Proposal);
+        let parameters = self.parameters;
+        if let [Part::Raw { name, .. }] = parts.as_slice()
+            && let Some(structured) = parameters.get(name).and_then(|value| value.structured.as_ref())
+        {
+            return Replaced::Data(structured.data.clone());
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut changed = false;
+        let mut raw = Vec::new();
+        let mut only_raw = true;
+        for part in parts {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Escaped { spelling } => match spot.expanding {
+                    // The kubelet takes the first `$` away.
+                    Some(_) => out.push_str(spelling),
+                    None => {
+                        changed = true;
+                        out.push_str(spelling.get(1..).unwrap_or_default());
+                    }
+                },
+                Part::String { name, spelling } | Part::Raw { name, spelling } => {
+                    let Some(value) = parameters.get(name) else {
+                        self.undeclared(name, spelling, spot);
+                        only_raw = false;
+                        out.push_str(spelling);
+                        continue;
+                    };
+                    changed = true;
+                    out.push_str(&value.text);
+                    if matches!(part, Part::Raw { .. }) {
+                        raw.push((name, spelling));
+                    } else {
+                        only_raw = false;
+                        self.conflict(name, spelling, spot);
+                    }
+                }
+            }
+        }
+        if !changed {
+            return Replaced::Unchanged;
+        }
+        if raw.is_empty() || !only_raw {
+            return Replaced::Text(out);
+        }
+        self.typed(out, &raw, spot)
+    }
+
+    /// The text of a string that holds raw references only, typed by the JSON scalar grammar.
+    fn typed(&mut self, text: String, raw: &[(&str, &str)], spot: Spot<'_>) -> Replaced<'d> {
+        let scalar = match text.as_str() {
+            "true" => Scalar::Bool(true),
+            "false" => Scalar::Bool(false),
+            "null" => Scalar::Null,
+            number if is_json_number(number) => Scalar::Number(Cow::Owned(text)),
+            _ => {
+                self.untyped(&text, raw, spot);
+                return Replaced::Text(text);
+            }
+        };
+        Replaced::Data(Data::Scalar(scalar))
+    }
+
+    /// A raw reference whose text is no JSON scalar: it stays a string, which may surprise.
+    fn untyped(&mut self, text: &str, raw: &[(&str, &str)], spot: Spot<'_>) {
+        let kind = |name: &str| self.parameters.get(name).map(|value| value.kind);
+        let Some(&(name, spelling)) = raw.first() else { return };
+        if text.is_empty() {
+            let message = format!("raw reference `{spelling}` to the empty value of parameter `{name}`");
+            if kind(name) == Some(ParameterType::String) {
+                let diagnostic = Diagnostic::warning(message).hint("the field becomes the empty string `\"\"`");
+                let diagnostic = self.diagnostic(diagnostic, spot, spelling);
+                self.diagnostics.push(diagnostic);
+            } else {
+                self.error(spot, spelling, message, Some(format!("give `{name}` a value, or make it required")));
+            }
+            return;
+        }
+        if raw.iter().any(|(name, _)| matches!(kind(name), Some(ParameterType::Int | ParameterType::Number))) {
+            let mut diagnostic = Diagnostic::warning(format!("`{text}` is not a JSON number: the field becomes a string"));
+            let octal = text.strip_prefix('0').filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+            if let Some(number) = octal.and_then(|digits| i64::from_str_radix(digits, 8).ok()) {
+                diagnostic = diagnostic.hint(format!("for file mode {text} write {number}"));
+            }
+            let diagnostic = self.diagnostic(diagnostic, spot, spelling);
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// `$(NAME)` that names both a parameter and a variable which the kubelet expands there.
+    fn conflict(&mut self, name: &str, spelling: &str, spot: Spot<'_>) {
+        let Some(variable) = spot.expanding.and_then(|expanding| expanding.find(name)) else {
+            return;
+        };
+        let mut diagnostic = self.diagnostic(
+            Diagnostic::error(format!("`{spelling}` names both a parameter and an environment variable of this container")),
+            spot,
+            spelling,
+        );
+        if let Some(node) = variable {
+            diagnostic = diagnostic.related(self.document.cursor(node).place(), "the variable");
+        }
+        self.diagnostics.push(
+            diagnostic
+                .hint(format!("for the variable, write `$${spelling}`"))
+                .hint("for the parameter, rename the variable or the parameter"),
+        );
+    }
+
+    /// A reference to a parameter that is not declared: it stays as it is.
+    fn undeclared(&mut self, name: &str, spelling: &str, spot: Spot<'_>) {
+        let by_kubelet = spot
+            .expanding
+            .is_some_and(|expanding| expanding.find(name).is_some() || expanding.variables.more);
+        if by_kubelet || (self.dialect == Dialect::OpenShift && !self.strict) {
+            return;
+        }
+        let known = closest(name, self.parameters.names());
+        let hint = match known {
+            Some(known) => format!("did you mean `{}`?", spelling.replace(name, known)),
+            None => format!("declare it under `parameters`, as `- name: {name}`"),
+        };
+        let message = format!("parameter `{name}` is not declared");
+        let error = self.strict || spot.path.needs_replacement();
+        let diagnostic = if error { Diagnostic::error(message) } else { Diagnostic::warning(message) };
+        let mut diagnostic = self.diagnostic(diagnostic, spot, spelling).hint(hint);
+        if !error && known.is_none() {
+            diagnostic.hints.clear();
+            diagnostic = diagnostic.hint(format!("`{spelling}` stays as it is; if that is meant, write `$${}`", spelling.get(1..).unwrap_or_default()));
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn error(&mut self, spot: Spot<'_>, spelling: &str, message: String, hint: Option<String>) {
+        let diagnostic = self.diagnostic(Diagnostic::error(message).maybe_hint(hint), spot, spelling);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds field and place: that of `spelling` if it is found in the node's text.
+    fn diagnostic(&self, diagnostic: Diagnostic, spot: Spot<'_>, spelling: &str) -> Diagnostic {
+        let diagnostic = diagnostic.field(spot.path.to_string());
+        match spot.node {
+            Some(node) => diagnostic.at(self.place(node, spelling)),
+            None => diagnostic,
+        }
+    }
+
+    fn place(&self, node: NodeId, spelling: &str) -> Place {
+        let cursor = self.document.cursor(node);
+        let whole = cursor.place();
+        if spelling.is_empty() {
+            return whole;
+        }
+        for place in [&whole, &cursor.key_place()] {
+            let text = self.document.text().get(place.range.clone()).unwrap_or_default();
+            if let Some(at) = text.find(spelling) {
+                let start = place.range.start + at;
+                return Place { source: place.source.clone(), range: start..start + spelling.len() };
+            }
+        }
+        whole
+    }
+}
+
+/// The data a text stands for by the JSON grammar, numbers with their digits; `None` if it is not
+/// JSON, or a number beyond what Go's decoder takes.
+fn json_data(text: &str) -> Option<Data<'static>> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    from_json(value)
+}
+
+fn from_json(value: serde_json::Value) -> Option<Data<'static>> {
+    Some(match value {
+        serde_json::Value::Null => Data::Scalar(Scalar::Null),
+        serde_json::Value::Bool(flag) => Data::Scalar(Scalar::Bool(flag)),
+        serde_json::Value::Number(number) => {
+            let digits = number.to_string();
+            if digits.parse::<f64>().is_ok_and(f64::is_infinite) {
+                return None;
+            }
+            Data::Scalar(Scalar::Number(Cow::Owned(digits)))
+        }
+        serde_json::Value::String(text) => Data::Scalar(Scalar::String(Cow::Owned(text))),
+        serde_json::Value::Array(items) => Data::Sequence(
+            items
+                .into_iter()
+                .map(|item| from_json(item).map(Value::from))
+                .collect::<Option<_>>()?,
+        ),
+        serde_json::Value::Object(entries) => Data::Mapping(
+            entries
+                .into_iter()
+                .map(|(key, value)| Some((Cow::Owned(key), Value::from(from_json(value)?))))
+                .collect::<Option<_>>()?,
+        ),
+    })
+}

@@ -1,0 +1,132 @@
+//! Values that were given for parameters, and where each came from.
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::source::Place;
+use crate::yaml::{Cursor, DuplicateKeys, Kind, Value};
+
+/// A value for a parameter.
+#[derive(Clone, Debug)]
+pub enum GivenValue {
+    /// Text, as it was written.
+    Text(String),
+    /// A list or mapping.
+    Structured(Value<'static>),
+}
+
+/// A value that was given for a parameter by name.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The parameter's name.
+    pub name: String,
+    /// Its value.
+    pub value: GivenValue,
+    /// Where it was given, in the user's words: `-p`, `params.yaml`.
+    pub origin: String,
+    /// The place in a file, if it came from one.
+    pub place: Option<Place>,
+}
+
+impl Given {
+    /// A value from a command line argument.
+    pub fn text(name: impl Into<String>, value: impl Into<String>, origin: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: GivenValue::Text(value.into()),
+            origin: origin.into(),
+            place: None,
+        }
+    }
+}
+
+/// Reads a mapping from parameter names to values (KUDO KEP-26), or the `data` or `values` of a
+/// `ParameterValues` or `ConfigMap` object that holds one. `template` is the name of the Template
+/// the values are for: an object may say which one it means.
+pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
+    let origin = root.document().source().name().to_owned();
+    if root.is_null() {
+        return Vec::new();
+    }
+    if !root.is_mapping() {
+        diagnostics.push(
+            Diagnostic::error("expected a mapping from parameter names to values")
+                .at(root.place())
+                .hint("write each value as `NAME: value`"),
+        );
+        return Vec::new();
+    }
+    let kind = root.text_at(["kind"]).unwrap_or_default();
+    let is_object = root.get("apiVersion").is_some() && matches!(kind.as_ref(), "ParameterValues" | "ConfigMap");
+    if !is_object {
+        return from_mapping(root, &origin, diagnostics);
+    }
+    if let Some(meant) = root.get("template").filter(|meant| !meant.is_null()) {
+        let name = meant.text().ok().flatten().unwrap_or_default();
+        if name != template {
+            diagnostics.push(
+                Diagnostic::error(format!("these values are for the Template `{name}`, not for `{template}`"))
+                    .at(meant.place())
+                    .field("template"),
+            );
+            return Vec::new();
+        }
+    }
+    ["data", "values"]
+        .iter()
+        .filter_map(|key| root.get(key))
+        .filter(|values| !values.is_null())
+        .flat_map(|values| {
+            if values.is_mapping() {
+                return from_mapping(values, &origin, diagnostics);
+            }
+            diagnostics.push(
+                Diagnostic::error("expected a mapping from parameter names to values").at(values.place()),
+            );
+            Vec::new()
+        })
+        .collect()
+}
+
+/// Reads `NAME: value` entries.
+pub(crate) fn from_mapping(mapping: Cursor<'_>, origin: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
+    let mut given: Vec<Given> = Vec::new();
+    for entry in mapping.children() {
+        let Some(one) = diagnostics.take(from_entry(entry, origin)) else { continue };
+        if let Some(first) = given.iter().find(|first| first.name == one.name) {
+            let mut diagnostic = Diagnostic::error(format!("parameter `{}` is given twice", one.name))
+                .at(entry.key_place())
+                .hint("remove one of the two");
+            if let Some(place) = &first.place {
+                diagnostic = diagnostic.related(place.clone(), "first here");
+            }
+            diagnostics.push(diagnostic);
+        }
+        given.push(one);
+    }
+    given
+}
+
+fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
+    // The source text, not what Kubernetes makes of it: a parameter may be called `N`.
+    let name = entry.key_text()?.into_owned();
+    if entry.is_null() {
+        return Err(Diagnostic::error(format!("parameter `{name}` is null"))
+            .at(entry.place())
+            .hint("give a value, or leave the key out for the default")
+            .into());
+    }
+    let value = match entry.kind() {
+        Kind::Mapping | Kind::Sequence => {
+            let mut found = Diagnostics::new();
+            let value = entry.value(DuplicateKeys::Refuse, &mut found);
+            match value {
+                Some(value) => GivenValue::Structured(value.without_origin().into_owned()),
+                None => {
+                    let first = found.iter().next().cloned();
+                    return Err(first.unwrap_or_else(|| Diagnostic::error("unreadable value")).into());
+                }
+            }
+        }
+        _ => GivenValue::Text(entry.text()?.unwrap_or_default().into_owned()),
+    };
+    Ok(Given { name, value, origin: origin.to_owned(), place: Some(entry.place()) })
+}

@@ -1,8 +1,11 @@
 //! krm-template: a template engine for Kubernetes configuration.
 
+pub mod cli;
 pub mod diagnostic;
 pub mod files;
-mod krm;
+pub mod function;
+pub mod krm;
+pub mod report;
 pub mod source;
 mod suggest;
 pub mod template;

@@ -1,3 +1,10 @@
-//! The command line program.
+//! The program: parse the arguments, do what they say, exit.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+use krm_template::cli::Cli;
+
+fn main() -> ExitCode {
+    Cli::parse().run()
+}

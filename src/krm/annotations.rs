@@ -11,10 +11,6 @@ pub(crate) const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// Keeps an object out of the cluster; any value but `"false"` counts.
 pub(crate) const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
-/// Whether an annotation is the orchestrator's own bookkeeping, which a function passes on
-/// unchanged (functions specification, "Internal annotations").
-pub(crate) fn is_internal(key: &str) -> bool {
-    key.starts_with("internal.config.kubernetes.io/")
-        || key.starts_with("config.k8s.io/")
-        || matches!(key, LEGACY_PATH | LEGACY_INDEX)
-}
+/// By these an orchestrator pairs what it sent with what comes back; what is changed by a function
+/// loses them, or kpt would restore its old comments and key order.
+pub(crate) const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8s.io/id"];

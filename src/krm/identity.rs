@@ -8,13 +8,15 @@ use crate::yaml::{Cursor, Value};
 
 /// Objects with equal identities are the same object in a cluster; the API version may differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Identity {
+pub struct Identity {
     /// The group of the API version; empty for the core group.
-    pub(crate) group: String,
-    pub(crate) kind: String,
-    /// Empty if the object names none.
-    pub(crate) namespace: String,
-    pub(crate) name: String,
+    pub group: String,
+    /// `kind`.
+    pub kind: String,
+    /// `metadata.namespace`; empty if the object names none.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
 }
 
 impl Identity {

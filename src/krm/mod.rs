@@ -5,3 +5,5 @@ pub(crate) mod annotations;
 pub(crate) mod identity;
 pub(crate) mod label_fields;
 pub(crate) mod resource_list;
+
+pub use identity::Identity;

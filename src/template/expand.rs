@@ -31,7 +31,7 @@ pub enum Generation<'o> {
         /// What tells apart several expansions of one Template.
         instance: String,
         /// Finds the object that was made before, by identity.
-        standing: &'o dyn Fn(&Identity) -> Option<Cursor<'o>>,
+        standing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
     },
 }
 
@@ -144,14 +144,14 @@ fn template_labels(template: &Template<'_>, options: &Options<'_>, substitution:
     Some(labels)
 }
 
-struct Expander<'e, 'd> {
+struct Expander<'e, 'o, 'd> {
     template: &'e Template<'d>,
-    options: &'e Options<'e>,
+    options: &'e Options<'o>,
     parameters: &'e Parameters<'d>,
     labels: Option<Vec<(String, String)>>,
 }
 
-impl<'d> Expander<'_, 'd> {
+impl<'d> Expander<'_, '_, 'd> {
     fn object(&self, node: Cursor<'d>, index: usize, diagnostics: &mut Diagnostics, sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics)) {
         let field = format!("objects[{index}]");
         if !node.is_mapping() {
@@ -319,7 +319,7 @@ fn legacy_group(kind: &str) -> Option<&'static str> {
 }
 
 /// The value of a parameter that has an expression and no value.
-fn generated(template: &Template<'_>, parameter: &Parameter<'_>, from: &str, known: &Parameters<'_>, generation: &Generation<'_>) -> Result<String, Diagnostic> {
+fn generated<'o>(template: &Template<'_>, parameter: &Parameter<'_>, from: &str, known: &Parameters<'_>, generation: &Generation<'o>) -> Result<String, Diagnostic> {
     let place = parameter.node.get("from").unwrap_or(parameter.node).place();
     let field = format!("parameters[{}].from", parameter.index);
     let failed = |message: String, hint: Option<String>| {
@@ -351,7 +351,7 @@ fn generated(template: &Template<'_>, parameter: &Parameter<'_>, from: &str, kno
 
 /// The value a parameter had in an earlier run: read from the field of the object made then,
 /// where the Template refers to it and to nothing else that is unknown.
-fn standing_value(template: &Template<'_>, parameter: &Parameter<'_>, known: &Parameters<'_>, standing: &dyn Fn(&Identity) -> Option<Cursor<'_>>) -> Option<String> {
+fn standing_value<'o>(template: &Template<'_>, parameter: &Parameter<'_>, known: &Parameters<'_>, standing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o)) -> Option<String> {
     let look = Standing { template, name: &parameter.name, known };
     template.objects?.children().find_map(|object| {
         let identity = look.identity(object)?;

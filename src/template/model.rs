@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use crate::krm::identity;
+use crate::source::Place;
 use crate::suggest::closest;
 use crate::template::dialect::{Dialect, OPENSHIFT_GROUP, OWN_GROUP};
 use crate::template::generate;
@@ -199,6 +200,16 @@ impl<'d> Template<'d> {
     #[must_use]
     pub fn parameters(&self) -> &[Parameter<'d>] {
         &self.parameters
+    }
+
+    /// The Template itself, for a report.
+    pub(crate) const fn reference(&self) -> &ObjectReference {
+        &self.reference
+    }
+
+    /// Where an annotation of the Template is.
+    pub(crate) fn annotation_place(&self, key: &str) -> Option<Place> {
+        Some(self.node.at(["metadata", "annotations", key])?.place())
     }
 
     /// The value of an annotation of the Template.

@@ -42,7 +42,6 @@ impl Given {
 /// `ParameterValues` or `ConfigMap` object that holds one. `template` is the name of the Template
 /// the values are for: an object may say which one it means.
 pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
-    let origin = root.document().source().name().to_owned();
     if root.is_null() {
         return Vec::new();
     }
@@ -57,7 +56,7 @@ pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diag
     let kind = root.text_at(["kind"]).unwrap_or_default();
     let is_object = root.get("apiVersion").is_some() && matches!(kind.as_ref(), "ParameterValues" | "ConfigMap");
     if !is_object {
-        return from_mapping(root, &origin, diagnostics);
+        return from_mapping(root, diagnostics);
     }
     if let Some(meant) = root.get("template").filter(|meant| !meant.is_null()) {
         let name = meant.text().ok().flatten().unwrap_or_default();
@@ -76,7 +75,7 @@ pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diag
         .filter(|values| !values.is_null())
         .flat_map(|values| {
             if values.is_mapping() {
-                return from_mapping(values, &origin, diagnostics);
+                return from_mapping(values, diagnostics);
             }
             diagnostics.push(
                 Diagnostic::error("expected a mapping from parameter names to values").at(values.place()),
@@ -87,7 +86,8 @@ pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diag
 }
 
 /// Reads `NAME: value` entries.
-pub(crate) fn from_mapping(mapping: Cursor<'_>, origin: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
+pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Given> {
+    let origin = mapping.document().source().name();
     let mut given: Vec<Given> = Vec::new();
     for entry in mapping.children() {
         let Some(one) = diagnostics.take(from_entry(entry, origin)) else { continue };

@@ -25,5 +25,5 @@ pub use value::{Data, Scalar, Value};
 
 pub(crate) use emit::json;
 pub(crate) use parse::next_line;
-pub(crate) use render::{close, to_string};
-pub(crate) use write::{Anchors, Edit, Rewrite, apply, end_with_comments};
+pub(crate) use render::{close, to_string, update};
+pub(crate) use write::{Edit, apply, end_with_comments};

@@ -306,6 +306,21 @@ impl<'d> Cursor<'d> {
         }
     }
 
+    /// The key as it is written, without its quotes: `n: x` has the key `n`.
+    ///
+    /// # Errors
+    /// If the key is a collection, or its escapes are malformed.
+    pub fn key_text(self) -> Result<Cow<'d, str>> {
+        let node = self.node();
+        match node.key_kind {
+            KeyKind::Scalar(style) => {
+                let raw = self.document.slice(node.key.range());
+                self.decode(raw, style, node.key.start)
+            }
+            _ => self.key(),
+        }
+    }
+
     /// Kubernetes has string keys only: sigs.k8s.io/yaml turns bools and numbers into text.
     fn plain_key(self, text: Cow<'d, str>) -> Result<Cow<'d, str>> {
         match scalar::resolve(&text) {

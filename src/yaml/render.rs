@@ -70,22 +70,91 @@ impl Position {
 
 fn assemble(comments: &[&str], text: &str, position: Position) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    let (indent, dash) = match position {
-        Position::Document => (0, ""),
-        Position::Item { column } => (column, "- "),
-    };
+    let indentation = position.column();
+    if let Position::Item { column } = position {
+        emit::indent(&mut out, column);
+        out.push_str("- ");
+    }
+    // Comments stand behind the dash, where kpt puts them itself: above it, it repeats them.
     for comment in comments {
-        emit::indent(&mut out, indent);
         out.push_str(comment);
         out.push('\n');
+        emit::indent(&mut out, indentation);
     }
-    emit::indent(&mut out, indent);
-    out.push_str(dash);
     out.push_str(text);
     if !out.ends_with('\n') {
         out.push('\n');
     }
     out
+}
+
+/// Edits that make the item `old` of a block sequence hold `value` in its own place: its comments,
+/// order and quotes stay where its data does.
+///
+/// # Errors
+/// As [`render`].
+pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
+    adopt(&mut value, old);
+    let edits = Rewrite::edits(old, &value, Anchors::Keep)?;
+    let document = old.document();
+    let anchored = document.nodes.iter().any(|node| node.anchor);
+    if !edits.is_empty() && !old.node().in_flow && !anchored {
+        let start = document.line_start(old.node().entry as usize);
+        let text = write::apply(document.text(), start..write::end_with_comments(old), &mut edits.clone());
+        check(text, &value, Position::Item { column: 0 })?;
+    }
+    Ok(edits)
+}
+
+/// Lets a value take over the text of another: equal keys and items are paired.
+fn adopt(value: &mut Value<'_>, old: Cursor<'_>) {
+    value.origin = Some(old.id());
+    if old.node().kind == Kind::Alias {
+        return;
+    }
+    match &mut value.data {
+        Data::Scalar(_) => {}
+        Data::Mapping(entries) => {
+            for (key, value) in entries {
+                let same = old.children().filter(|entry| entry.key().is_ok_and(|name| name == *key)).last();
+                match same {
+                    Some(entry) => adopt(value, entry),
+                    None => value.forget(),
+                }
+            }
+        }
+        Data::Sequence(items) => {
+            let children: Vec<Cursor<'_>> = old.children().collect();
+            let by_index = children.len() == items.len();
+            let mut from = 0;
+            for (index, item) in items.iter_mut().enumerate() {
+                let pair = if by_index {
+                    Some(index)
+                } else {
+                    children.iter().skip(from).position(|child| is_same_item(item, *child)).map(|at| from + at)
+                };
+                match pair.and_then(|at| Some((at, *children.get(at)?))) {
+                    Some((at, child)) => {
+                        from = at + 1;
+                        adopt(item, child);
+                    }
+                    None => item.forget(),
+                }
+            }
+        }
+    }
+}
+
+/// Whether two items of a list of Kubernetes are probably the same thing: equal names or texts.
+fn is_same_item(item: &Value<'_>, old: Cursor<'_>) -> bool {
+    match &item.data {
+        Data::Scalar(scalar) => old.scalar().is_ok_and(|old| old.as_ref() == Some(scalar)),
+        Data::Mapping(_) => ["name", "mountPath", "containerPort", "port", "key"]
+            .iter()
+            .find_map(|key| Some((item.get(key)?, old.get(key)?)))
+            .is_some_and(|(item, old)| is_same_item(item, old)),
+        Data::Sequence(_) => false,
+    }
 }
 
 /// Reads `text` again and compares it with what was meant.

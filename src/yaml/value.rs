@@ -194,7 +194,7 @@ impl<'s> Value<'s> {
         self
     }
 
-    fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.origin = None;
         match &mut self.data {
             Data::Scalar(_) => {}

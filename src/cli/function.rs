@@ -1,0 +1,42 @@
+//! Without arguments: the KRM function on standard input and output.
+
+use std::io::IsTerminal;
+
+use crate::cli::{FAILED, OK, USAGE, io};
+use crate::diagnostic::Diagnostics;
+use crate::function::{self, Environment};
+
+const USAGE_TEXT: &str = "\
+krm-template expands Templates into Kubernetes objects.
+
+As a KRM function it reads a ResourceList on standard input, which is a terminal here:
+  krm-template < resource-list.yaml
+On the command line:
+  krm-template process -f TEMPLATE [-p NAME=VALUE]...
+
+For more, run `krm-template --help`.
+";
+
+pub(super) fn run() -> anyhow::Result<u8> {
+    if std::io::stdin().is_terminal() {
+        io::print_error(USAGE_TEXT);
+        return Ok(USAGE);
+    }
+    let source = match io::stdin() {
+        Ok(source) => source,
+        Err(diagnostic) => {
+            io::report(&Diagnostics::from(diagnostic));
+            return Ok(FAILED);
+        }
+    };
+    let output = function::run(&source, &environment());
+    io::report(&output.diagnostics);
+    io::print(&output.text)?;
+    Ok(if output.diagnostics.has_errors() { FAILED } else { OK })
+}
+
+#[expect(clippy::disallowed_methods, reason = "the command line reads the environment, for all the others")]
+fn environment() -> Environment {
+    let seed = std::env::var("KRM_TEMPLATE_SEED").ok().filter(|seed| !seed.is_empty());
+    Environment { seed: seed.map(String::into_bytes) }
+}

@@ -1,0 +1,29 @@
+//! One scalar: what its text means to Kubernetes, and how a text must be written to be read back.
+//!
+//! Kubernetes reads YAML with go-yaml v2 behind `sigs.k8s.io/yaml`; kustomize and kpt read it with
+//! go-yaml v3. [`resolve`] follows the first, [`decode`] the part they share, and what
+//! [`write_string`] writes is the same text to all of them (`tests/go_oracle.rs` asks them).
+
+mod decimal;
+mod decode;
+mod resolve;
+mod write;
+
+pub use decode::{DecodeError, decode};
+pub use resolve::{is_non_finite, resolve};
+pub use write::{Context, key_needs_explicit, write_json_string, write_scalar, write_string};
+
+/// How a scalar is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes.
+    Plain,
+    /// In `'…'`.
+    SingleQuoted,
+    /// In `"…"`.
+    DoubleQuoted,
+    /// A block after `|`.
+    Literal,
+    /// A block after `>`.
+    Folded,
+}

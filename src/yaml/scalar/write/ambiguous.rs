@@ -35,7 +35,9 @@ fn may_be_number_or_date(text: &str) -> bool {
         || Decimal::split(text).is_some()
         || is_sexagesimal(magnitude)
         || is_date(magnitude)
-        || matches!(magnitude.to_ascii_lowercase().as_str(), ".inf" | ".nan")
+        || [".inf", ".nan"]
+            .iter()
+            .any(|word| word.eq_ignore_ascii_case(magnitude))
 }
 
 /// `0x1F`, `0o17`, `0b101`; go-yaml also takes `0b-101` and `0o-17`.

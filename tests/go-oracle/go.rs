@@ -106,23 +106,23 @@ impl Random {
 }
 
 #[rustfmt::skip]
-pub(super) const TYPED: &[&str] = &[
+const TYPED: &[&str] = &[
     "0", "1", "7", "8", "9", "0", "x", "o", "b", "X", "B", "e", "E", "+", "-", ".", "_", ":",
     "a", "F", "n", "N", "inf", "nan", "null", "true", "yes", "off", "y", "~", "T", "Z", " ",
     "2001-", "12:30", "<<", "=", "0x", "0b", "0o",
 ];
 #[rustfmt::skip]
-pub(super) const INDICATORS: &[&str] = &[
+const INDICATORS: &[&str] = &[
     "-", "?", ":", ",", "[", "]", "{", "}", "#", "&", "*", "!", "|", ">", "'", "\"", "%", "@",
     "`", " ", "a", "b", "\\", "=", "<", "$(A)", "${A}", "~", "/", "1",
 ];
 #[rustfmt::skip]
-pub(super) const LINES: &[&str] = &[
+const LINES: &[&str] = &[
     "\n", "\n", "\n\n", " ", "  ", "\t", "a", "b", "#", "- ", "---", "...", "|", ">", ": ",
     "\r", "\r\n", "word", "'", "\"",
 ];
 #[rustfmt::skip]
-pub(super) const CHARACTERS: &[&str] = &[
+const CHARACTERS: &[&str] = &[
     "\0", "\u{7}", "\u{b}", "\u{1b}", "\u{7f}", "\u{80}", "\u{85}", "\u{9f}", "\u{a0}",
     "\u{ad}", "\u{61c}", "\u{200b}", "\u{2028}", "\u{2029}", "\u{202e}", "\u{2066}",
     "\u{d7ff}", "\u{e000}", "\u{f8ff}", "\u{feff}", "\u{fffd}", "\u{fffe}", "\u{ffff}",
@@ -130,18 +130,23 @@ pub(super) const CHARACTERS: &[&str] = &[
     "'", "\"",
 ];
 #[rustfmt::skip]
-pub(super) const WORDS: &[&str] = &[
+const WORDS: &[&str] = &[
     "yes", "No", "null", "key", "word", " ", " ", "\n", ": ", " #", "http://", "a,b", "0644",
     "1.10", "-", "it's", "\"q\"", "\\n", "\n  ", "${NAME}", "$(NAME)", "---\n", "# c\n",
 ];
-pub(super) const ALPHABETS: [&[&str]; 5] = [TYPED, INDICATORS, LINES, CHARACTERS, WORDS];
+/// Few, so that every short spelling of a number comes up.
+const NUMBERS: &[&str] = &[
+    "0", "1", "9", "0b", "0o", "0x", "+", "-", "_", ".", "e", ":",
+];
+const ALPHABETS: [&[&str]; 6] = [TYPED, INDICATORS, LINES, CHARACTERS, WORDS, NUMBERS];
 
 /// A text that a careless writer would spoil.
 pub(super) fn nasty(random: &mut Random) -> String {
     let mixed: Vec<&str> = ALPHABETS.concat();
-    let alphabet = match random.below(6) {
-        5 => &mixed,
-        chosen => ALPHABETS[chosen],
+    let alphabet = match random.below(8) {
+        chosen @ 0..6 => ALPHABETS[chosen],
+        6 => NUMBERS,
+        _ => &mixed,
     };
     let longest = if random.below(10) == 0 { 40 } else { 8 };
     let text = random.text(alphabet, longest);

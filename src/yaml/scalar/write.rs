@@ -53,7 +53,7 @@ pub fn write_string(
 /// Adds a scalar to `out`: a string as [`write_string`] does, anything else in its canonical spelling.
 ///
 /// A number is written as it is spelled, which must be a spelling that
-/// [`resolve`](crate::yaml::scalar::resolve()) takes for a number.
+/// `resolve` takes for a number.
 pub fn write_scalar(
     out: &mut String,
     scalar: &Scalar<'_>,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::decimal::{Decimal, split_sign};
 use crate::yaml::value::Scalar;
 
 /// What a plain scalar means to Kubernetes. `plain` is decoded: one line, without blanks around it.
@@ -30,10 +31,7 @@ pub fn resolve(plain: &str) -> Scalar<'_> {
 #[must_use]
 pub fn is_non_finite(plain: &str) -> bool {
     matches!(plain, ".nan" | ".NaN" | ".NAN")
-        || matches!(
-            plain.strip_prefix(['+', '-']).unwrap_or(plain),
-            ".inf" | ".Inf" | ".INF"
-        )
+        || matches!(split_sign(plain).1, ".inf" | ".Inf" | ".INF")
 }
 
 fn word(plain: &str) -> Scalar<'_> {
@@ -87,79 +85,9 @@ fn json_spelling(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A decimal number in its parts: `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`.
-struct Decimal<'a> {
-    sign: &'a str,
-    integer: &'a str,
-    fraction: Option<&'a str>,
-    exponent: &'a str,
-}
-
-impl<'a> Decimal<'a> {
-    fn split(text: &'a str) -> Option<Self> {
-        let (sign, rest) = text.split_at(usize::from(text.starts_with(['+', '-'])));
-        let (integer, rest) = split_digits(rest);
-        let (fraction, exponent) = match rest.strip_prefix('.').map(split_digits) {
-            Some((fraction, rest)) => (Some(fraction), rest),
-            None => (None, rest),
-        };
-        if integer.is_empty() && fraction.is_none_or(str::is_empty) {
-            return None;
-        }
-        if let Some(power) = exponent.strip_prefix(['e', 'E']) {
-            let (digits, rest) = split_digits(power.strip_prefix(['+', '-']).unwrap_or(power));
-            if digits.is_empty() || !rest.is_empty() {
-                return None;
-            }
-        } else if !exponent.is_empty() {
-            return None;
-        }
-        Some(Self {
-            sign,
-            integer,
-            fraction,
-            exponent,
-        })
-    }
-
-    /// Whether JSON spells the number with these digits, apart from a plus in front.
-    fn has_json_digits(&self) -> bool {
-        (self.integer == "0" || !self.integer.is_empty() && !self.integer.starts_with('0'))
-            && self.fraction != Some("")
-    }
-
-    /// Whether a 64-bit float can hold it; `text` is the whole number.
-    fn is_finite(&self, text: &str) -> bool {
-        // The largest float has 309 digits.
-        (self.exponent.is_empty() && self.integer.len() < 309)
-            || text.parse::<f64>().is_ok_and(f64::is_finite)
-    }
-
-    fn to_json(&self) -> String {
-        let minus = if self.sign == "-" { "-" } else { "" };
-        let integer = match self.integer.trim_start_matches('0') {
-            "" => "0",
-            integer => integer,
-        };
-        let (dot, fraction) = match self.fraction {
-            None | Some("") => ("", ""),
-            Some(fraction) => (".", fraction),
-        };
-        [minus, integer, dot, fraction, self.exponent].concat()
-    }
-}
-
-fn split_digits(text: &str) -> (&str, &str) {
-    let end = text
-        .bytes()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(text.len());
-    text.split_at(end)
-}
-
 /// `0x1F`, `0b101`, `0o17` and `017`, signed or not, as far as Go's 64-bit integers reach.
 fn radix_integer(text: &str) -> Option<i128> {
-    let magnitude = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let magnitude = split_sign(text).1;
     let after_zero = magnitude.strip_prefix('0')?;
     let (radix, digits) = match after_zero.as_bytes() {
         [b'x' | b'X', _, ..] => (16, after_zero.get(1..)?),

@@ -1,10 +1,10 @@
 //! Writing a scalar so that go-yaml v2, go-yaml v3 and `sigs.k8s.io/yaml` all read exactly it.
 
 mod ambiguous;
-
-use std::fmt::Write;
+mod characters;
 
 use self::ambiguous::may_be_typed;
+use self::characters::{is_forbidden, is_unclear, needs_escape};
 use super::Style;
 use crate::yaml::value::Scalar;
 
@@ -27,7 +27,8 @@ pub enum Context {
 /// where single ones cannot hold the text); a block becomes a literal one, also for one line, or
 /// double quotes where a block cannot hold the text. A plain or new scalar stays plain where that is
 /// safe, else it is quoted; of several lines, it becomes a literal block in a
-/// [`Context::BlockValue`]. A folded block is never written.
+/// [`Context::BlockValue`]. What cannot be seen (as U+00A0) is escaped in new text, but left alone in
+/// single quotes and blocks that stay. A folded block is never written.
 ///
 /// The lines of a block begin with `body_indent` spaces (at least one is written) and are separated
 /// by `eol`. The last line is not ended: the caller must end it with `eol`, at the end of the file
@@ -52,7 +53,7 @@ pub fn write_string(
 /// Adds a scalar to `out`: a string as [`write_string`] does, anything else in its canonical spelling.
 ///
 /// A number is written as it is spelled, which must be a spelling that
-/// [`resolve`](super::resolve) takes for a number.
+/// `resolve` takes for a number.
 pub fn write_scalar(
     out: &mut String,
     scalar: &Scalar<'_>,
@@ -83,15 +84,7 @@ pub fn write_json_string(out: &mut String, text: &str) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            '\0'..='\x1f'
-            | '\x7f'..='\u{9f}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{feff}'
-            | '\u{fffe}'
-            | '\u{ffff}' => {
-                write_code(out, 'u', 4, character);
-            }
+            _ if is_forbidden(character) => write_code(out, 'u', 4, character),
             _ => out.push(character),
         }
     }
@@ -118,21 +111,29 @@ pub fn key_needs_explicit(text: &str) -> bool {
 }
 
 fn choose_style(text: &str, context: Context, keep: Option<Style>) -> Style {
-    let fits_block = context == Context::BlockValue && fits_literal(text);
+    let fits_block = || context == Context::BlockValue && fits_literal(text);
     match keep {
         Some(Style::SingleQuoted) if fits_single_quoted(text) => Style::SingleQuoted,
-        Some(Style::Literal | Style::Folded) if fits_block => Style::Literal,
+        Some(Style::Literal | Style::Folded) if fits_block() => Style::Literal,
         Some(Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded) => {
             Style::DoubleQuoted
         }
-        Some(Style::Plain) | None if fits_plain(text, context) => Style::Plain,
-        Some(Style::Plain) | None if text.contains('\n') && fits_block => Style::Literal,
-        Some(Style::Plain) | None
-            if may_be_typed(text) || text.contains('\'') || !fits_single_quoted(text) =>
-        {
-            Style::DoubleQuoted
-        }
-        Some(Style::Plain) | None => Style::SingleQuoted,
+        Some(Style::Plain) | None => choose_new_style(text, context, fits_block),
+    }
+}
+
+/// The style of a text that need not stay in quotes or a block.
+fn choose_new_style(text: &str, context: Context, fits_block: impl Fn() -> bool) -> Style {
+    if fits_plain(text, context) {
+        Style::Plain
+    } else if text.contains(is_unclear) {
+        Style::DoubleQuoted
+    } else if text.contains('\n') && fits_block() && !text.split('\n').any(is_blank) {
+        Style::Literal
+    } else if may_be_typed(text) || text.contains('\'') || !fits_single_quoted(text) {
+        Style::DoubleQuoted
+    } else {
+        Style::SingleQuoted
     }
 }
 
@@ -170,37 +171,23 @@ fn continues_plain(text: &str, context: Context) -> bool {
         && !text.contains(": ")
         && !text.contains(" #")
         && !text.contains(indicators)
+        && !text.contains(is_unclear)
         && fits_single_quoted(text)
 }
 
 /// Whether a text can stand on one line without escapes.
 fn fits_single_quoted(text: &str) -> bool {
-    !text
-        .chars()
-        .any(|character| matches!(character, '\t' | '\n') || is_special(character))
+    !text.contains(|character| matches!(character, '\t' | '\n') || is_forbidden(character))
 }
 
 /// Whether a literal block holds a text as it is: no escapes, and no doubt about its indentation.
 fn fits_literal(text: &str) -> bool {
-    let is_blank =
-        |line: &str| !line.is_empty() && line.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
-    !text.is_empty()
-        && !text.starts_with([' ', '\t', '\n'])
-        && !text.split('\n').any(is_blank)
-        && !text.contains(is_special)
+    !text.is_empty() && !text.starts_with([' ', '\t', '\n']) && !text.contains(is_forbidden)
 }
 
-/// What only an escape can carry safely: control characters, line breaks of YAML 1.1, and what
-/// cannot be seen or has no agreed form.
-fn is_special(character: char) -> bool {
-    match character {
-        '\t' | '\n' | ' '..='~' => false,
-        '\0'..='\u{a0}' | '\u{ad}' | '\u{61c}' => true,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => true,
-        '\u{e000}'..='\u{f8ff}' | '\u{feff}' => true,
-        // Each plane ends in two code points that are no characters.
-        _ => u32::from(character) & 0xfffe == 0xfffe,
-    }
+/// Whether a line holds nothing but spaces and tabs, so that an editor may strip it.
+fn is_blank(line: &str) -> bool {
+    !line.is_empty() && line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
 fn write_single_quoted(out: &mut String, text: &str) {
@@ -222,7 +209,7 @@ fn write_double_quoted(out: &mut String, text: &str) {
                 out.push('\\');
                 out.push(escape);
             }
-            None if !is_special(character) => out.push(character),
+            None if !needs_escape(character) => out.push(character),
             None => match u32::from(character) {
                 0..=0xff => write_code(out, 'x', 2, character),
                 0x100..=0xffff => write_code(out, 'u', 4, character),
@@ -236,7 +223,7 @@ fn write_double_quoted(out: &mut String, text: &str) {
 fn double_quoted_length(character: char) -> usize {
     match u32::from(character) {
         _ if short_escape(character).is_some() => 2,
-        _ if !is_special(character) => character.len_utf8(),
+        _ if !needs_escape(character) => character.len_utf8(),
         0..=0xff => 4,
         0x100..=0xffff => 6,
         _ => 10,
@@ -257,10 +244,14 @@ fn short_escape(character: char) -> Option<char> {
     })
 }
 
-fn write_code(out: &mut String, prefix: char, digits: usize, character: char) {
-    let code = u32::from(character);
-    // INVARIANT: writing to a string cannot fail.
-    let _ = write!(out, "\\{prefix}{code:0digits$X}");
+/// Adds `\`, `prefix` and the code of `character` in so many hexadecimal digits.
+fn write_code(out: &mut String, prefix: char, digits: u32, character: char) {
+    out.push('\\');
+    out.push(prefix);
+    for place in (0..digits).rev() {
+        let digit = char::from_digit((u32::from(character) >> (4 * place)) & 0xf, 16);
+        out.extend(digit.map(|digit| digit.to_ascii_uppercase()));
+    }
 }
 
 fn write_literal(out: &mut String, text: &str, body_indent: usize, eol: &str) {
@@ -426,6 +417,13 @@ mod tests {
             check_in("yes\n", Context::BlockValue, Some(keep), "|\n  yes");
             check_in("", Context::BlockValue, Some(keep), "\"\"");
             check_in("  a\n", Context::BlockValue, Some(keep), "\"  a\\n\"");
+            check_in(
+                "a\n \nb\u{a0}",
+                Context::BlockValue,
+                Some(keep),
+                "|-\n  a\n   \n  b\u{a0}",
+            );
+            check_in("a\u{85}", Context::BlockValue, Some(keep), "\"a\\N\"");
         }
     }
 

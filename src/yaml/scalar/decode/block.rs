@@ -66,7 +66,7 @@ impl Header {
                 '-' if header.chomping == Chomping::Clip => header.chomping = Chomping::Strip,
                 '+' if header.chomping == Chomping::Clip => header.chomping = Chomping::Keep,
                 '1'..='9' if header.indentation.is_none() => {
-                    header.indentation = next.to_digit(10).map(|digit| digit as usize)
+                    header.indentation = next.to_digit(10).map(|digit| digit as usize);
                 }
                 _ => break,
             }
@@ -150,8 +150,8 @@ impl<'s> Body<'s> {
 
     fn end_last_line(&mut self) {
         let Some(last) = self.last else { return };
-        if last.line_break == last.normal_break() {
-            self.text.copy(last.break_offset(), last.line_break);
+        if last.ending == last.normal_break() {
+            self.text.copy(last.break_offset(), last.ending);
         } else {
             self.text.add(last.normal_break());
         }

@@ -139,7 +139,7 @@ impl<'s> Iterator for Fold<'s> {
 fn trim_end(text: &str, has_escapes: bool) -> (&str, bool) {
     let trimmed = text.trim_end_matches(BLANKS);
     let backslashes = trimmed.len() - trimmed.trim_end_matches('\\').len();
-    if !has_escapes || backslashes % 2 == 0 {
+    if !has_escapes || backslashes.is_multiple_of(2) {
         return (trimmed, false);
     }
     match text.get(..=trimmed.len()) {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_fold_to_spaces_and_blank_lines_to_line_breaks() {
+    fn lines_fold_to_spaces_and_blank_lines_to_endings() {
         check("a\n  b", "a b");
         check("a  \t\r\n\t b", "a b");
         check("a\n\n\n  b c", "a\n\nb c");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escaped_line_break_joins_its_lines() {
+    fn an_escaped_ending_joins_its_lines() {
         check("\"a\\\n  b\"", "ab");
         check("\"a \\\n  b\"", "a b");
         check("\"a\\\n\n  b\"", "a\nb");
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_line_breaks_fold_as_in_go() {
+    fn rare_endings_fold_as_in_go() {
         check("'a\u{85}b'", "a b");
         check("'a \u{2028} b'", "a\u{2028}b");
         check("a\u{2029}\n b", "a\u{2029}\nb");

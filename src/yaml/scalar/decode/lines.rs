@@ -11,12 +11,12 @@ pub(super) struct Line<'s> {
     pub(super) offset: usize,
     pub(super) text: &'s str,
     /// As written; empty at the end of the source.
-    pub(super) line_break: &'s str,
+    pub(super) ending: &'s str,
 }
 
 impl<'s> Line<'s> {
     pub(super) fn is_last(&self) -> bool {
-        self.line_break.is_empty()
+        self.ending.is_empty()
     }
 
     pub(super) fn break_offset(&self) -> usize {
@@ -25,7 +25,7 @@ impl<'s> Line<'s> {
 
     /// The line break as the decoded text has it.
     pub(super) fn normal_break(&self) -> &'s str {
-        match self.line_break {
+        match self.ending {
             "\r\n" | "\r" | "\u{85}" => "\n",
             other => other,
         }
@@ -80,7 +80,7 @@ impl<'s> Iterator for Lines<'s> {
             return Some(Line {
                 offset,
                 text: rest,
-                line_break: "",
+                ending: "",
             });
         };
         let (text, rest) = rest.split_at(end);
@@ -89,13 +89,13 @@ impl<'s> Iterator for Lines<'s> {
         } else {
             rest.chars().next().map_or(0, char::len_utf8)
         };
-        let (line_break, rest) = rest.split_at(length);
+        let (ending, rest) = rest.split_at(length);
         self.rest = Some(rest);
         self.offset += end + length;
         Some(Line {
             offset,
             text,
-            line_break,
+            ending,
         })
     }
 }

@@ -3,6 +3,8 @@
 //! The union of go-yaml v2 and v3, the types of YAML 1.1 and the core schema of YAML 1.2, with room
 //! to spare: a text that is quoted for nothing is still the same text.
 
+use crate::yaml::scalar::decimal::{Decimal, split_digits, split_sign};
+
 /// Whether a reader could take `text`, written plain, for a null, boolean, number, date or merge key.
 pub(super) fn may_be_typed(text: &str) -> bool {
     match text.as_bytes().first() {
@@ -28,16 +30,14 @@ fn may_be_number_or_date(text: &str) -> bool {
     } else {
         text
     };
-    let magnitude = without_sign(text);
+    let magnitude = split_sign(text).1;
     is_radix_integer(magnitude)
-        || is_decimal(magnitude)
+        || Decimal::split(text).is_some()
         || is_sexagesimal(magnitude)
         || is_date(magnitude)
-        || matches!(magnitude.to_ascii_lowercase().as_str(), ".inf" | ".nan")
-}
-
-fn without_sign(text: &str) -> &str {
-    text.strip_prefix(['+', '-']).unwrap_or(text)
+        || [".inf", ".nan"]
+            .iter()
+            .any(|word| word.eq_ignore_ascii_case(magnitude))
 }
 
 /// `0x1F`, `0o17`, `0b101`; go-yaml also takes `0b-101` and `0o-17`.
@@ -54,24 +54,8 @@ fn is_radix_integer(text: &str) -> bool {
         'b' | 'B' => 2,
         _ => return false,
     };
-    let digits = without_sign(prefixed.get(1..).unwrap_or_default());
+    let (_, digits) = split_sign(prefixed.get(1..).unwrap_or_default());
     !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix))
-}
-
-/// `017`, `1.`, `.5`, `1e3`, `1.5E-3`.
-fn is_decimal(text: &str) -> bool {
-    let (integer, rest) = split_digits(text);
-    let (fraction, rest) = rest.strip_prefix('.').map_or(("", rest), split_digits);
-    if integer.is_empty() && fraction.is_empty() {
-        return false;
-    }
-    match rest.strip_prefix(['e', 'E']) {
-        None => rest.is_empty(),
-        Some(exponent) => {
-            let (digits, rest) = split_digits(without_sign(exponent));
-            !digits.is_empty() && rest.is_empty()
-        }
-    }
 }
 
 /// `12:30:45` and `190:20:30.15`, in base 60.
@@ -97,14 +81,6 @@ fn is_date(text: &str) -> bool {
         && (1..=2).contains(&month.len())
         && (1..=2).contains(&day.len())
         && (rest.is_empty() || rest.starts_with(['t', 'T', ' ', '\t']))
-}
-
-fn split_digits(text: &str) -> (&str, &str) {
-    let end = text
-        .bytes()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(text.len());
-    text.split_at(end)
 }
 
 #[cfg(test)]

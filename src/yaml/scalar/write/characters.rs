@@ -1,0 +1,33 @@
+//! The characters that a written scalar holds only as escapes.
+
+/// What readers refuse or take for a line break, and so only an escape can carry.
+pub(super) fn is_forbidden(character: char) -> bool {
+    match character {
+        '\t' | '\n' | ' '..='~' => false,
+        _ => matches!(
+            character,
+            '\0'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        ),
+    }
+}
+
+/// What cannot be seen or has no agreed form: escaped in new text, where readers would take it.
+pub(super) fn is_unclear(character: char) -> bool {
+    match character {
+        '\0'..='~' => false,
+        '\u{a0}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{e000}'..='\u{f8ff}' => true,
+        // Each plane ends in two code points that are no characters.
+        _ => u32::from(character) & 0xfffe == 0xfffe,
+    }
+}
+
+/// Whether double quotes hold the character as an escape.
+pub(super) fn needs_escape(character: char) -> bool {
+    is_forbidden(character) || is_unclear(character)
+}

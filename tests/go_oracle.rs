@@ -1,0 +1,375 @@
+//! Compares what this crate reads and writes with what go-yaml and `sigs.k8s.io/yaml` read.
+//!
+//! Each test does its work only where the variable it needs is set, and then nothing is skipped:
+//! `KRM_TEMPLATE_GO_ORACLE` is the program that `go-oracle/README.md` says how to build, and
+//! `KRM_TEMPLATE_SHARED` a folder with `yaml/tricky/`.
+
+#![cfg(test)]
+
+#[path = "go-oracle/go.rs"]
+mod go;
+
+mod writing {
+    //! A written string is read back as it was.
+
+    use krm_template::yaml::scalar::{
+        Context, Style, key_needs_explicit, write_json_string, write_string,
+    };
+    use serde_json::{Value, json};
+
+    use crate::go::{Oracle, Random, nasty, setting};
+
+    /// A document around a scalar, and what it means.
+    struct Frame {
+        before: &'static str,
+        after: &'static str,
+        context: Context,
+        body_indent: usize,
+        eol: &'static str,
+        want: fn(&str) -> Value,
+    }
+
+    const FRAMES: [Frame; 8] = [
+        Frame::block("k: ", "\nz: 1\n", 2, |text| json!({"k": text, "z": 1})),
+        Frame::block("z: 1\nk: ", "\n", 1, |text| json!({"k": text, "z": 1})),
+        Frame::block("a:\n  - ", "\n  - z\n", 4, |text| json!({"a": [text, "z"]})),
+        Frame {
+            eol: "\r\n",
+            ..Frame::block("k: ", "\r\nz: 1\r\n", 3, |text| json!({"k": text, "z": 1}))
+        },
+        Frame::other(
+            "k: [",
+            ", z]\n",
+            Context::FlowValue,
+            |text| json!({"k": [text, "z"]}),
+        ),
+        Frame::other(
+            "k: {q: ",
+            "}\n",
+            Context::FlowValue,
+            |text| json!({"k": {"q": text}}),
+        ),
+        Frame::other(
+            "k:\n  ",
+            ": v\n",
+            Context::Key,
+            |text| json!({"k": {text: "v"}}),
+        ),
+        Frame::other(
+            "k: {",
+            ": v}\n",
+            Context::FlowKey,
+            |text| json!({"k": {text: "v"}}),
+        ),
+    ];
+
+    impl Frame {
+        const fn block(
+            before: &'static str,
+            after: &'static str,
+            body_indent: usize,
+            want: fn(&str) -> Value,
+        ) -> Self {
+            Self {
+                before,
+                after,
+                context: Context::BlockValue,
+                body_indent,
+                eol: "\n",
+                want,
+            }
+        }
+
+        const fn other(
+            before: &'static str,
+            after: &'static str,
+            context: Context,
+            want: fn(&str) -> Value,
+        ) -> Self {
+            Self {
+                before,
+                after,
+                context,
+                body_indent: 2,
+                eol: "\n",
+                want,
+            }
+        }
+
+        fn document(&self, text: &str, keep: Option<Style>) -> String {
+            let mut yaml = self.before.to_owned();
+            let is_explicit =
+                matches!(self.context, Context::Key | Context::FlowKey) && key_needs_explicit(text);
+            if is_explicit {
+                yaml.push_str("? ");
+            }
+            write_string(
+                &mut yaml,
+                text,
+                self.context,
+                keep,
+                self.body_indent,
+                self.eol,
+            );
+            if is_explicit {
+                yaml.push_str("\n  ");
+            }
+            yaml + self.after
+        }
+    }
+
+    const KEPT: [Option<Style>; 6] = [
+        None,
+        Some(Style::Plain),
+        Some(Style::SingleQuoted),
+        Some(Style::DoubleQuoted),
+        Some(Style::Literal),
+        Some(Style::Folded),
+    ];
+
+    #[test]
+    fn go_reads_every_written_string_back() {
+        let Some(mut oracle) = Oracle::start() else {
+            return;
+        };
+        let mut random = Random::new(0x6b72_6d74_656d_706c);
+        let random_texts = (0..100_000).map(|_| nasty(&mut random));
+        for text in tricky_strings().into_iter().chain(random_texts) {
+            let mut json_document = "{\"k\": ".to_owned();
+            write_json_string(&mut json_document, &text);
+            oracle.ask(&(json_document + "}\n"), &json!({"k": text}));
+            for frame in &FRAMES {
+                let mut documents: Vec<String> = KEPT
+                    .iter()
+                    .map(|keep| frame.document(&text, *keep))
+                    .collect();
+                documents.sort_unstable();
+                documents.dedup();
+                for document in documents {
+                    oracle.ask(&document, &(frame.want)(&text));
+                }
+            }
+        }
+        oracle.finish("written strings");
+    }
+
+    fn tricky_strings() -> Vec<String> {
+        let Some(shared) = setting("KRM_TEMPLATE_SHARED") else {
+            return Vec::new();
+        };
+        let file = std::fs::File::open(shared.join("yaml/tricky/strings.json")).unwrap();
+        serde_json::from_reader(file).unwrap()
+    }
+}
+
+mod reading {
+    //! A scalar means what it means to Go.
+
+    use std::io::Read;
+
+    use krm_template::yaml::scalar::{Style, decode, is_non_finite, resolve};
+    use krm_template::yaml::value::Scalar;
+    use serde_json::{Value, json};
+
+    use crate::go::{Oracle, Random, setting};
+
+    fn to_json(scalar: &Scalar<'_>) -> Value {
+        match scalar {
+            Scalar::Null => Value::Null,
+            Scalar::Bool(value) => json!(value),
+            Scalar::Number(digits) => serde_json::from_str(digits).unwrap(),
+            Scalar::String(text) => json!(text),
+        }
+    }
+
+    /// The rows of `go-resolve.tsv` that are no plain scalar: a reader never asks what they mean.
+    fn is_plain(text: &str) -> bool {
+        !text.starts_with([
+            '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ',', '[', ']', '{', '}',
+        ]) && !["-", "?", ":", "a:", "a: b", "a #b"].contains(&text)
+    }
+
+    #[test]
+    fn plain_scalars_mean_what_the_table_of_go_says() {
+        let Some(shared) = setting("KRM_TEMPLATE_SHARED") else {
+            return;
+        };
+        let mut table = String::new();
+        std::fs::File::open(shared.join("yaml/tricky/go-resolve.tsv"))
+            .unwrap()
+            .read_to_string(&mut table)
+            .unwrap();
+        let mut checked = 0;
+        for row in table.lines() {
+            let columns: Vec<&str> = row.split('\t').collect();
+            let (plain, expected) = (columns[0], columns[3]);
+            if !is_plain(plain) {
+                continue;
+            }
+            checked += 1;
+            if expected == "ERR" {
+                assert!(is_non_finite(plain), "`{plain}`");
+                assert_eq!(resolve(plain), Scalar::Number(plain.into()));
+                continue;
+            }
+            let expected: Value = serde_json::from_str(expected).unwrap();
+            let (found, expected) = (to_json(&resolve(plain)), &expected["k"]);
+            if found.is_number() && expected.is_number() {
+                assert_eq!(
+                    found.as_f64().unwrap().to_bits() << 1,
+                    expected.as_f64().unwrap().to_bits() << 1,
+                    "`{plain}`"
+                );
+            } else {
+                assert_eq!(&found, expected, "`{plain}`");
+            }
+        }
+        println!("{checked} plain scalars of {} rows", table.lines().count());
+        assert!(checked > 150);
+    }
+
+    #[test]
+    fn go_resolves_plain_scalars_the_same() {
+        #[rustfmt::skip]
+        const PARTS: &[&str] = &[
+            "0", "1", "7", "8", "9", "12", "0", "x", "o", "b", "X", "O", "B", "e", "E", "+", "-",
+            ".", "_", ":", "a", "f", "F", "n", "N", "y", "o", "t", "inf", "Inf", "nan", "null",
+            "true", "True", "yes", "OFF", "~", "0x", "0b", "0o", "e40", "99999999999999999",
+            "FFFFFFFFFFFFFFFF", "7777777777777777777", "1111111111111111111111111111111", "2001-",
+            "<<",
+        ];
+        let Some(mut oracle) = Oracle::start() else {
+            return;
+        };
+        let mut random = Random::new(0x7265_736f_6c76_6500);
+        for _ in 0..300_000 {
+            let plain = random.text(PARTS, 6);
+            if is_non_finite(&plain) || plain.ends_with(':') || ["-", "?"].contains(&plain.as_str())
+            {
+                continue;
+            }
+            oracle.ask_lenient(
+                &format!("k: {plain}\n"),
+                &json!({"k": to_json(&resolve(&plain))}),
+                &["v2", "sigs"],
+            );
+        }
+        oracle.finish("resolved plain scalars");
+    }
+
+    #[rustfmt::skip]
+    const LINE_BREAKS: &[&str] = &[
+        "\n", "\n", "\n", "\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}",
+    ];
+
+    fn flow_scalar(random: &mut Random, style: Style) -> String {
+        #[rustfmt::skip]
+        const COMMON: &[&str] = &[
+            "a", "b", "é", " ", "  ", "\t", "\n", "\n ", "\n  ", " \n\n  ", "\r\n ", "x-", "1", "😀",
+        ];
+        const SINGLE: &[&str] = &["''", "\\", "\"", "\\n", ": ", "#", " #"];
+        #[rustfmt::skip]
+        const DOUBLE: &[&str] = &[
+            "\\n", "\\\n", "\\\n  ", "\\ ", "\\\t", "\\\\", "\\\"", "\\x41", "\\u00e9",
+            "\\U0001F600", "\\N", "\\_", "\\L", "'", "\\e", "\\0",
+        ];
+        let (quote, parts): (_, &[&str]) = match style {
+            Style::SingleQuoted => ("'", SINGLE),
+            Style::DoubleQuoted => ("\"", DOUBLE),
+            _ => ("", &["word"]),
+        };
+        let mut text = String::new();
+        for _ in 0..=random.below(10) {
+            match random.below(12) {
+                0 => {
+                    text.push_str(random.pick(LINE_BREAKS));
+                    text.push(' ');
+                }
+                1..=4 => text.push_str(random.pick(parts)),
+                _ => text.push_str(random.pick(COMMON)),
+            }
+        }
+        if style == Style::Plain {
+            format!("w{}", text.trim_end())
+        } else {
+            format!("{quote}{text}{quote}")
+        }
+    }
+
+    fn block_scalar(random: &mut Random, style: Style) -> String {
+        #[rustfmt::skip]
+        const HEADERS: &[&str] = &[
+            "", "-", "+", "-", "+", "2", "1-", "+3", "2+", " ", "- # c", "+ \t", "2 # c",
+        ];
+        #[rustfmt::skip]
+        const CONTENTS: &[&str] = &[
+            "a", "b c", "", "", "# no", "---", "a ", "a\t", "\ta", " ", ": x", "é", "- k: v",
+        ];
+        let mut text = if style == Style::Folded { ">" } else { "|" }.to_owned();
+        text.push_str(random.pick(HEADERS));
+        let indentation = 1 + random.below(6);
+        for _ in 0..=random.below(7) {
+            text.push_str(if random.below(6) == 0 {
+                random.pick(LINE_BREAKS)
+            } else {
+                "\n"
+            });
+            let depth = match random.below(8) {
+                0 => 1 + random.below(8),
+                1 => indentation + 1 + random.below(3),
+                _ => indentation,
+            };
+            text.extend(std::iter::repeat_n(' ', depth));
+            text.push_str(random.pick(CONTENTS));
+        }
+        text
+    }
+
+    #[test]
+    fn go_decodes_scalars_the_same() {
+        let Some(mut oracle) = Oracle::start() else {
+            return;
+        };
+        let mut random = Random::new(0x6465_636f_6465_0000);
+        let styles = [
+            Style::Plain,
+            Style::SingleQuoted,
+            Style::DoubleQuoted,
+            Style::Literal,
+            Style::Folded,
+        ];
+        for _ in 0..400_000 {
+            let style = random.pick(&styles);
+            let is_block = matches!(style, Style::Literal | Style::Folded);
+            let raw = if is_block {
+                block_scalar(&mut random, style)
+            } else {
+                flow_scalar(&mut random, style)
+            };
+            let decoded = |raw: &str, column| {
+                decode(raw, style, Some(column)).map(std::borrow::Cow::into_owned)
+            };
+            if let Ok(text) = decoded(&raw, 0) {
+                oracle.ask_lenient(&format!("z: 1\nk: {raw}"), &json!({"k": text, "z": 1}), &[]);
+            }
+            let ended = if is_block { raw + "\n" } else { raw };
+            let line_end = if is_block { "" } else { "\n" };
+            if let Ok(text) = decoded(&ended, 0) {
+                oracle.ask_lenient(
+                    &format!("k: {ended}{line_end}z: 1\n"),
+                    &json!({"k": text, "z": 1}),
+                    &[],
+                );
+                oracle.ask_lenient(&format!("- {ended}{line_end}- 1\n"), &json!([text, 1]), &[]);
+            }
+            if let Ok(text) = decoded(&ended, 2) {
+                oracle.ask_lenient(
+                    &format!("k:\n- m: {ended}{line_end}  z: 1\n"),
+                    &json!({"k": [{"m": text, "z": 1}]}),
+                    &[],
+                );
+            }
+        }
+        oracle.finish("decoded scalars");
+    }
+}

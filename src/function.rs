@@ -47,14 +47,18 @@ pub fn run(source: &Arc<Source>, environment: &Environment) -> Output {
     let changes = changes(&list, environment, &mut diagnostics);
     let mut text = None;
     if !diagnostics.has_errors() {
-        let results = report::results(&diagnostics);
+        let results = results(&diagnostics);
         text = diagnostics.take(list.with_changes(Changes { results, ..changes }));
     }
     if diagnostics.has_errors() {
-        let results = report::results(&diagnostics);
+        let results = results(&diagnostics);
         text = diagnostics.take(list.with_changes(Changes { results, ..Changes::default() }));
     }
     Output { text: text.unwrap_or_default(), diagnostics }
+}
+
+fn results(diagnostics: &Diagnostics) -> Value<'static> {
+    Value::from(report::results(diagnostics))
 }
 
 /// Decides what happens to the items.

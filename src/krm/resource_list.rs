@@ -87,8 +87,8 @@ impl ResourceList {
             Some(items) => self.add_to_items(items, &changes.added, &mut edits)?,
             None => added_keys = self.new_items(&changes.added, &mut edits)?,
         }
-        if !changes.results.is_empty() {
-            self.add_results(&changes.results, flow, &mut edits, &mut added_keys);
+        if changes.results.items().is_some_and(|results| !results.is_empty()) {
+            self.add_results(changes.results, flow, &mut edits, &mut added_keys);
         }
         if !added_keys.is_empty() {
             self.add_keys(&added_keys, &mut edits);
@@ -193,8 +193,7 @@ impl ResourceList {
         Ok(String::new())
     }
 
-    fn add_results(&self, results: &[Value<'_>], flow: bool, edits: &mut Vec<Edit>, keys: &mut String) {
-        let list = Value::sequence(results.to_vec());
+    fn add_results(&self, list: Value<'static>, flow: bool, edits: &mut Vec<Edit>, keys: &mut String) {
         let mut text = String::new();
         let old = self.root().get("results");
         if flow || old.is_some() {
@@ -207,7 +206,6 @@ impl ResourceList {
             }
             return;
         }
-        text.push_str("results:");
         let results = Value::mapping(vec![("results".into(), list)]);
         keys.push_str(&yaml::to_string(&results));
     }
@@ -260,14 +258,19 @@ pub(crate) struct Added<'d> {
 }
 
 /// What a function does to a ResourceList.
-#[derive(Default)]
 pub(crate) struct Changes<'d> {
     /// Edits inside items that stay.
     pub(crate) edits: Vec<Edit>,
     /// Objects to add behind the last item.
     pub(crate) added: Vec<Added<'d>>,
-    /// What to report.
-    pub(crate) results: Vec<Value<'static>>,
+    /// The list of what there is to report.
+    pub(crate) results: Value<'static>,
+}
+
+impl Default for Changes<'_> {
+    fn default() -> Self {
+        Self { edits: Vec::new(), added: Vec::new(), results: Value::sequence(Vec::new()) }
+    }
 }
 
 fn check_kind(root: Cursor<'_>) -> Result<()> {

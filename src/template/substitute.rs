@@ -553,32 +553,17 @@ impl<'d> Substitution<'_, 'd> {
 /// JSON, or a number beyond what Go's decoder takes.
 fn json_data(text: &str) -> Option<Data<'static>> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    from_json(value)
+    fits_go(&value).then(|| Value::from(value).data)
 }
 
-fn from_json(value: serde_json::Value) -> Option<Data<'static>> {
-    Some(match value {
-        serde_json::Value::Null => Data::Scalar(Scalar::Null),
-        serde_json::Value::Bool(flag) => Data::Scalar(Scalar::Bool(flag)),
+/// Whether Go's decoder takes all numbers of a JSON value: those that fit a 64-bit float.
+fn fits_go(value: &serde_json::Value) -> bool {
+    match value {
         serde_json::Value::Number(number) => {
-            let digits = number.to_string();
-            if digits.parse::<f64>().is_ok_and(f64::is_infinite) {
-                return None;
-            }
-            Data::Scalar(Scalar::Number(Cow::Owned(digits)))
+            number.to_string().parse::<f64>().is_ok_and(f64::is_finite)
         }
-        serde_json::Value::String(text) => Data::Scalar(Scalar::String(Cow::Owned(text))),
-        serde_json::Value::Array(items) => Data::Sequence(
-            items
-                .into_iter()
-                .map(|item| from_json(item).map(Value::from))
-                .collect::<Option<_>>()?,
-        ),
-        serde_json::Value::Object(entries) => Data::Mapping(
-            entries
-                .into_iter()
-                .map(|(key, value)| Some((Cow::Owned(key), Value::from(from_json(value)?))))
-                .collect::<Option<_>>()?,
-        ),
-    })
+        serde_json::Value::Array(items) => items.iter().all(fits_go),
+        serde_json::Value::Object(entries) => entries.values().all(fits_go),
+        _ => true,
+    }
 }

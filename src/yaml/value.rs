@@ -65,6 +65,27 @@ impl<'s> From<Data<'s>> for Value<'s> {
     }
 }
 
+/// JSON data, with the digits of its numbers.
+impl From<serde_json::Value> for Value<'static> {
+    fn from(value: serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::Null => Data::Scalar(Scalar::Null).into(),
+            serde_json::Value::Bool(flag) => Data::Scalar(Scalar::Bool(flag)).into(),
+            serde_json::Value::Number(number) => Self::number(number.to_string()),
+            serde_json::Value::String(text) => Self::string(text),
+            serde_json::Value::Array(items) => {
+                Self::sequence(items.into_iter().map(Self::from).collect())
+            }
+            serde_json::Value::Object(entries) => Self::mapping(
+                entries
+                    .into_iter()
+                    .map(|(key, value)| (Cow::Owned(key), Self::from(value)))
+                    .collect(),
+            ),
+        }
+    }
+}
+
 impl<'s> Value<'s> {
     /// A new string.
     pub fn string(text: impl Into<Cow<'s, str>>) -> Self {

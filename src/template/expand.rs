@@ -250,13 +250,15 @@ impl<'d> Expander<'_, '_, 'd> {
         if !is_there(&["kind"]) {
             missing("kind", "every Kubernetes object has one, as `kind: Deployment`");
         }
-        if !is_there(&["metadata", "name"]) {
-            let generate_name = is_there(&["metadata", "generateName"]);
-            if !generate_name {
-                missing("metadata.name", "every Kubernetes object has one");
-            } else if self.options.require_name {
-                missing("metadata.name", "`generateName` will not do: kustomize and kpt find an object again by its name; use `krm-template process` and `kubectl create`");
-            }
+        let generate_name = is_there(&["metadata", "generateName"]);
+        match value.at(&["metadata", "name"]).map(|name| &name.data) {
+            Some(Data::Scalar(Scalar::String(name))) if !name.is_empty() => {}
+            // As `oc`: an empty parameter makes an empty name.
+            Some(Data::Scalar(Scalar::String(_))) if !self.options.require_name => {}
+            None if generate_name && !self.options.require_name => {}
+            None if generate_name => missing("metadata.name", "`generateName` will not do: kustomize and kpt find an object again by its name; use `krm-template process` and `kubectl create`"),
+            Some(Data::Scalar(Scalar::String(_))) => missing("metadata.name", "its value is empty: which parameter does it come from?"),
+            _ => missing("metadata.name", "every Kubernetes object has one"),
         }
         complete
     }

@@ -42,7 +42,10 @@ pub struct Output {
 pub fn run(source: &Arc<Source>, environment: &Environment) -> Output {
     let mut diagnostics = Diagnostics::new();
     let Some(list) = diagnostics.take(ResourceList::read(source)) else {
-        return Output { text: String::new(), diagnostics };
+        return Output {
+            text: String::new(),
+            diagnostics,
+        };
     };
     let changes = changes(&list, environment, &mut diagnostics);
     let mut text = None;
@@ -52,9 +55,15 @@ pub fn run(source: &Arc<Source>, environment: &Environment) -> Output {
     }
     if diagnostics.has_errors() {
         let results = results(&diagnostics);
-        text = diagnostics.take(list.with_changes(Changes { results, ..Changes::default() }));
+        text = diagnostics.take(list.with_changes(Changes {
+            results,
+            ..Changes::default()
+        }));
     }
-    Output { text: text.unwrap_or_default(), diagnostics }
+    Output {
+        text: text.unwrap_or_default(),
+        diagnostics,
+    }
 }
 
 fn results(diagnostics: &Diagnostics) -> Value<'static> {
@@ -62,7 +71,11 @@ fn results(diagnostics: &Diagnostics) -> Value<'static> {
 }
 
 /// Decides what happens to the items.
-fn changes<'d>(list: &'d ResourceList, environment: &Environment, diagnostics: &mut Diagnostics) -> Changes<'d> {
+fn changes<'d>(
+    list: &'d ResourceList,
+    environment: &Environment,
+    diagnostics: &mut Diagnostics,
+) -> Changes<'d> {
     let Some(config) = list.function_config() else {
         return Changes::default();
     };
@@ -70,10 +83,22 @@ fn changes<'d>(list: &'d ResourceList, environment: &Environment, diagnostics: &
     match kind.as_ref() {
         "Template" => expand(list, config, environment, diagnostics),
         // What kpt sends where no functionConfig was given.
-        "ConfigMap" if config.get("data").is_none_or(|data| data.children().next().is_none()) => Changes::default(),
+        "ConfigMap"
+            if config
+                .get("data")
+                .is_none_or(|data| data.children().next().is_none()) =>
+        {
+            Changes::default()
+        }
         _ => {
-            let place = config.get("kind").map_or_else(|| config.place(), Cursor::place);
-            let what = if kind.is_empty() { "has no `kind`".to_owned() } else { format!("of `kind: {kind}` is not understood") };
+            let place = config
+                .get("kind")
+                .map_or_else(|| config.place(), Cursor::place);
+            let what = if kind.is_empty() {
+                "has no `kind`".to_owned()
+            } else {
+                format!("of `kind: {kind}` is not understood")
+            };
             let mut diagnostic = Diagnostic::error(format!("the functionConfig {what}"))
                 .at(place)
                 .field("kind")
@@ -85,7 +110,12 @@ fn changes<'d>(list: &'d ResourceList, environment: &Environment, diagnostics: &
     }
 }
 
-fn expand<'d>(list: &'d ResourceList, config: Cursor<'d>, environment: &Environment, diagnostics: &mut Diagnostics) -> Changes<'d> {
+fn expand<'d>(
+    list: &'d ResourceList,
+    config: Cursor<'d>,
+    environment: &Environment,
+    diagnostics: &mut Diagnostics,
+) -> Changes<'d> {
     let Some(template) = Template::read(config, diagnostics) else {
         return Changes::default();
     };
@@ -101,13 +131,23 @@ fn expand<'d>(list: &'d ResourceList, config: Cursor<'d>, environment: &Environm
         ignore_unknown_parameters: false,
         strict: false,
         require_name: true,
-        generation: Generation::Reproducible { seed, instance: template.name().to_owned(), standing: &standing },
+        generation: Generation::Reproducible {
+            seed,
+            instance: template.name().to_owned(),
+            standing: &standing,
+        },
     };
     let mut placing = Placing::new(&items, template.name());
     let mut changes = Changes::default();
-    let message = template::process(&template, &given, &options, diagnostics, &mut |object, diagnostics| {
-        placing.object(object, &mut changes, diagnostics);
-    });
+    let message = template::process(
+        &template,
+        &given,
+        &options,
+        diagnostics,
+        &mut |object, diagnostics| {
+            placing.object(object, &mut changes, diagnostics);
+        },
+    );
     if let Some(message) = message {
         let mut diagnostic = Diagnostic::info(message.trim_end());
         diagnostic.object = Some(identity::reference(config));
@@ -117,25 +157,40 @@ fn expand<'d>(list: &'d ResourceList, config: Cursor<'d>, environment: &Environm
 }
 
 /// The secret that generated values are derived from: of the environment, or of a Secret item.
-fn seed(template: &Template<'_>, list: &ResourceList, environment: &Environment, diagnostics: &mut Diagnostics) -> Option<Vec<u8>> {
+fn seed(
+    template: &Template<'_>,
+    list: &ResourceList,
+    environment: &Environment,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<u8>> {
     use base64::Engine as _;
     let Some(name) = template.annotation(SEED_SECRET) else {
         return environment.seed.clone();
     };
     let secret = list.items().find(|item| {
-        item.text_at(["kind"]).as_deref() == Some("Secret") && item.text_at(["metadata", "name"]).as_deref() == Some(name.as_ref())
+        item.text_at(["kind"]).as_deref() == Some("Secret")
+            && item.text_at(["metadata", "name"]).as_deref() == Some(name.as_ref())
     });
-    let plain = secret.and_then(|secret| secret.text_at(["stringData", "seed"])).map(|seed| seed.into_owned().into_bytes());
+    let plain = secret
+        .and_then(|secret| secret.text_at(["stringData", "seed"]))
+        .map(|seed| seed.into_owned().into_bytes());
     let encoded = secret.and_then(|secret| secret.text_at(["data", "seed"]));
-    let decoded = encoded.and_then(|seed| base64::engine::general_purpose::STANDARD.decode(seed.trim()).ok());
+    let decoded = encoded.and_then(|seed| {
+        base64::engine::general_purpose::STANDARD
+            .decode(seed.trim())
+            .ok()
+    });
     let found = plain.or(decoded).filter(|seed| !seed.is_empty());
     if found.is_none() {
         let problem = match secret {
             None => format!("no Secret `{name}` is among the items"),
-            Some(_) => format!("the Secret `{name}` holds no `seed`, as text in `stringData` or base64 in `data`"),
+            Some(_) => format!(
+                "the Secret `{name}` holds no `seed`, as text in `stringData` or base64 in `data`"
+            ),
         };
         let place = template.annotation_place(SEED_SECRET);
-        let mut diagnostic = Diagnostic::error(problem).field(format!("metadata.annotations[{SEED_SECRET}]"));
+        let mut diagnostic =
+            Diagnostic::error(problem).field(format!("metadata.annotations[{SEED_SECRET}]"));
         diagnostic.place = place;
         diagnostic.object = Some(template.reference().clone());
         diagnostics.push(diagnostic);
@@ -167,7 +222,9 @@ impl<'d> Items<'d> {
                 let last = items.last_index.entry(path.clone()).or_insert(0);
                 *last = (*last).max(reference.index);
             }
-            let Some(identity) = Identity::of_node(item) else { continue };
+            let Some(identity) = Identity::of_node(item) else {
+                continue;
+            };
             if Some(&identity) == config_identity.as_ref() {
                 // kpt names the whole path on the copy among the items only.
                 items.config_path = items.config_path.or(reference.path);
@@ -178,7 +235,9 @@ impl<'d> Items<'d> {
                 items.by_identity.entry(identity).or_insert(item);
             }
         }
-        items.config_path = items.config_path.or_else(|| identity::reference(config).path);
+        items.config_path = items
+            .config_path
+            .or_else(|| identity::reference(config).path);
         items
     }
 }
@@ -195,13 +254,29 @@ impl<'p, 'd> Placing<'p, 'd> {
     fn new(items: &'p Items<'d>, name: &str) -> Self {
         let path = new_path(items.config_path.as_deref(), name);
         let next_index = items.last_index.get(&path).map_or(0, |last| last + 1);
-        Self { items, path, next_index, made: BTreeMap::new() }
+        Self {
+            items,
+            path,
+            next_index,
+            made: BTreeMap::new(),
+        }
     }
 
-    fn object(&mut self, object: Object<'d>, changes: &mut Changes<'d>, diagnostics: &mut Diagnostics) {
-        let Some(identity) = Identity::of(&object.value) else { return };
+    fn object(
+        &mut self,
+        object: Object<'d>,
+        changes: &mut Changes<'d>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let Some(identity) = Identity::of(&object.value) else {
+            return;
+        };
         if let Some(first) = self.made.insert(identity.clone(), object.field.clone()) {
-            let mut diagnostic = Diagnostic::error(format!("`{first}` and `{}` are both {identity}", object.field)).field(object.field.clone());
+            let mut diagnostic = Diagnostic::error(format!(
+                "`{first}` and `{}` are both {identity}",
+                object.field
+            ))
+            .field(object.field.clone());
             if let Some(origin) = object.value.origin {
                 diagnostic = diagnostic.at(object.document.cursor(origin).key_place());
             }
@@ -229,7 +304,10 @@ impl<'p, 'd> Placing<'p, 'd> {
             annotations.insert(Cow::Borrowed(PATH), Value::string(self.path.clone()));
             annotations.insert(Cow::Borrowed(INDEX), Value::string(index.to_string()));
         }
-        Added { document: object.document, value: object.value }
+        Added {
+            document: object.document,
+            value: object.value,
+        }
     }
 }
 
@@ -242,11 +320,17 @@ fn update(old: Cursor<'_>, mut value: Value<'_>) -> crate::diagnostic::Result<Ve
     };
     let old_value = old_value.into_owned();
     for key in ["labels", "annotations"] {
-        let kept = old_value.at(&["metadata", key]).and_then(Value::entries).unwrap_or_default();
+        let kept = old_value
+            .at(&["metadata", key])
+            .and_then(Value::entries)
+            .unwrap_or_default();
         if kept.is_empty() {
             continue;
         }
-        let Some(own) = value.mapping_at("metadata").and_then(|metadata| metadata.mapping_at(key)) else {
+        let Some(own) = value
+            .mapping_at("metadata")
+            .and_then(|metadata| metadata.mapping_at(key))
+        else {
             continue;
         };
         for (name, old) in kept {
@@ -258,7 +342,10 @@ fn update(old: Cursor<'_>, mut value: Value<'_>) -> crate::diagnostic::Result<Ve
     if value == old_value {
         return Ok(Vec::new());
     }
-    if let Some(annotations) = value.get_mut("metadata").and_then(|metadata| metadata.get_mut("annotations")) {
+    if let Some(annotations) = value
+        .get_mut("metadata")
+        .and_then(|metadata| metadata.get_mut("annotations"))
+    {
         for id in IDS {
             annotations.remove(id);
         }
@@ -279,10 +366,18 @@ fn remove_empty(value: &mut Value<'_>, key: &str) {
 /// The file for new objects: beside the functionConfig's, named like the Template, and never the
 /// functionConfig's own.
 fn new_path(config_path: Option<&str>, name: &str) -> String {
-    let directory = config_path.and_then(|path| path.rsplit_once('/')).map(|(directory, _)| directory);
+    let directory = config_path
+        .and_then(|path| path.rsplit_once('/'))
+        .map(|(directory, _)| directory);
     let name: String = name
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
+                c
+            } else {
+                '-'
+            }
+        })
         .collect();
     let name = name.trim_start_matches('.');
     let name = if name.is_empty() { "template" } else { name };
@@ -291,7 +386,11 @@ fn new_path(config_path: Option<&str>, name: &str) -> String {
         None => file,
     };
     let path = in_directory(format!("{name}.yaml"));
-    if config_path == Some(path.as_str()) { in_directory(format!("{name}-generated.yaml")) } else { path }
+    if config_path == Some(path.as_str()) {
+        in_directory(format!("{name}-generated.yaml"))
+    } else {
+        path
+    }
 }
 
 #[cfg(test)]
@@ -302,8 +401,14 @@ mod tests {
     fn new_objects_go_beside_the_function_config() {
         assert_eq!(new_path(None, "web"), "web.yaml");
         assert_eq!(new_path(Some("template.yaml"), "web"), "web.yaml");
-        assert_eq!(new_path(Some("db/prod/template.yaml"), "web"), "db/prod/web.yaml");
-        assert_eq!(new_path(Some("db/web.yaml"), "web"), "db/web-generated.yaml");
+        assert_eq!(
+            new_path(Some("db/prod/template.yaml"), "web"),
+            "db/prod/web.yaml"
+        );
+        assert_eq!(
+            new_path(Some("db/web.yaml"), "web"),
+            "db/web-generated.yaml"
+        );
         assert_eq!(new_path(None, "system:a/../b"), "system-a-..-b.yaml");
         assert_eq!(new_path(None, "../x"), "-x.yaml");
     }

@@ -32,11 +32,22 @@ pub(super) fn run() -> anyhow::Result<u8> {
     let output = function::run(&source, &environment());
     io::report(&output.diagnostics);
     io::print(&output.text)?;
-    Ok(if output.diagnostics.has_errors() { FAILED } else { OK })
+    Ok(if output.diagnostics.has_errors() {
+        FAILED
+    } else {
+        OK
+    })
 }
 
-#[expect(clippy::disallowed_methods, reason = "the command line reads the environment, for all the others")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line reads the environment, for all the others"
+)]
 fn environment() -> Environment {
-    let seed = std::env::var("KRM_TEMPLATE_SEED").ok().filter(|seed| !seed.is_empty());
-    Environment { seed: seed.map(String::into_bytes) }
+    let seed = std::env::var("KRM_TEMPLATE_SEED")
+        .ok()
+        .filter(|seed| !seed.is_empty());
+    Environment {
+        seed: seed.map(String::into_bytes),
+    }
 }

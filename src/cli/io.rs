@@ -21,15 +21,20 @@ pub(super) fn stdin() -> Result<Arc<Source>> {
 }
 
 /// Reads a file, or standard input for `-`.
-#[expect(clippy::disallowed_methods, reason = "the command line reads files, for all the others")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line reads files, for all the others"
+)]
 pub(super) fn read(path: &str) -> Result<Arc<Source>> {
     if path == "-" {
         return stdin();
     }
     if path.starts_with("http://") || path.starts_with("https://") {
-        return Err(Diagnostic::error(format!("`{path}` is an address, and nothing is fetched from the network"))
-            .hint("download it first, or pipe it in: `curl -sSf ADDRESS | krm-template process -f -`")
-            .into());
+        return Err(Diagnostic::error(format!(
+            "`{path}` is an address, and nothing is fetched from the network"
+        ))
+        .hint("download it first, or pipe it in: `curl -sSf ADDRESS | krm-template process -f -`")
+        .into());
     }
     match std::fs::read(path) {
         Ok(bytes) => files::source(path, bytes),
@@ -48,8 +53,13 @@ pub(super) fn read(path: &str) -> Result<Arc<Source>> {
 /// Writes to standard output. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("standard output cannot be written"),
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("standard output cannot be written")
+        }
         _ => Ok(()),
     }
 }
@@ -64,7 +74,11 @@ pub(super) fn report(diagnostics: &Diagnostics) {
     print_error(&report::text(diagnostics, color()));
 }
 
-#[expect(clippy::disallowed_methods, reason = "the command line reads the environment, for all the others")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line reads the environment, for all the others"
+)]
 fn color() -> bool {
-    std::io::stderr().is_terminal() && std::env::var("NO_COLOR").map_or(true, |value| value.is_empty())
+    std::io::stderr().is_terminal()
+        && std::env::var("NO_COLOR").map_or(true, |value| value.is_empty())
 }

@@ -15,7 +15,8 @@ const FAILED: u8 = 1;
 /// The arguments are wrong.
 const USAGE: u8 = 2;
 
-const ABOUT: &str = "Expands Templates into Kubernetes objects, and keeps your YAML as you wrote it";
+const ABOUT: &str =
+    "Expands Templates into Kubernetes objects, and keeps your YAML as you wrote it";
 
 const LONG_ABOUT: &str = "\
 Expands Templates into Kubernetes objects, and keeps your YAML as you wrote it.

@@ -25,7 +25,12 @@ pub(super) struct Arguments {
     values: Vec<String>,
 
     /// The value of a parameter; wins over those from files; the last one of a name counts
-    #[arg(short = 'p', long = "parameter", alias = "param", value_name = "NAME=VALUE")]
+    #[arg(
+        short = 'p',
+        long = "parameter",
+        alias = "param",
+        value_name = "NAME=VALUE"
+    )]
     parameters: Vec<String>,
 
     /// A YAML or JSON file with `NAME: value` entries; of several files the later ones win
@@ -90,7 +95,11 @@ fn process(arguments: &Arguments, diagnostics: &mut Diagnostics) -> Option<Outpu
     let root = only_root(&document, diagnostics)?;
     let template = Template::read(root, diagnostics);
     let labels = labels(&arguments.labels, diagnostics);
-    let given = given(arguments, template.as_ref().map_or("", Template::name), diagnostics);
+    let given = given(
+        arguments,
+        template.as_ref().map_or("", Template::name),
+        diagnostics,
+    );
     let template = template?;
     if diagnostics.has_errors() {
         return None;
@@ -107,10 +116,19 @@ fn process(arguments: &Arguments, diagnostics: &mut Diagnostics) -> Option<Outpu
         OutputFormat::Json => Format::Json,
     };
     let mut writer = template::Writer::new(format);
-    let message = template::process(&template, &given, &options, diagnostics, &mut |object, diagnostics| {
-        writer.object(&object, diagnostics);
-    });
-    Some(Output { text: writer.finish(), message })
+    let message = template::process(
+        &template,
+        &given,
+        &options,
+        diagnostics,
+        &mut |object, diagnostics| {
+            writer.object(&object, diagnostics);
+        },
+    );
+    Some(Output {
+        text: writer.finish(),
+        message,
+    })
 }
 
 /// The document of the stream that is processed: the first that is not empty.
@@ -118,12 +136,15 @@ fn only_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Optio
     let mut roots = document.roots();
     let Some(root) = roots.next() else {
         let name = document.source().name();
-        diagnostics.push(Diagnostic::error(format!("`{name}` is empty, expected a Template")));
+        diagnostics.push(Diagnostic::error(format!(
+            "`{name}` is empty, expected a Template"
+        )));
         return None;
     };
     if let Some(second) = roots.next() {
         diagnostics.push(
-            Diagnostic::warning("there are several documents, and only the first is processed").at(second.key_place()),
+            Diagnostic::warning("there are several documents, and only the first is processed")
+                .at(second.key_place()),
         );
     }
     Some(root)
@@ -143,7 +164,12 @@ fn given(arguments: &Arguments, template: &str, diagnostics: &mut Diagnostics) -
         .values
         .iter()
         .map(|argument| (argument, ""))
-        .chain(arguments.parameters.iter().map(|argument| (argument, "-p ")))
+        .chain(
+            arguments
+                .parameters
+                .iter()
+                .map(|argument| (argument, "-p ")),
+        )
     {
         let origin = format!("{origin}{}", argument.split('=').next().unwrap_or_default());
         match env_file::parse_assignment(argument) {
@@ -170,24 +196,39 @@ fn warn_about_twice(given: &[Given], diagnostics: &mut Diagnostics) {
 fn env_values(paths: &[String], diagnostics: &mut Diagnostics) -> Vec<Given> {
     let mut given: Vec<Given> = Vec::new();
     for path in paths {
-        let Some(source) = diagnostics.take(io::read(path)) else { continue };
-        let place = |range: std::ops::Range<usize>| Place { source: Arc::clone(&source), range };
+        let Some(source) = diagnostics.take(io::read(path)) else {
+            continue;
+        };
+        let place = |range: std::ops::Range<usize>| Place {
+            source: Arc::clone(&source),
+            range,
+        };
         let assignments = match env_file::parse(source.text()) {
             Ok(assignments) => assignments,
             Err(errors) => {
                 for error in errors {
-                    diagnostics.push(Diagnostic::error(error.message).at(place(error.range)).maybe_hint(error.hint));
+                    diagnostics.push(
+                        Diagnostic::error(error.message)
+                            .at(place(error.range))
+                            .maybe_hint(error.hint),
+                    );
                 }
                 continue;
             }
         };
         let known = given.len();
         for assignment in assignments {
-            let earlier = given.iter().take(known).any(|one| one.name == assignment.name);
+            let earlier = given
+                .iter()
+                .take(known)
+                .any(|one| one.name == assignment.name);
             if earlier {
                 diagnostics.push(
-                    Diagnostic::warning(format!("parameter `{}` is in an earlier file already, whose value counts", assignment.name))
-                        .at(place(assignment.name_range)),
+                    Diagnostic::warning(format!(
+                        "parameter `{}` is in an earlier file already, whose value counts",
+                        assignment.name
+                    ))
+                    .at(place(assignment.name_range)),
                 );
                 continue;
             }
@@ -211,7 +252,11 @@ fn labels(arguments: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, S
 
 fn one_label(label: &str) -> Result<(String, String)> {
     match label.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() && !value.contains('=') => Ok((key.trim().to_owned(), value.to_owned())),
-        _ => Err(Diagnostic::error(format!("`{label}` is no label")).hint("write it as `key=value`").into()),
+        Some((key, value)) if !key.trim().is_empty() && !value.contains('=') => {
+            Ok((key.trim().to_owned(), value.to_owned()))
+        }
+        _ => Err(Diagnostic::error(format!("`{label}` is no label"))
+            .hint("write it as `key=value`")
+            .into()),
     }
 }

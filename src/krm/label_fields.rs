@@ -42,7 +42,12 @@ const fn field(
     create: Create,
     path: &'static [&'static str],
 ) -> LabelField {
-    LabelField { group, kind: Some(kind), path, create }
+    LabelField {
+        group,
+        kind: Some(kind),
+        path,
+        create,
+    }
 }
 
 use Create::{Always, InSelector, Never};
@@ -57,27 +62,67 @@ const MATCH_LABELS: &[&str] = &["spec", "selector", "matchLabels"];
 const POD_TEMPLATE: &[&str] = &["spec", "template", "metadata", "labels"];
 const CLAIMS: &[&str] = &["spec", "volumeClaimTemplates", "metadata", "labels"];
 const JOB_TEMPLATE: &[&str] = &["spec", "jobTemplate", "metadata", "labels"];
-const JOB_POD_TEMPLATE: &[&str] = &["spec", "jobTemplate", "spec", "template", "metadata", "labels"];
+const JOB_POD_TEMPLATE: &[&str] = &[
+    "spec",
+    "jobTemplate",
+    "spec",
+    "template",
+    "metadata",
+    "labels",
+];
 const JOB_MATCH_LABELS: &[&str] = &["spec", "jobTemplate", "spec", "selector", "matchLabels"];
 const POD_SELECTOR: &[&str] = &["spec", "podSelector", "matchLabels"];
 const INGRESS: &[&str] = &["spec", "ingress", "from", "podSelector", "matchLabels"];
 const EGRESS: &[&str] = &["spec", "egress", "to", "podSelector", "matchLabels"];
-const SPREAD: &[&str] = &["spec", "template", "spec", "topologySpreadConstraints", "labelSelector", "matchLabels"];
+const SPREAD: &[&str] = &[
+    "spec",
+    "template",
+    "spec",
+    "topologySpreadConstraints",
+    "labelSelector",
+    "matchLabels",
+];
 const AFFINITY_PREFERRED: &[&str] = &[
-    "spec", "template", "spec", "affinity", "podAffinity",
-    "preferredDuringSchedulingIgnoredDuringExecution", "podAffinityTerm", "labelSelector", "matchLabels",
+    "spec",
+    "template",
+    "spec",
+    "affinity",
+    "podAffinity",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+    "podAffinityTerm",
+    "labelSelector",
+    "matchLabels",
 ];
 const AFFINITY_REQUIRED: &[&str] = &[
-    "spec", "template", "spec", "affinity", "podAffinity",
-    "requiredDuringSchedulingIgnoredDuringExecution", "labelSelector", "matchLabels",
+    "spec",
+    "template",
+    "spec",
+    "affinity",
+    "podAffinity",
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "labelSelector",
+    "matchLabels",
 ];
 const ANTI_AFFINITY_PREFERRED: &[&str] = &[
-    "spec", "template", "spec", "affinity", "podAntiAffinity",
-    "preferredDuringSchedulingIgnoredDuringExecution", "podAffinityTerm", "labelSelector", "matchLabels",
+    "spec",
+    "template",
+    "spec",
+    "affinity",
+    "podAntiAffinity",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+    "podAffinityTerm",
+    "labelSelector",
+    "matchLabels",
 ];
 const ANTI_AFFINITY_REQUIRED: &[&str] = &[
-    "spec", "template", "spec", "affinity", "podAntiAffinity",
-    "requiredDuringSchedulingIgnoredDuringExecution", "labelSelector", "matchLabels",
+    "spec",
+    "template",
+    "spec",
+    "affinity",
+    "podAntiAffinity",
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "labelSelector",
+    "matchLabels",
 ];
 
 /// Where the labels of a Template go besides `metadata.labels`, which every object has.
@@ -112,7 +157,12 @@ pub(crate) const LABEL_FIELDS: &[LabelField] = &[
     field(BATCH, "CronJob", Always, JOB_TEMPLATE),
     field(BATCH, "CronJob", Always, JOB_POD_TEMPLATE),
     field(Some("policy"), "PodDisruptionBudget", Never, MATCH_LABELS),
-    field(Some("networking.k8s.io"), "NetworkPolicy", Never, POD_SELECTOR),
+    field(
+        Some("networking.k8s.io"),
+        "NetworkPolicy",
+        Never,
+        POD_SELECTOR,
+    ),
     field(Some("networking.k8s.io"), "NetworkPolicy", Never, INGRESS),
     field(Some("networking.k8s.io"), "NetworkPolicy", Never, EGRESS),
 ];

@@ -21,22 +21,31 @@ impl ResourceList {
     /// Reads the ResourceList that a text must be.
     pub(crate) fn read(source: &Arc<Source>) -> Result<Self> {
         if source.text().trim().is_empty() {
-            return Err(Diagnostic::error(format!("`{}` is empty, expected a ResourceList", source.name()))
-                .hint("a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`")
-                .hint("to expand the Template in a file, run `krm-template process -f FILE`")
-                .into());
+            return Err(Diagnostic::error(format!(
+                "`{}` is empty, expected a ResourceList",
+                source.name()
+            ))
+            .hint("a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`")
+            .hint("to expand the Template in a file, run `krm-template process -f FILE`")
+            .into());
         }
         let document = Document::parse(source)?;
         let mut roots = document.roots();
         let (first, second) = (roots.next(), roots.next());
         let Some(root) = first else {
-            return Err(Diagnostic::error(format!("`{}` holds no object, expected a ResourceList", source.name())).into());
+            return Err(Diagnostic::error(format!(
+                "`{}` holds no object, expected a ResourceList",
+                source.name()
+            ))
+            .into());
         };
         if let Some(second) = second {
-            return Err(Diagnostic::error("expected one ResourceList, found several documents")
-                .at(second.key_place())
-                .hint("put the objects under `items` of a ResourceList")
-                .into());
+            return Err(
+                Diagnostic::error("expected one ResourceList, found several documents")
+                    .at(second.key_place())
+                    .hint("put the objects under `items` of a ResourceList")
+                    .into(),
+            );
         }
         check_kind(root)?;
         for key in ["items", "results"] {
@@ -44,10 +53,12 @@ impl ResourceList {
                 && !entry.is_sequence()
                 && !entry.is_null()
             {
-                return Err(Diagnostic::error(format!("`{key}` of a ResourceList must be a list"))
-                    .at(entry.place())
-                    .field(key)
-                    .into());
+                return Err(
+                    Diagnostic::error(format!("`{key}` of a ResourceList must be a list"))
+                        .at(entry.place())
+                        .field(key)
+                        .into(),
+                );
             }
         }
         let root = root.id();
@@ -66,12 +77,17 @@ impl ResourceList {
 
     /// The input objects.
     pub(crate) fn items(&self) -> impl Iterator<Item = Cursor<'_>> {
-        self.root().get("items").into_iter().flat_map(Cursor::children)
+        self.root()
+            .get("items")
+            .into_iter()
+            .flat_map(Cursor::children)
     }
 
     /// The object the function is configured by.
     pub(crate) fn function_config(&self) -> Option<Cursor<'_>> {
-        self.root().get("functionConfig").filter(|config| !config.is_null())
+        self.root()
+            .get("functionConfig")
+            .filter(|config| !config.is_null())
     }
 
     /// The text with some items put in place of old ones and others added.
@@ -80,14 +96,22 @@ impl ResourceList {
         edits.extend(changes.edits);
         let root = self.root();
         let flow = root.node().flow;
-        let items = root.get("items").filter(|items| items.children().next().is_some());
+        let items = root
+            .get("items")
+            .filter(|items| items.children().next().is_some());
         let mut added_keys = String::new();
         match items {
-            Some(items) if items.resolved().node().flow => self.add_to_flow_items(items, &changes.added, &mut edits),
+            Some(items) if items.resolved().node().flow => {
+                self.add_to_flow_items(items, &changes.added, &mut edits)
+            }
             Some(items) => self.add_to_items(items, &changes.added, &mut edits)?,
             None => added_keys = self.new_items(&changes.added, &mut edits)?,
         }
-        if changes.results.items().is_some_and(|results| !results.is_empty()) {
+        if changes
+            .results
+            .items()
+            .is_some_and(|results| !results.is_empty())
+        {
             self.add_results(changes.results, flow, &mut edits, &mut added_keys);
         }
         if !added_keys.is_empty() {
@@ -98,15 +122,26 @@ impl ResourceList {
     }
 
     /// Adds objects behind the items of a block sequence.
-    fn add_to_items(&self, items: Cursor<'_>, added: &[Added<'_>], edits: &mut Vec<Edit>) -> Result<()> {
-        let Some(last) = items.children().last() else { return Ok(()) };
+    fn add_to_items(
+        &self,
+        items: Cursor<'_>,
+        added: &[Added<'_>],
+        edits: &mut Vec<Edit>,
+    ) -> Result<()> {
+        let Some(last) = items.children().last() else {
+            return Ok(());
+        };
         if added.is_empty() {
             return Ok(());
         }
         let column = self.document.column(last.node().entry as usize);
         let mut text = String::new();
         for object in added {
-            text.push_str(&yaml::render(object.document, &object.value, Position::Item { column })?);
+            text.push_str(&yaml::render(
+                object.document,
+                &object.value,
+                Position::Item { column },
+            )?);
         }
         let at = yaml::end_with_comments(last);
         edits.push(self.lines_at(at, text));
@@ -115,14 +150,20 @@ impl ResourceList {
 
     /// Adds objects, as JSON, to items that stand in brackets.
     fn add_to_flow_items(&self, items: Cursor<'_>, added: &[Added<'_>], edits: &mut Vec<Edit>) {
-        let Some(last) = items.children().last() else { return };
+        let Some(last) = items.children().last() else {
+            return;
+        };
         let mut text = String::new();
         for object in added {
             text.push(',');
             text.push_str(&self.json_item(last, &object.value));
         }
         let end = last.node().value.end as usize;
-        edits.push(Edit { start: end, end, text });
+        edits.push(Edit {
+            start: end,
+            end,
+            text,
+        });
     }
 
     /// One more item of a JSON list: on lines of its own if the last one is.
@@ -169,7 +210,11 @@ impl ResourceList {
         let column = self.document.column(root.node().value.start as usize);
         let mut text = String::new();
         for object in added {
-            text.push_str(&yaml::render(object.document, &object.value, Position::Item { column })?);
+            text.push_str(&yaml::render(
+                object.document,
+                &object.value,
+                Position::Item { column },
+            )?);
         }
         if added.is_empty() {
             return Ok(match entry {
@@ -186,14 +231,29 @@ impl ResourceList {
         };
         // `items: []`, `items: null`, `items:` and a comment behind it.
         let node = entry.node();
-        let colon = self.document.slice(node.key.end as usize..node.props as usize);
+        let colon = self
+            .document
+            .slice(node.key.end as usize..node.props as usize);
         let start = node.key.end as usize + colon.find(':').map_or(0, |at| at + 1);
-        edits.push(Edit { start, end: node.value.end as usize, text: String::new() });
-        edits.push(self.lines_at(yaml::next_line(self.document.text(), node.value.end as usize), text));
+        edits.push(Edit {
+            start,
+            end: node.value.end as usize,
+            text: String::new(),
+        });
+        edits.push(self.lines_at(
+            yaml::next_line(self.document.text(), node.value.end as usize),
+            text,
+        ));
         Ok(String::new())
     }
 
-    fn add_results(&self, list: Value<'static>, flow: bool, edits: &mut Vec<Edit>, keys: &mut String) {
+    fn add_results(
+        &self,
+        list: Value<'static>,
+        flow: bool,
+        edits: &mut Vec<Edit>,
+        keys: &mut String,
+    ) {
         let mut text = String::new();
         let old = self.root().get("results");
         if flow || old.is_some() {
@@ -201,7 +261,11 @@ impl ResourceList {
             match old {
                 Some(old) => edits.push(replacement(old, format!(" {text}"))),
                 None => {
-                    let _ = write!(keys, "{}\"results\": {text}", if keys.is_empty() { "" } else { ", " });
+                    let _ = write!(
+                        keys,
+                        "{}\"results\": {text}",
+                        if keys.is_empty() { "" } else { ", " }
+                    );
                 }
             }
             return;
@@ -216,12 +280,22 @@ impl ResourceList {
         let node = root.node();
         if node.flow {
             let end = node.value.end as usize - 1;
-            let last = root.children().last().map(|last| last.node().value.end as usize);
+            let last = root
+                .children()
+                .last()
+                .map(|last| last.node().value.end as usize);
             let (at, comma) = last.map_or((end, ""), |last| (last, ", "));
-            edits.push(Edit { start: at, end: at, text: format!("{comma}{keys}") });
+            edits.push(Edit {
+                start: at,
+                end: at,
+                text: format!("{comma}{keys}"),
+            });
             return;
         }
-        let at = root.children().last().map_or(node.value.end as usize, yaml::end_with_comments);
+        let at = root
+            .children()
+            .last()
+            .map_or(node.value.end as usize, yaml::end_with_comments);
         edits.push(self.lines_at(at, keys.to_owned()));
     }
 
@@ -231,7 +305,11 @@ impl ResourceList {
         if !before.is_empty() && !before.ends_with('\n') {
             lines.insert(0, '\n');
         }
-        Edit { start: at, end: at, text: lines }
+        Edit {
+            start: at,
+            end: at,
+            text: lines,
+        }
     }
 
     /// Edits that let lines be added to a text that ends in a block scalar without a line break.
@@ -246,9 +324,21 @@ impl ResourceList {
 /// Replaces what stands behind an entry's key.
 fn replacement(entry: Cursor<'_>, text: String) -> Edit {
     let node = entry.node();
-    let start = if node.value.is_empty() { node.value.start } else { node.props };
-    let text = if node.value.is_empty() { text } else { text.trim_start().to_owned() };
-    Edit { start: start as usize, end: node.value.end as usize, text }
+    let start = if node.value.is_empty() {
+        node.value.start
+    } else {
+        node.props
+    };
+    let text = if node.value.is_empty() {
+        text
+    } else {
+        text.trim_start().to_owned()
+    };
+    Edit {
+        start: start as usize,
+        end: node.value.end as usize,
+        text,
+    }
 }
 
 /// An object to add: a value, and the document its layout comes from.
@@ -269,18 +359,26 @@ pub(crate) struct Changes<'d> {
 
 impl Default for Changes<'_> {
     fn default() -> Self {
-        Self { edits: Vec::new(), added: Vec::new(), results: Value::sequence(Vec::new()) }
+        Self {
+            edits: Vec::new(),
+            added: Vec::new(),
+            results: Value::sequence(Vec::new()),
+        }
     }
 }
 
 fn check_kind(root: Cursor<'_>) -> Result<()> {
     if !root.is_mapping() {
-        return Err(Diagnostic::error("expected a ResourceList, found no mapping")
-            .at(root.place())
-            .into());
+        return Err(
+            Diagnostic::error("expected a ResourceList, found no mapping")
+                .at(root.place())
+                .into(),
+        );
     }
     let kind = root.get("kind");
-    let name = kind.and_then(|kind| kind.text().ok().flatten()).unwrap_or_default();
+    let name = kind
+        .and_then(|kind| kind.text().ok().flatten())
+        .unwrap_or_default();
     if name == "ResourceList" {
         return Ok(());
     }
@@ -293,9 +391,11 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
     } else {
         "a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`, which send one"
     };
-    Err(Diagnostic::error(format!("expected `kind: ResourceList`, found {found}"))
-        .at(place)
-        .field("kind")
-        .hint(hint)
-        .into())
+    Err(
+        Diagnostic::error(format!("expected `kind: ResourceList`, found {found}"))
+            .at(place)
+            .field("kind")
+            .hint(hint)
+            .into(),
+    )
 }

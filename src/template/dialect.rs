@@ -29,9 +29,11 @@ impl Dialect {
                 Some("proposal") => return Self::Proposal,
                 Some("openshift") => return Self::OpenShift,
                 _ => diagnostics.push(
-                    Diagnostic::error(format!("annotation `{DIALECT}` must be `proposal` or `openshift`"))
-                        .at(annotation.place())
-                        .field(format!("metadata.annotations.{DIALECT}")),
+                    Diagnostic::error(format!(
+                        "annotation `{DIALECT}` must be `proposal` or `openshift`"
+                    ))
+                    .at(annotation.place())
+                    .field(format!("metadata.annotations.{DIALECT}")),
                 ),
             }
         }
@@ -49,7 +51,11 @@ impl Dialect {
             .iter()
             .filter_map(|key| template.get(key))
             .any(|part| refers(part, names));
-        if refers { Self::OpenShift } else { Self::Proposal }
+        if refers {
+            Self::OpenShift
+        } else {
+            Self::Proposal
+        }
     }
 }
 
@@ -58,11 +64,13 @@ fn refers(part: Cursor<'_>, names: &[&str]) -> bool {
     if !part.raw().contains("${") {
         return false;
     }
-    let names_one = |text: &str| {
-        reference::openshift_names(text).any(|name| names.contains(&name))
-    };
+    let names_one = |text: &str| reference::openshift_names(text).any(|name| names.contains(&name));
     match part.kind() {
-        Kind::Scalar(_) => part.text().ok().flatten().is_some_and(|text| names_one(&text)),
+        Kind::Scalar(_) => part
+            .text()
+            .ok()
+            .flatten()
+            .is_some_and(|text| names_one(&text)),
         _ => part
             .children()
             .any(|child| child.key().is_ok_and(|key| names_one(&key)) || refers(child, names)),

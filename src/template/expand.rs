@@ -72,7 +72,9 @@ pub fn process<'d>(
     let mut found = Diagnostics::new();
     let message = expand(template, given, options, &mut found, sink);
     for diagnostic in found.iter_mut() {
-        diagnostic.object.get_or_insert_with(|| template.reference.clone());
+        diagnostic
+            .object
+            .get_or_insert_with(|| template.reference.clone());
     }
     diagnostics.append(found);
     message
@@ -111,8 +113,18 @@ fn expand<'d>(
         Some(substitution.text(&text, Some(message.id()), "message"))
     });
     let labels = template_labels(template, options, &mut substitution);
-    let expander = Expander { template, options, parameters: &parameters, labels };
-    for (index, node) in template.objects.into_iter().flat_map(Cursor::children).enumerate() {
+    let expander = Expander {
+        template,
+        options,
+        parameters: &parameters,
+        labels,
+    };
+    for (index, node) in template
+        .objects
+        .into_iter()
+        .flat_map(Cursor::children)
+        .enumerate()
+    {
         expander.object(node, index, diagnostics, sink);
     }
     message
@@ -120,15 +132,20 @@ fn expand<'d>(
 
 /// The Template's labels with references replaced, and the given ones over them. `None` if there
 /// is no such field, which differs from an empty one.
-fn template_labels(template: &Template<'_>, options: &Options<'_>, substitution: &mut Substitution<'_, '_>) -> Option<Vec<(String, String)>> {
+fn template_labels(
+    template: &Template<'_>,
+    options: &Options<'_>,
+    substitution: &mut Substitution<'_, '_>,
+) -> Option<Vec<(String, String)>> {
     if template.labels.is_none() && options.labels.is_empty() {
         return None;
     }
     let mut labels: Vec<(String, String)> = Vec::new();
-    let mut set = |key: String, value: String| match labels.iter_mut().find(|(known, _)| *known == key) {
-        Some((_, old)) => *old = value,
-        None => labels.push((key, value)),
-    };
+    let mut set =
+        |key: String, value: String| match labels.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, old)) => *old = value,
+            None => labels.push((key, value)),
+        };
     for entry in template.labels.into_iter().flat_map(Cursor::children) {
         let Ok(key) = entry.key() else { continue };
         let value = entry.text().ok().flatten().unwrap_or_default();
@@ -152,10 +169,20 @@ struct Expander<'e, 'o, 'd> {
 }
 
 impl<'d> Expander<'_, '_, 'd> {
-    fn object(&self, node: Cursor<'d>, index: usize, diagnostics: &mut Diagnostics, sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics)) {
+    fn object(
+        &self,
+        node: Cursor<'d>,
+        index: usize,
+        diagnostics: &mut Diagnostics,
+        sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics),
+    ) {
         let field = format!("objects[{index}]");
         if !node.is_mapping() {
-            let what = if node.is_null() { "is empty" } else { "is no mapping" };
+            let what = if node.is_null() {
+                "is empty"
+            } else {
+                "is no mapping"
+            };
             diagnostics.push(
                 Diagnostic::error(format!("the object {what}"))
                     .at(node.place())
@@ -168,7 +195,9 @@ impl<'d> Expander<'_, '_, 'd> {
             Dialect::Proposal => DuplicateKeys::Refuse,
             Dialect::OpenShift => DuplicateKeys::LastWins,
         };
-        let Some(mut value) = node.value(duplicates, diagnostics) else { return };
+        let Some(mut value) = node.value(duplicates, diagnostics) else {
+            return;
+        };
         if self.template.dialect == Dialect::OpenShift && !self.keeps_namespace() {
             strip_namespace(&mut value);
         }
@@ -188,12 +217,29 @@ impl<'d> Expander<'_, '_, 'd> {
     }
 
     /// Hands an object on, or the objects of a list that it is.
-    fn flat(&self, mut value: Value<'d>, node: Cursor<'d>, field: String, diagnostics: &mut Diagnostics, sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics), depth: usize) {
-        let is_list = value.str_at(&["kind"]).is_some_and(|kind| kind.ends_with("List"));
+    fn flat(
+        &self,
+        mut value: Value<'d>,
+        node: Cursor<'d>,
+        field: String,
+        diagnostics: &mut Diagnostics,
+        sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics),
+        depth: usize,
+    ) {
+        let is_list = value
+            .str_at(&["kind"])
+            .is_some_and(|kind| kind.ends_with("List"));
         if is_list && depth < MAX_LISTS && value.get("items").and_then(Value::items).is_some() {
             if let Some(Data::Sequence(items)) = value.remove("items").map(|items| items.data) {
                 for (index, item) in items.into_iter().enumerate() {
-                    self.flat(item, node, format!("{field}.items[{index}]"), diagnostics, sink, depth + 1);
+                    self.flat(
+                        item,
+                        node,
+                        format!("{field}.items[{index}]"),
+                        diagnostics,
+                        sink,
+                        depth + 1,
+                    );
                 }
             }
             return;
@@ -207,10 +253,12 @@ impl<'d> Expander<'_, '_, 'd> {
             if !kept {
                 let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
                 diagnostics.push(
-                    Diagnostic::warning("the labels of this object are left out: they are no mapping of strings")
-                        .at(metadata.place())
-                        .field(format!("{field}.metadata.labels"))
-                        .hint("put the values of labels in quotes"),
+                    Diagnostic::warning(
+                        "the labels of this object are left out: they are no mapping of strings",
+                    )
+                    .at(metadata.place())
+                    .field(format!("{field}.metadata.labels"))
+                    .hint("put the values of labels in quotes"),
                 );
             }
             let selectors = self.template.dialect == Dialect::Proposal
@@ -219,19 +267,39 @@ impl<'d> Expander<'_, '_, 'd> {
                 labels::on_selectors(&mut value, labels);
             }
         }
-        sink(Object { value, document: node.document(), field }, diagnostics);
+        sink(
+            Object {
+                value,
+                document: node.document(),
+                field,
+            },
+            diagnostics,
+        );
     }
 
     /// Whether an object has what every Kubernetes object has; if not, says what is missing.
-    fn is_complete(&self, value: &Value<'d>, node: Cursor<'d>, field: &str, diagnostics: &mut Diagnostics) -> bool {
+    fn is_complete(
+        &self,
+        value: &Value<'d>,
+        node: Cursor<'d>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
         let place = value
             .origin
             .map_or(node, |origin| node.document().cursor(origin))
             .place();
         let first_line = {
-            let text = node.document().text().get(place.range.clone()).unwrap_or_default();
+            let text = node
+                .document()
+                .text()
+                .get(place.range.clone())
+                .unwrap_or_default();
             let length = text.find(['\n', '\r']).unwrap_or(text.len());
-            crate::source::Place { range: place.range.start..place.range.start + length, ..place }
+            crate::source::Place {
+                range: place.range.start..place.range.start + length,
+                ..place
+            }
         };
         let mut complete = true;
         let mut missing = |what: &str, hint: &str| {
@@ -245,10 +313,16 @@ impl<'d> Expander<'_, '_, 'd> {
         };
         let is_there = |keys: &[&str]| value.str_at(keys).is_some_and(|text| !text.is_empty());
         if !is_there(&["apiVersion"]) {
-            missing("apiVersion", "`kubectl explain KIND` shows the API version of a kind");
+            missing(
+                "apiVersion",
+                "`kubectl explain KIND` shows the API version of a kind",
+            );
         }
         if !is_there(&["kind"]) {
-            missing("kind", "every Kubernetes object has one, as `kind: Deployment`");
+            missing(
+                "kind",
+                "every Kubernetes object has one, as `kind: Deployment`",
+            );
         }
         let generate_name = is_there(&["metadata", "generateName"]);
         match value.at(&["metadata", "name"]).map(|name| &name.data) {
@@ -256,8 +330,14 @@ impl<'d> Expander<'_, '_, 'd> {
             // As `oc`: an empty parameter makes an empty name.
             Some(Data::Scalar(Scalar::String(_))) if !self.options.require_name => {}
             None if generate_name && !self.options.require_name => {}
-            None if generate_name => missing("metadata.name", "`generateName` will not do: kustomize and kpt find an object again by its name; use `krm-template process` and `kubectl create`"),
-            Some(Data::Scalar(Scalar::String(_))) => missing("metadata.name", "its value is empty: which parameter does it come from?"),
+            None if generate_name => missing(
+                "metadata.name",
+                "`generateName` will not do: kustomize and kpt find an object again by its name; use `krm-template process` and `kubectl create`",
+            ),
+            Some(Data::Scalar(Scalar::String(_))) => missing(
+                "metadata.name",
+                "its value is empty: which parameter does it come from?",
+            ),
             _ => missing("metadata.name", "every Kubernetes object has one"),
         }
         complete
@@ -269,7 +349,9 @@ const MAX_LISTS: usize = 16;
 
 /// As `oc`: a namespace that is no reference goes, so that objects land where they are created.
 fn strip_namespace(object: &mut Value<'_>) {
-    let Some(metadata) = object.get_mut("metadata") else { return };
+    let Some(metadata) = object.get_mut("metadata") else {
+        return;
+    };
     match metadata.get("namespace").map(|namespace| &namespace.data) {
         None => {}
         Some(Data::Scalar(Scalar::String(text))) if reference::has_openshift_reference(text) => {}
@@ -282,13 +364,17 @@ fn strip_namespace(object: &mut Value<'_>) {
 
 /// OpenShift's own kinds once belonged to no group; they get the one they have today.
 fn set_legacy_group(object: &mut Value<'_>) {
-    let (Some(api_version), Some(kind)) = (object.str_at(&["apiVersion"]), object.str_at(&["kind"])) else {
+    let (Some(api_version), Some(kind)) =
+        (object.str_at(&["apiVersion"]), object.str_at(&["kind"]))
+    else {
         return;
     };
     if api_version.is_empty() || api_version.contains('/') {
         return;
     }
-    let Some(group) = legacy_group(kind) else { return };
+    let Some(group) = legacy_group(kind) else {
+        return;
+    };
     let new = format!("{group}/{api_version}");
     object.insert(Cow::Borrowed("apiVersion"), Value::string(new));
 }
@@ -296,32 +382,87 @@ fn set_legacy_group(object: &mut Value<'_>) {
 /// The API group of a kind that OpenShift's first API had without one (oc's legacy scheme).
 fn legacy_group(kind: &str) -> Option<&'static str> {
     Some(match kind {
-        "DeploymentConfig" | "DeploymentConfigList" | "DeploymentConfigRollback" | "DeploymentLog" | "DeploymentRequest" => "apps.openshift.io",
-        "ClusterRole" | "ClusterRoleList" | "ClusterRoleBinding" | "ClusterRoleBindingList" | "Role" | "RoleList"
-        | "RoleBinding" | "RoleBindingList" | "RoleBindingRestriction" | "RoleBindingRestrictionList"
-        | "LocalResourceAccessReview" | "LocalSubjectAccessReview" | "ResourceAccessReview" | "ResourceAccessReviewResponse"
-        | "SubjectAccessReview" | "SubjectAccessReviewResponse" | "IsPersonalSubjectAccessReview"
-        | "SelfSubjectRulesReview" | "SubjectRulesReview" => "authorization.openshift.io",
-        "BuildConfig" | "BuildConfigList" | "Build" | "BuildList" | "BuildLog" | "BuildRequest" | "BinaryBuildRequestOptions" => "build.openshift.io",
-        "Image" | "ImageList" | "ImageStream" | "ImageStreamList" | "ImageStreamTag" | "ImageStreamTagList"
-        | "ImageSignature" | "ImageStreamImage" | "ImageStreamImport" | "ImageStreamMapping" => "image.openshift.io",
-        "ClusterNetwork" | "ClusterNetworkList" | "EgressNetworkPolicy" | "EgressNetworkPolicyList" | "HostSubnet"
-        | "HostSubnetList" | "NetNamespace" | "NetNamespaceList" => "network.openshift.io",
-        "OAuthAccessToken" | "OAuthAccessTokenList" | "OAuthAuthorizeToken" | "OAuthAuthorizeTokenList" | "OAuthClient"
-        | "OAuthClientList" | "OAuthClientAuthorization" | "OAuthClientAuthorizationList" => "oauth.openshift.io",
+        "DeploymentConfig"
+        | "DeploymentConfigList"
+        | "DeploymentConfigRollback"
+        | "DeploymentLog"
+        | "DeploymentRequest" => "apps.openshift.io",
+        "ClusterRole"
+        | "ClusterRoleList"
+        | "ClusterRoleBinding"
+        | "ClusterRoleBindingList"
+        | "Role"
+        | "RoleList"
+        | "RoleBinding"
+        | "RoleBindingList"
+        | "RoleBindingRestriction"
+        | "RoleBindingRestrictionList"
+        | "LocalResourceAccessReview"
+        | "LocalSubjectAccessReview"
+        | "ResourceAccessReview"
+        | "ResourceAccessReviewResponse"
+        | "SubjectAccessReview"
+        | "SubjectAccessReviewResponse"
+        | "IsPersonalSubjectAccessReview"
+        | "SelfSubjectRulesReview"
+        | "SubjectRulesReview" => "authorization.openshift.io",
+        "BuildConfig"
+        | "BuildConfigList"
+        | "Build"
+        | "BuildList"
+        | "BuildLog"
+        | "BuildRequest"
+        | "BinaryBuildRequestOptions" => "build.openshift.io",
+        "Image" | "ImageList" | "ImageStream" | "ImageStreamList" | "ImageStreamTag"
+        | "ImageStreamTagList" | "ImageSignature" | "ImageStreamImage" | "ImageStreamImport"
+        | "ImageStreamMapping" => "image.openshift.io",
+        "ClusterNetwork"
+        | "ClusterNetworkList"
+        | "EgressNetworkPolicy"
+        | "EgressNetworkPolicyList"
+        | "HostSubnet"
+        | "HostSubnetList"
+        | "NetNamespace"
+        | "NetNamespaceList" => "network.openshift.io",
+        "OAuthAccessToken"
+        | "OAuthAccessTokenList"
+        | "OAuthAuthorizeToken"
+        | "OAuthAuthorizeTokenList"
+        | "OAuthClient"
+        | "OAuthClientList"
+        | "OAuthClientAuthorization"
+        | "OAuthClientAuthorizationList" => "oauth.openshift.io",
         "Project" | "ProjectList" | "ProjectRequest" => "project.openshift.io",
-        "ClusterResourceQuota" | "ClusterResourceQuotaList" | "AppliedClusterResourceQuota" | "AppliedClusterResourceQuotaList" => "quota.openshift.io",
+        "ClusterResourceQuota"
+        | "ClusterResourceQuotaList"
+        | "AppliedClusterResourceQuota"
+        | "AppliedClusterResourceQuotaList" => "quota.openshift.io",
         "Route" | "RouteList" => "route.openshift.io",
-        "SecurityContextConstraints" | "SecurityContextConstraintsList" | "PodSecurityPolicySubjectReview"
-        | "PodSecurityPolicySelfSubjectReview" | "PodSecurityPolicyReview" => "security.openshift.io",
+        "SecurityContextConstraints"
+        | "SecurityContextConstraintsList"
+        | "PodSecurityPolicySubjectReview"
+        | "PodSecurityPolicySelfSubjectReview"
+        | "PodSecurityPolicyReview" => "security.openshift.io",
         "Template" | "TemplateList" => "template.openshift.io",
-        "Group" | "GroupList" | "Identity" | "IdentityList" | "User" | "UserList" | "UserIdentityMapping" => "user.openshift.io",
+        "Group"
+        | "GroupList"
+        | "Identity"
+        | "IdentityList"
+        | "User"
+        | "UserList"
+        | "UserIdentityMapping" => "user.openshift.io",
         _ => return None,
     })
 }
 
 /// The value of a parameter that has an expression and no value.
-fn generated<'o>(template: &Template<'_>, parameter: &Parameter<'_>, from: &str, known: &Parameters<'_>, generation: &Generation<'o>) -> Result<String, Diagnostic> {
+fn generated<'o>(
+    template: &Template<'_>,
+    parameter: &Parameter<'_>,
+    from: &str,
+    known: &Parameters<'_>,
+    generation: &Generation<'o>,
+) -> Result<String, Diagnostic> {
     let place = parameter.node.get("from").unwrap_or(parameter.node).place();
     let field = format!("parameters[{}].from", parameter.index);
     let failed = |message: String, hint: Option<String>| {
@@ -332,7 +473,11 @@ fn generated<'o>(template: &Template<'_>, parameter: &Parameter<'_>, from: &str,
     };
     let made = match generation {
         Generation::Random => generate::expression(from, &mut SystemRandom),
-        Generation::Reproducible { seed, instance, standing } => {
+        Generation::Reproducible {
+            seed,
+            instance,
+            standing,
+        } => {
             if let Some(value) = standing_value(template, parameter, known, *standing) {
                 return Ok(value);
             }
@@ -353,8 +498,17 @@ fn generated<'o>(template: &Template<'_>, parameter: &Parameter<'_>, from: &str,
 
 /// The value a parameter had in an earlier run: read from the field of the object made then,
 /// where the Template refers to it and to nothing else that is unknown.
-fn standing_value<'o>(template: &Template<'_>, parameter: &Parameter<'_>, known: &Parameters<'_>, standing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o)) -> Option<String> {
-    let look = Standing { template, name: &parameter.name, known };
+fn standing_value<'o>(
+    template: &Template<'_>,
+    parameter: &Parameter<'_>,
+    known: &Parameters<'_>,
+    standing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
+) -> Option<String> {
+    let look = Standing {
+        template,
+        name: &parameter.name,
+        known,
+    };
     template.objects?.children().find_map(|object| {
         let identity = look.identity(object)?;
         let old = standing(&identity)?;
@@ -377,7 +531,14 @@ impl Standing<'_, '_> {
             .map(|part| match part {
                 Part::String { name, .. } | Part::Raw { name, .. } => match self.known.get(name) {
                     Some(value) => Some(value.text.as_ref()),
-                    None if self.template.parameters.iter().any(|parameter| parameter.name == name) => None,
+                    None if self
+                        .template
+                        .parameters
+                        .iter()
+                        .any(|parameter| parameter.name == name) =>
+                    {
+                        None
+                    }
                     None => Some(part.spelling()),
                 },
                 _ => Some(part.spelling()),
@@ -397,7 +558,12 @@ impl Standing<'_, '_> {
             Some(_) => text(["metadata", "namespace"])?,
             None => String::new(),
         };
-        Some(Identity { group: group.to_owned(), namespace, name: text(["metadata", "name"])?, kind })
+        Some(Identity {
+            group: group.to_owned(),
+            namespace,
+            name: text(["metadata", "name"])?,
+            kind,
+        })
     }
 
     /// Looks for `prefix${NAME}suffix` in `new` and for its text in the same field of `old`.
@@ -409,18 +575,26 @@ impl Standing<'_, '_> {
             });
         }
         if new.is_sequence() {
-            return new.children().zip(old.children()).find_map(|(new, old)| self.value(new, old));
+            return new
+                .children()
+                .zip(old.children())
+                .find_map(|(new, old)| self.value(new, old));
         }
         let text = new.text().ok()??;
         let spellings = match self.template.dialect {
             Dialect::Proposal => [format!("$({})", self.name), format!("$(({}))", self.name)],
-            Dialect::OpenShift => [format!("${{{}}}", self.name), format!("${{{{{}}}}}", self.name)],
+            Dialect::OpenShift => [
+                format!("${{{}}}", self.name),
+                format!("${{{{{}}}}}", self.name),
+            ],
         };
         spellings.iter().find_map(|spelling| {
             let (prefix, suffix) = text.split_once(spelling.as_str())?;
             let (prefix, suffix) = (self.text(prefix)?, self.text(suffix)?);
             let old = old.text().ok()??;
-            let value = old.strip_prefix(prefix.as_str())?.strip_suffix(suffix.as_str())?;
+            let value = old
+                .strip_prefix(prefix.as_str())?
+                .strip_suffix(suffix.as_str())?;
             (!value.is_empty()).then(|| value.to_owned())
         })
     }

@@ -46,7 +46,10 @@ pub(crate) fn on_selectors(object: &mut Value<'_>, labels: &Labels) {
     let kind = object.str_at(&["kind"]).unwrap_or_default().to_owned();
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
     let group = group(api_version).to_owned();
-    for field in LABEL_FIELDS.iter().filter(|field| field.is_of(&group, &kind)) {
+    for field in LABEL_FIELDS
+        .iter()
+        .filter(|field| field.is_of(&group, &kind))
+    {
         on_path(object, field.path, field.create, labels);
     }
 }
@@ -72,7 +75,11 @@ fn on_path(value: &mut Value<'_>, path: &[&'static str], create: Create, labels:
         }
         Create::Never => false,
     };
-    let next = if make { value.mapping_at(key) } else { value.get_mut(key) };
+    let next = if make {
+        value.mapping_at(key)
+    } else {
+        value.get_mut(key)
+    };
     if let Some(next) = next {
         on_path(next, rest, create, labels);
     }

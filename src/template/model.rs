@@ -116,16 +116,42 @@ impl Parameter<'_> {
 }
 
 const TEMPLATE_FIELDS: &[&str] = &[
-    "apiVersion", "kind", "metadata", "parameters", "objects", "labels", "objectLabels", "message", "values",
+    "apiVersion",
+    "kind",
+    "metadata",
+    "parameters",
+    "objects",
+    "labels",
+    "objectLabels",
+    "message",
+    "values",
 ];
 const PARAMETER_FIELDS: &[&str] = &[
-    "name", "displayName", "description", "value", "required", "type", "parameterType", "generate", "from",
-    "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "secret", "group",
+    "name",
+    "displayName",
+    "description",
+    "value",
+    "required",
+    "type",
+    "parameterType",
+    "generate",
+    "from",
+    "enum",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "secret",
+    "group",
 ];
 
 /// Whether `kind: Template` of this API version is one that is understood.
 pub(crate) fn is_template_version(api_version: &str) -> bool {
-    matches!(identity::group(api_version), "" | OWN_GROUP | OPENSHIFT_GROUP)
+    matches!(
+        identity::group(api_version),
+        "" | OWN_GROUP | OPENSHIFT_GROUP
+    )
 }
 
 impl<'d> Template<'d> {
@@ -136,7 +162,9 @@ impl<'d> Template<'d> {
         let mut found = Diagnostics::new();
         let template = Self::read_fields(node, &mut found);
         for diagnostic in found.iter_mut() {
-            diagnostic.object.get_or_insert_with(|| identity::reference(node));
+            diagnostic
+                .object
+                .get_or_insert_with(|| identity::reference(node));
         }
         let failed = found.has_errors();
         diagnostics.append(found);
@@ -150,15 +178,31 @@ impl<'d> Template<'d> {
         }
         let kind = node.text_at(["kind"]).unwrap_or_default();
         if kind != "Template" {
-            let place = node.get("kind").map_or_else(|| node.key_place(), Cursor::place);
-            let what = if kind.is_empty() { "no `kind`".to_owned() } else { format!("`kind: {kind}`") };
-            found.push(Diagnostic::error(format!("expected `kind: Template`, found {what}")).at(place).field("kind"));
+            let place = node
+                .get("kind")
+                .map_or_else(|| node.key_place(), Cursor::place);
+            let what = if kind.is_empty() {
+                "no `kind`".to_owned()
+            } else {
+                format!("`kind: {kind}`")
+            };
+            found.push(
+                Diagnostic::error(format!("expected `kind: Template`, found {what}"))
+                    .at(place)
+                    .field("kind"),
+            );
             return None;
         }
         let api_version = node.text_at(["apiVersion"]).unwrap_or_default();
         if api_version.is_empty() || !is_template_version(&api_version) {
-            let place = node.get("apiVersion").map_or_else(|| node.key_place(), Cursor::place);
-            let what = if api_version.is_empty() { "has no `apiVersion`".to_owned() } else { format!("has the unknown `apiVersion: {api_version}`") };
+            let place = node
+                .get("apiVersion")
+                .map_or_else(|| node.key_place(), Cursor::place);
+            let what = if api_version.is_empty() {
+                "has no `apiVersion`".to_owned()
+            } else {
+                format!("has the unknown `apiVersion: {api_version}`")
+            };
             found.push(
                 Diagnostic::error(format!("the Template {what}"))
                     .at(place)
@@ -167,7 +211,10 @@ impl<'d> Template<'d> {
             );
         }
         let mut parameters = read_parameters(node, found);
-        let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_ref()).collect();
+        let names: Vec<&str> = parameters
+            .iter()
+            .map(|parameter| parameter.name.as_ref())
+            .collect();
         let dialect = Dialect::of(node, &names, found);
         check_duplicates(&parameters, dialect, found);
         check_names(&parameters, dialect, found);
@@ -226,7 +273,9 @@ fn read_objects<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<
                     .at(node.get("kind").unwrap_or(node).place())
                     .field("objects")
                     .maybe_hint(misspelt(node, "objects"))
-                    .hint("list the objects to make under `objects:`; an empty list is `objects: []`"),
+                    .hint(
+                        "list the objects to make under `objects:`; an empty list is `objects: []`",
+                    ),
             );
             None
         }
@@ -246,8 +295,12 @@ fn read_objects<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<
 
 /// A key of the mapping that is probably meant to be `name`.
 fn misspelt(node: Cursor<'_>, name: &str) -> Option<String> {
-    let keys: Vec<Cow<'_, str>> = node.children().filter_map(|entry| entry.key().ok()).collect();
-    closest(name, keys.iter().map(AsRef::as_ref)).map(|key| format!("did you mean `{name}` where `{key}` stands?"))
+    let keys: Vec<Cow<'_, str>> = node
+        .children()
+        .filter_map(|entry| entry.key().ok())
+        .collect();
+    closest(name, keys.iter().map(AsRef::as_ref))
+        .map(|key| format!("did you mean `{name}` where `{key}` stands?"))
 }
 
 fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'d>> {
@@ -277,7 +330,11 @@ fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'
         }
         return Some(labels);
     }
-    found.push(Diagnostic::error("`labels` must be a mapping").at(labels.place()).field("labels"));
+    found.push(
+        Diagnostic::error("`labels` must be a mapping")
+            .at(labels.place())
+            .field("labels"),
+    );
     None
 }
 
@@ -286,7 +343,11 @@ fn read_message<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<
     if matches!(message.scalar(), Ok(Some(Scalar::String(_)))) {
         return Some(message);
     }
-    found.push(Diagnostic::error("`message` must be a string").at(message.place()).field("message"));
+    found.push(
+        Diagnostic::error("`message` must be a string")
+            .at(message.place())
+            .field("message"),
+    );
     None
 }
 
@@ -310,7 +371,11 @@ fn read_parameters<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Vec<Paramet
         .collect()
 }
 
-fn read_parameter<'d>(index: usize, node: Cursor<'d>, found: &mut Diagnostics) -> Option<Parameter<'d>> {
+fn read_parameter<'d>(
+    index: usize,
+    node: Cursor<'d>,
+    found: &mut Diagnostics,
+) -> Option<Parameter<'d>> {
     let path = format!("parameters[{index}]");
     if !node.is_mapping() {
         found.push(
@@ -321,8 +386,18 @@ fn read_parameter<'d>(index: usize, node: Cursor<'d>, found: &mut Diagnostics) -
         );
         return None;
     }
-    unknown_fields(node, PARAMETER_FIELDS, &format!("{path}."), "a parameter", found);
-    let mut fields = Fields { node, path: &path, found };
+    unknown_fields(
+        node,
+        PARAMETER_FIELDS,
+        &format!("{path}."),
+        "a parameter",
+        found,
+    );
+    let mut fields = Fields {
+        node,
+        path: &path,
+        found,
+    };
     let name = fields.text("name");
     let Some(name) = name.filter(|name| !name.is_empty()) else {
         if node.get("name").is_none_or(Cursor::is_null) {
@@ -373,7 +448,11 @@ fn check_default(parameter: &Parameter<'_>, found: &mut Diagnostics) {
                 ))
                 .at(value.key_place())
                 .field(field)
-                .hint(if value.is_sequence() { "declare it with `type: array`" } else { "declare it with `type: map`" }),
+                .hint(if value.is_sequence() {
+                    "declare it with `type: array`"
+                } else {
+                    "declare it with `type: map`"
+                }),
             );
         }
         return;
@@ -415,7 +494,11 @@ impl<'d> Fields<'_, 'd> {
         match field.scalar() {
             Ok(Some(Scalar::String(text))) => Some(text),
             Ok(Some(_)) => {
-                self.wrong(key, "a string", Some(format!("put it in quotes: `\"{}\"`", field.raw())));
+                self.wrong(
+                    key,
+                    "a string",
+                    Some(format!("put it in quotes: `\"{}\"`", field.raw())),
+                );
                 None
             }
             Ok(None) => {
@@ -430,7 +513,9 @@ impl<'d> Fields<'_, 'd> {
     }
 
     fn flag(&mut self, key: &str) -> bool {
-        let Some(field) = self.get(key) else { return false };
+        let Some(field) = self.get(key) else {
+            return false;
+        };
         if let Ok(Some(Scalar::Bool(flag))) = field.scalar() {
             return flag;
         }
@@ -463,16 +548,25 @@ impl<'d> Fields<'_, 'd> {
     }
 
     fn list(&mut self, key: &str) -> Vec<Cow<'d, str>> {
-        let Some(field) = self.get(key) else { return Vec::new() };
+        let Some(field) = self.get(key) else {
+            return Vec::new();
+        };
         if !field.is_sequence() {
             self.wrong(key, "a list", None);
             return Vec::new();
         }
-        field.children().filter_map(|item| item.text().ok().flatten()).collect()
+        field
+            .children()
+            .filter_map(|item| item.text().ok().flatten())
+            .collect()
     }
 
     fn kind(&mut self) -> ParameterType {
-        let key = if self.get("type").is_some() { "type" } else { "parameterType" };
+        let key = if self.get("type").is_some() {
+            "type"
+        } else {
+            "parameterType"
+        };
         let Some(name) = self.text(key) else {
             return ParameterType::String;
         };
@@ -525,13 +619,20 @@ impl<'d> Fields<'_, 'd> {
     }
 }
 
-fn unknown_fields(node: Cursor<'_>, known: &[&str], path: &str, what: &str, found: &mut Diagnostics) {
+fn unknown_fields(
+    node: Cursor<'_>,
+    known: &[&str],
+    path: &str,
+    what: &str,
+    found: &mut Diagnostics,
+) {
     for entry in node.children() {
         let Ok(key) = entry.key() else { continue };
         if known.contains(&key.as_ref()) || key == "<<" {
             continue;
         }
-        let hint = closest(&key, known.iter().copied()).map(|known| format!("did you mean `{known}`?"));
+        let hint =
+            closest(&key, known.iter().copied()).map(|known| format!("did you mean `{known}`?"));
         found.push(
             Diagnostic::warning(format!("`{key}` is not a field of {what}"))
                 .at(entry.key_place())
@@ -544,7 +645,9 @@ fn unknown_fields(node: Cursor<'_>, known: &[&str], path: &str, what: &str, foun
 fn check_duplicates(parameters: &[Parameter<'_>], dialect: Dialect, found: &mut Diagnostics) {
     let mut seen = std::collections::BTreeMap::new();
     for parameter in parameters {
-        let Some(first) = seen.insert(parameter.name.as_ref(), parameter) else { continue };
+        let Some(first) = seen.insert(parameter.name.as_ref(), parameter) else {
+            continue;
+        };
         let name = |node: Cursor<'_>| node.get("name").unwrap_or(node).place();
         let message = format!("parameter `{}` is declared twice", parameter.name);
         let (diagnostic, hint) = match dialect {
@@ -567,7 +670,9 @@ fn check_duplicates(parameters: &[Parameter<'_>], dialect: Dialect, found: &mut 
 fn check_names(parameters: &[Parameter<'_>], dialect: Dialect, found: &mut Diagnostics) {
     for parameter in parameters {
         let name = parameter.name.as_ref();
-        let legal = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
+        let legal = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
         let place = parameter.node.get("name").unwrap_or(parameter.node).place();
         let field = format!("parameters[{}].name", parameter.index);
         let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');

@@ -27,7 +27,11 @@ impl Writer {
     /// Nothing printed yet.
     #[must_use]
     pub const fn new(format: Format) -> Self {
-        Self { format, text: String::new(), count: 0 }
+        Self {
+            format,
+            text: String::new(),
+            count: 0,
+        }
     }
 
     /// Prints one more object.
@@ -50,7 +54,8 @@ impl Writer {
                             .hint("put it in quotes if it is a string"),
                     );
                 }
-                self.text.push_str(if self.count > 0 { ",\n" } else { "\n" });
+                self.text
+                    .push_str(if self.count > 0 { ",\n" } else { "\n" });
                 self.text.extend(std::iter::repeat_n(' ', 2 * JSON_WIDTH));
                 yaml::json(&mut self.text, &object.value, Some(JSON_WIDTH), 2);
             }
@@ -65,7 +70,11 @@ impl Writer {
             return self.text;
         }
         let head = "{\n    \"kind\": \"List\",\n    \"apiVersion\": \"v1\",\n    \"metadata\": {},\n    \"items\": [";
-        let foot = if self.count > 0 { "\n    ]\n}\n" } else { "]\n}\n" };
+        let foot = if self.count > 0 {
+            "\n    ]\n}\n"
+        } else {
+            "]\n}\n"
+        };
         [head, &self.text, foot].concat()
     }
 }

@@ -44,7 +44,8 @@ impl<'d> Parameters<'d> {
 }
 
 /// Makes the value of a parameter that has none, from its expression.
-pub(crate) type Generate<'g, 'd> = dyn FnMut(&Parameter<'d>, &str, &Parameters<'d>) -> Result<String, Diagnostic> + 'g;
+pub(crate) type Generate<'g, 'd> =
+    dyn FnMut(&Parameter<'d>, &str, &Parameters<'d>) -> Result<String, Diagnostic> + 'g;
 
 /// Finds the value of every parameter of `template`. `given` stands in order of precedence, the
 /// strongest last. All errors go to `diagnostics`; the result is of use only if there were none.
@@ -91,7 +92,11 @@ fn given_by_index<'g>(
 ) -> BTreeMap<usize, &'g Given> {
     let mut by_index = BTreeMap::new();
     for one in given {
-        match template.parameters.iter().find(|parameter| parameter.name == one.name) {
+        match template
+            .parameters
+            .iter()
+            .find(|parameter| parameter.name == one.name)
+        {
             Some(parameter) => {
                 by_index.insert(parameter.index, one);
             }
@@ -103,18 +108,29 @@ fn given_by_index<'g>(
 
 fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Diagnostic {
     let message = format!("the Template has no parameter `{}`", given.name);
-    let known = template.parameters.iter().map(|parameter| parameter.name.as_ref());
+    let known = template
+        .parameters
+        .iter()
+        .map(|parameter| parameter.name.as_ref());
     let hint = match closest(&given.name, known) {
         Some(known) => format!("did you mean `{known}`?"),
         None if template.parameters.is_empty() => "it declares no parameters".to_owned(),
         None => "to go on without it, use `--ignore-unknown-parameters`".to_owned(),
     };
-    let diagnostic = if ignore { Diagnostic::warning(message) } else { Diagnostic::error(message) };
+    let diagnostic = if ignore {
+        Diagnostic::warning(message)
+    } else {
+        Diagnostic::error(message)
+    };
     let diagnostic = match &given.place {
         Some(place) => diagnostic.at(place.clone()),
         None => diagnostic.hint(format!("it was given by `{}`", given.origin)),
     };
-    if ignore { diagnostic } else { diagnostic.hint(hint) }
+    if ignore {
+        diagnostic
+    } else {
+        diagnostic.hint(hint)
+    }
 }
 
 #[derive(Clone)]
@@ -135,7 +151,10 @@ struct Resolver<'r, 'd> {
 
 impl<'d> Resolver<'_, 'd> {
     fn parameter(&self, index: usize) -> Option<&Parameter<'d>> {
-        self.template.parameters.iter().find(|parameter| parameter.index == index)
+        self.template
+            .parameters
+            .iter()
+            .find(|parameter| parameter.index == index)
     }
 
     /// The text of a parameter's value before it is checked; empty if it has none or is
@@ -156,8 +175,12 @@ impl<'d> Resolver<'_, 'd> {
     }
 
     fn default_text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
-        let Some(parameter) = self.parameter(index) else { return String::new() };
-        let Some(default) = parameter.value else { return String::new() };
+        let Some(parameter) = self.parameter(index) else {
+            return String::new();
+        };
+        let Some(default) = parameter.value else {
+            return String::new();
+        };
         let text = match default.text() {
             Ok(Some(text)) => text,
             Ok(None) => return String::new(),
@@ -180,7 +203,11 @@ impl<'d> Resolver<'_, 'd> {
                 Part::Text(text) => out.push_str(text),
                 Part::Escaped { spelling } => out.push_str(spelling.get(1..).unwrap_or_default()),
                 Part::String { name, spelling } | Part::Raw { name, spelling } => {
-                    let other = self.template.parameters.iter().find(|other| other.name == name);
+                    let other = self
+                        .template
+                        .parameters
+                        .iter()
+                        .find(|other| other.name == name);
                     match other.map(|other| other.index) {
                         Some(other) => out.push_str(&self.text(other, inside)),
                         None => out.push_str(spelling),
@@ -200,7 +227,9 @@ impl<'d> Resolver<'_, 'd> {
     }
 
     fn too_long(&mut self, index: usize) {
-        let Some(parameter) = self.parameter(index) else { return };
+        let Some(parameter) = self.parameter(index) else {
+            return;
+        };
         let diagnostic = Diagnostic::error(format!(
             "the value of parameter `{}` is longer than {MAX_VALUE} bytes",
             parameter.name
@@ -217,11 +246,16 @@ impl<'d> Resolver<'_, 'd> {
             .filter_map(|&index| self.parameter(index))
             .map(|parameter| parameter.name.as_ref())
             .collect();
-        let Some(parameter) = self.parameter(index) else { return };
-        let diagnostic = Diagnostic::error(format!("parameter values refer to one another in a circle: {}", names.join(" → ")))
-            .at(parameter.value.unwrap_or(parameter.node).place())
-            .field(format!("parameters[{index}].value"))
-            .hint("give one of them a value of its own");
+        let Some(parameter) = self.parameter(index) else {
+            return;
+        };
+        let diagnostic = Diagnostic::error(format!(
+            "parameter values refer to one another in a circle: {}",
+            names.join(" → ")
+        ))
+        .at(parameter.value.unwrap_or(parameter.node).place())
+        .field(format!("parameters[{index}].value"))
+        .hint("give one of them a value of its own");
         self.diagnostics.push(diagnostic);
     }
 
@@ -235,7 +269,11 @@ impl<'d> Resolver<'_, 'd> {
                 .map(Value::without_origin),
             _ => None,
         };
-        let mut check = Check { parameter, given, diagnostics: self.diagnostics };
+        let mut check = Check {
+            parameter,
+            given,
+            diagnostics: self.diagnostics,
+        };
         let structured = check.structured(structured, &text);
         let text = match &structured {
             Some(value) => to_json(value),
@@ -244,7 +282,11 @@ impl<'d> Resolver<'_, 'd> {
         check.value(&text, structured.is_some());
         resolved.values.insert(
             parameter.name.clone(),
-            Effective { text: Cow::Owned(text), structured, kind: parameter.kind },
+            Effective {
+                text: Cow::Owned(text),
+                structured,
+                kind: parameter.kind,
+            },
         );
     }
 }
@@ -308,7 +350,10 @@ impl<'d> Check<'_, 'd> {
             _ if kind == ParameterType::Array => "write it as `[a, b]`",
             _ => "write it as `{key: value}`",
         };
-        let message = format!("the value of parameter `{name}` is not of the type {}", kind.name());
+        let message = format!(
+            "the value of parameter `{name}` is not of the type {}",
+            kind.name()
+        );
         self.error(message, Some(hint.to_owned()));
         None
     }
@@ -332,7 +377,10 @@ impl<'d> Check<'_, 'd> {
 
     fn missing(&mut self) {
         let parameter = self.parameter;
-        let mut message = format!("parameter {} is required and must be specified", parameter.name);
+        let mut message = format!(
+            "parameter {} is required and must be specified",
+            parameter.name
+        );
         if let Some(name) = &parameter.display_name {
             message.push_str(&format!(" ({name})"));
         }
@@ -347,7 +395,11 @@ impl<'d> Check<'_, 'd> {
 
     /// The value for a message, or what stands in for a secret one.
     fn shown(&self, text: &str) -> String {
-        if self.parameter.may_show() && text.len() <= 80 { format!("`{text}`") } else { "the value".to_owned() }
+        if self.parameter.may_show() && text.len() <= 80 {
+            format!("`{text}`")
+        } else {
+            "the value".to_owned()
+        }
     }
 
     fn kind(&mut self, text: &str) {
@@ -367,7 +419,11 @@ impl<'d> Check<'_, 'd> {
             ParameterType::Int => Some("write digits, with an optional sign".to_owned()),
             _ => None,
         };
-        let message = format!("parameter `{}` must be {expected}, found {}", self.parameter.name, self.shown(text));
+        let message = format!(
+            "parameter `{}` must be {expected}, found {}",
+            self.parameter.name,
+            self.shown(text)
+        );
         self.error(message, hint);
     }
 
@@ -376,27 +432,48 @@ impl<'d> Check<'_, 'd> {
         if allowed.is_empty() || allowed.iter().any(|one| one == text) {
             return;
         }
-        let list = allowed.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", ");
-        let hint = closest(text, allowed.iter().map(AsRef::as_ref)).map(|one| format!("did you mean `{one}`?"));
-        let message = format!("parameter `{}` must be one of {list}, found {}", self.parameter.name, self.shown(text));
+        let list = allowed
+            .iter()
+            .map(|one| format!("`{one}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let hint = closest(text, allowed.iter().map(AsRef::as_ref))
+            .map(|one| format!("did you mean `{one}`?"));
+        let message = format!(
+            "parameter `{}` must be one of {list}, found {}",
+            self.parameter.name,
+            self.shown(text)
+        );
         self.error(message, hint);
     }
 
     fn pattern(&mut self, text: &str) {
-        let Some(pattern) = &self.parameter.pattern else { return };
+        let Some(pattern) = &self.parameter.pattern else {
+            return;
+        };
         let name = &self.parameter.name;
         match regex_lite::Regex::new(pattern) {
             Ok(regex) if regex.is_match(text) => {}
             Ok(_) => {
-                let message = format!("parameter `{name}` must match `{pattern}`, found {}", self.shown(text));
+                let message = format!(
+                    "parameter `{name}` must match `{pattern}`, found {}",
+                    self.shown(text)
+                );
                 self.error(message, None);
             }
             Err(error) => {
-                let place = self.parameter.node.get("pattern").unwrap_or(self.parameter.node).place();
+                let place = self
+                    .parameter
+                    .node
+                    .get("pattern")
+                    .unwrap_or(self.parameter.node)
+                    .place();
                 self.diagnostics.push(
-                    Diagnostic::error(format!("the pattern of parameter `{name}` is no regular expression: {error}"))
-                        .at(place)
-                        .field(format!("parameters[{}].pattern", self.parameter.index)),
+                    Diagnostic::error(format!(
+                        "the pattern of parameter `{name}` is no regular expression: {error}"
+                    ))
+                    .at(place)
+                    .field(format!("parameters[{}].pattern", self.parameter.index)),
                 );
             }
         }
@@ -406,20 +483,37 @@ impl<'d> Check<'_, 'd> {
         let count = text.chars().count();
         let name = &self.parameter.name;
         let message = match (self.parameter.min_length, self.parameter.max_length) {
-            (Some(least), _) if count < least => format!("parameter `{name}` must have at least {least} characters, found {count}"),
-            (_, Some(most)) if count > most => format!("parameter `{name}` must have at most {most} characters, found {count}"),
+            (Some(least), _) if count < least => {
+                format!("parameter `{name}` must have at least {least} characters, found {count}")
+            }
+            (_, Some(most)) if count > most => {
+                format!("parameter `{name}` must have at most {most} characters, found {count}")
+            }
             _ => return,
         };
         self.error(message, None);
     }
 
     fn range(&mut self, text: &str) {
-        let Ok(number) = text.parse::<f64>() else { return };
-        let bound = |bound: &Option<Cow<'_, str>>| bound.as_ref().and_then(|bound| bound.parse::<f64>().ok());
+        let Ok(number) = text.parse::<f64>() else {
+            return;
+        };
+        let bound = |bound: &Option<Cow<'_, str>>| {
+            bound.as_ref().and_then(|bound| bound.parse::<f64>().ok())
+        };
         let name = &self.parameter.name;
-        let message = match (bound(&self.parameter.minimum), bound(&self.parameter.maximum)) {
-            (Some(least), _) if number < least => format!("parameter `{name}` must be at least {least}, found {}", self.shown(text)),
-            (_, Some(most)) if number > most => format!("parameter `{name}` must be at most {most}, found {}", self.shown(text)),
+        let message = match (
+            bound(&self.parameter.minimum),
+            bound(&self.parameter.maximum),
+        ) {
+            (Some(least), _) if number < least => format!(
+                "parameter `{name}` must be at least {least}, found {}",
+                self.shown(text)
+            ),
+            (_, Some(most)) if number > most => format!(
+                "parameter `{name}` must be at most {most}, found {}",
+                self.shown(text)
+            ),
             _ => return,
         };
         self.error(message, None);
@@ -432,7 +526,11 @@ fn read_text(text: &str) -> Option<Value<'static>> {
     let document = Document::parse(&source).ok()?;
     let root = document.roots().next()?;
     let mut ignored = Diagnostics::new();
-    Some(root.value(DuplicateKeys::Refuse, &mut ignored)?.without_origin().into_owned())
+    Some(
+        root.value(DuplicateKeys::Refuse, &mut ignored)?
+            .without_origin()
+            .into_owned(),
+    )
 }
 
 fn is_int(text: &str) -> bool {
@@ -449,7 +547,9 @@ pub(crate) fn is_json_number(text: &str) -> bool {
 
 fn is_base64(text: &str) -> bool {
     use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD.decode(text).is_ok()
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .is_ok()
 }
 
 #[cfg(test)]
@@ -464,10 +564,19 @@ mod tests {
         for text in ["", "-", "1.0", "1e3", "0x1F", "1_000", " 1", "１"] {
             assert!(!is_int(text), "{text}");
         }
-        for text in ["0", "-0", "1.50", "1e3", "1E+3", "123456789012345678901234567890"] {
+        for text in [
+            "0",
+            "-0",
+            "1.50",
+            "1e3",
+            "1E+3",
+            "123456789012345678901234567890",
+        ] {
             assert!(is_json_number(text), "{text}");
         }
-        for text in ["", "+1", "007", ".5", "1.", "0x1F", " 7", "7 ", "NaN", "true"] {
+        for text in [
+            "", "+1", "007", ".5", "1.", "0x1F", " 7", "7 ", "NaN", "true",
+        ] {
             assert!(!is_json_number(text), "{text}");
         }
         for text in ["aGk=", "aGkh", "+/==", ""] {

@@ -22,7 +22,10 @@ pub(crate) fn parts(text: &str, dialect: Dialect) -> Vec<Part<'_>> {
     match dialect {
         Dialect::Proposal => split(text, proposal_reference),
         Dialect::OpenShift => match whole_raw(text) {
-            Some(name) => vec![Part::Raw { name, spelling: text }],
+            Some(name) => vec![Part::Raw {
+                name,
+                spelling: text,
+            }],
             None => split(text, openshift_reference),
         },
     }
@@ -33,7 +36,11 @@ fn split<'t>(text: &'t str, reference: fn(&'t str) -> Option<Part<'t>>) -> Vec<P
     let mut parts = Vec::new();
     let mut done = 0;
     let mut at = 0;
-    while let Some(dollar) = text.as_bytes().get(at..).and_then(|rest| memchr(b'$', rest)) {
+    while let Some(dollar) = text
+        .as_bytes()
+        .get(at..)
+        .and_then(|rest| memchr(b'$', rest))
+    {
         at += dollar;
         let Some(part) = text.get(at..).and_then(reference) else {
             at += 1;
@@ -78,12 +85,18 @@ fn proposal_reference(text: &str) -> Option<Part<'_>> {
     if let Some(inner) = rest.strip_prefix("((") {
         let name = leading_name(inner)?;
         inner.get(name.len()..)?.strip_prefix("))")?;
-        return Some(Part::Raw { name, spelling: text.get(..name.len() + 5)? });
+        return Some(Part::Raw {
+            name,
+            spelling: text.get(..name.len() + 5)?,
+        });
     }
     let inner = rest.strip_prefix('(')?;
     let name = leading_name(inner)?;
     inner.get(name.len()..)?.strip_prefix(')')?;
-    Some(Part::String { name, spelling: text.get(..name.len() + 3)? })
+    Some(Part::String {
+        name,
+        spelling: text.get(..name.len() + 3)?,
+    })
 }
 
 /// `[A-Za-z_][A-Za-z0-9_.-]*` at the beginning of a text.
@@ -103,7 +116,10 @@ fn leading_name(text: &str) -> Option<&str> {
 fn openshift_reference(text: &str) -> Option<Part<'_>> {
     let inner = text.strip_prefix("${")?;
     let (name, _) = inner.split_once('}')?;
-    is_openshift_name(name).then_some(Part::String { name, spelling: text.get(..name.len() + 3)? })
+    is_openshift_name(name).then_some(Part::String {
+        name,
+        spelling: text.get(..name.len() + 3)?,
+    })
 }
 
 /// The name in a text that is `${{NAME}}` and nothing else.
@@ -113,15 +129,20 @@ pub(crate) fn whole_raw(text: &str) -> Option<&str> {
 }
 
 fn is_openshift_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// The names a text refers to in OpenShift's syntax.
 pub(crate) fn openshift_names(text: &str) -> impl Iterator<Item = &str> {
-    parts(text, Dialect::OpenShift).into_iter().filter_map(|part| match part {
-        Part::String { name, .. } | Part::Raw { name, .. } => Some(name),
-        _ => None,
-    })
+    parts(text, Dialect::OpenShift)
+        .into_iter()
+        .filter_map(|part| match part {
+            Part::String { name, .. } | Part::Raw { name, .. } => Some(name),
+            _ => None,
+        })
 }
 
 /// Whether a text holds `${NAME}` for any name, declared or not: what keeps a namespace.
@@ -156,12 +177,18 @@ mod tests {
         check("plain", &["text plain"]);
         check("$(A)", &["string A"]);
         check("$((A))", &["raw A"]);
-        check("a-$(B.c-d)_$((E))!", &["text a-", "string B.c-d", "text _", "raw E", "text !"]);
+        check(
+            "a-$(B.c-d)_$((E))!",
+            &["text a-", "string B.c-d", "text _", "raw E", "text !"],
+        );
         check("$$(A)", &["escaped $$(A)"]);
         check("$$((A))", &["escaped $$((A))"]);
         check("$$$(A)", &["text $", "escaped $$(A)"]);
         check("$(A)$(B)", &["string A", "string B"]);
-        check("$( A ) $(A $(1A) $() ${A} $A $(((A))) $((A)", &["text $( A ) $(A $(1A) $() ${A} $A $(((A))) $((A)"]);
+        check(
+            "$( A ) $(A $(1A) $() ${A} $A $(((A))) $((A)",
+            &["text $( A ) $(A $(1A) $() ${A} $A $(((A))) $((A)"],
+        );
         check("$(ä)$(A)", &["text $(ä)", "string A"]);
         check("cost: 5$", &["text cost: 5$"]);
     }
@@ -176,7 +203,10 @@ mod tests {
         check("${1}_${a_B}", &["string 1", "text _", "string a_B"]);
         check("a${{P}}", &["text a${{P}}"]);
         check("${{P}}\n", &["text ${{P}}\n"]);
-        check("${{ P }} ${A:-x} ${A-B} ${A.B} ${} $(A) $A", &["text ${{ P }} ${A:-x} ${A-B} ${A.B} ${} $(A) $A"]);
+        check(
+            "${{ P }} ${A:-x} ${A-B} ${A.B} ${} $(A) $A",
+            &["text ${{ P }} ${A:-x} ${A-B} ${A.B} ${} $(A) $A"],
+        );
         check("${${PN}}", &["text ${", "string PN", "text }"]);
     }
 }

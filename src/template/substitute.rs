@@ -57,9 +57,13 @@ impl<'p> Path<'p> {
 
     /// Whether this is a container of a pod specification.
     fn is_container(&self) -> bool {
-        let Self::Index(list, _) = self else { return false };
-        matches!(list.key(), Some("containers" | "initContainers" | "ephemeralContainers"))
-            && list.parent().and_then(Path::key) == Some("spec")
+        let Self::Index(list, _) = self else {
+            return false;
+        };
+        matches!(
+            list.key(),
+            Some("containers" | "initContainers" | "ephemeralContainers")
+        ) && list.parent().and_then(Path::key) == Some("spec")
     }
 
     /// Whether a reference that nothing replaces could never be valid here: in what identifies an
@@ -134,7 +138,11 @@ impl<'d> Substitution<'_, 'd> {
     /// Replaces the references in an object.
     pub(crate) fn object(&mut self, object: &mut Value<'d>, path: &str) {
         let path = Path::Root(path);
-        let spot = Spot { path: &path, node: object.origin, expanding: None };
+        let spot = Spot {
+            path: &path,
+            node: object.origin,
+            expanding: None,
+        };
         if self.value(object, spot) {
             self.error(spot, "", "an object must not be null".to_owned(), None);
         }
@@ -143,7 +151,11 @@ impl<'d> Substitution<'_, 'd> {
     /// Replaces the references in a text that is no part of an object: a label or the message.
     pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, field: &str) -> String {
         let path = Path::Root(field);
-        let spot = Spot { path: &path, node, expanding: None };
+        let spot = Spot {
+            path: &path,
+            node,
+            expanding: None,
+        };
         self.flat(text, spot).unwrap_or_else(|| text.to_owned())
     }
 
@@ -181,7 +193,10 @@ impl<'d> Substitution<'_, 'd> {
 
     /// Replaces the references in a value. Returns whether it became nothing.
     fn value(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
-        let spot = Spot { node: value.origin.or(spot.node), ..spot };
+        let spot = Spot {
+            node: value.origin.or(spot.node),
+            ..spot
+        };
         match &mut value.data {
             Data::Scalar(Scalar::String(text)) => {
                 let replaced = match self.dialect {
@@ -190,7 +205,9 @@ impl<'d> Substitution<'_, 'd> {
                 };
                 match replaced {
                     Replaced::Unchanged => {}
-                    Replaced::Text(text) => value.set(Data::Scalar(Scalar::String(Cow::Owned(text)))),
+                    Replaced::Text(text) => {
+                        value.set(Data::Scalar(Scalar::String(Cow::Owned(text))))
+                    }
                     Replaced::Data(data) => value.set(data),
                     Replaced::Nothing => return true,
                 }
@@ -199,9 +216,15 @@ impl<'d> Substitution<'_, 'd> {
             Data::Sequence(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
                     let path = Path::Index(spot.path, index);
-                    let inner = Spot { path: &path, ..spot };
+                    let inner = Spot {
+                        path: &path,
+                        ..spot
+                    };
                     if self.value(item, inner) {
-                        let inner = Spot { node: item.origin.or(spot.node), ..inner };
+                        let inner = Spot {
+                            node: item.origin.or(spot.node),
+                            ..inner
+                        };
                         self.error(
                             inner,
                             "",
@@ -218,14 +241,20 @@ impl<'d> Substitution<'_, 'd> {
 
     fn mapping(&mut self, value: &mut Value<'d>, spot: Spot<'_>) {
         let variables = spot.path.is_container().then(|| self.variables(value));
-        let Data::Mapping(entries) = &mut value.data else { return };
+        let Data::Mapping(entries) = &mut value.data else {
+            return;
+        };
         let mut nothing = Vec::new();
         let mut replaced_keys = Vec::new();
         for (index, (key, inner)) in entries.iter_mut().enumerate() {
             let node = inner.origin.or(spot.node);
             if key.contains('$') {
                 let path = Path::Key(spot.path, key);
-                let here = Spot { path: &path, node, expanding: None };
+                let here = Spot {
+                    path: &path,
+                    node,
+                    expanding: None,
+                };
                 if let Some(new) = self.key(key, here) {
                     *key = Cow::Owned(new);
                     replaced_keys.push(index);
@@ -233,15 +262,33 @@ impl<'d> Substitution<'_, 'd> {
             }
             let path = Path::Key(spot.path, key);
             let expanding = match (&variables, key.as_ref()) {
-                (Some(variables), "command" | "args") => Some(Expanding { variables, before: usize::MAX }),
+                (Some(variables), "command" | "args") => Some(Expanding {
+                    variables,
+                    before: usize::MAX,
+                }),
                 (Some(variables), "env") => {
-                    self.env(inner, Spot { path: &path, node, expanding: None }, variables);
+                    self.env(
+                        inner,
+                        Spot {
+                            path: &path,
+                            node,
+                            expanding: None,
+                        },
+                        variables,
+                    );
                     continue;
                 }
                 (Some(_), _) => None,
                 (None, _) => spot.expanding,
             };
-            if self.value(inner, Spot { path: &path, node, expanding }) {
+            if self.value(
+                inner,
+                Spot {
+                    path: &path,
+                    node,
+                    expanding,
+                },
+            ) {
                 nothing.push(index);
             }
         }
@@ -263,23 +310,40 @@ impl<'d> Substitution<'_, 'd> {
         };
         for (index, item) in items.iter_mut().enumerate() {
             let path = Path::Index(spot.path, index);
-            let here = Spot { path: &path, node: item.origin.or(spot.node), expanding: None };
+            let here = Spot {
+                path: &path,
+                node: item.origin.or(spot.node),
+                expanding: None,
+            };
             let Data::Mapping(entries) = &mut item.data else {
                 self.value(item, here);
                 continue;
             };
             entries.retain_mut(|(key, value)| {
                 let path = Path::Key(here.path, key);
-                let expanding = (key == "value").then_some(Expanding { variables, before: index });
+                let expanding = (key == "value").then_some(Expanding {
+                    variables,
+                    before: index,
+                });
                 let node = value.origin.or(here.node);
-                !self.value(value, Spot { path: &path, node, expanding })
+                !self.value(
+                    value,
+                    Spot {
+                        path: &path,
+                        node,
+                        expanding,
+                    },
+                )
             });
         }
     }
 
     /// The variables of a container, their names with references replaced.
     fn variables(&self, container: &Value<'d>) -> Variables {
-        let items = container.get("env").and_then(Value::items).unwrap_or_default();
+        let items = container
+            .get("env")
+            .and_then(Value::items)
+            .unwrap_or_default();
         let names = items
             .iter()
             .map(|item| {
@@ -287,16 +351,20 @@ impl<'d> Substitution<'_, 'd> {
                 let name = parts(name, self.dialect)
                     .into_iter()
                     .map(|part| match part {
-                        Part::String { name, .. } | Part::Raw { name, .. } => {
-                            self.parameters.get(name).map_or(part.spelling(), |value| value.text.as_ref())
-                        }
+                        Part::String { name, .. } | Part::Raw { name, .. } => self
+                            .parameters
+                            .get(name)
+                            .map_or(part.spelling(), |value| value.text.as_ref()),
                         _ => part.spelling(),
                     })
                     .collect();
                 (name, item.get("name").and_then(|name| name.origin))
             })
             .collect();
-        let more = container.get("envFrom").and_then(Value::items).is_some_and(|from| !from.is_empty());
+        let more = container
+            .get("envFrom")
+            .and_then(Value::items)
+            .is_some_and(|from| !from.is_empty());
         Variables { names, more }
     }
 
@@ -304,18 +372,32 @@ impl<'d> Substitution<'_, 'd> {
     fn key(&mut self, key: &str, spot: Spot<'_>) -> Option<String> {
         let parts = parts(key, self.dialect);
         for part in &parts {
-            let Part::Raw { name, spelling } = *part else { continue };
+            let Part::Raw { name, spelling } = *part else {
+                continue;
+            };
             match (self.dialect, self.parameters.get(name)) {
                 (Dialect::Proposal, _) => {
                     let hint = format!("write `$({name})`: a key is always a string");
-                    self.error(spot, spelling, format!("raw reference `{spelling}` in a mapping key"), Some(hint));
+                    self.error(
+                        spot,
+                        spelling,
+                        format!("raw reference `{spelling}` in a mapping key"),
+                        Some(hint),
+                    );
                     return None;
                 }
                 (Dialect::OpenShift, Some(value)) => match json_data(&value.text) {
                     Some(Data::Scalar(Scalar::String(text))) => return Some(text.into_owned()),
                     Some(_) => {
-                        let message = format!("`{spelling}` as a mapping key must be a string, and the value of `{name}` is not");
-                        self.error(spot, spelling, message, Some(format!("write `${{{name}}}`")));
+                        let message = format!(
+                            "`{spelling}` as a mapping key must be a string, and the value of `{name}` is not"
+                        );
+                        self.error(
+                            spot,
+                            spelling,
+                            message,
+                            Some(format!("write `${{{name}}}`")),
+                        );
                         return None;
                     }
                     None => {}
@@ -327,11 +409,23 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     /// Two keys that became equal.
-    fn collisions(&mut self, entries: &[(Cow<'d, str>, Value<'d>)], replaced: &[usize], nothing: &mut Vec<usize>, spot: Spot<'_>) {
+    fn collisions(
+        &mut self,
+        entries: &[(Cow<'d, str>, Value<'d>)],
+        replaced: &[usize],
+        nothing: &mut Vec<usize>,
+        spot: Spot<'_>,
+    ) {
         for &index in replaced {
-            let Some((key, value)) = entries.get(index) else { continue };
+            let Some((key, value)) = entries.get(index) else {
+                continue;
+            };
             for (other_index, (other, other_value)) in entries.iter().enumerate() {
-                if other_index == index || other != key || nothing.contains(&index) || nothing.contains(&other_index) {
+                if other_index == index
+                    || other != key
+                    || nothing.contains(&index)
+                    || nothing.contains(&other_index)
+                {
                     continue;
                 }
                 let both = replaced.contains(&other_index);
@@ -344,16 +438,24 @@ impl<'d> Substitution<'_, 'd> {
                     continue;
                 }
                 let path = Path::Key(spot.path, key);
-                let here = Spot { path: &path, node: value.origin.or(spot.node), expanding: None };
+                let here = Spot {
+                    path: &path,
+                    node: value.origin.or(spot.node),
+                    expanding: None,
+                };
                 let mut diagnostic = self.diagnostic(
-                    Diagnostic::error(format!("mapping key `{key}` is there twice once references are replaced")),
+                    Diagnostic::error(format!(
+                        "mapping key `{key}` is there twice once references are replaced"
+                    )),
                     here,
                     "",
                 );
                 if let Some(node) = other_value.origin {
-                    diagnostic = diagnostic.related(self.document.cursor(node).key_place(), "the other one");
+                    diagnostic =
+                        diagnostic.related(self.document.cursor(node).key_place(), "the other one");
                 }
-                self.diagnostics.push(diagnostic.hint("rename one of the two"));
+                self.diagnostics
+                    .push(diagnostic.hint("rename one of the two"));
             }
         }
     }
@@ -377,7 +479,8 @@ impl<'d> Substitution<'_, 'd> {
                 None => Replaced::Text(value.text.clone().into_owned()),
             };
         }
-        self.flat(text, spot).map_or(Replaced::Unchanged, Replaced::Text)
+        self.flat(text, spot)
+            .map_or(Replaced::Unchanged, Replaced::Text)
     }
 
     fn proposal(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
@@ -387,7 +490,9 @@ impl<'d> Substitution<'_, 'd> {
         let parts = parts(text, Dialect::Proposal);
         let parameters = self.parameters;
         if let [Part::Raw { name, .. }] = parts.as_slice()
-            && let Some(structured) = parameters.get(name).and_then(|value| value.structured.as_ref())
+            && let Some(structured) = parameters
+                .get(name)
+                .and_then(|value| value.structured.as_ref())
         {
             return Replaced::Data(structured.data.clone());
         }
@@ -451,21 +556,37 @@ impl<'d> Substitution<'_, 'd> {
     /// A raw reference whose text is no JSON scalar: it stays a string, which may surprise.
     fn untyped(&mut self, text: &str, raw: &[(&str, &str)], spot: Spot<'_>) {
         let kind = |name: &str| self.parameters.get(name).map(|value| value.kind);
-        let Some(&(name, spelling)) = raw.first() else { return };
+        let Some(&(name, spelling)) = raw.first() else {
+            return;
+        };
         if text.is_empty() {
-            let message = format!("raw reference `{spelling}` to the empty value of parameter `{name}`");
+            let message =
+                format!("raw reference `{spelling}` to the empty value of parameter `{name}`");
             if kind(name) == Some(ParameterType::String) {
-                let diagnostic = Diagnostic::warning(message).hint("the field becomes the empty string `\"\"`");
+                let diagnostic =
+                    Diagnostic::warning(message).hint("the field becomes the empty string `\"\"`");
                 let diagnostic = self.diagnostic(diagnostic, spot, spelling);
                 self.diagnostics.push(diagnostic);
             } else {
-                self.error(spot, spelling, message, Some(format!("give `{name}` a value, or make it required")));
+                self.error(
+                    spot,
+                    spelling,
+                    message,
+                    Some(format!("give `{name}` a value, or make it required")),
+                );
             }
             return;
         }
-        if raw.iter().any(|(name, _)| matches!(kind(name), Some(ParameterType::Int | ParameterType::Number))) {
-            let mut diagnostic = Diagnostic::warning(format!("`{text}` is not a JSON number: the field becomes a string"));
-            let octal = text.strip_prefix('0').filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+        if raw
+            .iter()
+            .any(|(name, _)| matches!(kind(name), Some(ParameterType::Int | ParameterType::Number)))
+        {
+            let mut diagnostic = Diagnostic::warning(format!(
+                "`{text}` is not a JSON number: the field becomes a string"
+            ));
+            let octal = text.strip_prefix('0').filter(|digits| {
+                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+            });
             if let Some(number) = octal.and_then(|digits| i64::from_str_radix(digits, 8).ok()) {
                 diagnostic = diagnostic.hint(format!("for file mode {text} write {number}"));
             }
@@ -480,7 +601,9 @@ impl<'d> Substitution<'_, 'd> {
             return;
         };
         let mut diagnostic = self.diagnostic(
-            Diagnostic::error(format!("`{spelling}` names both a parameter and an environment variable of this container")),
+            Diagnostic::error(format!(
+                "`{spelling}` names both a parameter and an environment variable of this container"
+            )),
             spot,
             spelling,
         );
@@ -509,17 +632,25 @@ impl<'d> Substitution<'_, 'd> {
         };
         let message = format!("parameter `{name}` is not declared");
         let error = self.strict || spot.path.needs_replacement();
-        let diagnostic = if error { Diagnostic::error(message) } else { Diagnostic::warning(message) };
+        let diagnostic = if error {
+            Diagnostic::error(message)
+        } else {
+            Diagnostic::warning(message)
+        };
         let mut diagnostic = self.diagnostic(diagnostic, spot, spelling).hint(hint);
         if !error && known.is_none() {
             diagnostic.hints.clear();
-            diagnostic = diagnostic.hint(format!("`{spelling}` stays as it is; if that is meant, write `$${}`", spelling.get(1..).unwrap_or_default()));
+            diagnostic = diagnostic.hint(format!(
+                "`{spelling}` stays as it is; if that is meant, write `$${}`",
+                spelling.get(1..).unwrap_or_default()
+            ));
         }
         self.diagnostics.push(diagnostic);
     }
 
     fn error(&mut self, spot: Spot<'_>, spelling: &str, message: String, hint: Option<String>) {
-        let diagnostic = self.diagnostic(Diagnostic::error(message).maybe_hint(hint), spot, spelling);
+        let diagnostic =
+            self.diagnostic(Diagnostic::error(message).maybe_hint(hint), spot, spelling);
         self.diagnostics.push(diagnostic);
     }
 
@@ -539,10 +670,17 @@ impl<'d> Substitution<'_, 'd> {
             return whole;
         }
         for place in [&whole, &cursor.key_place()] {
-            let text = self.document.text().get(place.range.clone()).unwrap_or_default();
+            let text = self
+                .document
+                .text()
+                .get(place.range.clone())
+                .unwrap_or_default();
             if let Some(at) = text.find(spelling) {
                 let start = place.range.start + at;
-                return Place { source: place.source.clone(), range: start..start + spelling.len() };
+                return Place {
+                    source: place.source.clone(),
+                    range: start..start + spelling.len(),
+                };
             }
         }
         whole

@@ -28,7 +28,11 @@ pub struct Given {
 
 impl Given {
     /// A value from a command line argument.
-    pub fn text(name: impl Into<String>, value: impl Into<String>, origin: impl Into<String>) -> Self {
+    pub fn text(
+        name: impl Into<String>,
+        value: impl Into<String>,
+        origin: impl Into<String>,
+    ) -> Self {
         Self {
             name: name.into(),
             value: GivenValue::Text(value.into()),
@@ -41,7 +45,11 @@ impl Given {
 /// Reads a mapping from parameter names to values (KUDO KEP-26), or the `data` or `values` of a
 /// `ParameterValues` or `ConfigMap` object that holds one. `template` is the name of the Template
 /// the values are for: an object may say which one it means.
-pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
+pub(crate) fn from_node(
+    root: Cursor<'_>,
+    template: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Given> {
     if root.is_null() {
         return Vec::new();
     }
@@ -54,7 +62,8 @@ pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diag
         return Vec::new();
     }
     let kind = root.text_at(["kind"]).unwrap_or_default();
-    let is_object = root.get("apiVersion").is_some() && matches!(kind.as_ref(), "ParameterValues" | "ConfigMap");
+    let is_object = root.get("apiVersion").is_some()
+        && matches!(kind.as_ref(), "ParameterValues" | "ConfigMap");
     if !is_object {
         return from_mapping(root, diagnostics);
     }
@@ -62,9 +71,11 @@ pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diag
         let name = meant.text().ok().flatten().unwrap_or_default();
         if name != template {
             diagnostics.push(
-                Diagnostic::error(format!("these values are for the Template `{name}`, not for `{template}`"))
-                    .at(meant.place())
-                    .field("template"),
+                Diagnostic::error(format!(
+                    "these values are for the Template `{name}`, not for `{template}`"
+                ))
+                .at(meant.place())
+                .field("template"),
             );
             return Vec::new();
         }
@@ -78,7 +89,8 @@ pub(crate) fn from_node(root: Cursor<'_>, template: &str, diagnostics: &mut Diag
                 return from_mapping(values, diagnostics);
             }
             diagnostics.push(
-                Diagnostic::error("expected a mapping from parameter names to values").at(values.place()),
+                Diagnostic::error("expected a mapping from parameter names to values")
+                    .at(values.place()),
             );
             Vec::new()
         })
@@ -90,11 +102,14 @@ pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -
     let origin = mapping.document().source().name();
     let mut given: Vec<Given> = Vec::new();
     for entry in mapping.children() {
-        let Some(one) = diagnostics.take(from_entry(entry, origin)) else { continue };
+        let Some(one) = diagnostics.take(from_entry(entry, origin)) else {
+            continue;
+        };
         if let Some(first) = given.iter().find(|first| first.name == one.name) {
-            let mut diagnostic = Diagnostic::error(format!("parameter `{}` is given twice", one.name))
-                .at(entry.key_place())
-                .hint("remove one of the two");
+            let mut diagnostic =
+                Diagnostic::error(format!("parameter `{}` is given twice", one.name))
+                    .at(entry.key_place())
+                    .hint("remove one of the two");
             if let Some(place) = &first.place {
                 diagnostic = diagnostic.related(place.clone(), "first here");
             }
@@ -122,11 +137,18 @@ fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
                 Some(value) => GivenValue::Structured(value.without_origin().into_owned()),
                 None => {
                     let first = found.iter().next().cloned();
-                    return Err(first.unwrap_or_else(|| Diagnostic::error("unreadable value")).into());
+                    return Err(first
+                        .unwrap_or_else(|| Diagnostic::error("unreadable value"))
+                        .into());
                 }
             }
         }
         _ => GivenValue::Text(entry.text()?.unwrap_or_default().into_owned()),
     };
-    Ok(Given { name, value, origin: origin.to_owned(), place: Some(entry.place()) })
+    Ok(Given {
+        name,
+        value,
+        origin: origin.to_owned(),
+        place: Some(entry.place()),
+    })
 }

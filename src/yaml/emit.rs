@@ -17,7 +17,11 @@ pub(crate) struct Layout {
 impl Default for Layout {
     /// As kubectl, kustomize and kpt print: two columns, dashes below their key.
     fn default() -> Self {
-        Self { unit: 2, sequence: 0, eol: "\n" }
+        Self {
+            unit: 2,
+            sequence: 0,
+            eol: "\n",
+        }
     }
 }
 
@@ -38,7 +42,14 @@ impl Layout {
             Data::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column),
             Data::Sequence(items) if !items.is_empty() => self.sequence(out, items, column),
             Data::Scalar(scalar) => {
-                scalar::write_scalar(out, scalar, Context::BlockValue, None, column + self.unit, self.eol);
+                scalar::write_scalar(
+                    out,
+                    scalar,
+                    Context::BlockValue,
+                    None,
+                    column + self.unit,
+                    self.eol,
+                );
             }
             _ => flow(out, value),
         }
@@ -46,7 +57,14 @@ impl Layout {
 
     /// Writes what follows `key:` or `-` standing at `column`, beginning with a space or, for
     /// what goes below, a line break; without a line break at the end.
-    pub(crate) fn behind(self, out: &mut String, value: &Value<'_>, column: usize, slot: Slot, keep: Option<Style>) {
+    pub(crate) fn behind(
+        self,
+        out: &mut String,
+        value: &Value<'_>,
+        column: usize,
+        slot: Slot,
+        keep: Option<Style>,
+    ) {
         match &value.data {
             Data::Scalar(scalar) => {
                 out.push(' ');
@@ -86,7 +104,12 @@ impl Layout {
         indent(out, column);
     }
 
-    fn mapping(self, out: &mut String, entries: &[(std::borrow::Cow<'_, str>, Value<'_>)], column: usize) {
+    fn mapping(
+        self,
+        out: &mut String,
+        entries: &[(std::borrow::Cow<'_, str>, Value<'_>)],
+        column: usize,
+    ) {
         for (index, (key, value)) in entries.iter().enumerate() {
             if index > 0 {
                 self.line(out, column);
@@ -131,7 +154,9 @@ pub(crate) fn indent(out: &mut String, columns: usize) {
 /// Writes a value on one line, in braces and brackets.
 pub(crate) fn flow(out: &mut String, value: &Value<'_>) {
     match &value.data {
-        Data::Scalar(scalar) => scalar::write_scalar(out, scalar, Context::FlowValue, None, 0, "\n"),
+        Data::Scalar(scalar) => {
+            scalar::write_scalar(out, scalar, Context::FlowValue, None, 0, "\n")
+        }
         Data::Sequence(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {

@@ -165,7 +165,11 @@ impl Document {
 
     /// Length of the byte order mark the text begins with, if any.
     pub(crate) fn bom(&self) -> usize {
-        if self.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+        if self.text().starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        }
     }
 
     /// The children of `id`, which are its entries or items.
@@ -268,7 +272,11 @@ impl<'d> Cursor<'d> {
     #[must_use]
     pub fn place(self) -> Place {
         let node = self.node();
-        if node.value.is_empty() { self.key_place() } else { self.document.place(node.value.range()) }
+        if node.value.is_empty() {
+            self.key_place()
+        } else {
+            self.document.place(node.value.range())
+        }
     }
 
     /// Where the key is; for an item, where its dash or value begins.
@@ -293,7 +301,11 @@ impl<'d> Cursor<'d> {
             KeyKind::Scalar(style) => {
                 let raw = self.document.slice(node.key.range());
                 let text = self.decode(raw, style, node.key.start)?;
-                if style == Style::Plain { self.plain_key(text) } else { Ok(text) }
+                if style == Style::Plain {
+                    self.plain_key(text)
+                } else {
+                    Ok(text)
+                }
             }
             KeyKind::Alias => {
                 let target = self.document.cursor(NodeId(node.target));
@@ -328,10 +340,12 @@ impl<'d> Cursor<'d> {
             Scalar::Bool(flag) => Ok(Cow::Borrowed(if flag { "true" } else { "false" })),
             Scalar::Number(digits) if digits == text => Ok(text),
             Scalar::Number(digits) => Ok(Cow::Owned(digits.into_owned())),
-            Scalar::Null => Err(Diagnostic::error("a mapping key must be a string, found null")
-                .at(self.key_place())
-                .hint(format!("put it in quotes: `\"{text}\"`"))
-                .into()),
+            Scalar::Null => Err(
+                Diagnostic::error("a mapping key must be a string, found null")
+                    .at(self.key_place())
+                    .hint(format!("put it in quotes: `\"{text}\"`"))
+                    .into(),
+            ),
         }
     }
 
@@ -353,7 +367,9 @@ impl<'d> Cursor<'d> {
         let Kind::Scalar(style) = node.kind else {
             return Ok(None);
         };
-        resolved.decode(resolved.raw(), style, node.value.start).map(Some)
+        resolved
+            .decode(resolved.raw(), style, node.value.start)
+            .map(Some)
     }
 
     pub(crate) fn decode(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
@@ -410,7 +426,9 @@ impl<'d> Cursor<'d> {
         }
         let merge = merge?;
         if merge.is_sequence() {
-            merge.children().find_map(|map| map.get_within(key, depth - 1))
+            merge
+                .children()
+                .find_map(|map| map.get_within(key, depth - 1))
         } else {
             merge.get_within(key, depth - 1)
         }

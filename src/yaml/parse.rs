@@ -62,9 +62,9 @@ fn check_text(source: &Arc<Source>) -> Result<()> {
         ))
         .into());
     }
-    let forbidden = text.bytes().position(|byte| {
-        (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f
-    });
+    let forbidden = text
+        .bytes()
+        .position(|byte| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f);
     let Some(at) = forbidden else { return Ok(()) };
     let byte = text.as_bytes().get(at).copied().unwrap_or_default();
     let place = Place {
@@ -213,8 +213,16 @@ impl Builder<'_> {
         if frame.mapping && frame.key.is_none() {
             let from = skip_blank(self.text, frame.cursor);
             let explicit = starts_indicator(self.text, from, b'?');
-            let start = if absent { skip_separators(self.text, frame.cursor, frame.flow) } else { range.start };
-            let entry = if explicit { from } else { props.unwrap_or(start) };
+            let start = if absent {
+                skip_separators(self.text, frame.cursor, frame.flow)
+            } else {
+                range.start
+            };
+            let entry = if explicit {
+                from
+            } else {
+                props.unwrap_or(start)
+            };
             let key_kind = match kind {
                 Kind::Scalar(style) => KeyKind::Scalar(style),
                 Kind::Alias => KeyKind::Alias,
@@ -223,7 +231,10 @@ impl Builder<'_> {
             let end = if absent { start } else { range.end };
             frame.key = Some(Key {
                 entry: to_u32(entry),
-                span: Span { start: to_u32(start), end: to_u32(end) },
+                span: Span {
+                    start: to_u32(start),
+                    end: to_u32(end),
+                },
                 kind: key_kind,
                 target,
             });
@@ -237,16 +248,36 @@ impl Builder<'_> {
         // Where the entry begins, and where its value may.
         let (entry, key, slot) = if let Some(key) = frame.key.take() {
             let colon = skip_blank(self.text, frame.cursor);
-            let slot = if self.text.as_bytes().get(colon) == Some(&b':') { colon + 1 } else { frame.cursor };
+            let slot = if self.text.as_bytes().get(colon) == Some(&b':') {
+                colon + 1
+            } else {
+                frame.cursor
+            };
             (key.entry, Some(key), slot)
         } else if frame.flow || frame.node == usize::MAX {
-            let start = if absent { skip_separators(self.text, frame.cursor, true) } else { range.start };
-            let slot = if frame.node == usize::MAX { frame.cursor } else { start };
+            let start = if absent {
+                skip_separators(self.text, frame.cursor, true)
+            } else {
+                range.start
+            };
+            let slot = if frame.node == usize::MAX {
+                frame.cursor
+            } else {
+                start
+            };
             (to_u32(start), None, slot)
         } else {
             let dash = skip_blank(self.text, frame.cursor);
-            let span = Span { start: to_u32(dash), end: to_u32(dash + 1) };
-            let key = Key { entry: span.start, span, kind: KeyKind::None, target: NONE };
+            let span = Span {
+                start: to_u32(dash),
+                end: to_u32(dash + 1),
+            };
+            let key = Key {
+                entry: span.start,
+                span,
+                kind: KeyKind::None,
+                target: NONE,
+            };
             (span.start, Some(key), dash + 1)
         };
         let value = match kind {
@@ -267,14 +298,27 @@ impl Builder<'_> {
         };
         let id = self.nodes.len();
         let parent_flow = frame.flow && frame.node != usize::MAX;
-        let entry = if key.is_none() { props.map_or(entry, to_u32) } else { entry };
+        let entry = if key.is_none() {
+            props.map_or(entry, to_u32)
+        } else {
+            entry
+        };
         self.nodes.push(Node {
             entry,
             key: key.map_or(Span::empty(entry), |key| key.span),
-            value: Span { start: to_u32(value.start), end: to_u32(value.end) },
+            value: Span {
+                start: to_u32(value.start),
+                end: to_u32(value.end),
+            },
             props: to_u32(props.unwrap_or(value.start)),
             next: to_u32(id + 1),
-            target: key.map_or(target, |key| if kind == Kind::Alias { target } else { key.target }),
+            target: key.map_or(target, |key| {
+                if kind == Kind::Alias {
+                    target
+                } else {
+                    key.target
+                }
+            }),
             kind,
             key_kind: key.map_or(KeyKind::None, |key| key.kind),
             flow,
@@ -300,14 +344,20 @@ impl Builder<'_> {
     }
 
     fn close(&mut self, range: std::ops::Range<usize>) {
-        let Some(frame) = self.stack.pop() else { return };
+        let Some(frame) = self.stack.pop() else {
+            return;
+        };
         let next = to_u32(self.nodes.len());
         let first = self.nodes.get(frame.node + 1).map(|child| child.entry);
         let Some(node) = self.nodes.get_mut(frame.node) else {
             return;
         };
         node.next = next;
-        let end = if range.is_empty() { frame.cursor } else { range.end };
+        let end = if range.is_empty() {
+            frame.cursor
+        } else {
+            range.end
+        };
         if node.value.is_empty() {
             // Block collections, and `[a: b]`: from the first entry to the end of the last.
             if let Some(first) = first.filter(|_| next as usize > frame.node + 1) {
@@ -417,7 +467,12 @@ pub(crate) fn skip_blank(text: &str, from: usize) -> usize {
     loop {
         match bytes.get(at) {
             Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
-            Some(b'#') if at == 0 || bytes.get(at - 1).is_some_and(|byte| byte.is_ascii_whitespace()) => {
+            Some(b'#')
+                if at == 0
+                    || bytes
+                        .get(at - 1)
+                        .is_some_and(|byte| byte.is_ascii_whitespace()) =>
+            {
                 at = line_end(text, at);
             }
             Some(0xEF) if at == 0 && text.starts_with('\u{feff}') => at = 3,
@@ -445,7 +500,11 @@ fn starts_indicator(text: &str, at: usize, indicator: u8) -> bool {
 pub(crate) fn line_end(text: &str, at: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
     let end = memchr::memchr(b'\n', rest).map_or(text.len(), |newline| at + newline);
-    if end > at && byte_at(text, end - 1) == Some(b'\r') && byte_at(text, end) == Some(b'\n') { end - 1 } else { end }
+    if end > at && byte_at(text, end - 1) == Some(b'\r') && byte_at(text, end) == Some(b'\n') {
+        end - 1
+    } else {
+        end
+    }
 }
 
 /// The start of the line behind the one that `at` is on.
@@ -459,7 +518,10 @@ fn block_header(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = skip_blank(text, from);
     while matches!(bytes.get(at), Some(b'&' | b'!')) {
-        while bytes.get(at).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+        while bytes
+            .get(at)
+            .is_some_and(|byte| !byte.is_ascii_whitespace())
+        {
             at += 1;
         }
         at = skip_blank(text, at);
@@ -497,7 +559,8 @@ fn block_end(text: &str, header: usize, parent: Option<usize>) -> usize {
             .take_while(|&&byte| byte == b' ')
             .count();
         let blank = matches!(bytes.get(at + spaces), None | Some(b'\n'))
-            || (bytes.get(at + spaces) == Some(&b'\r') && bytes.get(at + spaces + 1) == Some(&b'\n'));
+            || (bytes.get(at + spaces) == Some(&b'\r')
+                && bytes.get(at + spaces + 1) == Some(&b'\n'));
         let content = match indentation {
             Some(indentation) => spaces >= indentation && (!blank || spaces > indentation),
             None => !blank && spaces >= least,

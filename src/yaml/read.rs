@@ -27,7 +27,11 @@ impl<'d> Cursor<'d> {
     ///
     /// Returns `None` if there was an error.
     #[must_use]
-    pub fn value(self, duplicates: DuplicateKeys, diagnostics: &mut Diagnostics) -> Option<Value<'d>> {
+    pub fn value(
+        self,
+        duplicates: DuplicateKeys,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value<'d>> {
         let mut reader = Reader {
             duplicates,
             diagnostics,
@@ -57,7 +61,11 @@ impl<'d> Cursor<'d> {
         if node.tag {
             return resolved.tagged(text, style).map(Some);
         }
-        Ok(Some(if style == Style::Plain { resolve(text) } else { Scalar::String(text) }))
+        Ok(Some(if style == Style::Plain {
+            resolve(text)
+        } else {
+            Scalar::String(text)
+        }))
     }
 
     /// A scalar with an explicit tag, read as go-yaml does: the core tags decide the type, others
@@ -76,9 +84,11 @@ impl<'d> Cursor<'d> {
             .and_then(|rest| rest.strip_suffix('>'))
             .or_else(|| tag.strip_prefix("!!"));
         let mismatch = |expected: &str| {
-            Diagnostic::error(format!("expected {expected} behind the tag, found `{text}`"))
-                .at(self.place())
-                .into()
+            Diagnostic::error(format!(
+                "expected {expected} behind the tag, found `{text}`"
+            ))
+            .at(self.place())
+            .into()
         };
         match tag {
             Some("null") => Ok(Scalar::Null),
@@ -173,7 +183,9 @@ impl<'d> Reader<'_> {
             let size = cursor.raw().len();
             let scalar = matches!(cursor.node().kind, Kind::Scalar(_));
             self.nodes_left = self.nodes_left.saturating_sub(1);
-            self.bytes_left = self.bytes_left.saturating_sub(if scalar { size } else { 0 });
+            self.bytes_left = self
+                .bytes_left
+                .saturating_sub(if scalar { size } else { 0 });
             if self.nodes_left == 0 || self.bytes_left == 0 {
                 if self.failed {
                     return Data::Scalar(Scalar::Null).into();
@@ -210,7 +222,10 @@ impl<'d> Reader<'_> {
         let target = cursor.node().target;
         let own = cursor.id().0;
         let target_node = cursor.resolved().node();
-        if target == NONE || self.inside.contains(&target) || (target <= own && own < target_node.next) {
+        if target == NONE
+            || self.inside.contains(&target)
+            || (target <= own && own < target_node.next)
+        {
             return self.fail(
                 Diagnostic::error(format!("alias `{}` stands for itself", cursor.raw()))
                     .at(cursor.place())
@@ -221,7 +236,10 @@ impl<'d> Reader<'_> {
         let value = self.value(cursor.resolved());
         self.inside.pop();
         let origin = self.inside.is_empty().then(|| cursor.id());
-        Value { origin, data: value.data }
+        Value {
+            origin,
+            data: value.data,
+        }
     }
 
     fn mapping(&mut self, cursor: Cursor<'d>) -> Data<'d> {
@@ -281,7 +299,13 @@ impl<'d> Reader<'_> {
 
     /// Puts the entries of a merge key where it stood; keys the mapping has itself win, and of
     /// several merged mappings the first.
-    fn merge(&mut self, cursor: Cursor<'d>, entries: &mut Vec<(Cow<'d, str>, Value<'d>)>, at: usize, value: Value<'d>) {
+    fn merge(
+        &mut self,
+        cursor: Cursor<'d>,
+        entries: &mut Vec<(Cow<'d, str>, Value<'d>)>,
+        at: usize,
+        value: Value<'d>,
+    ) {
         let maps = match value.data {
             Data::Mapping(_) => vec![value],
             Data::Sequence(items) => items,
@@ -318,7 +342,11 @@ const SMALL: usize = 16;
 
 impl<'d> KeyIndex<'d> {
     /// The index of the entry with this key, if there is one already.
-    fn insert(&mut self, key: &Cow<'d, str>, entries: &[(Cow<'d, str>, Value<'d>)]) -> Option<usize> {
+    fn insert(
+        &mut self,
+        key: &Cow<'d, str>,
+        entries: &[(Cow<'d, str>, Value<'d>)],
+    ) -> Option<usize> {
         if entries.len() < SMALL {
             return entries.iter().position(|(name, _)| name == key);
         }

@@ -49,7 +49,11 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Stri
     let text = write::apply(document.text(), start..end, &mut edits);
     let from = document.column(start);
     let comments = write::head_comments(node);
-    Ok(assemble(&comments, &write::reindent(&text, from, position.column()), position))
+    Ok(assemble(
+        &comments,
+        &write::reindent(&text, from, position.column()),
+        position,
+    ))
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {
@@ -100,7 +104,11 @@ pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>>
     let anchored = document.nodes.iter().any(|node| node.anchor);
     if !edits.is_empty() && !old.node().in_flow && !anchored {
         let start = document.line_start(old.node().entry as usize);
-        let text = write::apply(document.text(), start..write::end_with_comments(old), &mut edits.clone());
+        let text = write::apply(
+            document.text(),
+            start..write::end_with_comments(old),
+            &mut edits.clone(),
+        );
         check(text, &value, Position::Item { column: 0 })?;
     }
     Ok(edits)
@@ -116,7 +124,10 @@ fn adopt(value: &mut Value<'_>, old: Cursor<'_>) {
         Data::Scalar(_) => {}
         Data::Mapping(entries) => {
             for (key, value) in entries {
-                let same = old.children().filter(|entry| entry.key().is_ok_and(|name| name == *key)).last();
+                let same = old
+                    .children()
+                    .filter(|entry| entry.key().is_ok_and(|name| name == *key))
+                    .last();
                 match same {
                     Some(entry) => adopt(value, entry),
                     None => value.forget(),
@@ -131,7 +142,11 @@ fn adopt(value: &mut Value<'_>, old: Cursor<'_>) {
                 let pair = if by_index {
                     Some(index)
                 } else {
-                    children.iter().skip(from).position(|child| is_same_item(item, *child)).map(|at| from + at)
+                    children
+                        .iter()
+                        .skip(from)
+                        .position(|child| is_same_item(item, *child))
+                        .map(|at| from + at)
                 };
                 match pair.and_then(|at| Some((at, *children.get(at)?))) {
                     Some((at, child)) => {
@@ -177,7 +192,10 @@ fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> 
     };
     if !same {
         let place = read.and_then(|read| difference(read, value));
-        return Err(wrong(&source, &place.unwrap_or_else(|| "it reads otherwise".to_owned())));
+        return Err(wrong(
+            &source,
+            &place.unwrap_or_else(|| "it reads otherwise".to_owned()),
+        ));
     }
     drop(document);
     Ok(Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text))
@@ -185,17 +203,22 @@ fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> 
 
 fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
     let head: String = source.text().chars().take(400).collect();
-    Diagnostic::error(format!("internal error: the text made for an object does not read back as meant: {what}"))
-        .hint("please report this, with the Template: nothing was written")
-        .hint(format!("the text begins:\n{head}"))
-        .into()
+    Diagnostic::error(format!(
+        "internal error: the text made for an object does not read back as meant: {what}"
+    ))
+    .hint("please report this, with the Template: nothing was written")
+    .hint(format!("the text begins:\n{head}"))
+    .into()
 }
 
 /// Names the first field in which a text reads otherwise than `value`.
 fn difference(read: Cursor<'_>, value: &Value<'_>) -> Option<String> {
     let mut diagnostics = Diagnostics::new();
     let Some(other) = read.value(DuplicateKeys::Refuse, &mut diagnostics) else {
-        return diagnostics.iter().next().map(|diagnostic| diagnostic.message.clone());
+        return diagnostics
+            .iter()
+            .next()
+            .map(|diagnostic| diagnostic.message.clone());
     };
     first_difference(&other, value, &mut String::new())
 }
@@ -205,27 +228,39 @@ fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> O
         return None;
     }
     match (&read.data, &meant.data) {
-        (Data::Mapping(a), Data::Mapping(b)) if a.len() == b.len() => b.iter().find_map(|(key, meant)| {
-            let length = path.len();
-            path.push('.');
-            path.push_str(key);
-            let found = match read.get(key) {
-                Some(read) => first_difference(read, meant, path),
-                None => Some(format!("`{path}` is missing")),
-            };
-            path.truncate(length);
-            found
-        }),
-        (Data::Sequence(a), Data::Sequence(b)) if a.len() == b.len() => {
-            a.iter().zip(b).enumerate().find_map(|(index, (read, meant))| {
+        (Data::Mapping(a), Data::Mapping(b)) if a.len() <= b.len() => {
+            b.iter().find_map(|(key, meant)| {
+                let length = path.len();
+                path.push('.');
+                path.push_str(key);
+                let found = match read.get(key) {
+                    Some(read) => first_difference(read, meant, path),
+                    None => Some(format!("`{path}` is missing")),
+                };
+                path.truncate(length);
+                found
+            })
+        }
+        (Data::Sequence(a), Data::Sequence(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(b)
+            .enumerate()
+            .find_map(|(index, (read, meant))| {
                 let length = path.len();
                 path.push_str(&format!("[{index}]"));
                 let found = first_difference(read, meant, path);
                 path.truncate(length);
                 found
-            })
-        }
-        _ => Some(format!("`{path}` is {}, meant to be {}", kind(&read.data), kind(&meant.data))),
+            }),
+        (Data::Mapping(a), Data::Mapping(_)) => a
+            .iter()
+            .find(|(key, _)| meant.get(key).is_none())
+            .map(|(key, _)| format!("`{path}.{key}` is too much")),
+        _ => Some(format!(
+            "`{path}` is {}, meant to be {}",
+            kind(&read.data),
+            kind(&meant.data)
+        )),
     }
 }
 
@@ -248,16 +283,27 @@ pub(crate) fn to_string(value: &Value<'_>) -> String {
 /// Edits that let lines be added behind a text that ends without a line break: a block scalar
 /// there has no last line break either, and must not gain one.
 pub(crate) fn close(document: &Document) -> Result<Vec<Edit>> {
-    let Some(last) = document.nodes.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()) else {
+    let Some(last) = document
+        .nodes
+        .len()
+        .checked_sub(1)
+        .and_then(|last| u32::try_from(last).ok())
+    else {
         return Ok(Vec::new());
     };
     let cursor = document.cursor(NodeId(last));
-    if !matches!(cursor.node().kind, Kind::Scalar(Style::Literal | Style::Folded)) {
+    if !matches!(
+        cursor.node().kind,
+        Kind::Scalar(Style::Literal | Style::Folded)
+    ) {
         return Ok(Vec::new());
     }
     let Some(scalar) = cursor.scalar()? else {
         return Ok(Vec::new());
     };
-    let value = Value { origin: Some(cursor.id()), data: Data::Scalar(scalar) };
+    let value = Value {
+        origin: Some(cursor.id()),
+        data: Data::Scalar(scalar),
+    };
     Rewrite::edits(cursor, &value, Anchors::Keep)
 }

@@ -44,14 +44,18 @@ impl PartialEq for Value<'_> {
         match (&self.data, &other.data) {
             (Data::Scalar(a), Data::Scalar(b)) => a == b,
             (Data::Sequence(a), Data::Sequence(b)) => a == b,
-            (Data::Mapping(a), Data::Mapping(b)) => a.len() == b.len() && {
-                let same_order = a.iter().zip(b).all(|((key, _), (other, _))| key == other);
-                if same_order {
-                    a.iter().zip(b).all(|((_, value), (_, other))| value == other)
-                } else {
-                    a.iter().all(|(key, value)| other.get(key) == Some(value))
+            (Data::Mapping(a), Data::Mapping(b)) => {
+                a.len() == b.len() && {
+                    let same_order = a.iter().zip(b).all(|((key, _), (other, _))| key == other);
+                    if same_order {
+                        a.iter()
+                            .zip(b)
+                            .all(|((_, value), (_, other))| value == other)
+                    } else {
+                        a.iter().all(|(key, value)| other.get(key) == Some(value))
+                    }
                 }
-            },
+            }
             _ => false,
         }
     }

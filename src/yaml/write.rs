@@ -60,7 +60,11 @@ impl<'d> Rewrite<'d> {
     ///
     /// # Errors
     /// If the text of a node cannot be read.
-    pub(crate) fn edits(node: Cursor<'d>, value: &Value<'_>, anchors: Anchors) -> Result<Vec<Edit>> {
+    pub(crate) fn edits(
+        node: Cursor<'d>,
+        value: &Value<'_>,
+        anchors: Anchors,
+    ) -> Result<Vec<Edit>> {
         let document = node.document();
         let column = document.column(node.node().value.start as usize);
         let mut rewrite = Self {
@@ -75,7 +79,11 @@ impl<'d> Rewrite<'d> {
     }
 
     fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
-        self.edits.push(Edit { start, end, text: text.into() });
+        self.edits.push(Edit {
+            start,
+            end,
+            text: text.into(),
+        });
     }
 
     fn node(&mut self, id: NodeId, value: &Value<'_>) -> Result<()> {
@@ -139,12 +147,18 @@ impl<'d> Rewrite<'d> {
         let props = self.document.slice(base..node.value.start as usize);
         let Some(at) = props.find('&') else { return };
         let rest = props.get(at..).unwrap_or_default();
-        let length = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let length = rest
+            .find(|c: char| c.is_ascii_whitespace())
+            .unwrap_or(rest.len());
         let behind = rest.get(length..).unwrap_or_default();
         let spaces = behind.len() - behind.trim_start_matches(' ').len();
         let (start, end) = (base + at, base + at + length + spaces);
         let before = self.document.slice(0..start);
-        if behind.trim_start_matches(' ').starts_with(['\n', '\r', '#']) || behind.is_empty() {
+        if behind
+            .trim_start_matches(' ')
+            .starts_with(['\n', '\r', '#'])
+            || behind.is_empty()
+        {
             let trimmed = before.len() - before.trim_end_matches(' ').len();
             self.edit(start - trimmed, base + at + length, "");
         } else {
@@ -155,25 +169,45 @@ impl<'d> Rewrite<'d> {
     fn mapping(&mut self, id: NodeId, entries: &[(Cow<'_, str>, Value<'_>)]) -> Result<()> {
         let origins: Vec<Option<NodeId>> = entries.iter().map(|(_, value)| value.origin).collect();
         let Some(kept) = self.keep_children(id, &origins) else {
-            self.replace(id, &Value { origin: None, data: Data::Mapping(entries.iter().map(|(key, value)| (key.clone(), value.clone())).collect()) });
+            self.replace(
+                id,
+                &Value {
+                    origin: None,
+                    data: Data::Mapping(
+                        entries
+                            .iter()
+                            .map(|(key, value)| (key.clone(), value.clone()))
+                            .collect(),
+                    ),
+                },
+            );
             return Ok(());
         };
         let flow = self.document.node(id).flow;
         let column = self.children_column(id);
         let layout = self.layout;
-        for (after, index) in &kept.inserts {
-            let Some((key, value)) = entries.get(*index) else { continue };
-            self.insert(id, *after, flow, column, |out| {
-                if flow { emit::flow_entry(out, key, value) } else { layout.entry(out, key, value, column) }
-            });
-        }
         for (child, index) in kept.pairs {
-            let Some((key, value)) = entries.get(index) else { continue };
+            let Some((key, value)) = entries.get(index) else {
+                continue;
+            };
             let cursor = self.document.cursor(child);
             if cursor.key()? != *key {
                 self.rename(child, key, column);
             }
             self.node(child, value)?;
+        }
+        // Behind what is inserted further in, which may come to stand on the same line.
+        for (after, index) in &kept.inserts {
+            let Some((key, value)) = entries.get(*index) else {
+                continue;
+            };
+            self.insert(id, *after, flow, column, |out| {
+                if flow {
+                    emit::flow_entry(out, key, value)
+                } else {
+                    layout.entry(out, key, value, column)
+                }
+            });
         }
         Ok(())
     }
@@ -181,14 +215,27 @@ impl<'d> Rewrite<'d> {
     fn sequence(&mut self, id: NodeId, items: &[Value<'_>]) -> Result<()> {
         let origins: Vec<Option<NodeId>> = items.iter().map(|value| value.origin).collect();
         let Some(kept) = self.keep_children(id, &origins) else {
-            self.replace(id, &Value { origin: None, data: Data::Sequence(items.to_vec()) });
+            self.replace(
+                id,
+                &Value {
+                    origin: None,
+                    data: Data::Sequence(items.to_vec()),
+                },
+            );
             return Ok(());
         };
         let flow = self.document.node(id).flow;
         let column = self.children_column(id);
         let layout = self.layout;
+        for (child, index) in kept.pairs {
+            if let Some(value) = items.get(index) {
+                self.node(child, value)?;
+            }
+        }
         for (after, index) in &kept.inserts {
-            let Some(value) = items.get(*index) else { continue };
+            let Some(value) = items.get(*index) else {
+                continue;
+            };
             self.insert(id, *after, flow, column, |out| {
                 if flow {
                     emit::flow(out, value);
@@ -197,11 +244,6 @@ impl<'d> Rewrite<'d> {
                     layout.behind(out, value, column, Slot::Item, None);
                 }
             });
-        }
-        for (child, index) in kept.pairs {
-            if let Some(value) = items.get(index) {
-                self.node(child, value)?;
-            }
         }
         Ok(())
     }
@@ -248,11 +290,21 @@ impl<'d> Rewrite<'d> {
         let mut at = 0;
         while let Some(rest) = children.get(at..).filter(|rest| !rest.is_empty()) {
             let stay = rest.iter().take_while(|child| kept(child)).count();
-            let run = rest.iter().skip(stay).take_while(|child| !kept(child)).count();
+            let run = rest
+                .iter()
+                .skip(stay)
+                .take_while(|child| !kept(child))
+                .count();
             let first = rest.get(stay).copied();
-            let last = (stay + run).checked_sub(1).and_then(|index| rest.get(index)).copied();
+            let last = (stay + run)
+                .checked_sub(1)
+                .and_then(|index| rest.get(index))
+                .copied();
             if let (Some(first), Some(last), true) = (first, last, run > 0) {
-                let before = (at + stay).checked_sub(1).and_then(|index| children.get(index)).copied();
+                let before = (at + stay)
+                    .checked_sub(1)
+                    .and_then(|index| children.get(index))
+                    .copied();
                 let after = rest.get(stay + run).copied();
                 self.remove(before, first, last, after);
             }
@@ -261,7 +313,13 @@ impl<'d> Rewrite<'d> {
     }
 
     /// Removes the children from `first` to `last`, which stand between `before` and `after`.
-    fn remove(&mut self, before: Option<NodeId>, first: NodeId, last: NodeId, after: Option<NodeId>) {
+    fn remove(
+        &mut self,
+        before: Option<NodeId>,
+        first: NodeId,
+        last: NodeId,
+        after: Option<NodeId>,
+    ) {
         let document = self.document;
         let text = document.text();
         let first = document.node(first);
@@ -271,7 +329,9 @@ impl<'d> Rewrite<'d> {
         if first.in_flow {
             match (before, after) {
                 (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
-                (Some(before), None) => self.edit(document.node(before).value.end as usize, end, ""),
+                (Some(before), None) => {
+                    self.edit(document.node(before).value.end as usize, end, "")
+                }
                 (None, None) => self.edit(start, end, ""),
             }
             return;
@@ -296,7 +356,14 @@ impl<'d> Rewrite<'d> {
     }
 
     /// Puts new text behind the child `after`, or before the first child that stays.
-    fn insert(&mut self, id: NodeId, after: Option<NodeId>, flow: bool, column: usize, write: impl Fn(&mut String)) {
+    fn insert(
+        &mut self,
+        id: NodeId,
+        after: Option<NodeId>,
+        flow: bool,
+        column: usize,
+        write: impl Fn(&mut String),
+    ) {
         let text = self.document.text();
         let mut out = String::new();
         match (after, flow) {
@@ -321,7 +388,9 @@ impl<'d> Rewrite<'d> {
                 self.edit(at, at, out);
             }
             (None, _) => {
-                let Some(first) = self.document.children(id).next() else { return };
+                let Some(first) = self.document.children(id).next() else {
+                    return;
+                };
                 let at = first.node().entry as usize;
                 write(&mut out);
                 if flow {
@@ -348,7 +417,11 @@ impl<'d> Rewrite<'d> {
             KeyKind::Scalar(style @ (Style::SingleQuoted | Style::DoubleQuoted)) => Some(style),
             _ => None,
         };
-        let context = if node.in_flow { Context::FlowKey } else { Context::Key };
+        let context = if node.in_flow {
+            Context::FlowKey
+        } else {
+            Context::Key
+        };
         scalar::write_string(&mut out, key, context, keep, 0, self.layout.eol);
         self.edit(node.key.start as usize, node.key.end as usize, out);
     }
@@ -360,7 +433,9 @@ impl<'d> Rewrite<'d> {
         let node = document.node(id);
         let (props, end) = (node.props as usize, node.value.end as usize);
         let keep = match (node.kind, &value.data) {
-            (Kind::Scalar(style), Data::Scalar(Scalar::String(_))) if !node.value.is_empty() => Some(style),
+            (Kind::Scalar(style), Data::Scalar(Scalar::String(_))) if !node.value.is_empty() => {
+                Some(style)
+            }
             _ => None,
         };
         if node.in_flow {
@@ -370,7 +445,14 @@ impl<'d> Rewrite<'d> {
                 out.push_str(if between.contains(':') { " " } else { ": " });
             }
             match &value.data {
-                Data::Scalar(scalar) => scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, self.layout.eol),
+                Data::Scalar(scalar) => scalar::write_scalar(
+                    &mut out,
+                    scalar,
+                    Context::FlowValue,
+                    keep,
+                    0,
+                    self.layout.eol,
+                ),
                 _ => emit::flow(&mut out, value),
             }
             self.edit(props, end, out);
@@ -383,7 +465,8 @@ impl<'d> Rewrite<'d> {
             return;
         }
         let column = document.column(node.entry as usize);
-        let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == crate::yaml::node::KeyKind::None;
+        let is_item = text.get(node.key.range()) == Some("-")
+            && node.key_kind == crate::yaml::node::KeyKind::None;
         let slot = if is_item { Slot::Item } else { Slot::Entry };
         let mut out = String::new();
         let layout = self.body_layout(node, column, slot);
@@ -396,7 +479,10 @@ impl<'d> Rewrite<'d> {
         let header_end = line_end(text, behind_key);
         let (inline, below) = match out.find('\n') {
             Some(newline) => {
-                let inline = out.get(..newline).unwrap_or_default().trim_end_matches('\r');
+                let inline = out
+                    .get(..newline)
+                    .unwrap_or_default()
+                    .trim_end_matches('\r');
                 (inline, Some(out.get(newline + 1..).unwrap_or_default()))
             }
             None => (out.as_str(), None),
@@ -404,7 +490,9 @@ impl<'d> Rewrite<'d> {
         let eol = self.layout.eol;
         if props > header_end {
             // The old value begins below its key: a comment behind the key stays.
-            let mut new = below.map(|below| format!("{eol}{below}")).unwrap_or_default();
+            let mut new = below
+                .map(|below| format!("{eol}{below}"))
+                .unwrap_or_default();
             if text.get(..end).is_some_and(|before| before.ends_with('\n')) {
                 new.push_str(eol);
             }
@@ -420,7 +508,9 @@ impl<'d> Rewrite<'d> {
         };
         if text.get(..end).is_some_and(|before| before.ends_with('\n')) && end > start {
             // A block scalar: its text ends with its last line.
-            let below = below.map(|below| format!("{eol}{below}")).unwrap_or_default();
+            let below = below
+                .map(|below| format!("{eol}{below}"))
+                .unwrap_or_default();
             let comment = self.header_comment(node);
             self.edit(start, end, format!("{inline}{comment}{below}{eol}"));
             return;
@@ -435,8 +525,15 @@ impl<'d> Rewrite<'d> {
     /// The comment behind the `|` of a block scalar, with the blank before it.
     fn header_comment(&self, node: &Node) -> &'d str {
         let raw = self.document.slice(node.value.range());
-        let header = raw.split('\n').next().unwrap_or_default().trim_end_matches('\r');
-        header.find(" #").and_then(|at| header.get(at..)).unwrap_or_default()
+        let header = raw
+            .split('\n')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches('\r');
+        header
+            .find(" #")
+            .and_then(|at| header.get(at..))
+            .unwrap_or_default()
     }
 
     /// A block scalar that replaces another keeps its indentation.
@@ -467,7 +564,11 @@ struct Kept {
 
 /// Behind the line on which an entry ends.
 fn end_of_entry(text: &str, end: usize) -> usize {
-    if text.get(..end).is_some_and(|before| before.ends_with('\n')) { end } else { next_line(text, end) }
+    if text.get(..end).is_some_and(|before| before.ends_with('\n')) {
+        end
+    } else {
+        next_line(text, end)
+    }
 }
 
 /// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
@@ -506,12 +607,16 @@ fn layout_of(node: Cursor<'_>) -> Layout {
         if current.flow || current.key_kind == crate::yaml::node::KeyKind::None {
             continue;
         }
-        let Some(child) = document.children(id).next() else { continue };
+        let Some(child) = document.children(id).next() else {
+            continue;
+        };
         let outer = document.column(current.entry as usize);
         let inner = document.column(child.node().entry as usize);
         match current.kind {
             Kind::Mapping if unit.is_none() && inner > outer => unit = Some(inner - outer),
-            Kind::Sequence if sequence.is_none() && inner >= outer => sequence = Some(inner - outer),
+            Kind::Sequence if sequence.is_none() && inner >= outer => {
+                sequence = Some(inner - outer)
+            }
             _ => {}
         }
     }
@@ -555,7 +660,12 @@ pub(crate) fn head_comments<'d>(item: Cursor<'d>) -> Vec<&'d str> {
     }
     if !node.in_flow {
         let between = document.slice(node.key.end as usize..node.props as usize);
-        comments.extend(between.lines().map(str::trim).filter(|line| line.starts_with('#')));
+        comments.extend(
+            between
+                .lines()
+                .map(str::trim)
+                .filter(|line| line.starts_with('#')),
+        );
     }
     comments
 }

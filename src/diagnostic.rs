@@ -179,9 +179,11 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// All of them, to change them in place.
-    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Diagnostic> {
-        self.list.iter_mut()
+    /// Says of those that name no object that they are about this one.
+    pub(crate) fn attribute_to(&mut self, object: &ObjectReference) {
+        for diagnostic in &mut self.list {
+            diagnostic.object.get_or_insert_with(|| object.clone());
+        }
     }
 }
 

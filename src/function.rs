@@ -219,8 +219,8 @@ impl<'d> Items<'d> {
         for item in list.items() {
             let reference = identity::reference(item);
             if let Some(path) = &reference.path {
-                let last = items.last_index.entry(path.clone()).or_insert(0);
-                *last = (*last).max(reference.index);
+                let highest = items.last_index.entry(path.clone()).or_insert(0);
+                *highest = (*highest).max(reference.index);
             }
             let Some(identity) = Identity::of_node(item) else {
                 continue;

@@ -15,7 +15,7 @@ const MAX_LENGTH: usize = 256;
 /// keeps more of the case wins, then the first in alphabetical order: the order of `known` does
 /// not matter.
 #[must_use]
-pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = name.to_lowercase();
     known
         .into_iter()

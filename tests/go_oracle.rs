@@ -167,8 +167,8 @@ mod reading {
 
     use std::io::Read;
 
+    use krm_template::yaml::Scalar;
     use krm_template::yaml::scalar::{Style, decode, is_non_finite, resolve};
-    use krm_template::yaml::value::Scalar;
     use serde_json::{Value, json};
 
     use crate::go::{Oracle, Random, setting};

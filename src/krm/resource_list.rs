@@ -70,11 +70,6 @@ impl ResourceList {
         self.document.cursor(self.root)
     }
 
-    /// The text it was read from, as a document.
-    pub(crate) const fn document(&self) -> &Document {
-        &self.document
-    }
-
     /// The input objects.
     pub(crate) fn items(&self) -> impl Iterator<Item = Cursor<'_>> {
         self.root()
@@ -95,14 +90,14 @@ impl ResourceList {
         let mut edits = self.closing_edits()?;
         edits.extend(changes.edits);
         let root = self.root();
-        let flow = root.node().flow;
+        let flow = root.is_flow();
         let items = root
             .get("items")
             .filter(|items| items.children().next().is_some());
         let mut added_keys = String::new();
         match items {
-            Some(items) if items.resolved().node().flow => {
-                self.add_to_flow_items(items, &changes.added, &mut edits)
+            Some(items) if items.is_flow() => {
+                self.add_to_flow_items(items, &changes.added, &mut edits);
             }
             Some(items) => self.add_to_items(items, &changes.added, &mut edits)?,
             None => added_keys = self.new_items(&changes.added, &mut edits)?,
@@ -191,7 +186,7 @@ impl ResourceList {
     fn new_items(&self, added: &[Added<'_>], edits: &mut Vec<Edit>) -> Result<String> {
         let root = self.root();
         let entry = root.get("items");
-        if root.node().flow {
+        if root.is_flow() {
             let mut text = String::from("[");
             for (index, object) in added.iter().enumerate() {
                 text.push_str(if index > 0 { ", " } else { "" });
@@ -278,7 +273,7 @@ impl ResourceList {
     fn add_keys(&self, keys: &str, edits: &mut Vec<Edit>) {
         let root = self.root();
         let node = root.node();
-        if node.flow {
+        if root.is_flow() {
             let end = node.value.end as usize - 1;
             let last = root
                 .children()

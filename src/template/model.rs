@@ -161,11 +161,7 @@ impl<'d> Template<'d> {
     pub fn read(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Option<Self> {
         let mut found = Diagnostics::new();
         let template = Self::read_fields(node, &mut found);
-        for diagnostic in found.iter_mut() {
-            diagnostic
-                .object
-                .get_or_insert_with(|| identity::reference(node));
-        }
+        found.attribute_to(&identity::reference(node));
         let failed = found.has_errors();
         diagnostics.append(found);
         template.filter(|_| !failed)
@@ -529,12 +525,11 @@ impl<'d> Fields<'_, 'd> {
 
     fn number(&mut self, key: &str) -> Option<Cow<'d, str>> {
         let field = self.get(key)?;
-        match field.scalar() {
-            Ok(Some(Scalar::Number(digits))) => Some(digits),
-            _ => {
-                self.wrong(key, "a number", None);
-                None
-            }
+        if let Ok(Some(Scalar::Number(digits))) = field.scalar() {
+            Some(digits)
+        } else {
+            self.wrong(key, "a number", None);
+            None
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::identity::group;
 use crate::source::{Place, Source};
 use crate::suggest::closest;
@@ -45,7 +45,7 @@ impl<'d> Parameters<'d> {
 
 /// Makes the value of a parameter that has none, from its expression.
 pub(crate) type Generate<'g, 'd> =
-    dyn FnMut(&Parameter<'d>, &str, &Parameters<'d>) -> Result<String, Diagnostic> + 'g;
+    dyn FnMut(&Parameter<'d>, &str, &Parameters<'d>) -> Result<String> + 'g;
 
 /// Finds the value of every parameter of `template`. `given` stands in order of precedence, the
 /// strongest last. All errors go to `diagnostics`; the result is of use only if there were none.
@@ -63,7 +63,7 @@ pub(crate) fn resolve<'d>(
         texts: vec![State::Unknown; template.parameters.len()],
         diagnostics,
     };
-    let mut resolved = Parameters::default();
+    let mut effective = Parameters::default();
     let mut generated = Vec::new();
     for parameter in &template.parameters {
         let text = resolver.text(parameter.index, &mut Vec::new());
@@ -72,15 +72,15 @@ pub(crate) fn resolve<'d>(
             generated.push((parameter, from.clone()));
             continue;
         }
-        resolver.insert(&mut resolved, parameter, text);
+        resolver.insert(&mut effective, parameter, text);
     }
     for (parameter, from) in generated {
-        match generate(parameter, &from, &resolved) {
-            Ok(text) => resolver.insert(&mut resolved, parameter, text),
-            Err(diagnostic) => resolver.diagnostics.push(diagnostic),
+        match generate(parameter, &from, &effective) {
+            Ok(text) => resolver.insert(&mut effective, parameter, text),
+            Err(diagnostic) => resolver.diagnostics.push(*diagnostic),
         }
     }
-    resolved
+    effective
 }
 
 /// Pairs given values with the parameters they are for, the strongest for each.
@@ -260,7 +260,7 @@ impl<'d> Resolver<'_, 'd> {
     }
 
     /// Checks a value and adds it to the others. A later declaration of the same name wins.
-    fn insert(&mut self, resolved: &mut Parameters<'d>, parameter: &Parameter<'d>, text: String) {
+    fn insert(&mut self, effective: &mut Parameters<'d>, parameter: &Parameter<'d>, text: String) {
         let given = self.given.get(&parameter.index).copied();
         let structured = match (given.map(|given| &given.value), parameter.value) {
             (Some(GivenValue::Structured(value)), _) => Some(value.clone()),
@@ -280,7 +280,7 @@ impl<'d> Resolver<'_, 'd> {
             None => text,
         };
         check.value(&text, structured.is_some());
-        resolved.values.insert(
+        effective.values.insert(
             parameter.name.clone(),
             Effective {
                 text: Cow::Owned(text),
@@ -377,13 +377,14 @@ impl<'d> Check<'_, 'd> {
 
     fn missing(&mut self) {
         let parameter = self.parameter;
-        let mut message = format!(
-            "parameter {} is required and must be specified",
+        let shown = match &parameter.display_name {
+            Some(shown) => format!(" ({shown})"),
+            None => String::new(),
+        };
+        let message = format!(
+            "parameter {} is required and must be specified{shown}",
             parameter.name
         );
-        if let Some(name) = &parameter.display_name {
-            message.push_str(&format!(" ({name})"));
-        }
         let mut diagnostic = Diagnostic::error(message)
             .at(parameter.node.get("name").unwrap_or(parameter.node).place())
             .field(format!("parameters[{}].value", parameter.index));

@@ -1,90 +1,29 @@
 //! Puts parameter values in place of the references in an object.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Place;
 use crate::suggest::closest;
 use crate::template::dialect::Dialect;
 use crate::template::model::ParameterType;
+use crate::template::path::Path;
 use crate::template::parameters::{Parameters, is_json_number};
 use crate::template::reference::{Part, parts};
 use crate::yaml::{Data, Document, NodeId, Scalar, Value};
 
-/// The way from an object down to the value being looked at.
-#[derive(Clone, Copy)]
-pub(crate) enum Path<'p> {
-    /// The object, under the field of the Template it stands in.
-    Root(&'p str),
-    Key(&'p Path<'p>, &'p str),
-    Index(&'p Path<'p>, usize),
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root(name) => f.write_str(name),
-            Self::Key(parent, key) => {
-                write!(f, "{parent}")?;
-                if key.contains(['.', '/', '[']) {
-                    write!(f, "[{key}]")
-                } else if matches!(parent, Self::Root("")) {
-                    f.write_str(key)
-                } else {
-                    write!(f, ".{key}")
-                }
-            }
-            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
-        }
-    }
-}
-
-impl<'p> Path<'p> {
-    fn key(&self) -> Option<&'p str> {
-        match self {
-            Self::Key(_, key) => Some(key),
-            _ => None,
-        }
-    }
-
-    fn parent(&self) -> Option<&'p Self> {
-        match self {
-            Self::Root(_) => None,
-            Self::Key(parent, _) | Self::Index(parent, _) => Some(parent),
-        }
-    }
-
-    /// Whether this is a container of a pod specification.
-    fn is_container(&self) -> bool {
-        let Self::Index(list, _) = self else {
-            return false;
-        };
-        matches!(
-            list.key(),
-            Some("containers" | "initContainers" | "ephemeralContainers")
-        ) && list.parent().and_then(Path::key) == Some("spec")
-    }
-
-    /// Whether a reference that nothing replaces could never be valid here: in what identifies an
-    /// object, in labels and in selectors.
-    fn needs_replacement(&self) -> bool {
-        match self {
-            Self::Key(Path::Root(_), "apiVersion" | "kind") => true,
-            Self::Key(Path::Key(Path::Root(_), "metadata"), "name" | "namespace") => true,
-            Self::Key(Path::Key(above, "labels"), _) => above.key() == Some("metadata"),
-            Self::Key(Path::Key(_, "selector" | "matchLabels" | "nodeSelector"), _) => true,
-            _ => false,
-        }
-    }
-}
-
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
 /// arguments and, if declared earlier, in the values of its variables.
 struct Variables {
-    names: Vec<(String, Option<NodeId>)>,
+    list: Vec<Variable>,
     /// Whether there are more, which only the cluster knows.
     more: bool,
+}
+
+struct Variable {
+    name: String,
+    /// Where the name is written.
+    node: Option<NodeId>,
 }
 
 /// Which variables the kubelet expands in a string.
@@ -95,13 +34,13 @@ struct Expanding<'e> {
     before: usize,
 }
 
-impl Expanding<'_> {
-    fn find(self, name: &str) -> Option<Option<NodeId>> {
+impl<'e> Expanding<'e> {
+    fn find(self, name: &str) -> Option<&'e Variable> {
         self.variables
-            .names
+            .list
             .iter()
             .take(self.before)
-            .find_map(|(variable, node)| (variable == name).then_some(*node))
+            .find(|variable| variable.name == name)
     }
 }
 
@@ -175,15 +114,12 @@ impl<'d> Substitution<'_, 'd> {
                 }
                 Part::String { name, spelling } | Part::Raw { name, spelling } => {
                     let parameters = self.parameters;
-                    match parameters.get(name) {
-                        Some(value) => {
-                            changed = true;
-                            out.push_str(&value.text);
-                        }
-                        None => {
-                            self.undeclared(name, spelling, spot);
-                            out.push_str(spelling);
-                        }
+                    if let Some(value) = parameters.get(name) {
+                        changed = true;
+                        out.push_str(&value.text);
+                    } else {
+                        self.undeclared(name, spelling, spot);
+                        out.push_str(spelling);
                     }
                 }
             }
@@ -206,7 +142,7 @@ impl<'d> Substitution<'_, 'd> {
                 match replaced {
                     Replaced::Unchanged => {}
                     Replaced::Text(text) => {
-                        value.set(Data::Scalar(Scalar::String(Cow::Owned(text))))
+                        value.set(Data::Scalar(Scalar::String(Cow::Owned(text))));
                     }
                     Replaced::Data(data) => value.set(data),
                     Replaced::Nothing => return true,
@@ -344,28 +280,29 @@ impl<'d> Substitution<'_, 'd> {
             .get("env")
             .and_then(Value::items)
             .unwrap_or_default();
-        let names = items
+        let name_of = |item: &Value<'d>| {
+            let name = item.str_at(&["name"]).unwrap_or_default();
+            let replaced = |part: Part<'_>| match part {
+                Part::String { name, .. } | Part::Raw { name, .. } => match self.parameters.get(name) {
+                    Some(value) => value.text.clone().into_owned(),
+                    None => part.spelling().to_owned(),
+                },
+                _ => part.spelling().to_owned(),
+            };
+            parts(name, self.dialect).into_iter().map(replaced).collect()
+        };
+        let list = items
             .iter()
-            .map(|item| {
-                let name = item.str_at(&["name"]).unwrap_or_default();
-                let name = parts(name, self.dialect)
-                    .into_iter()
-                    .map(|part| match part {
-                        Part::String { name, .. } | Part::Raw { name, .. } => self
-                            .parameters
-                            .get(name)
-                            .map_or(part.spelling(), |value| value.text.as_ref()),
-                        _ => part.spelling(),
-                    })
-                    .collect();
-                (name, item.get("name").and_then(|name| name.origin))
+            .map(|item| Variable {
+                name: name_of(item),
+                node: item.get("name").and_then(|name| name.origin),
             })
             .collect();
         let more = container
             .get("envFrom")
             .and_then(Value::items)
             .is_some_and(|from| !from.is_empty());
-        Variables { names, more }
+        Variables { list, more }
     }
 
     /// The new spelling of a key, if it changes.
@@ -503,14 +440,12 @@ impl<'d> Substitution<'_, 'd> {
         for part in parts {
             match part {
                 Part::Text(text) => out.push_str(text),
-                Part::Escaped { spelling } => match spot.expanding {
-                    // The kubelet takes the first `$` away.
-                    Some(_) => out.push_str(spelling),
-                    None => {
-                        changed = true;
-                        out.push_str(spelling.get(1..).unwrap_or_default());
-                    }
-                },
+                // The kubelet takes the first `$` away.
+                Part::Escaped { spelling } if spot.expanding.is_some() => out.push_str(spelling),
+                Part::Escaped { spelling } => {
+                    changed = true;
+                    out.push_str(spelling.get(1..).unwrap_or_default());
+                }
                 Part::String { name, spelling } | Part::Raw { name, spelling } => {
                     let Some(value) = parameters.get(name) else {
                         self.undeclared(name, spelling, spot);
@@ -607,7 +542,7 @@ impl<'d> Substitution<'_, 'd> {
             spot,
             spelling,
         );
-        if let Some(node) = variable {
+        if let Some(node) = variable.node {
             diagnostic = diagnostic.related(self.document.cursor(node).place(), "the variable");
         }
         self.diagnostics.push(

@@ -133,14 +133,13 @@ fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
         Kind::Mapping | Kind::Sequence => {
             let mut found = Diagnostics::new();
             let value = entry.value(DuplicateKeys::Refuse, &mut found);
-            match value {
-                Some(value) => GivenValue::Structured(value.without_origin().into_owned()),
-                None => {
-                    let first = found.iter().next().cloned();
-                    return Err(first
-                        .unwrap_or_else(|| Diagnostic::error("unreadable value"))
-                        .into());
-                }
+            if let Some(value) = value {
+                GivenValue::Structured(value.without_origin().into_owned())
+            } else {
+                let first = found.iter().next().cloned();
+                return Err(first
+                    .unwrap_or_else(|| Diagnostic::error("unreadable value"))
+                    .into());
             }
         }
         _ => GivenValue::Text(entry.text()?.unwrap_or_default().into_owned()),

@@ -155,7 +155,7 @@ pub(crate) fn indent(out: &mut String, columns: usize) {
 pub(crate) fn flow(out: &mut String, value: &Value<'_>) {
     match &value.data {
         Data::Scalar(scalar) => {
-            scalar::write_scalar(out, scalar, Context::FlowValue, None, 0, "\n")
+            scalar::write_scalar(out, scalar, Context::FlowValue, None, 0, "\n");
         }
         Data::Sequence(items) => {
             out.push('[');

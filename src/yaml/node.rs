@@ -53,16 +53,36 @@ pub(crate) struct Node {
     pub(crate) props: u32,
     /// The node behind the last one inside this.
     pub(crate) next: u32,
-    /// For an alias as value or key: the anchored node.
+    /// For an alias: the anchored node.
     pub(crate) target: u32,
     pub(crate) kind: Kind,
     pub(crate) key_kind: KeyKind,
+    pub(crate) flags: Flags,
+}
+
+/// What else there is to say of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
     /// A collection in braces or brackets.
-    pub(crate) flow: bool,
+    pub(crate) const FLOW: Self = Self(1);
     /// An entry or item of a collection in braces or brackets.
-    pub(crate) in_flow: bool,
-    pub(crate) anchor: bool,
-    pub(crate) tag: bool,
+    pub(crate) const IN_FLOW: Self = Self(2);
+    /// The value has an anchor.
+    pub(crate) const ANCHOR: Self = Self(4);
+    /// The value has a tag.
+    pub(crate) const TAG: Self = Self(8);
+
+    pub(crate) const fn with(self, flag: Self, set: bool) -> Self {
+        if set { Self(self.0 | flag.0) } else { self }
+    }
+}
+
+impl Node {
+    pub(crate) const fn has(&self, flag: Flags) -> bool {
+        self.flags.0 & flag.0 != 0
+    }
 }
 
 /// A byte range that fits the table.
@@ -134,10 +154,7 @@ impl Document {
             target: NONE,
             kind: Kind::Scalar(Style::Plain),
             key_kind: KeyKind::None,
-            flow: false,
-            in_flow: false,
-            anchor: false,
-            tag: false,
+            flags: Flags(0),
         };
         self.nodes.get(id.0 as usize).unwrap_or(&NOTHING)
     }
@@ -256,6 +273,12 @@ impl<'d> Cursor<'d> {
         self.kind() == Kind::Sequence
     }
 
+    /// Whether the value is a collection in braces or brackets, as in JSON.
+    #[must_use]
+    pub fn is_flow(self) -> bool {
+        self.resolved().node().has(Flags::FLOW)
+    }
+
     /// Whether nothing, `null` or `~` is there.
     #[must_use]
     pub fn is_null(self) -> bool {
@@ -307,13 +330,10 @@ impl<'d> Cursor<'d> {
                     Ok(text)
                 }
             }
-            KeyKind::Alias => {
-                let target = self.document.cursor(NodeId(node.target));
-                match target.text()? {
-                    Some(text) => Ok(text),
-                    None => Err(self.complex_key()),
-                }
-            }
+            KeyKind::Alias => match self.key_target().map(Self::text) {
+                Some(Ok(Some(text))) => Ok(text),
+                _ => Err(self.complex_key()),
+            },
             KeyKind::Complex => Err(self.complex_key()),
         }
     }
@@ -331,6 +351,28 @@ impl<'d> Cursor<'d> {
             }
             _ => self.key(),
         }
+    }
+
+    /// The node that an alias used as a key stands for: the last one before it with this anchor.
+    fn key_target(self) -> Option<Self> {
+        let name = self
+            .document
+            .slice(self.node().key.range())
+            .strip_prefix('*')?;
+        let before = self.document.nodes.get(..self.id.0 as usize)?;
+        let is_named = |node: &Node| {
+            let props = self
+                .document
+                .slice(node.props as usize..node.value.start as usize);
+            let mut words = props.split_ascii_whitespace();
+            words.any(|word| word.strip_prefix('&') == Some(name))
+        };
+        let index = before
+            .iter()
+            .rposition(|node| node.has(Flags::ANCHOR) && is_named(node))?;
+        u32::try_from(index)
+            .ok()
+            .map(|index| self.document.cursor(NodeId(index)))
     }
 
     /// Kubernetes has string keys only: sigs.k8s.io/yaml turns bools and numbers into text.

@@ -1,12 +1,13 @@
 //! The full path: granit-parser's events become the table of spans.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span as EventSpan, StructureStyle, options};
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
-use crate::yaml::node::{Document, KeyKind, Kind, NONE, Node, Span};
+use crate::yaml::node::{Document, Flags, KeyKind, Kind, NONE, Node, Span};
 use crate::yaml::scalar::Style;
 
 /// How deep collections may be nested in one another.
@@ -129,7 +130,57 @@ struct Key {
     entry: u32,
     span: Span,
     kind: KeyKind,
+}
+
+/// What an event begins.
+struct Start {
+    kind: Kind,
+    range: Range<usize>,
+    tag: Option<Range<usize>>,
     target: u32,
+    flow: bool,
+}
+
+impl Start {
+    /// Whether nothing is written there: the parser makes such a null up.
+    fn is_absent(&self) -> bool {
+        self.kind == Kind::Scalar(Style::Plain) && self.range.is_empty()
+    }
+}
+
+impl Frame {
+    const fn is_root(&self) -> bool {
+        self.node == usize::MAX
+    }
+
+    /// The key or dash of the value that begins, and where the value may begin.
+    fn slot(&mut self, text: &str, start: &Start) -> (Option<Key>, usize) {
+        if let Some(key) = self.key.take() {
+            let colon = skip_blank(text, self.cursor);
+            let has_colon = byte_at(text, colon) == Some(b':');
+            return (Some(key), if has_colon { colon + 1 } else { self.cursor });
+        }
+        if self.is_root() {
+            return (None, self.cursor);
+        }
+        if self.flow {
+            let absent = start.is_absent();
+            let at = if absent {
+                skip_separators(text, self.cursor, true)
+            } else {
+                start.range.start
+            };
+            return (None, at);
+        }
+        let dash = skip_blank(text, self.cursor);
+        let span = to_span(&(dash..dash + 1));
+        let key = Key {
+            entry: span.start,
+            span,
+            kind: KeyKind::None,
+        };
+        (Some(key), dash + 1)
+    }
 }
 
 struct Builder<'t> {
@@ -158,9 +209,15 @@ impl Builder<'_> {
                     ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
                     ScalarStyle::Literal => Style::Literal,
                     ScalarStyle::Folded => Style::Folded,
-                    _ => Style::Plain,
+                    ScalarStyle::Plain => Style::Plain,
                 };
-                self.node(Kind::Scalar(style), range, tag, NONE, false);
+                self.node(Start {
+                    kind: Kind::Scalar(style),
+                    range,
+                    tag,
+                    target: NONE,
+                    flow: false,
+                });
             }
             Event::Alias(id) => {
                 let target = id
@@ -168,15 +225,33 @@ impl Builder<'_> {
                     .and_then(|index| self.anchors.get(index))
                     .copied()
                     .unwrap_or(NONE);
-                self.node(Kind::Alias, range, tag, target, false);
+                self.node(Start {
+                    kind: Kind::Alias,
+                    range,
+                    tag,
+                    target,
+                    flow: false,
+                });
             }
             Event::SequenceStart(style, ..) => {
                 let flow = *style == StructureStyle::Flow;
-                self.node(Kind::Sequence, range, tag, NONE, flow);
+                self.node(Start {
+                    kind: Kind::Sequence,
+                    range,
+                    tag,
+                    target: NONE,
+                    flow,
+                });
             }
             Event::MappingStart(style, ..) => {
                 let flow = *style == StructureStyle::Flow;
-                self.node(Kind::Mapping, range, tag, NONE, flow);
+                self.node(Start {
+                    kind: Kind::Mapping,
+                    range,
+                    tag,
+                    target: NONE,
+                    flow,
+                });
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(range),
             Event::Anchor(id, _) => self.anchor(*id, range),
@@ -197,153 +272,106 @@ impl Builder<'_> {
     }
 
     /// A scalar, an alias or the start of a collection.
-    fn node(
-        &mut self,
-        kind: Kind,
-        range: std::ops::Range<usize>,
-        tag: Option<std::ops::Range<usize>>,
-        target: u32,
-        flow: bool,
-    ) {
-        let props = tag.as_ref().map(|tag| tag.start);
+    fn node(&mut self, start: Start) {
+        let Some(frame) = self.stack.last() else {
+            return;
+        };
+        if frame.mapping && frame.key.is_none() {
+            self.key(start);
+        } else {
+            self.value(start);
+        }
+    }
+
+    /// The key of a mapping entry: kept until its value comes.
+    fn key(&mut self, start: Start) {
+        let text = self.text;
         let Some(frame) = self.stack.last_mut() else {
             return;
         };
-        let absent = kind == Kind::Scalar(Style::Plain) && range.is_empty();
-        if frame.mapping && frame.key.is_none() {
-            let from = skip_blank(self.text, frame.cursor);
-            let explicit = starts_indicator(self.text, from, b'?');
-            let start = if absent {
-                skip_separators(self.text, frame.cursor, frame.flow)
-            } else {
-                range.start
-            };
-            let entry = if explicit {
-                from
-            } else {
-                props.unwrap_or(start)
-            };
-            let key_kind = match kind {
-                Kind::Scalar(style) => KeyKind::Scalar(style),
-                Kind::Alias => KeyKind::Alias,
-                Kind::Mapping | Kind::Sequence => KeyKind::Complex,
-            };
-            let end = if absent { start } else { range.end };
-            frame.key = Some(Key {
-                entry: to_u32(entry),
-                span: Span {
-                    start: to_u32(start),
-                    end: to_u32(end),
-                },
-                kind: key_kind,
-                target,
-            });
-            frame.cursor = end;
-            self.last = Last::Key;
-            if key_kind == KeyKind::Complex {
-                self.complex_depth = 1;
-            }
-            return;
-        }
-        // Where the entry begins, and where its value may.
-        let (entry, key, slot) = if let Some(key) = frame.key.take() {
-            let colon = skip_blank(self.text, frame.cursor);
-            let slot = if self.text.as_bytes().get(colon) == Some(&b':') {
-                colon + 1
-            } else {
-                frame.cursor
-            };
-            (key.entry, Some(key), slot)
-        } else if frame.flow || frame.node == usize::MAX {
-            let start = if absent {
-                skip_separators(self.text, frame.cursor, true)
-            } else {
-                range.start
-            };
-            let slot = if frame.node == usize::MAX {
-                frame.cursor
-            } else {
-                start
-            };
-            (to_u32(start), None, slot)
+        let from = skip_blank(text, frame.cursor);
+        let range = if start.is_absent() {
+            let at = skip_separators(text, frame.cursor, frame.flow);
+            at..at
         } else {
-            let dash = skip_blank(self.text, frame.cursor);
-            let span = Span {
-                start: to_u32(dash),
-                end: to_u32(dash + 1),
-            };
-            let key = Key {
-                entry: span.start,
-                span,
-                kind: KeyKind::None,
-                target: NONE,
-            };
-            (span.start, Some(key), dash + 1)
+            start.range
         };
-        let value = match kind {
-            Kind::Scalar(Style::Literal | Style::Folded) => {
-                let header = block_header(self.text, props.unwrap_or(slot));
-                let parent = match key {
-                    Some(key) => Some(column(self.text, key.entry as usize)),
-                    None => None,
-                };
-                header..block_end(self.text, header, parent)
-            }
-            _ if absent => {
-                // Behind the colon or dash, or behind the tag if there is one.
-                let at = if props.is_some() { range.start } else { slot };
-                at..at
-            }
-            _ => range,
-        };
-        let id = self.nodes.len();
-        let parent_flow = frame.flow && frame.node != usize::MAX;
-        let entry = if key.is_none() {
-            props.map_or(entry, to_u32)
+        let entry = if starts_indicator(text, from, b'?') {
+            from
         } else {
-            entry
+            start.tag.map_or(range.start, |tag| tag.start)
         };
-        self.nodes.push(Node {
-            entry,
-            key: key.map_or(Span::empty(entry), |key| key.span),
-            value: Span {
-                start: to_u32(value.start),
-                end: to_u32(value.end),
-            },
-            props: to_u32(props.unwrap_or(value.start)),
-            next: to_u32(id + 1),
-            target: key.map_or(target, |key| {
-                if kind == Kind::Alias {
-                    target
-                } else {
-                    key.target
-                }
-            }),
+        let kind = match start.kind {
+            Kind::Scalar(style) => KeyKind::Scalar(style),
+            Kind::Alias => KeyKind::Alias,
+            Kind::Mapping | Kind::Sequence => KeyKind::Complex,
+        };
+        frame.key = Some(Key {
+            entry: to_u32(entry),
+            span: to_span(&range),
             kind,
+        });
+        frame.cursor = range.end;
+        self.last = Last::Key;
+        if kind == KeyKind::Complex {
+            self.complex_depth = 1;
+        }
+    }
+
+    /// What an entry, item or root holds: the table gets its node.
+    fn value(&mut self, start: Start) {
+        let text = self.text;
+        let Some(frame) = self.stack.last_mut() else {
+            return;
+        };
+        let is_root = frame.is_root();
+        let in_flow = frame.flow && !is_root;
+        let (key, slot) = frame.slot(text, &start);
+        let props = start.tag.as_ref().map(|tag| tag.start);
+        let value = match start.kind {
+            Kind::Scalar(Style::Literal | Style::Folded) => {
+                let header = block_header(text, props.unwrap_or(slot));
+                let parent = key.map(|key| column(text, key.entry as usize));
+                header..block_end(text, header, parent)
+            }
+            // Behind the colon or dash, or behind the tag if there is one.
+            _ if start.is_absent() && props.is_none() => slot..slot,
+            _ => start.range.clone(),
+        };
+        let props = to_u32(props.unwrap_or(value.start));
+        let id = self.nodes.len();
+        self.nodes.push(Node {
+            entry: key.map_or(props, |key| key.entry),
+            key: key.map_or(Span::empty(props), |key| key.span),
+            value: to_span(&value),
+            props,
+            next: to_u32(id + 1),
+            target: start.target,
+            kind: start.kind,
             key_kind: key.map_or(KeyKind::None, |key| key.kind),
-            flow,
-            in_flow: parent_flow,
-            anchor: false,
-            tag: props.is_some(),
+            flags: Flags::default()
+                .with(Flags::FLOW, start.flow)
+                .with(Flags::IN_FLOW, in_flow)
+                .with(Flags::TAG, start.tag.is_some()),
         });
         frame.cursor = value.end;
-        if frame.node == usize::MAX && !absent {
+        if is_root && !start.is_absent() {
             self.roots.push(to_u32(id));
         }
         self.last = Last::Node(id);
-        if matches!(kind, Kind::Mapping | Kind::Sequence) {
-            let behind_tag = tag.map_or(slot, |tag| slot.max(tag.end));
+        if matches!(start.kind, Kind::Mapping | Kind::Sequence) {
+            let behind_tag = start.tag.map_or(slot, |tag| slot.max(tag.end));
             self.stack.push(Frame {
                 node: id,
-                mapping: kind == Kind::Mapping,
-                flow: flow || parent_flow,
-                cursor: if flow { value.end } else { behind_tag },
+                mapping: start.kind == Kind::Mapping,
+                flow: start.flow || in_flow,
+                cursor: if start.flow { value.end } else { behind_tag },
                 key: None,
             });
         }
     }
 
-    fn close(&mut self, range: std::ops::Range<usize>) {
+    fn close(&mut self, range: Range<usize>) {
         let Some(frame) = self.stack.pop() else {
             return;
         };
@@ -378,7 +406,7 @@ impl Builder<'_> {
         }
     }
 
-    fn anchor(&mut self, id: usize, range: std::ops::Range<usize>) {
+    fn anchor(&mut self, id: usize, range: Range<usize>) {
         if self.anchors.len() < id {
             self.anchors.resize(id, NONE);
         }
@@ -400,8 +428,8 @@ impl Builder<'_> {
                     return;
                 };
                 let start = to_u32(range.start);
-                let tagged = node.tag;
-                node.anchor = true;
+                let tagged = node.has(Flags::TAG);
+                node.flags = node.flags.with(Flags::ANCHOR, true);
                 node.props = if tagged { node.props.min(start) } else { start };
                 if node.value.is_empty() && (node.value.start as usize) < text_end {
                     node.value = Span::empty(to_u32(text_end));
@@ -447,6 +475,13 @@ const fn to_u32(offset: usize) -> u32 {
     }
 }
 
+const fn to_span(range: &Range<usize>) -> Span {
+    Span {
+        start: to_u32(range.start),
+        end: to_u32(range.end),
+    }
+}
+
 fn byte_at(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
 }
@@ -467,12 +502,7 @@ pub(crate) fn skip_blank(text: &str, from: usize) -> usize {
     loop {
         match bytes.get(at) {
             Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
-            Some(b'#')
-                if at == 0
-                    || bytes
-                        .get(at - 1)
-                        .is_some_and(|byte| byte.is_ascii_whitespace()) =>
-            {
+            Some(b'#') if at == 0 || bytes.get(at - 1).is_some_and(u8::is_ascii_whitespace) => {
                 at = line_end(text, at);
             }
             Some(0xEF) if at == 0 && text.starts_with('\u{feff}') => at = 3,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
-use crate::yaml::node::{Cursor, Kind, NONE};
+use crate::yaml::node::{Cursor, Flags, KeyKind, Kind, NONE};
 use crate::yaml::scalar::{self, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 
@@ -54,11 +54,11 @@ impl<'d> Cursor<'d> {
         let Kind::Scalar(style) = node.kind else {
             return Ok(None);
         };
-        if style == Style::Plain && node.value.is_empty() && !node.tag {
+        if style == Style::Plain && node.value.is_empty() && !node.has(Flags::TAG) {
             return Ok(Some(Scalar::Null));
         }
         let text = resolved.decode(resolved.raw(), style, node.value.start)?;
-        if node.tag {
+        if node.has(Flags::TAG) {
             return resolved.tagged(text, style).map(Some);
         }
         Ok(Some(if style == Style::Plain {
@@ -255,7 +255,7 @@ impl<'d> Reader<'_> {
                     continue;
                 }
             };
-            let plain = entry.node().key_kind == crate::yaml::node::KeyKind::Scalar(Style::Plain);
+            let plain = entry.node().key_kind == KeyKind::Scalar(Style::Plain);
             let value = self.value(entry);
             if plain && key == "<<" {
                 merged.push((entries.len(), value));
@@ -307,9 +307,8 @@ impl<'d> Reader<'_> {
         value: Value<'d>,
     ) {
         let maps = match value.data {
-            Data::Mapping(_) => vec![value],
             Data::Sequence(items) => items,
-            Data::Scalar(_) => vec![value],
+            _ => vec![value],
         };
         let mut at = at;
         for map in maps {
@@ -342,6 +341,7 @@ const SMALL: usize = 16;
 
 impl<'d> KeyIndex<'d> {
     /// The index of the entry with this key, if there is one already.
+    #[expect(clippy::ptr_arg, reason = "the index keeps a copy, borrowed where the key is")]
     fn insert(
         &mut self,
         key: &Cow<'d, str>,
@@ -355,12 +355,11 @@ impl<'d> KeyIndex<'d> {
                 self.tree.insert(name.clone(), index);
             }
         }
-        match self.tree.get(key) {
-            Some(&index) => Some(index),
-            None => {
-                self.tree.insert(key.clone(), entries.len());
-                None
-            }
+        if let Some(&index) = self.tree.get(key) {
+            Some(index)
+        } else {
+            self.tree.insert(key.clone(), entries.len());
+            None
         }
     }
 }

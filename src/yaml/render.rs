@@ -1,11 +1,12 @@
 //! The text of a value as a document or list item of its own, checked by reading it again.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::Source;
 use crate::yaml::emit::{self, Layout};
-use crate::yaml::node::{Cursor, Document, Kind, NodeId};
+use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::scalar::Style;
 use crate::yaml::value::{Data, Scalar, Value};
@@ -31,7 +32,7 @@ pub enum Position {
 /// library that must not pass in silence.
 pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
     let text = match value.origin.map(|id| document.cursor(id)) {
-        Some(node) if node.node().kind == Kind::Mapping && !node.node().flow => {
+        Some(node) if node.node().kind == Kind::Mapping && !node.node().has(Flags::FLOW) => {
             moved(node, value, position)?
         }
         _ => fresh(value, position),
@@ -101,8 +102,8 @@ pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>>
     adopt(&mut value, old);
     let edits = Rewrite::edits(old, &value, Anchors::Keep)?;
     let document = old.document();
-    let anchored = document.nodes.iter().any(|node| node.anchor);
-    if !edits.is_empty() && !old.node().in_flow && !anchored {
+    let anchored = document.nodes.iter().any(|node| node.has(Flags::ANCHOR));
+    if !edits.is_empty() && !old.node().has(Flags::IN_FLOW) && !anchored {
         let start = document.line_start(old.node().entry as usize);
         let text = write::apply(
             document.text(),
@@ -247,7 +248,7 @@ fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> O
             .enumerate()
             .find_map(|(index, (read, meant))| {
                 let length = path.len();
-                path.push_str(&format!("[{index}]"));
+                let _ = write!(path, "[{index}]");
                 let found = first_difference(read, meant, path);
                 path.truncate(length);
                 found

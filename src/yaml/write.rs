@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::diagnostic::Result;
 use crate::yaml::emit::{self, Layout, Slot};
-use crate::yaml::node::{Cursor, Document, Kind, Node, NodeId};
+use crate::yaml::node::{Cursor, Document, Flags, Kind, Node, NodeId};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
 use crate::yaml::scalar::{self, Context, Style};
 use crate::yaml::value::{Data, Scalar, Value};
@@ -95,7 +95,7 @@ impl<'d> Rewrite<'d> {
             (Kind::Scalar(style), Data::Scalar(new)) => {
                 if cursor.scalar()?.as_ref() != Some(new) || self.must_respell(&node, style) {
                     self.replace(id, value);
-                } else if node.anchor {
+                } else if node.has(Flags::ANCHOR) {
                     self.drop_anchor(&node);
                 }
             }
@@ -140,7 +140,7 @@ impl<'d> Rewrite<'d> {
 
     /// Takes out `&name`.
     fn drop_anchor(&mut self, node: &Node) {
-        if !node.anchor || self.anchors == Anchors::Keep {
+        if !node.has(Flags::ANCHOR) || self.anchors == Anchors::Keep {
             return;
         }
         let base = node.props as usize;
@@ -183,7 +183,7 @@ impl<'d> Rewrite<'d> {
             );
             return Ok(());
         };
-        let flow = self.document.node(id).flow;
+        let flow = self.document.node(id).has(Flags::FLOW);
         let column = self.children_column(id);
         let layout = self.layout;
         for (child, index) in kept.pairs {
@@ -203,9 +203,9 @@ impl<'d> Rewrite<'d> {
             };
             self.insert(id, *after, flow, column, |out| {
                 if flow {
-                    emit::flow_entry(out, key, value)
+                    emit::flow_entry(out, key, value);
                 } else {
-                    layout.entry(out, key, value, column)
+                    layout.entry(out, key, value, column);
                 }
             });
         }
@@ -224,7 +224,7 @@ impl<'d> Rewrite<'d> {
             );
             return Ok(());
         };
-        let flow = self.document.node(id).flow;
+        let flow = self.document.node(id).has(Flags::FLOW);
         let column = self.children_column(id);
         let layout = self.layout;
         for (child, index) in kept.pairs {
@@ -326,11 +326,11 @@ impl<'d> Rewrite<'d> {
         let last = document.node(last);
         let start = first.entry as usize;
         let end = last.value.end as usize;
-        if first.in_flow {
+        if first.has(Flags::IN_FLOW) {
             match (before, after) {
                 (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
                 (Some(before), None) => {
-                    self.edit(document.node(before).value.end as usize, end, "")
+                    self.edit(document.node(before).value.end as usize, end, "");
                 }
                 (None, None) => self.edit(start, end, ""),
             }
@@ -407,7 +407,7 @@ impl<'d> Rewrite<'d> {
         use crate::yaml::node::KeyKind;
         let node = self.document.node(id);
         let mut out = String::new();
-        if scalar::key_needs_explicit(key) && !node.in_flow {
+        if scalar::key_needs_explicit(key) && !node.has(Flags::IN_FLOW) {
             let colon = skip_blank(self.document.text(), node.key.end as usize);
             self.layout.key(&mut out, key, column);
             self.edit(node.entry as usize, colon + 1, out);
@@ -417,7 +417,7 @@ impl<'d> Rewrite<'d> {
             KeyKind::Scalar(style @ (Style::SingleQuoted | Style::DoubleQuoted)) => Some(style),
             _ => None,
         };
-        let context = if node.in_flow {
+        let context = if node.has(Flags::IN_FLOW) {
             Context::FlowKey
         } else {
             Context::Key
@@ -438,7 +438,7 @@ impl<'d> Rewrite<'d> {
             }
             _ => None,
         };
-        if node.in_flow {
+        if node.has(Flags::IN_FLOW) {
             let mut out = String::new();
             let between = document.slice(node.key.end as usize..props);
             if node.value.is_empty() && !node.key.is_empty() {
@@ -604,7 +604,7 @@ fn layout_of(node: Cursor<'_>) -> Layout {
         let id = NodeId(at);
         let current = document.node(id);
         at += 1;
-        if current.flow || current.key_kind == crate::yaml::node::KeyKind::None {
+        if current.has(Flags::FLOW) || current.key_kind == crate::yaml::node::KeyKind::None {
             continue;
         }
         let Some(child) = document.children(id).next() else {
@@ -615,7 +615,7 @@ fn layout_of(node: Cursor<'_>) -> Layout {
         match current.kind {
             Kind::Mapping if unit.is_none() && inner > outer => unit = Some(inner - outer),
             Kind::Sequence if sequence.is_none() && inner >= outer => {
-                sequence = Some(inner - outer)
+                sequence = Some(inner - outer);
             }
             _ => {}
         }
@@ -647,7 +647,7 @@ pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
 
 /// The comment lines that belong to an item: those directly above its dash and those between the
 /// dash and its value, without indentation.
-pub(crate) fn head_comments<'d>(item: Cursor<'d>) -> Vec<&'d str> {
+pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
     let document = item.document();
     let text = document.text();
     let node = item.node();
@@ -658,7 +658,7 @@ pub(crate) fn head_comments<'d>(item: Cursor<'d>) -> Vec<&'d str> {
         let start = lead_comments(text, line, entry - line);
         comments.extend(document.slice(start..line).lines().map(str::trim));
     }
-    if !node.in_flow {
+    if !node.has(Flags::IN_FLOW) {
         let between = document.slice(node.key.end as usize..node.props as usize);
         comments.extend(
             between

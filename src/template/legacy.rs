@@ -1,0 +1,115 @@
+//! What `oc` does to the objects of a Template before they are created: their namespace goes, and
+//! kinds that once had no API group get theirs.
+
+use std::borrow::Cow;
+
+use crate::template::reference;
+use crate::yaml::{Data, Scalar, Value};
+
+/// As `oc`: a namespace that is no reference goes, so that objects land where they are created.
+pub(super) fn strip_namespace(object: &mut Value<'_>) {
+    let Some(metadata) = object.get_mut("metadata") else {
+        return;
+    };
+    match metadata.get("namespace").map(|namespace| &namespace.data) {
+        None => {}
+        Some(Data::Scalar(Scalar::String(text))) if reference::has_openshift_reference(text) => {}
+        Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => {
+            metadata.remove("namespace");
+        }
+        Some(_) => metadata.insert(Cow::Borrowed("namespace"), Value::string("")),
+    }
+}
+
+/// OpenShift's own kinds once belonged to no group; they get the one they have today.
+pub(super) fn set_group(object: &mut Value<'_>) {
+    let (Some(api_version), Some(kind)) =
+        (object.str_at(&["apiVersion"]), object.str_at(&["kind"]))
+    else {
+        return;
+    };
+    if api_version.is_empty() || api_version.contains('/') {
+        return;
+    }
+    let Some(group) = group_of(kind) else {
+        return;
+    };
+    let new = format!("{group}/{api_version}");
+    object.insert(Cow::Borrowed("apiVersion"), Value::string(new));
+}
+
+/// The API group of a kind that OpenShift's first API had without one (oc's legacy scheme).
+pub(super) fn group_of(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "DeploymentConfig"
+        | "DeploymentConfigList"
+        | "DeploymentConfigRollback"
+        | "DeploymentLog"
+        | "DeploymentRequest" => "apps.openshift.io",
+        "ClusterRole"
+        | "ClusterRoleList"
+        | "ClusterRoleBinding"
+        | "ClusterRoleBindingList"
+        | "Role"
+        | "RoleList"
+        | "RoleBinding"
+        | "RoleBindingList"
+        | "RoleBindingRestriction"
+        | "RoleBindingRestrictionList"
+        | "LocalResourceAccessReview"
+        | "LocalSubjectAccessReview"
+        | "ResourceAccessReview"
+        | "ResourceAccessReviewResponse"
+        | "SubjectAccessReview"
+        | "SubjectAccessReviewResponse"
+        | "IsPersonalSubjectAccessReview"
+        | "SelfSubjectRulesReview"
+        | "SubjectRulesReview" => "authorization.openshift.io",
+        "BuildConfig"
+        | "BuildConfigList"
+        | "Build"
+        | "BuildList"
+        | "BuildLog"
+        | "BuildRequest"
+        | "BinaryBuildRequestOptions" => "build.openshift.io",
+        "Image" | "ImageList" | "ImageStream" | "ImageStreamList" | "ImageStreamTag"
+        | "ImageStreamTagList" | "ImageSignature" | "ImageStreamImage" | "ImageStreamImport"
+        | "ImageStreamMapping" => "image.openshift.io",
+        "ClusterNetwork"
+        | "ClusterNetworkList"
+        | "EgressNetworkPolicy"
+        | "EgressNetworkPolicyList"
+        | "HostSubnet"
+        | "HostSubnetList"
+        | "NetNamespace"
+        | "NetNamespaceList" => "network.openshift.io",
+        "OAuthAccessToken"
+        | "OAuthAccessTokenList"
+        | "OAuthAuthorizeToken"
+        | "OAuthAuthorizeTokenList"
+        | "OAuthClient"
+        | "OAuthClientList"
+        | "OAuthClientAuthorization"
+        | "OAuthClientAuthorizationList" => "oauth.openshift.io",
+        "Project" | "ProjectList" | "ProjectRequest" => "project.openshift.io",
+        "ClusterResourceQuota"
+        | "ClusterResourceQuotaList"
+        | "AppliedClusterResourceQuota"
+        | "AppliedClusterResourceQuotaList" => "quota.openshift.io",
+        "Route" | "RouteList" => "route.openshift.io",
+        "SecurityContextConstraints"
+        | "SecurityContextConstraintsList"
+        | "PodSecurityPolicySubjectReview"
+        | "PodSecurityPolicySelfSubjectReview"
+        | "PodSecurityPolicyReview" => "security.openshift.io",
+        "Template" | "TemplateList" => "template.openshift.io",
+        "Group"
+        | "GroupList"
+        | "Identity"
+        | "IdentityList"
+        | "User"
+        | "UserList"
+        | "UserIdentityMapping" => "user.openshift.io",
+        _ => return None,
+    })
+}

@@ -64,7 +64,11 @@ impl<'p> Path<'p> {
         };
         match (parent, parent.key()) {
             (Self::Root(_), _) => matches!(*key, "apiVersion" | "kind"),
-            (Self::Key(Path::Root(_), _), Some("metadata")) if matches!(*key, "name" | "namespace") => true,
+            (Self::Key(Path::Root(_), _), Some("metadata"))
+                if matches!(*key, "name" | "namespace") =>
+            {
+                true
+            }
             (Self::Key(above, _), Some("labels")) => above.key() == Some("metadata"),
             (_, Some("selector" | "matchLabels" | "nodeSelector")) => true,
             _ => false,

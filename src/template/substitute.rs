@@ -7,8 +7,8 @@ use crate::source::Place;
 use crate::suggest::closest;
 use crate::template::dialect::Dialect;
 use crate::template::model::ParameterType;
-use crate::template::path::Path;
 use crate::template::parameters::{Parameters, is_json_number};
+use crate::template::path::Path;
 use crate::template::reference::{Part, parts};
 use crate::yaml::{Data, Document, NodeId, Scalar, Value};
 
@@ -283,13 +283,18 @@ impl<'d> Substitution<'_, 'd> {
         let name_of = |item: &Value<'d>| {
             let name = item.str_at(&["name"]).unwrap_or_default();
             let replaced = |part: Part<'_>| match part {
-                Part::String { name, .. } | Part::Raw { name, .. } => match self.parameters.get(name) {
-                    Some(value) => value.text.clone().into_owned(),
-                    None => part.spelling().to_owned(),
-                },
+                Part::String { name, .. } | Part::Raw { name, .. } => {
+                    match self.parameters.get(name) {
+                        Some(value) => value.text.clone().into_owned(),
+                        None => part.spelling().to_owned(),
+                    }
+                }
                 _ => part.spelling().to_owned(),
             };
-            parts(name, self.dialect).into_iter().map(replaced).collect()
+            parts(name, self.dialect)
+                .into_iter()
+                .map(replaced)
+                .collect()
         };
         let list = items
             .iter()

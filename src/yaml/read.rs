@@ -341,7 +341,10 @@ const SMALL: usize = 16;
 
 impl<'d> KeyIndex<'d> {
     /// The index of the entry with this key, if there is one already.
-    #[expect(clippy::ptr_arg, reason = "the index keeps a copy, borrowed where the key is")]
+    #[expect(
+        clippy::ptr_arg,
+        reason = "the index keeps a copy, borrowed where the key is"
+    )]
     fn insert(
         &mut self,
         key: &Cow<'d, str>,

@@ -1,0 +1,137 @@
+//! The few lines of a text that a report shows.
+//!
+//! The text may be huge and have huge lines (JSON on one line), so only what is shown is copied,
+//! and a long line is cut to a window around the first place in it.
+
+use std::ops::Range;
+
+use super::visible;
+
+/// Lines of more bytes are cut.
+const LONG: usize = 160;
+/// How many bytes of a long line are shown.
+const WINDOW: usize = 120;
+/// How many of them are before the place.
+const BEFORE: usize = 40;
+/// How far from a place the ends of its line are looked for, if nothing depends on them but where
+/// to cut.
+const FAR: usize = 4096;
+/// Stands for what was cut.
+const CUT: char = '…';
+
+/// A range of bytes to show, and where it begins.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    /// May lie outside the text, or within a character.
+    pub(super) range: Range<usize>,
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+/// Consecutive lines, each perhaps cut.
+pub(super) struct Excerpt {
+    text: String,
+    first_line: usize,
+    lines: Vec<Line>,
+}
+
+struct Line {
+    /// What is shown of it, in the whole text.
+    shown: Range<usize>,
+    /// Whether the line goes on after that.
+    goes_on: bool,
+    /// Where that is in the excerpt.
+    at: usize,
+}
+
+impl Excerpt {
+    /// The lines from the first of `spots` to the last. The one listed first is sure to be shown.
+    pub(super) fn of(text: &str, spots: &[Spot]) -> Self {
+        let lines = spots.iter().map(|spot| spot.line);
+        let last_line = lines.max().unwrap_or(1);
+        let first = spots.iter().min_by_key(|spot| spot.line);
+        let (first_line, offset) = first.map_or((1, 0), |spot| (spot.line, spot.range.start));
+        let offset = offset.min(text.len());
+        let far = offset.saturating_sub(FAR);
+        let before = text.as_bytes().get(far..offset).unwrap_or_default();
+        let mut start = far + memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+
+        let mut excerpt = Self {
+            text: String::new(),
+            first_line,
+            lines: Vec::new(),
+        };
+        for number in first_line..=last_line {
+            let spot = spots.iter().find(|spot| spot.line == number);
+            let around = spot.map_or(start, |spot| spot.range.start);
+            let far = if number == last_line {
+                around.saturating_add(FAR).min(text.len())
+            } else {
+                text.len()
+            };
+            let after = text.as_bytes().get(start..far).unwrap_or_default();
+            let end = start + memchr::memchr(b'\n', after).unwrap_or(after.len());
+            excerpt.push(text, start..end, around);
+            start = end + 1;
+        }
+        excerpt
+    }
+
+    fn push(&mut self, text: &str, line: Range<usize>, around: usize) {
+        let has_return = text
+            .get(line.clone())
+            .is_some_and(|line| line.ends_with('\r'));
+        let line = line.start..line.end - usize::from(has_return);
+        let shown = window(text, &line, around);
+        if shown.start > line.start {
+            self.text.push(CUT);
+        }
+        let at = self.text.len();
+        let part = text.get(shown.clone()).unwrap_or_default();
+        self.text.push_str(&visible(part));
+        let goes_on = shown.end < line.end;
+        if goes_on {
+            self.text.push(CUT);
+        }
+        self.text.push('\n');
+        self.lines.push(Line { shown, goes_on, at });
+    }
+
+    /// Where the first line of `spot` is in [`text`](Self::text), if it is there.
+    pub(super) fn find(&self, spot: &Spot) -> Option<Range<usize>> {
+        let line = self.lines.get(spot.line.checked_sub(self.first_line)?)?;
+        let Range { start, end } = line.shown;
+        if spot.range.start < start || (spot.range.start >= end && line.goes_on) {
+            return None;
+        }
+        let in_text = |offset: usize| line.at + offset.clamp(start, end) - start;
+        let from = self.text.floor_char_boundary(in_text(spot.range.start));
+        let to = self.text.ceil_char_boundary(in_text(spot.range.end));
+        Some(from..to.max(from))
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) const fn first_line(&self) -> usize {
+        self.first_line
+    }
+
+    pub(super) const fn last_line(&self) -> usize {
+        self.first_line + self.lines.len().saturating_sub(1)
+    }
+}
+
+/// What to show of `line`, so that `around` is in it.
+fn window(text: &str, line: &Range<usize>, around: usize) -> Range<usize> {
+    if line.len() <= LONG {
+        return line.clone();
+    }
+    let start = around
+        .saturating_sub(BEFORE)
+        .min(line.end - WINDOW)
+        .max(line.start);
+    let end = (start + WINDOW).min(line.end);
+    text.floor_char_boundary(start)..text.ceil_char_boundary(end)
+}

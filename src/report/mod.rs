@@ -1,0 +1,234 @@
+//! Turns [`Diagnostics`] into what people and orchestrators read.
+//!
+//! [`text`] draws them for a terminal, as compilers do; [`results`] lists them as the `results` of
+//! a `ResourceList`.
+
+mod excerpt;
+mod position;
+mod results;
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level, Message, Renderer, Snippet, normalize_untrusted_str,
+};
+
+use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Severity};
+use crate::source::Place;
+
+use excerpt::{Excerpt, Spot};
+use position::Positions;
+
+pub use results::results;
+
+/// A related place this many lines away, or fewer, is shown in the same excerpt.
+const NEAR: usize = 6;
+
+/// Wider than any excerpt: these cut their lines themselves.
+const WIDTH: usize = 100_000;
+
+/// Draws `diagnostics` for a terminal: message, place, excerpt, notes and hints of each, and how
+/// many errors there were if more than one.
+#[must_use]
+pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
+    let mut pen = Pen::new(color);
+    let mut parts: Vec<String> = diagnostics.iter().map(|d| pen.draw(d)).collect();
+    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    match errors.count() {
+        0 | 1 => {}
+        errors => parts.push(pen.title(Level::ERROR, &format!("{errors} errors"))),
+    }
+    for part in &mut parts {
+        part.push('\n');
+    }
+    parts.join("\n")
+}
+
+/// Draws one diagnostic after the other.
+struct Pen {
+    renderer: Renderer,
+    color: bool,
+    positions: Positions,
+}
+
+impl Pen {
+    fn new(color: bool) -> Self {
+        let renderer = if color {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        Self {
+            renderer: renderer.term_width(WIDTH),
+            color,
+            positions: Positions::default(),
+        }
+    }
+
+    fn draw(&mut self, diagnostic: &Diagnostic) -> String {
+        let level = match diagnostic.severity {
+            Severity::Info => Level::INFO,
+            Severity::Warning => Level::WARNING,
+            Severity::Error => Level::ERROR,
+        };
+        let related: Vec<_> = diagnostic.related.iter().collect();
+        let notes = notes(diagnostic);
+        let (mut text, mut rest) = if let Some(place) = &diagnostic.place {
+            self.block(level, &diagnostic.message, place, &related, notes)
+        } else {
+            let title = level.primary_title(visible(&diagnostic.message));
+            (self.renderer.render(&[title.elements(notes)]), related)
+        };
+        while let Some(((place, label), others)) = rest.split_first() {
+            let (block, left) = self.block(Level::NOTE, label, place, others, Vec::new());
+            text.push('\n');
+            text.push_str(&block);
+            rest = left;
+        }
+        text
+    }
+
+    /// Draws a title, `place`, the lines there and `notes`; gives back with it those of `related`
+    /// that did not fit into the excerpt.
+    fn block<'d>(
+        &mut self,
+        level: Level<'static>,
+        title: &str,
+        place: &Place,
+        related: &[&'d (Place, String)],
+        notes: Vec<Message<'_>>,
+    ) -> (String, Vec<&'d (Place, String)>) {
+        let main = self.spot(place);
+        let mut spots = vec![main.clone()];
+        for (other, _) in related {
+            if Arc::ptr_eq(&other.source, &place.source) {
+                let spot = self.spot(other);
+                if spot.line.abs_diff(main.line) <= NEAR {
+                    spots.push(spot);
+                }
+            }
+        }
+        let excerpt = Excerpt::of(place.source.text(), &spots);
+
+        // Keeps the last line, and so the width of the line numbers.
+        let end = excerpt.text().len();
+        let mut annotations = vec![AnnotationKind::Visible.span(end..end)];
+        if let Some(range) = excerpt.find(&main) {
+            annotations.push(AnnotationKind::Primary.span(range));
+        }
+        let mut others = Vec::new();
+        for &pair in related {
+            match self.annotation(pair, place, &excerpt) {
+                Some(annotation) => annotations.push(annotation),
+                None => others.push(pair),
+            }
+        }
+        let snippet = Snippet::source(excerpt.text())
+            .line_start(excerpt.first_line())
+            .annotations(annotations);
+        let body = Group::with_level(level.clone())
+            .element(snippet)
+            .elements(notes);
+
+        let mut text = self.title(level, title);
+        self.arrow(&mut text, place, &main, &excerpt);
+        text.push_str(&self.renderer.render(&[body]));
+        (text, others)
+    }
+
+    fn title(&self, level: Level<'static>, title: &str) -> String {
+        let title = level.primary_title(visible(title));
+        self.renderer.render(&[Group::with_title(title)])
+    }
+
+    /// Adds the line ` --> name:line:column`. It is written here because an excerpt may begin in
+    /// the middle of its line, and the renderer would count columns from there.
+    fn arrow(&self, text: &mut String, place: &Place, spot: &Spot, excerpt: &Excerpt) {
+        let margin = excerpt.last_line().to_string().len();
+        let name = normalize_untrusted_str(&visible(place.source.name())).replace('\n', "␊");
+        let (on, off) = if self.color {
+            (
+                DEFAULT_LINE_NUM_STYLE.render().to_string(),
+                DEFAULT_LINE_NUM_STYLE.render_reset().to_string(),
+            )
+        } else {
+            (String::new(), String::new())
+        };
+        let Spot { line, column, .. } = spot;
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{:margin$}{on}--> {off}{name}:{line}:{column}", "");
+    }
+
+    /// The secondary underline for a related place, if `excerpt` shows it.
+    fn annotation<'d>(
+        &mut self,
+        (other, label): &'d (Place, String),
+        main: &Place,
+        excerpt: &Excerpt,
+    ) -> Option<Annotation<'d>> {
+        if !Arc::ptr_eq(&other.source, &main.source) {
+            return None;
+        }
+        let range = excerpt.find(&self.spot(other))?;
+        Some(AnnotationKind::Context.span(range).label(visible(label)))
+    }
+
+    fn spot(&mut self, place: &Place) -> Spot {
+        let (line, column) = self.positions.of(place);
+        Spot {
+            range: place.range.clone(),
+            line,
+            column,
+        }
+    }
+}
+
+/// What is said below the excerpt: the object and the field, then the hints.
+fn notes(diagnostic: &Diagnostic) -> Vec<Message<'_>> {
+    let subject = subject(diagnostic.object.as_ref(), diagnostic.field.as_deref());
+    let hints = diagnostic.hints.iter();
+    subject
+        .map(|subject| Level::NOTE.message(visible(&subject).into_owned()))
+        .into_iter()
+        .chain(hints.map(|hint| Level::HELP.message(visible(hint))))
+        .collect()
+}
+
+/// `in Kind/name (path), field a.b`, or as much of it as is known.
+fn subject(object: Option<&ObjectReference>, field: Option<&str>) -> Option<String> {
+    let object = object.and_then(|object| {
+        let name = match (object.kind.as_str(), object.name.as_str()) {
+            ("", "") => return None,
+            (kind, "") => kind.to_owned(),
+            ("", name) => name.to_owned(),
+            (kind, name) => format!("{kind}/{name}"),
+        };
+        Some(match &object.path {
+            Some(path) => format!("in {name} ({path})"),
+            None => format!("in {name}"),
+        })
+    });
+    match (object, field) {
+        (Some(object), Some(field)) => Some(format!("{object}, field {field}")),
+        (Some(object), None) => Some(object),
+        (None, Some(field)) => Some(format!("in field {field}")),
+        (None, None) => None,
+    }
+}
+
+/// `text` without the C1 control characters, which some terminals obey. Byte offsets stay; the
+/// renderer replaces the other control characters.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_c1 = |c: char| ('\u{80}'..='\u{9f}').contains(&c);
+    if text.contains(is_c1) {
+        Cow::Owned(text.replace(is_c1, "·"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

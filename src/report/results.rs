@@ -1,0 +1,83 @@
+//! The `results` of a `ResourceList`.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use super::position::Positions;
+use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
+use crate::source::Place;
+
+/// The list to write under `results`, one entry a diagnostic, in their order.
+///
+/// A result has no room for lines, related places and hints, so its message ends with them.
+#[must_use]
+pub fn results(diagnostics: &Diagnostics) -> Value {
+    let mut positions = Positions::default();
+    let list = diagnostics.iter().map(|d| result(d, &mut positions));
+    Value::Array(list.collect())
+}
+
+fn result(diagnostic: &Diagnostic, positions: &mut Positions) -> Value {
+    let mut result = Map::new();
+    let mut set = |key: &str, value| result.insert(key.to_owned(), value);
+    set("message", message(diagnostic, positions).into());
+    // Always: the specification's default is `error`, but kpt takes a missing one for `info`.
+    set("severity", diagnostic.severity.as_str().into());
+    let object = diagnostic.object.as_ref();
+    if let Some(reference) = object.and_then(resource_reference) {
+        set("resourceRef", reference);
+        // A field is allowed only beside a `resourceRef`.
+        if let Some(path) = &diagnostic.field {
+            set("field", json!({ "path": path }));
+        }
+    }
+    if let Some((path, object)) = object.and_then(|o| Some((o.path.as_ref()?, o))) {
+        // A number: kpt fails on a string.
+        set("file", json!({ "path": path, "index": object.index }));
+    }
+    Value::Object(result)
+}
+
+/// `message (place); related: place; hint`.
+fn message(diagnostic: &Diagnostic, positions: &mut Positions) -> String {
+    let mut at = |place: &Place| {
+        let (line, column) = positions.of(place);
+        format!("{}:{line}:{column}", place.source.name())
+    };
+    // Writing to a string cannot fail.
+    let mut message = diagnostic.message.clone();
+    if let Some(place) = &diagnostic.place {
+        let _ = write!(message, " ({})", at(place));
+    }
+    for (place, label) in &diagnostic.related {
+        let _ = write!(message, "; {label}: {}", at(place));
+    }
+    for hint in &diagnostic.hints {
+        message.push_str("; ");
+        message.push_str(hint);
+    }
+    message
+}
+
+/// The object, if all that a `resourceRef` must have is known.
+fn resource_reference(object: &ObjectReference) -> Option<Value> {
+    let required = [&object.api_version, &object.kind, &object.name];
+    if required.iter().any(|part| part.is_empty()) {
+        return None;
+    }
+    Some(if object.namespace.is_empty() {
+        json!({
+            "apiVersion": object.api_version,
+            "kind": object.kind,
+            "name": object.name,
+        })
+    } else {
+        json!({
+            "apiVersion": object.api_version,
+            "kind": object.kind,
+            "namespace": object.namespace,
+            "name": object.name,
+        })
+    })
+}

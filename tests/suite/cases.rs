@@ -1,0 +1,185 @@
+//! Every folder `tests/cases/<area>/<case>/` is a test: the program runs in it, and what it prints
+//! is compared byte for byte.
+//!
+//! | file | what it is | if it is absent |
+//! |---|---|---|
+//! | `args` | the arguments, one a line, taken as they are (no quotes, no variables); blank lines do not count | none |
+//! | `input.yaml`, `input.json` or `stdin` | standard input | empty |
+//! | `env` | the environment besides `PATH`, as lines `NAME=VALUE` | nothing |
+//! | `expected.yaml`, `expected.json` or `expected.txt` | standard output | must be empty |
+//! | `stderr.txt` | standard error | must be empty |
+//! | `exit` | the exit status | 0 |
+//!
+//! Other files are the case's own. At least one of the last three kinds must be there.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::diff::diff;
+use crate::program::{self, Output};
+
+const INPUTS: [&str; 3] = ["input.yaml", "input.json", "stdin"];
+const OUTPUTS: [&str; 3] = ["expected.yaml", "expected.json", "expected.txt"];
+const STDERR: &str = "stderr.txt";
+const EXIT: &str = "exit";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let areas = folders(&crate::root().join("tests/cases"));
+    let cases = areas.iter().flat_map(|area| folders(area));
+    cases.map(trial).collect()
+}
+
+fn trial(folder: PathBuf) -> Trial {
+    let area = folder.parent().and_then(Path::file_name);
+    let parts = [area, folder.file_name()].map(|part| part.map(OsStr::to_string_lossy));
+    let [area, case] = parts.map(Option::unwrap_or_default);
+    Trial::test(format!("{area}/{case}"), move || check(&folder))
+}
+
+/// The folders in `folder`, sorted.
+pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut folders: Vec<_> = paths.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+fn check(folder: &Path) -> Result<(), Failed> {
+    let output = run(folder)?;
+    if crate::update() {
+        return update(folder, &output);
+    }
+    let exit = read(folder, EXIT)?;
+    let stderr = read(folder, STDERR)?;
+    let stdout = one_of(folder, OUTPUTS)?;
+    if exit.is_none() && stderr.is_none() && stdout.is_none() {
+        let names = OUTPUTS.join(", ");
+        let message = format!("nothing is expected: write {names}, {STDERR} or {EXIT}");
+        return Err(format!("{message}, or let UPDATE=1 do it").into());
+    }
+    let (name, stdout) = stdout.unwrap_or(("nothing", Vec::new()));
+    let expected_exit = match &exit {
+        Some(exit) => String::from_utf8_lossy(exit).trim().to_owned(),
+        None => "0".to_owned(),
+    };
+    let mut problems = Vec::new();
+    if output.exit != expected_exit {
+        problems.push(format!(
+            "exit: expected {expected_exit}, found {}\n",
+            output.exit
+        ));
+    }
+    for (what, expected, actual) in [
+        (format!("stdout, expected {name}"), stdout, &output.stdout),
+        (
+            STDERR.to_owned(),
+            stderr.unwrap_or_default(),
+            &output.stderr,
+        ),
+    ] {
+        if let Some(diff) = diff(&expected, actual) {
+            problems.push(format!("{what}:\n{diff}"));
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        let problems = problems.concat();
+        let name = folder.strip_prefix(crate::root()).unwrap_or(folder);
+        Err(format!(
+            "{}\n{problems}(UPDATE=1 accepts what was found)",
+            name.display()
+        )
+        .into())
+    }
+}
+
+fn run(folder: &Path) -> Result<Output, String> {
+    let lines = |name| {
+        let bytes = read(folder, name)?.unwrap_or_default();
+        let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        Ok::<Vec<String>, String>(lines.map(str::to_owned).collect())
+    };
+    let mut command = program::command(folder);
+    command.args(lines("args")?);
+    for line in lines("env")? {
+        let Some((name, value)) = line.split_once('=') else {
+            return Err(format!("env: expected NAME=VALUE, found {line}"));
+        };
+        command.env(name, value);
+    }
+    let stdin = one_of(folder, INPUTS)?.map(|(_, bytes)| bytes);
+    program::run(&mut command, stdin.unwrap_or_default())
+}
+
+/// Makes `folder` expect `output`.
+fn update(folder: &Path, output: &Output) -> Result<(), Failed> {
+    let name = match one_of(folder, OUTPUTS)? {
+        Some((name, _)) => name,
+        None => output_name(&output.stdout),
+    };
+    write(folder, name, &output.stdout)?;
+    write(folder, STDERR, &output.stderr)?;
+    let is_silent = output.stdout.is_empty() && output.stderr.is_empty();
+    let exit = match output.exit.as_str() {
+        "0" if !is_silent => String::new(),
+        exit => format!("{exit}\n"),
+    };
+    Ok(write(folder, EXIT, exit.as_bytes())?)
+}
+
+fn output_name(stdout: &[u8]) -> &'static str {
+    let text = String::from_utf8_lossy(stdout);
+    if text.starts_with(['{', '[']) {
+        "expected.json"
+    } else if text.contains("apiVersion:") {
+        "expected.yaml"
+    } else {
+        "expected.txt"
+    }
+}
+
+/// Writes the file, or removes it if there is nothing to write.
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
+    let path = folder.join(name);
+    let result = if bytes.is_empty() {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    } else {
+        fs::write(&path, bytes)
+    };
+    result.map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The one of `names` that is there.
+fn one_of(
+    folder: &Path,
+    names: [&'static str; 3],
+) -> Result<Option<(&'static str, Vec<u8>)>, String> {
+    let mut found = None;
+    for name in names {
+        if let Some(bytes) = read(folder, name)? {
+            if let Some((other, _)) = found {
+                return Err(format!("there are both {other} and {name}"));
+            }
+            found = Some((name, bytes));
+        }
+    }
+    Ok(found)
+}
+
+fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>, String> {
+    match fs::read(folder.join(name)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}

@@ -1,0 +1,51 @@
+//! Runs the built program as its users do.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// The program cargo built for these tests.
+pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_krm-template");
+
+/// What one run left behind.
+pub(crate) struct Output {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    /// The exit status, or how the program was killed.
+    pub(crate) exit: String,
+}
+
+/// Runs `command` with `stdin` as its input.
+pub(crate) fn run(command: &mut Command, stdin: Vec<u8>) -> Result<Output, String> {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("cannot run {}: {error}", command.get_program().display()))?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // A program that ends without reading everything breaks the pipe; that is its right.
+        thread::spawn(move || drop(pipe.write_all(&stdin)));
+    }
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    Ok(Output {
+        exit: match output.status.code() {
+            Some(code) => code.to_string(),
+            None => output.status.to_string(),
+        },
+        stdout: output.stdout,
+        stderr: output.stderr,
+    })
+}
+
+/// The program with no environment but `PATH`.
+pub(crate) fn command(folder: &Path) -> Command {
+    let mut command = Command::new(PATH);
+    command.current_dir(folder).env_clear();
+    if let Some(path) = std::env::var_os("PATH") {
+        command.env("PATH", path);
+    }
+    command
+}

@@ -1,10 +1,7 @@
-//! The program: parse the arguments, do what they say, exit.
+//! The program.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use krm_template::cli::Cli;
-
 fn main() -> ExitCode {
-    Cli::parse().run()
+    krm_template::cli::main()
 }

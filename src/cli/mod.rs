@@ -61,7 +61,7 @@ Exit status: 0 all is well, 1 the input is wrong, 2 the arguments are wrong.";
 /// The arguments of the program.
 #[derive(Debug, Parser)]
 #[command(name = "krm-template", version, about = ABOUT, long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
-pub struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -71,10 +71,14 @@ enum Command {
     Process(process::Arguments),
 }
 
+/// Parses the arguments and does what they say.
+#[must_use]
+pub fn main() -> ExitCode {
+    Cli::parse().run()
+}
+
 impl Cli {
-    /// Does what the arguments say.
-    #[must_use]
-    pub fn run(self) -> ExitCode {
+    fn run(self) -> ExitCode {
         let outcome = match self.command {
             None => function::run(),
             Some(Command::Process(arguments)) => process::run(&arguments),

@@ -22,7 +22,7 @@ impl ResourceList {
     pub(crate) fn read(source: &Arc<Source>) -> Result<Self> {
         if source.text().trim().is_empty() {
             return Err(Diagnostic::error(format!(
-                "`{}` is empty, expected a ResourceList",
+                "{} is empty, expected a ResourceList",
                 source.name()
             ))
             .hint("a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`")
@@ -34,7 +34,7 @@ impl ResourceList {
         let (first, second) = (roots.next(), roots.next());
         let Some(root) = first else {
             return Err(Diagnostic::error(format!(
-                "`{}` holds no object, expected a ResourceList",
+                "{} holds no object, expected a ResourceList",
                 source.name()
             ))
             .into());

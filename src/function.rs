@@ -9,14 +9,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, LOCAL_CONFIG, PATH};
 use crate::krm::identity::{self, Identity};
-use crate::krm::resource_list::{Added, Changes, ResourceList};
+use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
 use crate::source::Source;
 use crate::template::{self, Generation, Object, Options, Template};
-use crate::yaml::{self, Cursor, Data, DuplicateKeys, Edit, Value};
+use crate::yaml::{self, Cursor, Data, DuplicateKeys, Edit, Edited, Value};
 
 /// The annotation that names the Secret among the items that generated values are derived from.
 const SEED_SECRET: &str = "template.krm.dev/seed-secret";
@@ -31,8 +31,8 @@ pub struct Environment {
 /// What a function has to say.
 #[derive(Debug)]
 pub struct Output {
-    /// The ResourceList; empty if the input was none.
-    pub text: String,
+    /// The ResourceList; none if the input was none.
+    pub list: Option<Edited>,
     /// Errors, warnings and information; with an error, the function has failed.
     pub diagnostics: Diagnostics,
 }
@@ -43,25 +43,25 @@ pub fn run(source: &Arc<Source>, environment: &Environment) -> Output {
     let mut diagnostics = Diagnostics::new();
     let Some(list) = diagnostics.take(ResourceList::read(source)) else {
         return Output {
-            text: String::new(),
+            list: None,
             diagnostics,
         };
     };
     let changes = changes(&list, environment, &mut diagnostics);
-    let mut text = None;
+    let mut edited = None;
     if !diagnostics.has_errors() {
         let results = results(&diagnostics);
-        text = diagnostics.take(list.with_changes(Changes { results, ..changes }));
+        edited = diagnostics.take(list.with_changes(Changes { results, ..changes }));
     }
     if diagnostics.has_errors() {
         let results = results(&diagnostics);
-        text = diagnostics.take(list.with_changes(Changes {
+        edited = diagnostics.take(list.with_changes(Changes {
             results,
             ..Changes::default()
         }));
     }
     Output {
-        text: text.unwrap_or_default(),
+        list: edited,
         diagnostics,
     }
 }
@@ -71,11 +71,11 @@ fn results(diagnostics: &Diagnostics) -> Value<'static> {
 }
 
 /// Decides what happens to the items.
-fn changes<'d>(
-    list: &'d ResourceList,
+fn changes(
+    list: &ResourceList,
     environment: &Environment,
     diagnostics: &mut Diagnostics,
-) -> Changes<'d> {
+) -> Changes {
     let Some(config) = list.function_config() else {
         return Changes::default();
     };
@@ -115,7 +115,7 @@ fn expand<'d>(
     config: Cursor<'d>,
     environment: &Environment,
     diagnostics: &mut Diagnostics,
-) -> Changes<'d> {
+) -> Changes {
     let Some(template) = Template::read(config, diagnostics) else {
         return Changes::default();
     };
@@ -137,7 +137,7 @@ fn expand<'d>(
             standing: &standing,
         },
     };
-    let mut placing = Placing::new(&items, template.name());
+    let mut placing = Placing::new(list, &items, template.name());
     let mut changes = Changes::default();
     let message = template::process(
         &template,
@@ -244,6 +244,7 @@ impl<'d> Items<'d> {
 
 /// Puts objects where they belong: over the item that they are, or into a file of their own.
 struct Placing<'p, 'd> {
+    list: &'d ResourceList,
     items: &'p Items<'d>,
     path: String,
     next_index: usize,
@@ -251,10 +252,11 @@ struct Placing<'p, 'd> {
 }
 
 impl<'p, 'd> Placing<'p, 'd> {
-    fn new(items: &'p Items<'d>, name: &str) -> Self {
+    fn new(list: &'d ResourceList, items: &'p Items<'d>, name: &str) -> Self {
         let path = new_path(items.config_path.as_deref(), name);
         let next_index = items.last_index.get(&path).map_or(0, |last| last + 1);
         Self {
+            list,
             items,
             path,
             next_index,
@@ -262,12 +264,7 @@ impl<'p, 'd> Placing<'p, 'd> {
         }
     }
 
-    fn object(
-        &mut self,
-        object: Object<'d>,
-        changes: &mut Changes<'d>,
-        diagnostics: &mut Diagnostics,
-    ) {
+    fn object(&mut self, object: Object<'_>, changes: &mut Changes, diagnostics: &mut Diagnostics) {
         let Some(identity) = Identity::of(&object.value) else {
             return;
         };
@@ -285,15 +282,15 @@ impl<'p, 'd> Placing<'p, 'd> {
         }
         match self.items.by_identity.get(&identity) {
             Some(old) => {
-                if let Some(edits) = diagnostics.take(update(*old, object.value)) {
-                    changes.edits.extend(edits);
-                }
+                let edits = diagnostics.take(update(*old, object.value));
+                changes.edits.extend(edits.unwrap_or_default());
             }
-            None => changes.added.push(self.add(object)),
+            None => changes.added.extend(diagnostics.take(self.add(object))),
         }
     }
 
-    fn add(&mut self, mut object: Object<'d>) -> Added<'d> {
+    /// The text of a new item, with the file it is to be kept in.
+    fn add(&mut self, mut object: Object<'_>) -> Result<String> {
         let index = self.next_index;
         self.next_index += 1;
         if let Some(metadata) = object.value.mapping_at("metadata")
@@ -304,16 +301,13 @@ impl<'p, 'd> Placing<'p, 'd> {
             annotations.insert(Cow::Borrowed(PATH), Value::string(self.path.clone()));
             annotations.insert(Cow::Borrowed(INDEX), Value::string(index.to_string()));
         }
-        Added {
-            document: object.document,
-            value: object.value,
-        }
+        self.list.item_text(object.document, &object.value)
     }
 }
 
 /// Edits that make an item what its Template makes of it now. Labels and annotations which that
 /// does not set stay: the orchestrator's, and those that others have put there.
-fn update(old: Cursor<'_>, mut value: Value<'_>) -> crate::diagnostic::Result<Vec<Edit>> {
+fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
     let mut ignored = Diagnostics::new();
     let Some(old_value) = old.value(DuplicateKeys::LastWins, &mut ignored) else {
         return yaml::update(old, value);

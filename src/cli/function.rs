@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use crate::cli::{FAILED, OK, USAGE, io};
 use crate::diagnostic::Diagnostics;
 use crate::function::{self, Environment};
+use crate::yaml::Edited;
 
 const USAGE_TEXT: &str = "\
 krm-template expands Templates into Kubernetes objects.
@@ -31,7 +32,7 @@ pub(super) fn run() -> anyhow::Result<u8> {
     };
     let output = function::run(&source, &environment());
     io::report(&output.diagnostics);
-    io::print(&output.text)?;
+    io::print(output.list.iter().flat_map(Edited::pieces))?;
     Ok(if output.diagnostics.has_errors() {
         FAILED
     } else {

@@ -1,6 +1,6 @@
 //! Files and standard streams, by the names users give them.
 
-use std::io::{ErrorKind, IsTerminal, Read, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Read, Write};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -51,10 +51,11 @@ pub(super) fn read(path: &str) -> Result<Arc<Source>> {
 }
 
 /// Writes to standard output. A reader that has gone away is no error.
-pub(super) fn print(text: &str) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
+pub(super) fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Result<()> {
+    let mut stdout = BufWriter::new(std::io::stdout().lock());
+    let mut pieces = pieces.into_iter();
+    match pieces
+        .try_for_each(|piece| stdout.write_all(piece.as_bytes()))
         .and_then(|()| stdout.flush())
     {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

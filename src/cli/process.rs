@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if let Some(message) = output.message {
         io::print_error(&format!("{}\n", message.trim_end()));
     }
-    io::print(&output.text)?;
+    io::print([output.text.as_str()])?;
     Ok(OK)
 }
 

@@ -3,18 +3,18 @@
 //! Contract: the KRM functions specification (`config.kubernetes.io/v1`). What is not changed is
 //! copied byte for byte; JSON stays JSON.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Source;
-use crate::yaml::{self, Cursor, Document, Edit, NodeId, Position, Value};
+use crate::yaml::{self, Cursor, Document, Edit, Edited, NodeId, Position, Value};
 
 /// A ResourceList as it was read.
 #[derive(Debug)]
 pub(crate) struct ResourceList {
     document: Document,
     root: NodeId,
+    style: ItemStyle,
 }
 
 impl ResourceList {
@@ -61,9 +61,14 @@ impl ResourceList {
                 );
             }
         }
+        let style = ItemStyle::of(root);
         let root = root.id();
         drop(roots);
-        Ok(Self { document, root })
+        Ok(Self {
+            document,
+            root,
+            style,
+        })
     }
 
     fn root(&self) -> Cursor<'_> {
@@ -85,274 +90,189 @@ impl ResourceList {
             .filter(|config| !config.is_null())
     }
 
-    /// The text with some items put in place of old ones and others added.
-    pub(crate) fn with_changes(&self, changes: Changes<'_>) -> Result<String> {
-        let mut edits = self.closing_edits()?;
-        edits.extend(changes.edits);
-        let root = self.root();
-        let flow = root.is_flow();
-        let items = root
-            .get("items")
-            .filter(|items| items.children().next().is_some());
-        let mut added_keys = String::new();
-        match items {
-            Some(items) if items.is_flow() => {
-                self.add_to_flow_items(items, &changes.added, &mut edits);
+    /// The text of an object as one more of the items, in the style of the others.
+    pub(crate) fn item_text(&self, document: &Document, object: &Value<'_>) -> Result<String> {
+        match &self.style {
+            ItemStyle::Block { column } => {
+                yaml::render(document, object, Position::Item { column: *column })
             }
-            Some(items) => self.add_to_items(items, &changes.added, &mut edits)?,
-            None => added_keys = self.new_items(&changes.added, &mut edits)?,
+            ItemStyle::JsonLines { indentation } => {
+                let json = yaml::render_json(object, Some(2))?;
+                let lines = json.split('\n');
+                Ok(lines.fold(String::new(), |text, line| text + "\n" + indentation + line))
+            }
+            ItemStyle::Json => yaml::render_json(object, None),
         }
+    }
+
+    /// The text with the changes made.
+    pub(crate) fn with_changes(&self, changes: Changes) -> Result<Edited> {
+        let mut edits = changes.edits;
+        let root = self.root();
+        let mut keys = Vec::new();
+        self.add_items(&changes.added, &mut edits, &mut keys);
         if changes
             .results
             .items()
             .is_some_and(|results| !results.is_empty())
         {
-            self.add_results(changes.results, flow, &mut edits, &mut added_keys);
+            self.add_results(changes.results, &mut edits, &mut keys);
         }
-        if !added_keys.is_empty() {
-            self.add_keys(&added_keys, &mut edits);
-        }
-        let text = self.document.text();
-        Ok(yaml::apply(text, 0..text.len(), &mut edits))
-    }
-
-    /// Adds objects behind the items of a block sequence.
-    fn add_to_items(
-        &self,
-        items: Cursor<'_>,
-        added: &[Added<'_>],
-        edits: &mut Vec<Edit>,
-    ) -> Result<()> {
-        let Some(last) = items.children().last() else {
-            return Ok(());
-        };
-        if added.is_empty() {
-            return Ok(());
-        }
-        let column = self.document.column(last.node().entry as usize);
-        let mut text = String::new();
-        for object in added {
-            text.push_str(&yaml::render(
-                object.document,
-                &object.value,
-                Position::Item { column },
-            )?);
-        }
-        let at = yaml::end_with_comments(last);
-        edits.push(self.lines_at(at, text));
-        Ok(())
-    }
-
-    /// Adds objects, as JSON, to items that stand in brackets.
-    fn add_to_flow_items(&self, items: Cursor<'_>, added: &[Added<'_>], edits: &mut Vec<Edit>) {
-        let Some(last) = items.children().last() else {
-            return;
-        };
-        let mut text = String::new();
-        for object in added {
-            text.push(',');
-            text.push_str(&self.json_item(last, &object.value));
-        }
-        let end = last.node().value.end as usize;
-        edits.push(Edit {
-            start: end,
-            end,
-            text,
-        });
-    }
-
-    /// One more item of a JSON list: on lines of its own if the last one is.
-    fn json_item(&self, last: Cursor<'_>, value: &Value<'_>) -> String {
-        let start = last.node().value.start as usize;
-        let line = self.document.slice(self.document.line_start(start)..start);
-        let mut out = String::new();
-        if line.bytes().all(|byte| byte.is_ascii_whitespace()) && start > line.len() {
-            let mut json = String::new();
-            yaml::json(&mut json, value, Some(2), 0);
-            for part in json.split('\n') {
-                out.push('\n');
-                out.push_str(line);
-                out.push_str(part);
-            }
-        } else {
-            out.push(' ');
-            yaml::json(&mut out, value, None, 0);
-        }
-        out
-    }
-
-    /// Puts objects where there are no items yet: an empty list, nothing, or no such key.
-    /// Returns the lines of keys to add.
-    fn new_items(&self, added: &[Added<'_>], edits: &mut Vec<Edit>) -> Result<String> {
-        let root = self.root();
-        let entry = root.get("items");
         if root.is_flow() {
-            let mut text = String::from("[");
-            for (index, object) in added.iter().enumerate() {
-                text.push_str(if index > 0 { ", " } else { "" });
-                yaml::json(&mut text, &object.value, None, 0);
-            }
-            text.push(']');
-            return Ok(match entry {
-                Some(entry) if added.is_empty() && entry.is_sequence() => String::new(),
-                Some(entry) => {
-                    edits.push(replacement(entry, text));
-                    String::new()
-                }
-                None => format!("\"items\": {text}"),
-            });
-        }
-        let column = self.document.column(root.node().value.start as usize);
-        let mut text = String::new();
-        for object in added {
-            text.push_str(&yaml::render(
-                object.document,
-                &object.value,
-                Position::Item { column },
-            )?);
-        }
-        if added.is_empty() {
-            return Ok(match entry {
-                Some(entry) if entry.is_sequence() => String::new(),
-                Some(entry) => {
-                    edits.push(replacement(entry, " []".to_owned()));
-                    String::new()
-                }
-                None => "items: []\n".to_owned(),
-            });
-        }
-        let Some(entry) = entry else {
-            return Ok(format!("items:\n{text}"));
-        };
-        // `items: []`, `items: null`, `items:` and a comment behind it.
-        let node = entry.node();
-        let colon = self
-            .document
-            .slice(node.key.end as usize..node.props as usize);
-        let start = node.key.end as usize + colon.find(':').map_or(0, |at| at + 1);
-        edits.push(Edit {
-            start,
-            end: node.value.end as usize,
-            text: String::new(),
-        });
-        edits.push(self.lines_at(
-            yaml::next_line(self.document.text(), node.value.end as usize),
-            text,
-        ));
-        Ok(String::new())
-    }
-
-    fn add_results(
-        &self,
-        list: Value<'static>,
-        flow: bool,
-        edits: &mut Vec<Edit>,
-        keys: &mut String,
-    ) {
-        let mut text = String::new();
-        let old = self.root().get("results");
-        if flow || old.is_some() {
-            yaml::json(&mut text, &list, None, 0);
-            match old {
-                Some(old) => edits.push(replacement(old, format!(" {text}"))),
-                None => {
-                    let _ = write!(
-                        keys,
-                        "{}\"results\": {text}",
-                        if keys.is_empty() { "" } else { ", " }
-                    );
-                }
-            }
-            return;
-        }
-        let results = Value::mapping(vec![("results".into(), list)]);
-        keys.push_str(&yaml::to_string(&results));
-    }
-
-    /// Adds top-level keys at the end.
-    fn add_keys(&self, keys: &str, edits: &mut Vec<Edit>) {
-        let root = self.root();
-        let node = root.node();
-        if root.is_flow() {
-            let end = node.value.end as usize - 1;
-            let last = root
+            self.add_flow_keys(&keys, &mut edits);
+        } else if !keys.is_empty() {
+            let at = root
                 .children()
                 .last()
-                .map(|last| last.node().value.end as usize);
-            let (at, comma) = last.map_or((end, ""), |last| (last, ", "));
-            edits.push(Edit {
-                start: at,
-                end: at,
-                text: format!("{comma}{keys}"),
-            });
+                .map_or(root.end(), yaml::end_with_comments);
+            edits.push(self.lines_at(at, &keys.concat()));
+        }
+        let length = self.document.text().len();
+        if edits.iter().any(|edit| edit.end == length) {
+            edits.extend(yaml::close(&self.document)?);
+        }
+        Edited::new(&self.document, edits)
+    }
+
+    /// Puts new items behind the others; where there are none, `keys` may get the key for them.
+    fn add_items(&self, added: &[String], edits: &mut Vec<Edit>, keys: &mut Vec<String>) {
+        let entry = self.root().get("items");
+        let last = entry.and_then(|items| items.children().last());
+        match (last, entry) {
+            (Some(_), _) if added.is_empty() => {}
+            (None, Some(entry)) if added.is_empty() && entry.is_sequence() => {}
+            (Some(last), _) => match self.style {
+                ItemStyle::Block { .. } => {
+                    edits.push(self.lines_at(yaml::end_with_comments(last), &added.concat()));
+                }
+                ItemStyle::JsonLines { .. } => {
+                    edits.push(Edit::insert(last.end(), comma_before_each(added, ",")));
+                }
+                ItemStyle::Json => {
+                    edits.push(Edit::insert(last.end(), comma_before_each(added, ", ")));
+                }
+            },
+            (None, Some(entry)) if added.is_empty() || self.root().is_flow() => {
+                edits.push(behind_key(entry, &format!("[{}]", added.join(", "))));
+            }
+            (None, None) if self.root().is_flow() => {
+                keys.push(format!("\"items\": [{}]", added.join(", ")));
+            }
+            (None, None) if added.is_empty() => keys.push("items: []\n".to_owned()),
+            (None, None) => keys.push(format!("items:\n{}", added.concat())),
+            // `items: []`, `items: null` or `items:`, and maybe a comment behind it.
+            (None, Some(entry)) => {
+                edits.push(behind_key(entry, ""));
+                let line = yaml::next_line(self.document.text(), entry.end());
+                edits.push(self.lines_at(line, &added.concat()));
+            }
+        }
+    }
+
+    /// Puts the list of results in place of the one that is there, or makes a key for it.
+    fn add_results(&self, list: Value<'static>, edits: &mut Vec<Edit>, keys: &mut Vec<String>) {
+        let mut json = String::new();
+        yaml::json(&mut json, &list, None, 0);
+        match self.root().get("results") {
+            Some(old) => edits.push(behind_key(old, &json)),
+            None if self.root().is_flow() => keys.push(format!("\"results\": {json}")),
+            None => keys.push(yaml::to_string(&Value::mapping(vec![(
+                "results".into(),
+                list,
+            )]))),
+        }
+    }
+
+    /// Adds keys at the end of a ResourceList in braces.
+    fn add_flow_keys(&self, keys: &[String], edits: &mut Vec<Edit>) {
+        if keys.is_empty() {
             return;
         }
-        let at = root
-            .children()
-            .last()
-            .map_or(node.value.end as usize, yaml::end_with_comments);
-        edits.push(self.lines_at(at, keys.to_owned()));
+        match self.root().children().last() {
+            Some(last) => edits.push(Edit::insert(last.end(), comma_before_each(keys, ", "))),
+            None => edits.push(Edit::insert(self.root().end() - 1, keys.join(", "))),
+        }
     }
 
     /// An edit that puts whole lines at `at`, which is the start of a line or the end of the text.
-    fn lines_at(&self, at: usize, mut lines: String) -> Edit {
+    fn lines_at(&self, at: usize, lines: &str) -> Edit {
         let before = self.document.text().get(..at).unwrap_or_default();
-        if !before.is_empty() && !before.ends_with('\n') {
-            lines.insert(0, '\n');
-        }
-        Edit {
-            start: at,
-            end: at,
-            text: lines,
-        }
-    }
-
-    /// Edits that let lines be added to a text that ends in a block scalar without a line break.
-    fn closing_edits(&self) -> Result<Vec<Edit>> {
-        if self.document.text().ends_with('\n') {
-            return Ok(Vec::new());
-        }
-        yaml::close(&self.document)
+        let open = !before.is_empty() && !before.ends_with('\n');
+        Edit::insert(at, format!("{}{lines}", if open { "\n" } else { "" }))
     }
 }
 
-/// Replaces what stands behind an entry's key.
-fn replacement(entry: Cursor<'_>, text: String) -> Edit {
-    let node = entry.node();
-    let start = if node.value.is_empty() {
-        node.value.start
-    } else {
-        node.props
-    };
-    let text = if node.value.is_empty() {
-        text
-    } else {
-        text.trim_start().to_owned()
-    };
+/// How items are written.
+#[derive(Debug)]
+enum ItemStyle {
+    /// As block YAML behind a dash at this column.
+    Block { column: usize },
+    /// As JSON on lines of their own.
+    JsonLines { indentation: String },
+    /// As JSON on the line of the item before.
+    Json,
+}
+
+impl ItemStyle {
+    /// The style of the items there are.
+    fn of(root: Cursor<'_>) -> Self {
+        let document = root.document();
+        let items = root.get("items");
+        let Some(last) = items.and_then(|items| items.children().last()) else {
+            let column = document.column(root.start());
+            return if root.is_flow() {
+                Self::Json
+            } else {
+                Self::Block { column }
+            };
+        };
+        let start = last.start();
+        if !items.is_some_and(Cursor::is_flow) {
+            return Self::Block {
+                column: document.column(start),
+            };
+        }
+        let indentation = document.slice(document.line_start(start)..start);
+        if indentation.bytes().all(|byte| byte.is_ascii_whitespace())
+            && document.line_start(start) > 0
+        {
+            return Self::JsonLines {
+                indentation: indentation.to_owned(),
+            };
+        }
+        Self::Json
+    }
+}
+
+fn comma_before_each(texts: &[String], comma: &str) -> String {
+    texts
+        .iter()
+        .flat_map(|text| [comma, text.as_str()])
+        .collect()
+}
+
+/// Puts a text on one line in place of what stands behind an entry's key.
+fn behind_key(entry: Cursor<'_>, text: &str) -> Edit {
+    let start = entry.behind_key();
+    let blank = if text.is_empty() { "" } else { " " };
     Edit {
-        start: start as usize,
-        end: node.value.end as usize,
-        text,
+        start,
+        end: entry.end().max(start),
+        text: format!("{blank}{text}"),
     }
-}
-
-/// An object to add: a value, and the document its layout comes from.
-pub(crate) struct Added<'d> {
-    pub(crate) document: &'d Document,
-    pub(crate) value: Value<'d>,
 }
 
 /// What a function does to a ResourceList.
-pub(crate) struct Changes<'d> {
+pub(crate) struct Changes {
     /// Edits inside items that stay.
     pub(crate) edits: Vec<Edit>,
-    /// Objects to add behind the last item.
-    pub(crate) added: Vec<Added<'d>>,
+    /// Objects to add behind the last item, as [`ResourceList::item_text`] writes them.
+    pub(crate) added: Vec<String>,
     /// The list of what there is to report.
     pub(crate) results: Value<'static>,
 }
 
-impl Default for Changes<'_> {
+impl Default for Changes {
     fn default() -> Self {
         Self {
             edits: Vec::new(),

@@ -39,15 +39,18 @@ pub struct Object<'d> {
     pub field: String,
 }
 
+/// Takes the objects one by one; what it has to say of one goes to the diagnostics.
+pub type Sink<'s> = dyn FnMut(Object<'_>, &mut Diagnostics) + 's;
+
 /// Expands `template` with `given` values, the strongest last, and hands each object to `sink` in
 /// order. Returns the message, if the Template has one. All errors and warnings go to
 /// `diagnostics`; after an error the objects are of no use.
-pub fn process<'d>(
-    template: &Template<'d>,
+pub fn process(
+    template: &Template<'_>,
     given: &[Given],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
-    sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics),
+    sink: &mut Sink<'_>,
 ) -> Option<String> {
     let mut found = Diagnostics::new();
     let message = expand(template, given, options, &mut found, sink);
@@ -61,7 +64,7 @@ fn expand<'d>(
     given: &[Given],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
-    sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics),
+    sink: &mut Sink<'_>,
 ) -> Option<String> {
     let mut generate = |parameter: &Parameter<'d>, from: &str, known: &Parameters<'d>| {
         generation::generated(template, parameter, from, known, &options.generation)
@@ -150,7 +153,7 @@ impl<'d> Expander<'_, '_, 'd> {
         node: Cursor<'d>,
         index: usize,
         diagnostics: &mut Diagnostics,
-        sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics),
+        sink: &mut Sink<'_>,
     ) {
         let field = format!("objects[{index}]");
         if !node.is_mapping() {
@@ -199,7 +202,7 @@ impl<'d> Expander<'_, '_, 'd> {
         node: Cursor<'d>,
         field: String,
         diagnostics: &mut Diagnostics,
-        sink: &mut dyn FnMut(Object<'d>, &mut Diagnostics),
+        sink: &mut Sink<'_>,
         depth: usize,
     ) {
         let is_list = value

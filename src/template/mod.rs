@@ -20,7 +20,7 @@ mod substitute;
 mod values;
 
 pub use dialect::Dialect;
-pub use expand::{Object, Options, process};
+pub use expand::{Object, Options, Sink, process};
 pub use generation::Generation;
 pub use model::{Parameter, ParameterType, Template};
 pub use output::{Format, Writer};

@@ -14,6 +14,8 @@ mod read;
 mod render;
 #[doc(hidden)]
 pub mod scalar;
+#[cfg(test)]
+mod tests;
 mod value;
 mod write;
 
@@ -25,5 +27,7 @@ pub use value::{Data, Scalar, Value};
 
 pub(crate) use emit::json;
 pub(crate) use parse::next_line;
-pub(crate) use render::{close, to_string, update};
-pub(crate) use write::{Edit, apply, end_with_comments};
+pub use write::Edited;
+
+pub(crate) use render::{close, render_json, to_string, update};
+pub(crate) use write::{Edit, end_with_comments};

@@ -189,6 +189,19 @@ impl Document {
         }
     }
 
+    /// The line break of the first line.
+    pub(crate) fn eol(&self) -> &'static str {
+        match memchr::memchr(b'\n', self.text().as_bytes()) {
+            Some(newline) if self.slice(0..newline).ends_with('\r') => "\r\n",
+            _ => "\n",
+        }
+    }
+
+    /// Whether a node has an anchor, and so an alias may stand for it.
+    pub(crate) fn has_anchors(&self) -> bool {
+        self.nodes.iter().any(|node| node.has(Flags::ANCHOR))
+    }
+
     /// The children of `id`, which are its entries or items.
     pub(crate) fn children(&self, id: NodeId) -> Children<'_> {
         let node = self.node(id);
@@ -289,6 +302,24 @@ impl<'d> Cursor<'d> {
     #[must_use]
     pub fn raw(self) -> &'d str {
         self.document.slice(self.node().value.range())
+    }
+
+    /// Where the entry, item or root begins: at its key, dash or value.
+    pub(crate) fn start(self) -> usize {
+        self.node().entry as usize
+    }
+
+    /// Where the value ends.
+    pub(crate) fn end(self) -> usize {
+        self.node().value.end as usize
+    }
+
+    /// Behind the `:` of a mapping entry; without one, behind the key.
+    pub(crate) fn behind_key(self) -> usize {
+        let node = self.node();
+        let end = node.key.end as usize;
+        let between = self.document.slice(end..node.props as usize);
+        between.find(':').map_or(end, |colon| end + colon + 1)
     }
 
     /// Where the value is; for an absent value, where its key or dash is.

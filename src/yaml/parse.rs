@@ -38,6 +38,7 @@ impl Document {
             stack: Vec::new(),
             anchors: Vec::new(),
             last: Last::Nothing,
+            behind_document: 0,
             complex_depth: 0,
         };
         for event in Parser::new_from_str_with_options(text, options) {
@@ -191,6 +192,8 @@ struct Builder<'t> {
     /// The node of each anchor id; ids count from 1.
     anchors: Vec<u32>,
     last: Last,
+    /// The end of the last document, from where on an implicit one may begin.
+    behind_document: usize,
     /// How deep inside a collection that is a mapping's key.
     complex_depth: usize,
 }
@@ -255,7 +258,13 @@ impl Builder<'_> {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(range),
             Event::Anchor(id, _) => self.anchor(*id, range),
-            Event::DocumentStart(..) => {
+            Event::DocumentEnd => self.behind_document = range.end,
+            Event::DocumentStart(explicit, _) => {
+                let cursor = if *explicit {
+                    range.end
+                } else {
+                    self.behind_document
+                };
                 self.anchors.clear();
                 self.stack.clear();
                 self.last = Last::Nothing;
@@ -263,7 +272,7 @@ impl Builder<'_> {
                     node: usize::MAX,
                     mapping: false,
                     flow: true,
-                    cursor: range.end,
+                    cursor,
                     key: None,
                 });
             }

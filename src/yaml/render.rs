@@ -10,7 +10,7 @@ use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::scalar::Style;
 use crate::yaml::value::{Data, Scalar, Value};
-use crate::yaml::write::{self, Anchors, Edit, Rewrite};
+use crate::yaml::write::{self, Edit, Purpose, Rewrite};
 
 /// Where a value's text will stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Position {
 /// library that must not pass in silence.
 pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
     let text = match value.origin.map(|id| document.cursor(id)) {
-        Some(node) if node.node().kind == Kind::Mapping && !node.node().has(Flags::FLOW) => {
+        Some(node) if node.node().kind == Kind::Mapping && can_move(node) => {
             moved(node, value, position)?
         }
         _ => fresh(value, position),
@@ -40,27 +40,49 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     check(text, value, position)
 }
 
+/// Writes `value` as JSON, on one line or with `width` spaces a level.
+///
+/// # Errors
+/// As [`render`].
+pub(crate) fn render_json(value: &Value<'_>, width: Option<usize>) -> Result<String> {
+    let mut json = String::new();
+    emit::json(&mut json, value, width, 0);
+    check(json, value, Position::Document)
+}
+
+/// Whether the text of a node means the same elsewhere: not in braces, which may stand left of
+/// what they are in, nor with lone carriage returns for line breaks or tags that a directive
+/// declares.
+fn can_move(node: Cursor<'_>) -> bool {
+    let has_lone_return = |text: &str| {
+        memchr::memchr_iter(b'\r', text.as_bytes())
+            .any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'))
+    };
+    !node.is_flow() && !has_lone_return(node.raw()) && !node.document().text().contains("%TAG")
+}
+
 /// The text `value` was read from, edited and moved.
 fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<String> {
     let document = node.document();
     let start = node.node().value.start as usize;
     let end = write::end_with_comments(node);
-    let mut edits = Rewrite::edits(node, value, Anchors::WriteOut)?;
+    let mut edits = Rewrite::edits(node, value, Purpose::Move)?;
     edits.retain(|edit| edit.start >= start);
-    let text = write::apply(document.text(), start..end, &mut edits);
+    let mut text = write::apply(document.text(), start..end, &mut edits);
+    if !document.slice(start..end).ends_with('\n') {
+        text.push_str(document.eol());
+    }
     let from = document.column(start);
     let comments = write::head_comments(node);
-    Ok(assemble(
-        &comments,
-        &write::reindent(&text, from, position.column()),
-        position,
-    ))
+    let text = write::reindent(&text, from, position.column());
+    Ok(assemble(&comments, &text, position, document.eol()))
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {
     let mut text = String::new();
     Layout::default().root(&mut text, value, position.column());
-    assemble(&[], &text, position)
+    text.push('\n');
+    assemble(&[], &text, position, "\n")
 }
 
 impl Position {
@@ -73,7 +95,7 @@ impl Position {
     }
 }
 
-fn assemble(comments: &[&str], text: &str, position: Position) -> String {
+fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let indentation = position.column();
     if let Position::Item { column } = position {
@@ -83,13 +105,10 @@ fn assemble(comments: &[&str], text: &str, position: Position) -> String {
     // Comments stand behind the dash, where kpt puts them itself: above it, it repeats them.
     for comment in comments {
         out.push_str(comment);
-        out.push('\n');
+        out.push_str(eol);
         emit::indent(&mut out, indentation);
     }
     out.push_str(text);
-    if !out.ends_with('\n') {
-        out.push('\n');
-    }
     out
 }
 
@@ -100,10 +119,9 @@ fn assemble(comments: &[&str], text: &str, position: Position) -> String {
 /// As [`render`].
 pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
     adopt(&mut value, old);
-    let edits = Rewrite::edits(old, &value, Anchors::Keep)?;
+    let edits = Rewrite::edits(old, &value, Purpose::Stay)?;
     let document = old.document();
-    let anchored = document.nodes.iter().any(|node| node.has(Flags::ANCHOR));
-    if !edits.is_empty() && !old.node().has(Flags::IN_FLOW) && !anchored {
+    if !edits.is_empty() && !old.node().has(Flags::IN_FLOW) && !document.has_anchors() {
         let start = document.line_start(old.node().entry as usize);
         let text = write::apply(
             document.text(),
@@ -306,5 +324,5 @@ pub(crate) fn close(document: &Document) -> Result<Vec<Edit>> {
         origin: Some(cursor.id()),
         data: Data::Scalar(scalar),
     };
-    Rewrite::edits(cursor, &value, Anchors::Keep)
+    Rewrite::edits(cursor, &value, Purpose::Move)
 }

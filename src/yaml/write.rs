@@ -5,11 +5,16 @@
 //! behind the sibling before it, a removed one goes with the comment lines directly above it.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostics, Result};
+use crate::source::Source;
 use crate::yaml::emit::{self, Layout, Slot};
-use crate::yaml::node::{Cursor, Document, Flags, Kind, Node, NodeId};
+use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
+use crate::yaml::read::DuplicateKeys;
 use crate::yaml::scalar::{self, Context, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 
@@ -21,8 +26,64 @@ pub(crate) struct Edit {
     pub(crate) text: String,
 }
 
+impl Edit {
+    /// Puts `text` at an offset.
+    pub(crate) const fn insert(at: usize, text: String) -> Self {
+        Self {
+            start: at,
+            end: at,
+            text,
+        }
+    }
+}
+
+/// A text with edits made: what lies between them is never copied until it is printed.
+#[derive(Debug)]
+pub struct Edited {
+    source: Arc<Source>,
+    /// Sorted; none overlaps another.
+    edits: Vec<Edit>,
+}
+
+impl Edited {
+    /// The text of `document` with `edits` made.
+    ///
+    /// # Errors
+    /// If the text is YAML no more: an edit of a text with anchors may leave an alias of nothing.
+    pub(crate) fn new(document: &Document, mut edits: Vec<Edit>) -> Result<Self> {
+        edits.sort_by_key(|edit| (edit.start, edit.end));
+        let edited = Self {
+            source: Arc::clone(&document.source),
+            edits,
+        };
+        if document.has_anchors() && !edited.edits.is_empty() {
+            let source = Source::new("output", edited.to_string());
+            Document::parse(&source)?;
+        }
+        Ok(edited)
+    }
+
+    /// The text in pieces, in order.
+    pub fn pieces(&self) -> impl Iterator<Item = &str> {
+        let text = self.source.text();
+        let starts = std::iter::once(0).chain(self.edits.iter().map(|edit| edit.end));
+        let ends = self.edits.iter().map(|edit| edit.start).chain([text.len()]);
+        let gaps = starts
+            .zip(ends)
+            .map(|(start, end)| text.get(start..end).unwrap_or_default());
+        let texts = self.edits.iter().map(|edit| edit.text.as_str()).chain([""]);
+        gaps.zip(texts).flat_map(|(gap, text)| [gap, text])
+    }
+}
+
+impl fmt::Display for Edited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pieces().try_for_each(|piece| f.write_str(piece))
+    }
+}
+
 /// Copies `range` of `text`, with the edits in it made. Edits must not overlap.
-pub(crate) fn apply(text: &str, range: std::ops::Range<usize>, edits: &mut [Edit]) -> String {
+pub(crate) fn apply(text: &str, range: Range<usize>, edits: &mut [Edit]) -> String {
     edits.sort_by_key(|edit| (edit.start, edit.end));
     let mut out = String::with_capacity(range.len() + 64);
     let mut at = range.start;
@@ -35,20 +96,21 @@ pub(crate) fn apply(text: &str, range: std::ops::Range<usize>, edits: &mut [Edit
     out
 }
 
-/// What becomes of `&anchors` and `*aliases` in the text.
+/// What the edited text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Anchors {
-    /// The text stays in its document: they stay where the data is unchanged.
-    Keep,
-    /// The text moves elsewhere: anchors go, aliases are written out.
-    WriteOut,
+pub(crate) enum Purpose {
+    /// It stays where it is: all text stays whose data is unchanged.
+    Stay,
+    /// It is moved to another column and away from what stands around it: anchors and merge keys
+    /// go, aliases are written out, and so are scalars that depend on where they stand.
+    Move,
 }
 
 /// Collects the edits that turn the text of one node into that of a changed value.
 pub(crate) struct Rewrite<'d> {
     document: &'d Document,
     layout: Layout,
-    anchors: Anchors,
+    purpose: Purpose,
     /// The column text may be moved left to; a continuation line that starts left of it cannot move
     /// along and is written anew.
     column: usize,
@@ -63,14 +125,14 @@ impl<'d> Rewrite<'d> {
     pub(crate) fn edits(
         node: Cursor<'d>,
         value: &Value<'_>,
-        anchors: Anchors,
+        purpose: Purpose,
     ) -> Result<Vec<Edit>> {
         let document = node.document();
         let column = document.column(node.node().value.start as usize);
         let mut rewrite = Self {
             document,
             layout: layout_of(node),
-            anchors,
+            purpose,
             column,
             edits: Vec::new(),
         };
@@ -99,6 +161,7 @@ impl<'d> Rewrite<'d> {
                     self.drop_anchor(&node);
                 }
             }
+            (Kind::Mapping, _) if has_merge_key(cursor) && self.stays(cursor, value) => {}
             (Kind::Mapping, Data::Mapping(entries)) if has_children && !entries.is_empty() => {
                 self.drop_anchor(&node);
                 self.mapping(id, entries)?;
@@ -113,22 +176,29 @@ impl<'d> Rewrite<'d> {
             (Kind::Sequence, Data::Sequence(items)) if !has_children && items.is_empty() => {
                 self.drop_anchor(&node);
             }
-            (Kind::Alias, _) if self.anchors == Anchors::Keep => {
-                let mut ignored = crate::diagnostic::Diagnostics::new();
-                let old = cursor.value(crate::yaml::read::DuplicateKeys::LastWins, &mut ignored);
-                if old.as_ref() != Some(value) {
-                    self.replace(id, value);
-                }
-            }
+            (Kind::Alias, _) if self.stays(cursor, value) => {}
             _ => self.replace(id, value),
         }
         Ok(())
     }
 
+    /// Whether a node that gets its data from others has it unchanged, and may go on doing so.
+    fn stays(&self, cursor: Cursor<'_>, value: &Value<'_>) -> bool {
+        let read = || cursor.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+        self.purpose == Purpose::Stay && read().as_ref() == Some(value)
+    }
+
     /// Whether the text of a scalar would not survive being moved, though its value is unchanged.
     fn must_respell(&self, node: &Node, style: Style) -> bool {
+        if self.purpose == Purpose::Stay {
+            return false;
+        }
         let text = self.document.slice(node.value.range());
         match style {
+            // Line breaks to Go, but not to `reindent`.
+            Style::Literal | Style::Folded if text.contains(['\u{85}', '\u{2028}', '\u{2029}']) => {
+                true
+            }
             // At the end of a file without a last line break, `|` means `|-`; not so once moved.
             Style::Literal | Style::Folded => !text.ends_with('\n') && text.contains('\n'),
             _ => text.split('\n').skip(1).any(|line| {
@@ -140,7 +210,7 @@ impl<'d> Rewrite<'d> {
 
     /// Takes out `&name`.
     fn drop_anchor(&mut self, node: &Node) {
-        if !node.has(Flags::ANCHOR) || self.anchors == Anchors::Keep {
+        if !node.has(Flags::ANCHOR) || self.purpose == Purpose::Stay {
             return;
         }
         let base = node.props as usize;
@@ -191,17 +261,18 @@ impl<'d> Rewrite<'d> {
                 continue;
             };
             let cursor = self.document.cursor(child);
-            if cursor.key()? != *key {
+            let alias = cursor.node().key_kind == KeyKind::Alias && self.purpose == Purpose::Move;
+            if alias || cursor.key()? != *key {
                 self.rename(child, key, column);
             }
             self.node(child, value)?;
         }
         // Behind what is inserted further in, which may come to stand on the same line.
-        for (after, index) in &kept.inserts {
+        for (side, index) in &kept.inserts {
             let Some((key, value)) = entries.get(*index) else {
                 continue;
             };
-            self.insert(id, *after, flow, column, |out| {
+            self.insert(*side, flow, column, |out| {
                 if flow {
                     emit::flow_entry(out, key, value);
                 } else {
@@ -232,11 +303,11 @@ impl<'d> Rewrite<'d> {
                 self.node(child, value)?;
             }
         }
-        for (after, index) in &kept.inserts {
+        for (side, index) in &kept.inserts {
             let Some(value) = items.get(*index) else {
                 continue;
             };
-            self.insert(id, *after, flow, column, |out| {
+            self.insert(*side, flow, column, |out| {
                 if flow {
                     emit::flow(out, value);
                 } else {
@@ -269,16 +340,14 @@ impl<'d> Rewrite<'d> {
             .iter()
             .filter_map(|&child| Some((child, find(child)?)))
             .collect();
-        if pairs.is_empty() {
-            return None;
-        }
+        let first = pairs.first()?.0;
         self.remove_others(&children, &pairs);
         let mut inserts = Vec::new();
-        let mut after = None;
+        let mut side = Side::Before(first);
         for (index, origin) in origins.iter().enumerate() {
             match origin.filter(|origin| children.binary_search(origin).is_ok()) {
-                Some(child) => after = Some(child),
-                None => inserts.push((after, index)),
+                Some(child) => side = Side::Behind(child),
+                None => inserts.push((side, index)),
             }
         }
         Some(Kept { pairs, inserts })
@@ -355,25 +424,18 @@ impl<'d> Rewrite<'d> {
             .map_or(0, |child| self.document.column(child.node().entry as usize))
     }
 
-    /// Puts new text behind the child `after`, or before the first child that stays.
-    fn insert(
-        &mut self,
-        id: NodeId,
-        after: Option<NodeId>,
-        flow: bool,
-        column: usize,
-        write: impl Fn(&mut String),
-    ) {
+    /// Puts new text beside a child that stays.
+    fn insert(&mut self, side: Side, flow: bool, column: usize, write: impl Fn(&mut String)) {
         let text = self.document.text();
         let mut out = String::new();
-        match (after, flow) {
-            (Some(after), true) => {
+        match (side, flow) {
+            (Side::Behind(after), true) => {
                 out.push_str(", ");
                 write(&mut out);
                 let end = self.document.node(after).value.end as usize;
                 self.edit(end, end, out);
             }
-            (Some(after), false) => {
+            (Side::Behind(after), false) => {
                 let end = self.document.node(after).value.end as usize;
                 let at = end_of_entry(text, end);
                 let closed = text.get(..at).is_some_and(|before| before.ends_with('\n'));
@@ -387,11 +449,8 @@ impl<'d> Rewrite<'d> {
                 }
                 self.edit(at, at, out);
             }
-            (None, _) => {
-                let Some(first) = self.document.children(id).next() else {
-                    return;
-                };
-                let at = first.node().entry as usize;
+            (Side::Before(first), _) => {
+                let at = self.document.node(first).entry as usize;
                 write(&mut out);
                 if flow {
                     out.push_str(", ");
@@ -404,7 +463,6 @@ impl<'d> Rewrite<'d> {
     }
 
     fn rename(&mut self, id: NodeId, key: &str, column: usize) {
-        use crate::yaml::node::KeyKind;
         let node = self.document.node(id);
         let mut out = String::new();
         if scalar::key_needs_explicit(key) && !node.has(Flags::IN_FLOW) {
@@ -465,8 +523,7 @@ impl<'d> Rewrite<'d> {
             return;
         }
         let column = document.column(node.entry as usize);
-        let is_item = text.get(node.key.range()) == Some("-")
-            && node.key_kind == crate::yaml::node::KeyKind::None;
+        let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == KeyKind::None;
         let slot = if is_item { Slot::Item } else { Slot::Entry };
         let mut out = String::new();
         let layout = self.body_layout(node, column, slot);
@@ -558,8 +615,21 @@ impl<'d> Rewrite<'d> {
 struct Kept {
     /// Children that stay, in order, each with the index of its value.
     pairs: Vec<(NodeId, usize)>,
-    /// The child each new value goes behind, and the value's index.
-    inserts: Vec<(Option<NodeId>, usize)>,
+    /// Where each new value goes, and the value's index.
+    inserts: Vec<(Side, usize)>,
+}
+
+/// Where a new entry or item goes.
+#[derive(Clone, Copy)]
+enum Side {
+    Before(NodeId),
+    Behind(NodeId),
+}
+
+fn has_merge_key(mapping: Cursor<'_>) -> bool {
+    mapping
+        .children()
+        .any(|entry| entry.key().is_ok_and(|key| key == "<<"))
 }
 
 /// Behind the line on which an entry ends.
@@ -591,12 +661,10 @@ fn lead_comments(text: &str, line: usize, column: usize) -> usize {
 /// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
 fn layout_of(node: Cursor<'_>) -> Layout {
     let document = node.document();
-    let mut layout = Layout::default();
-    let crlf = memchr::memchr(b'\n', document.text().as_bytes())
-        .is_some_and(|at| document.text().as_bytes().get(at.wrapping_sub(1)) == Some(&b'\r'));
-    if crlf {
-        layout.eol = "\r\n";
-    }
+    let mut layout = Layout {
+        eol: document.eol(),
+        ..Layout::default()
+    };
     let last = node.node().next;
     let (mut unit, mut sequence) = (None, None);
     let mut at = node.id().0;
@@ -604,7 +672,7 @@ fn layout_of(node: Cursor<'_>) -> Layout {
         let id = NodeId(at);
         let current = document.node(id);
         at += 1;
-        if current.has(Flags::FLOW) || current.key_kind == crate::yaml::node::KeyKind::None {
+        if current.has(Flags::FLOW) || current.key_kind == KeyKind::None {
             continue;
         }
         let Some(child) = document.children(id).next() else {

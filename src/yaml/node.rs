@@ -117,6 +117,8 @@ pub struct Document {
     pub(crate) source: Arc<Source>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) roots: Vec<u32>,
+    /// Whether a `%TAG` directive gives tags a meaning of their own.
+    pub(crate) has_tag_directives: bool,
 }
 
 impl Document {

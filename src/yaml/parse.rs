@@ -49,6 +49,7 @@ impl Document {
             source: Arc::clone(source),
             nodes: builder.nodes,
             roots: builder.roots,
+            has_tag_directives: memchr::memmem::find(text.as_bytes(), b"%TAG").is_some(),
         })
     }
 }

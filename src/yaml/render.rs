@@ -58,7 +58,7 @@ fn can_move(node: Cursor<'_>) -> bool {
         memchr::memchr_iter(b'\r', text.as_bytes())
             .any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'))
     };
-    !node.is_flow() && !has_lone_return(node.raw()) && !node.document().text().contains("%TAG")
+    !node.is_flow() && !has_lone_return(node.raw()) && !node.document().has_tag_directives
 }
 
 /// The text `value` was read from, edited and moved.

@@ -16,7 +16,7 @@ use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
 use crate::source::Source;
 use crate::template::{self, Generation, Object, Options, Template};
-use crate::yaml::{self, Cursor, Data, DuplicateKeys, Edit, Edited, Value};
+use crate::yaml::{self, Cursor, Data, Document, DuplicateKeys, Edit, Edited, Value};
 
 /// The annotation that names the Secret among the items that generated values are derived from.
 const SEED_SECRET: &str = "template.krm.dev/seed-secret";
@@ -40,14 +40,26 @@ pub struct Output {
 /// Runs the function on the text of a ResourceList.
 #[must_use]
 pub fn run(source: &Arc<Source>, environment: &Environment) -> Output {
-    let mut diagnostics = Diagnostics::new();
-    let Some(list) = diagnostics.take(ResourceList::read(source)) else {
-        return Output {
+    Document::read_with(source, |document| match ResourceList::read(document) {
+        Ok(list) => run_on(&list, environment),
+        Err(diagnostic) => diagnostic.into(),
+    })
+    .unwrap_or_else(Output::from)
+}
+
+impl From<Box<Diagnostic>> for Output {
+    /// Of an input that is no ResourceList.
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self {
             list: None,
-            diagnostics,
-        };
-    };
-    let changes = changes(&list, environment, &mut diagnostics);
+            diagnostics: diagnostic.into(),
+        }
+    }
+}
+
+fn run_on(list: &ResourceList<'_>, environment: &Environment) -> Output {
+    let mut diagnostics = Diagnostics::new();
+    let changes = changes(list, environment, &mut diagnostics);
     let mut edited = None;
     if !diagnostics.has_errors() {
         let results = results(&diagnostics);
@@ -72,7 +84,7 @@ fn results(diagnostics: &Diagnostics) -> Value<'static> {
 
 /// Decides what happens to the items.
 fn changes(
-    list: &ResourceList,
+    list: &ResourceList<'_>,
     environment: &Environment,
     diagnostics: &mut Diagnostics,
 ) -> Changes {
@@ -111,7 +123,7 @@ fn changes(
 }
 
 fn expand<'d>(
-    list: &'d ResourceList,
+    list: &ResourceList<'d>,
     config: Cursor<'d>,
     environment: &Environment,
     diagnostics: &mut Diagnostics,
@@ -159,7 +171,7 @@ fn expand<'d>(
 /// The secret that generated values are derived from: of the environment, or of a Secret item.
 fn seed(
     template: &Template<'_>,
-    list: &ResourceList,
+    list: &ResourceList<'_>,
     environment: &Environment,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<u8>> {
@@ -167,14 +179,17 @@ fn seed(
     let Some(name) = template.annotation(SEED_SECRET) else {
         return environment.seed.clone();
     };
-    let secret = list.items().find(|item| {
+    let secret = list.items().map(Cursor::open).find(|item| {
+        let item = item.cursor();
         item.text_at(["kind"]).as_deref() == Some("Secret")
             && item.text_at(["metadata", "name"]).as_deref() == Some(name.as_ref())
     });
-    let plain = secret
-        .and_then(|secret| secret.text_at(["stringData", "seed"]))
-        .map(|seed| seed.into_owned().into_bytes());
-    let encoded = secret.and_then(|secret| secret.text_at(["data", "seed"]));
+    let field = |keys: [&str; 2]| {
+        let secret = secret.as_ref()?.cursor();
+        secret.text_at(keys).map(Cow::into_owned)
+    };
+    let plain = field(["stringData", "seed"]).map(String::into_bytes);
+    let encoded = field(["data", "seed"]);
     let decoded = encoded.and_then(|seed| {
         base64::engine::general_purpose::STANDARD
             .decode(seed.trim())
@@ -209,14 +224,16 @@ struct Items<'d> {
 }
 
 impl<'d> Items<'d> {
-    fn read(list: &'d ResourceList, config: Cursor<'d>) -> Self {
+    fn read(list: &ResourceList<'d>, config: Cursor<'d>) -> Self {
         let mut items = Self {
             by_identity: BTreeMap::new(),
             last_index: BTreeMap::new(),
             config_path: None,
         };
         let config_identity = Identity::of_node(config);
-        for item in list.items() {
+        for deferred in list.items() {
+            let opened = deferred.open();
+            let item = opened.cursor();
             let reference = identity::reference(item);
             if let Some(path) = &reference.path {
                 let highest = items.last_index.entry(path.clone()).or_insert(0);
@@ -232,7 +249,7 @@ impl<'d> Items<'d> {
             }
             let local = item.text_at(["metadata", "annotations", LOCAL_CONFIG]);
             if local.is_none_or(|local| local == "false") {
-                items.by_identity.entry(identity).or_insert(item);
+                items.by_identity.entry(identity).or_insert(deferred);
             }
         }
         items.config_path = items
@@ -244,7 +261,7 @@ impl<'d> Items<'d> {
 
 /// Puts objects where they belong: over the item that they are, or into a file of their own.
 struct Placing<'p, 'd> {
-    list: &'d ResourceList,
+    list: &'p ResourceList<'d>,
     items: &'p Items<'d>,
     path: String,
     next_index: usize,
@@ -252,7 +269,7 @@ struct Placing<'p, 'd> {
 }
 
 impl<'p, 'd> Placing<'p, 'd> {
-    fn new(list: &'d ResourceList, items: &'p Items<'d>, name: &str) -> Self {
+    fn new(list: &'p ResourceList<'d>, items: &'p Items<'d>, name: &str) -> Self {
         let path = new_path(items.config_path.as_deref(), name);
         let next_index = items.last_index.get(&path).map_or(0, |last| last + 1);
         Self {
@@ -282,7 +299,7 @@ impl<'p, 'd> Placing<'p, 'd> {
         }
         match self.items.by_identity.get(&identity) {
             Some(old) => {
-                let edits = diagnostics.take(update(*old, object.value));
+                let edits = diagnostics.take(update(old.open().cursor(), object.value));
                 changes.edits.extend(edits.unwrap_or_default());
             }
             None => changes.added.extend(diagnostics.take(self.add(object))),

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::{FAILED, OK, io};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::source::Place;
+use crate::source::{Place, Source};
 use crate::template::{self, Format, Generation, Given, Options, Template, env_file};
 use crate::yaml::{Cursor, Document};
 
@@ -72,7 +72,17 @@ enum OutputFormat {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let mut diagnostics = Diagnostics::new();
-    let output = process(arguments, &mut diagnostics);
+    let mut output = None;
+    if let Some(inputs) = Inputs::read(arguments, &mut diagnostics) {
+        let done = Document::read_with(&inputs.template, |document| {
+            let mut found = Diagnostics::new();
+            let output = process(arguments, &inputs, document, &mut found);
+            (output, found)
+        });
+        let (made, found) = done.unwrap_or_else(|error| (None, error.into()));
+        diagnostics.append(found);
+        output = made;
+    }
     io::report(&diagnostics);
     let Some(output) = output.filter(|_| !diagnostics.has_errors()) else {
         return Ok(FAILED);
@@ -84,19 +94,60 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     Ok(OK)
 }
 
+/// The texts of all files.
+struct Inputs {
+    template: Arc<Source>,
+    parameter_files: Vec<Arc<Source>>,
+    env_files: Vec<Arc<Source>>,
+}
+
+impl Inputs {
+    fn read(arguments: &Arguments, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let files = &arguments.parameter_files;
+        let paths = || {
+            [&arguments.filename]
+                .into_iter()
+                .chain(files)
+                .chain(&arguments.env_files)
+        };
+        if paths().filter(|path| *path == "-").count() > 1 {
+            diagnostics.push(Diagnostic::error(
+                "`-` is there more than once, and standard input can be read only once",
+            ));
+            return None;
+        }
+        let mut read = |path: &String| diagnostics.take(io::read(path));
+        let template = read(&arguments.filename);
+        let parameter_files = files.iter().filter_map(&mut read).collect();
+        let env_files = arguments.env_files.iter().filter_map(&mut read).collect();
+        if diagnostics.has_errors() {
+            return None;
+        }
+        Some(Self {
+            template: template?,
+            parameter_files,
+            env_files,
+        })
+    }
+}
+
 struct Output {
     text: String,
     message: Option<String>,
 }
 
-fn process(arguments: &Arguments, diagnostics: &mut Diagnostics) -> Option<Output> {
-    let source = diagnostics.take(io::read(&arguments.filename))?;
-    let document = diagnostics.take(Document::parse(&source))?;
-    let root = only_root(&document, diagnostics)?;
+fn process(
+    arguments: &Arguments,
+    inputs: &Inputs,
+    document: &Document,
+    diagnostics: &mut Diagnostics,
+) -> Option<Output> {
+    let root = only_root(document, diagnostics)?;
     let template = Template::read(root, diagnostics);
     let labels = labels(&arguments.labels, diagnostics);
     let given = given(
         arguments,
+        inputs,
         template.as_ref().map_or("", Template::name),
         diagnostics,
     );
@@ -193,14 +244,11 @@ fn warn_about_twice(given: &[Given], diagnostics: &mut Diagnostics) {
 }
 
 /// The values of `oc`'s files: the first file that has a name wins.
-fn env_values(paths: &[String], diagnostics: &mut Diagnostics) -> Vec<Given> {
+fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Given> {
     let mut given: Vec<Given> = Vec::new();
-    for path in paths {
-        let Some(source) = diagnostics.take(io::read(path)) else {
-            continue;
-        };
+    for source in sources {
         let place = |range: std::ops::Range<usize>| Place {
-            source: Arc::clone(&source),
+            source: Arc::clone(source),
             range,
         };
         let assignments = match env_file::parse(source.text()) {
@@ -234,7 +282,7 @@ fn env_values(paths: &[String], diagnostics: &mut Diagnostics) -> Vec<Given> {
             }
             given.push(Given {
                 place: Some(place(assignment.range)),
-                ..Given::text(assignment.name, assignment.value, path)
+                ..Given::text(assignment.name, assignment.value, source.name())
             });
         }
     }

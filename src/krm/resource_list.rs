@@ -3,41 +3,31 @@
 //! Contract: the KRM functions specification (`config.kubernetes.io/v1`). What is not changed is
 //! copied byte for byte; JSON stays JSON.
 
-use std::sync::Arc;
-
 use crate::diagnostic::{Diagnostic, Result};
-use crate::source::Source;
-use crate::yaml::{self, Cursor, Document, Edit, Edited, NodeId, Position, Value};
+use crate::yaml::{self, Cursor, Document, Edit, Edited, Position, Value};
 
 /// A ResourceList as it was read.
 #[derive(Debug)]
-pub(crate) struct ResourceList {
-    document: Document,
-    root: NodeId,
+pub(crate) struct ResourceList<'d> {
+    root: Cursor<'d>,
     style: ItemStyle,
 }
 
-impl ResourceList {
-    /// Reads the ResourceList that a text must be.
-    pub(crate) fn read(source: &Arc<Source>) -> Result<Self> {
-        if source.text().trim().is_empty() {
-            return Err(Diagnostic::error(format!(
-                "{} is empty, expected a ResourceList",
-                source.name()
-            ))
-            .hint("a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`")
-            .hint("to expand the Template in a file, run `krm-template process -f FILE`")
-            .into());
-        }
-        let document = Document::parse(source)?;
+impl<'d> ResourceList<'d> {
+    /// Reads the ResourceList that a document must be.
+    pub(crate) fn read(document: &'d Document) -> Result<Self> {
+        let name = document.source().name();
         let mut roots = document.roots();
         let (first, second) = (roots.next(), roots.next());
         let Some(root) = first else {
-            return Err(Diagnostic::error(format!(
-                "{} holds no object, expected a ResourceList",
-                source.name()
-            ))
-            .into());
+            return Err(
+                Diagnostic::error(format!("{name} is empty, expected a ResourceList"))
+                    .hint(
+                        "a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`",
+                    )
+                    .hint("to expand the Template in a file, run `krm-template process -f FILE`")
+                    .into(),
+            );
         };
         if let Some(second) = second {
             return Err(
@@ -62,30 +52,20 @@ impl ResourceList {
             }
         }
         let style = ItemStyle::of(root);
-        let root = root.id();
-        drop(roots);
-        Ok(Self {
-            document,
-            root,
-            style,
-        })
+        Ok(Self { root, style })
     }
 
-    fn root(&self) -> Cursor<'_> {
-        self.document.cursor(self.root)
-    }
-
-    /// The input objects.
-    pub(crate) fn items(&self) -> impl Iterator<Item = Cursor<'_>> {
-        self.root()
+    /// The input objects, to be [opened](Cursor::open).
+    pub(crate) fn items(&self) -> impl Iterator<Item = Cursor<'d>> {
+        self.root
             .get("items")
             .into_iter()
             .flat_map(Cursor::children)
     }
 
     /// The object the function is configured by.
-    pub(crate) fn function_config(&self) -> Option<Cursor<'_>> {
-        self.root()
+    pub(crate) fn function_config(&self) -> Option<Cursor<'d>> {
+        self.root
             .get("functionConfig")
             .filter(|config| !config.is_null())
     }
@@ -108,7 +88,7 @@ impl ResourceList {
     /// The text with the changes made.
     pub(crate) fn with_changes(&self, changes: Changes) -> Result<Edited> {
         let mut edits = changes.edits;
-        let root = self.root();
+        let root = self.root;
         let mut keys = Vec::new();
         self.add_items(&changes.added, &mut edits, &mut keys);
         if changes
@@ -127,23 +107,26 @@ impl ResourceList {
                 .map_or(root.end(), yaml::end_with_comments);
             edits.push(self.lines_at(at, &keys.concat()));
         }
-        let length = self.document.text().len();
+        let length = self.root.document().text().len();
         if edits.iter().any(|edit| edit.end == length) {
-            edits.extend(yaml::close(&self.document)?);
+            edits.extend(yaml::close(self.root.document())?);
         }
-        Edited::new(&self.document, edits)
+        Edited::new(self.root.document(), edits)
     }
 
     /// Puts new items behind the others; where there are none, `keys` may get the key for them.
     fn add_items(&self, added: &[String], edits: &mut Vec<Edit>, keys: &mut Vec<String>) {
-        let entry = self.root().get("items");
+        let entry = self.root.get("items");
         let last = entry.and_then(|items| items.children().last());
         match (last, entry) {
             (Some(_), _) if added.is_empty() => {}
             (None, Some(entry)) if added.is_empty() && entry.is_sequence() => {}
             (Some(last), _) => match self.style {
                 ItemStyle::Block { .. } => {
-                    edits.push(self.lines_at(yaml::end_with_comments(last), &added.concat()));
+                    edits.push(self.lines_at(
+                        yaml::end_with_comments(last.open().cursor()),
+                        &added.concat(),
+                    ));
                 }
                 ItemStyle::JsonLines { .. } => {
                     edits.push(Edit::insert(last.end(), comma_before_each(added, ",")));
@@ -152,10 +135,10 @@ impl ResourceList {
                     edits.push(Edit::insert(last.end(), comma_before_each(added, ", ")));
                 }
             },
-            (None, Some(entry)) if added.is_empty() || self.root().is_flow() => {
+            (None, Some(entry)) if added.is_empty() || self.root.is_flow() => {
                 edits.push(behind_key(entry, &format!("[{}]", added.join(", "))));
             }
-            (None, None) if self.root().is_flow() => {
+            (None, None) if self.root.is_flow() => {
                 keys.push(format!("\"items\": [{}]", added.join(", ")));
             }
             (None, None) if added.is_empty() => keys.push("items: []\n".to_owned()),
@@ -163,7 +146,7 @@ impl ResourceList {
             // `items: []`, `items: null` or `items:`, and maybe a comment behind it.
             (None, Some(entry)) => {
                 edits.push(behind_key(entry, ""));
-                let line = yaml::next_line(self.document.text(), entry.end());
+                let line = yaml::next_line(self.root.document().text(), entry.end());
                 edits.push(self.lines_at(line, &added.concat()));
             }
         }
@@ -173,9 +156,9 @@ impl ResourceList {
     fn add_results(&self, list: Value<'static>, edits: &mut Vec<Edit>, keys: &mut Vec<String>) {
         let mut json = String::new();
         yaml::json(&mut json, &list, None, 0);
-        match self.root().get("results") {
+        match self.root.get("results") {
             Some(old) => edits.push(behind_key(old, &json)),
-            None if self.root().is_flow() => keys.push(format!("\"results\": {json}")),
+            None if self.root.is_flow() => keys.push(format!("\"results\": {json}")),
             None => keys.push(yaml::to_string(&Value::mapping(vec![(
                 "results".into(),
                 list,
@@ -188,15 +171,15 @@ impl ResourceList {
         if keys.is_empty() {
             return;
         }
-        match self.root().children().last() {
+        match self.root.children().last() {
             Some(last) => edits.push(Edit::insert(last.end(), comma_before_each(keys, ", "))),
-            None => edits.push(Edit::insert(self.root().end() - 1, keys.join(", "))),
+            None => edits.push(Edit::insert(self.root.end() - 1, keys.join(", "))),
         }
     }
 
     /// An edit that puts whole lines at `at`, which is the start of a line or the end of the text.
     fn lines_at(&self, at: usize, lines: &str) -> Edit {
-        let before = self.document.text().get(..at).unwrap_or_default();
+        let before = self.root.document().text().get(..at).unwrap_or_default();
         let open = !before.is_empty() && !before.ends_with('\n');
         Edit::insert(at, format!("{}{lines}", if open { "\n" } else { "" }))
     }

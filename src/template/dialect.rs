@@ -64,6 +64,8 @@ fn refers(part: Cursor<'_>, names: &[&str]) -> bool {
     if !part.raw().contains("${") {
         return false;
     }
+    let part = part.open();
+    let part = part.cursor();
     let names_one = |text: &str| reference::openshift_names(text).any(|name| names.contains(&name));
     match part.kind() {
         Kind::Scalar(_) => part

@@ -104,7 +104,7 @@ fn expand<'d>(
         .flat_map(Cursor::children)
         .enumerate()
     {
-        expander.object(node, index, diagnostics, sink);
+        expander.object(node.open().cursor(), index, diagnostics, sink);
     }
     message
 }
@@ -147,10 +147,10 @@ struct Expander<'e, 'o, 'd> {
     labels: Option<Vec<(String, String)>>,
 }
 
-impl<'d> Expander<'_, '_, 'd> {
+impl Expander<'_, '_, '_> {
     fn object(
         &self,
-        node: Cursor<'d>,
+        node: Cursor<'_>,
         index: usize,
         diagnostics: &mut Diagnostics,
         sink: &mut Sink<'_>,
@@ -196,7 +196,7 @@ impl<'d> Expander<'_, '_, 'd> {
     }
 
     /// Hands an object on, or the objects of a list that it is.
-    fn flat(
+    fn flat<'d>(
         &self,
         mut value: Value<'d>,
         node: Cursor<'d>,
@@ -259,8 +259,8 @@ impl<'d> Expander<'_, '_, 'd> {
     /// Whether an object has what every Kubernetes object has; if not, says what is missing.
     fn is_complete(
         &self,
-        value: &Value<'d>,
-        node: Cursor<'d>,
+        value: &Value<'_>,
+        node: Cursor<'_>,
         field: &str,
         diagnostics: &mut Diagnostics,
     ) -> bool {

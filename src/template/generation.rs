@@ -82,9 +82,10 @@ fn standing_value<'o>(
         known,
     };
     template.objects?.children().find_map(|object| {
-        let identity = look.identity(object)?;
+        let object = object.open();
+        let identity = look.identity(object.cursor())?;
         let old = standing(&identity)?;
-        look.value(object, old)
+        look.value(object.cursor(), old.open().cursor())
     })
 }
 

@@ -119,9 +119,19 @@ pub struct Document {
     pub(crate) roots: Vec<u32>,
     /// Whether a `%TAG` directive gives tags a meaning of their own.
     pub(crate) has_tag_directives: bool,
+    /// Whether a node has an anchor, and so an alias may stand for it.
+    pub(crate) has_anchors: bool,
 }
 
 impl Document {
+    /// Calls `read` with the document that `source` holds.
+    ///
+    /// # Errors
+    /// If the text is not YAML.
+    pub(crate) fn read_with<T>(source: &Arc<Source>, read: impl Fn(&Self) -> T) -> Result<T> {
+        Self::parse(source).map(|document| read(&document))
+    }
+
     /// The text this was read from.
     #[must_use]
     pub const fn source(&self) -> &Arc<Source> {
@@ -199,11 +209,6 @@ impl Document {
         }
     }
 
-    /// Whether a node has an anchor, and so an alias may stand for it.
-    pub(crate) fn has_anchors(&self) -> bool {
-        self.nodes.iter().any(|node| node.has(Flags::ANCHOR))
-    }
-
     /// The children of `id`, which are its entries or items.
     pub(crate) fn children(&self, id: NodeId) -> Children<'_> {
         let node = self.node(id);
@@ -211,6 +216,25 @@ impl Document {
             document: self,
             at: id.0.saturating_add(1),
             end: node.next,
+        }
+    }
+}
+
+/// A node with all that is in it. Of a long list only the extent of each item may be in the table;
+/// such an item becomes a document of its own when it is looked into.
+pub(crate) enum Opened<'d> {
+    /// It is in the table of its document.
+    Here(Cursor<'d>),
+    /// It has a table of its own, over the same text.
+    Part(Box<Document>),
+}
+
+impl Opened<'_> {
+    /// The node.
+    pub(crate) fn cursor(&self) -> Cursor<'_> {
+        match self {
+            Self::Here(cursor) => *cursor,
+            Self::Part(document) => document.cursor(NodeId(0)),
         }
     }
 }
@@ -268,6 +292,11 @@ impl<'d> Cursor<'d> {
         } else {
             self
         }
+    }
+
+    /// The node with all that is in it.
+    pub(crate) fn open(self) -> Opened<'d> {
+        Opened::Here(self)
     }
 
     /// What the node is; an alias counts as what it stands for.

@@ -45,8 +45,10 @@ impl Document {
             let (event, span) = event.map_err(|error| syntax_error(source, &error))?;
             builder.event(&event, &span);
         }
+        let has_anchors = builder.nodes.iter().any(|node| node.has(Flags::ANCHOR));
         Ok(Self {
             source: Arc::clone(source),
+            has_anchors,
             nodes: builder.nodes,
             roots: builder.roots,
             has_tag_directives: memchr::memmem::find(text.as_bytes(), b"%TAG").is_some(),

@@ -121,7 +121,7 @@ pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>>
     adopt(&mut value, old);
     let edits = Rewrite::edits(old, &value, Purpose::Stay)?;
     let document = old.document();
-    if !edits.is_empty() && !old.node().has(Flags::IN_FLOW) && !document.has_anchors() {
+    if !edits.is_empty() && !old.node().has(Flags::IN_FLOW) && !document.has_anchors {
         let start = document.line_start(old.node().entry as usize);
         let text = write::apply(
             document.text(),

@@ -56,7 +56,7 @@ impl Edited {
             source: Arc::clone(&document.source),
             edits,
         };
-        if document.has_anchors() && !edited.edits.is_empty() {
+        if document.has_anchors && !edited.edits.is_empty() {
             let source = Source::new("output", edited.to_string());
             Document::parse(&source)?;
         }

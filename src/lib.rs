@@ -1,4 +1,114 @@
-//! krm-template: a template engine for Kubernetes configuration.
+//! krm-template: a template engine for Kubernetes configuration that keeps your YAML as you wrote
+//! it.
+//!
+//! # Data flow
+//!
+//! Text is the model. A [`Document`](yaml::Document) is the source text and a table of byte
+//! ranges. Reading makes a [`Value`](yaml::Value) of a node: plain data, each part of which
+//! remembers the node it came from. Expanding a Template changes plain data. Writing compares the
+//! data with the text it came from, and rewrites only what differs; then it reads the new text
+//! again, which must give what was meant. All there is to say on the way is a
+//! [`Diagnostic`](diagnostic::Diagnostic).
+//!
+//! # Layers
+//!
+//! Each module uses those below it, never those beside it. Only [`cli`] touches files, the
+//! environment and the standard streams.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`cli`] | arguments, files, standard streams, exit codes |
+//! | [`function`] | ResourceList in, ResourceList out |
+//! | [`template`], [`report`] | expanding a Template; drawing and listing diagnostics |
+//! | [`krm`] | the ResourceList, the identity of objects |
+//! | [`yaml`] | a document that prints as it was read |
+//! | [`files`], `suggest` | bytes to sources; "did you mean" |
+//! | [`diagnostic`] | the one shape of all that is reported |
+//! | [`source`] | a text with a name, and places in it |
+//!
+//! # Entry points
+//!
+//! [`function::run`] is the KRM function, from text to text:
+//!
+//! ```
+//! use krm_template::function::{self, Environment};
+//! use krm_template::source::Source;
+//!
+//! let input = r#"apiVersion: config.kubernetes.io/v1
+//! kind: ResourceList
+//! items: []
+//! functionConfig:
+//!   apiVersion: template.krm.dev/v1alpha1
+//!   kind: Template
+//!   metadata:
+//!     name: web
+//!   parameters:
+//!   - name: PORT
+//!     value: "80"
+//!   objects:
+//!   - apiVersion: v1
+//!     kind: Service
+//!     metadata:
+//!       name: web
+//!     spec:
+//!       ports:
+//!       - port: $((PORT)) # a number
+//! "#;
+//! let output = function::run(&Source::new("stdin", input), &Environment::default());
+//! assert!(!output.diagnostics.has_errors());
+//! assert!(output.text.contains("    - port: 80 # a number\n"));
+//! ```
+//!
+//! [`template::process`] expands a [`Template`](template::Template) with given values and hands
+//! each object to a sink, here a [`Writer`](template::Writer):
+//!
+//! ```
+//! use krm_template::diagnostic::Diagnostics;
+//! use krm_template::source::Source;
+//! use krm_template::template::{self, Format, Generation, Given, Options, Template, Writer};
+//! use krm_template::yaml::Document;
+//!
+//! # fn main() -> krm_template::diagnostic::Result<()> {
+//! let text = r#"apiVersion: template.openshift.io/v1
+//! kind: Template
+//! parameters:
+//! - name: NAME
+//!   required: true
+//! objects:
+//! - apiVersion: v1
+//!   kind: ServiceAccount # for the pods
+//!   metadata:
+//!     name: "${NAME}"
+//! "#;
+//! let document = Document::parse(&Source::new("template.yaml", text))?;
+//! let mut diagnostics = Diagnostics::new();
+//! let root = document.roots().next().expect("the text is not empty");
+//! let template = Template::read(root, &mut diagnostics).expect("it is a Template");
+//! let options = Options {
+//!     labels: Vec::new(),
+//!     ignore_unknown_parameters: false,
+//!     strict: false,
+//!     require_name: false,
+//!     generation: Generation::Random,
+//! };
+//! let mut writer = Writer::new(Format::Yaml);
+//! template::process(
+//!     &template,
+//!     &[Given::text("NAME", "web", "-p NAME")],
+//!     &options,
+//!     &mut diagnostics,
+//!     &mut |object, diagnostics| writer.object(&object, diagnostics),
+//! );
+//! assert!(!diagnostics.has_errors());
+//! assert_eq!(
+//!     writer.finish(),
+//!     "apiVersion: v1\nkind: ServiceAccount # for the pods\nmetadata:\n  name: \"web\"\n"
+//! );
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Parameters`](template::Parameters) are the values that are in force in one expansion.
 
 pub mod cli;
 pub mod diagnostic;

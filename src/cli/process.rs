@@ -202,10 +202,15 @@ fn only_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Optio
 }
 
 /// All values, the strongest last.
-fn given(arguments: &Arguments, template: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
-    let mut given = env_values(&arguments.env_files, diagnostics);
-    for path in &arguments.parameter_files {
-        let document = diagnostics.take(io::read(path).and_then(|source| Document::parse(&source)));
+fn given(
+    arguments: &Arguments,
+    inputs: &Inputs,
+    template: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Given> {
+    let mut given = env_values(&inputs.env_files, diagnostics);
+    for source in &inputs.parameter_files {
+        let document = diagnostics.take(Document::parse(source));
         for root in document.iter().flat_map(Document::roots).take(1) {
             given.extend(template::values_of_file(root, template, diagnostics));
         }

@@ -47,6 +47,17 @@ pub fn run(source: &Arc<Source>, environment: &Environment) -> Output {
     .unwrap_or_else(Output::from)
 }
 
+impl Output {
+    /// The text of the ResourceList; empty if the input was none.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.list
+            .as_ref()
+            .map(Edited::to_string)
+            .unwrap_or_default()
+    }
+}
+
 impl From<Box<Diagnostic>> for Output {
     /// Of an input that is no ResourceList.
     fn from(diagnostic: Box<Diagnostic>) -> Self {
@@ -131,10 +142,6 @@ fn expand<'d>(
     let Some(template) = Template::read(config, diagnostics) else {
         return Changes::default();
     };
-    let mut given = Vec::new();
-    if let Some(values) = config.get("values").filter(|values| !values.is_null()) {
-        given = template::values_of(values, diagnostics);
-    }
     let items = Items::read(list, config);
     let standing = |identity: &Identity| items.by_identity.get(identity).copied();
     let seed = seed(&template, list, environment, diagnostics);
@@ -153,7 +160,7 @@ fn expand<'d>(
     let mut changes = Changes::default();
     let message = template::process(
         &template,
-        &given,
+        &[],
         &options,
         diagnostics,
         &mut |object, diagnostics| {
@@ -295,6 +302,9 @@ impl<'p, 'd> Placing<'p, 'd> {
                 diagnostic = diagnostic.at(object.document.cursor(origin).key_place());
             }
             diagnostics.push(diagnostic.hint("give one of them another name"));
+            return;
+        }
+        if diagnostics.has_errors() {
             return;
         }
         match self.items.by_identity.get(&identity) {

@@ -56,7 +56,7 @@
 //! "#;
 //! let output = function::run(&Source::new("stdin", input), &Environment::default());
 //! assert!(!output.diagnostics.has_errors());
-//! assert!(output.text.contains("    - port: 80 # a number\n"));
+//! assert!(output.text().contains("    - port: 80 # a number\n"));
 //! ```
 //!
 //! [`template::process`] expands a [`Template`](template::Template) with given values and hands

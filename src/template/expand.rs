@@ -130,12 +130,12 @@ fn template_labels(
         let value = entry.text().ok().flatten().unwrap_or_default();
         let field = format!("labels.{key}");
         let id = Some(entry.id());
-        let new_key = substitution.text(&key, id, &field);
-        set(new_key, substitution.text(&value, id, &field));
+        let new_key = substitution.label(&key, id, &field);
+        set(new_key, substitution.label(&value, id, &field));
     }
     for (key, value) in &options.labels {
-        let key = substitution.text(key, None, "labels");
-        set(key, substitution.text(value, None, "labels"));
+        let key = substitution.label(key, None, "labels");
+        set(key, substitution.label(value, None, "labels"));
     }
     Some(labels)
 }
@@ -268,56 +268,56 @@ impl Expander<'_, '_, '_> {
             .origin
             .map_or(node, |origin| node.document().cursor(origin))
             .place();
-        let first_line = {
-            let text = node
-                .document()
-                .text()
-                .get(place.range.clone())
-                .unwrap_or_default();
-            let length = text.find(['\n', '\r']).unwrap_or(text.len());
-            crate::source::Place {
-                range: place.range.start..place.range.start + length,
-                ..place
-            }
+        let strict = self.options.require_name;
+        let generate_name = value.str_at(&["metadata", "generateName"]);
+        let generates = generate_name.is_some_and(|name| !name.is_empty());
+        let name_hint = if generates {
+            "`generateName` will not do: kustomize and kpt find an object again by its name; \
+             use `krm-template process` and `kubectl create`"
+        } else {
+            "every Kubernetes object has one"
         };
+        let fields: [(&str, &[&str], &str); 3] = [
+            (
+                "apiVersion",
+                &["apiVersion"],
+                "`kubectl explain KIND` shows the API version of a kind",
+            ),
+            (
+                "kind",
+                &["kind"],
+                "every Kubernetes object has one, as `kind: Deployment`",
+            ),
+            ("metadata.name", &["metadata", "name"], name_hint),
+        ];
         let mut complete = true;
-        let mut missing = |what: &str, hint: &str| {
+        for (what, keys, hint) in fields {
+            let is_name = what == "metadata.name";
+            let (problem, hint) = match value.at(keys).map(|value| &value.data) {
+                Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => continue,
+                // As `oc`: an empty parameter makes an empty name.
+                Some(Data::Scalar(Scalar::String(_))) if is_name && !strict => continue,
+                Some(Data::Scalar(Scalar::String(_))) => {
+                    (format!("the object's `{what}` is empty"), hint)
+                }
+                None | Some(Data::Scalar(Scalar::Null)) if is_name && generates && !strict => {
+                    continue;
+                }
+                None | Some(Data::Scalar(Scalar::Null)) => {
+                    (format!("the object has no `{what}`"), hint)
+                }
+                Some(_) => (
+                    format!("the object's `{what}` is not a string"),
+                    "put the value in quotes",
+                ),
+            };
             diagnostics.push(
-                Diagnostic::error(format!("the object has no `{what}`"))
-                    .at(first_line.clone())
+                Diagnostic::error(problem)
+                    .at(place.clone())
                     .field(format!("{field}.{what}"))
                     .hint(hint),
             );
             complete = false;
-        };
-        let is_there = |keys: &[&str]| value.str_at(keys).is_some_and(|text| !text.is_empty());
-        if !is_there(&["apiVersion"]) {
-            missing(
-                "apiVersion",
-                "`kubectl explain KIND` shows the API version of a kind",
-            );
-        }
-        if !is_there(&["kind"]) {
-            missing(
-                "kind",
-                "every Kubernetes object has one, as `kind: Deployment`",
-            );
-        }
-        let generate_name = is_there(&["metadata", "generateName"]);
-        match value.at(&["metadata", "name"]).map(|name| &name.data) {
-            Some(Data::Scalar(Scalar::String(name))) if !name.is_empty() => {}
-            // As `oc`: an empty parameter makes an empty name.
-            Some(Data::Scalar(Scalar::String(_))) if !self.options.require_name => {}
-            None if generate_name && !self.options.require_name => {}
-            None if generate_name => missing(
-                "metadata.name",
-                "`generateName` will not do: kustomize and kpt find an object again by its name; use `krm-template process` and `kubectl create`",
-            ),
-            Some(Data::Scalar(Scalar::String(_))) => missing(
-                "metadata.name",
-                "its value is empty: which parameter does it come from?",
-            ),
-            _ => missing("metadata.name", "every Kubernetes object has one"),
         }
         complete
     }

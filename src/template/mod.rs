@@ -25,5 +25,5 @@ pub use generation::Generation;
 pub use model::{Parameter, ParameterType, Template};
 pub use output::{Format, Writer};
 pub use parameters::{Effective, Parameters};
+pub(crate) use values::from_node as values_of_file;
 pub use values::{Given, GivenValue};
-pub(crate) use values::{from_mapping as values_of, from_node as values_of_file};

@@ -8,6 +8,7 @@ use crate::source::Place;
 use crate::suggest::closest;
 use crate::template::dialect::{Dialect, OPENSHIFT_GROUP, OWN_GROUP};
 use crate::template::generate;
+use crate::template::values::{self, Given};
 use crate::yaml::{Cursor, Kind, Scalar};
 
 /// A Template that was read and found well-formed.
@@ -21,6 +22,8 @@ pub struct Template<'d> {
     pub(crate) objects: Option<Cursor<'d>>,
     pub(crate) labels: Option<Cursor<'d>>,
     pub(crate) message: Option<Cursor<'d>>,
+    /// The map `values`, which a strategic-merge patch merges where it replaces `parameters`.
+    pub(crate) values: Vec<Given>,
 }
 
 /// The type a parameter's value must have.
@@ -93,7 +96,7 @@ pub struct Parameter<'d> {
     pub(crate) from: Option<(Cow<'d, str>, Cursor<'d>)>,
     /// The only values it may have.
     pub(crate) allowed: Vec<Cow<'d, str>>,
-    /// The regular expression its whole value must match.
+    /// A regular expression that must match somewhere in its value, as in a JSON Schema.
     pub(crate) pattern: Option<Cow<'d, str>>,
     /// Least and greatest value of a number.
     pub(crate) minimum: Option<Cow<'d, str>>,
@@ -221,6 +224,7 @@ impl<'d> Template<'d> {
             objects: read_objects(node, found),
             labels: read_labels(node, found),
             message: read_message(node, found),
+            values: read_values(node, found),
             parameters: std::mem::take(&mut parameters),
         };
         unknown_fields(node, TEMPLATE_FIELDS, "", "a Template", found);
@@ -332,6 +336,21 @@ fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'
             .field("labels"),
     );
     None
+}
+
+fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
+    match node.get("values").filter(|values| !values.is_null()) {
+        None => Vec::new(),
+        Some(values) if values.is_mapping() => values::from_mapping(values, found),
+        Some(values) => {
+            found.push(
+                Diagnostic::error("`values` must be a mapping from parameter names to values")
+                    .at(values.place())
+                    .field("values"),
+            );
+            Vec::new()
+        }
+    }
 }
 
 fn read_message<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'d>> {

@@ -34,14 +34,18 @@ impl Writer {
         }
     }
 
-    /// Prints one more object.
+    /// Prints one more object; after an error there is nothing to print for.
     pub fn object(&mut self, object: &Object<'_>, diagnostics: &mut Diagnostics) {
+        if diagnostics.has_errors() {
+            return;
+        }
         match self.format {
             Format::Yaml => {
                 let rendered = yaml::render(object.document, &object.value, Position::Document);
                 if let Some(text) = diagnostics.take(rendered) {
                     if self.count > 0 {
-                        self.text.push_str("---\n");
+                        self.text.push_str("---");
+                        self.text.push_str(object.document.eol());
                     }
                     self.text.push_str(&text);
                 }

@@ -85,13 +85,13 @@ pub(crate) fn resolve<'d>(
 
 /// Pairs given values with the parameters they are for, the strongest for each.
 fn given_by_index<'g>(
-    template: &Template<'_>,
+    template: &'g Template<'_>,
     given: &'g [Given],
     ignore_unknown: bool,
     diagnostics: &mut Diagnostics,
 ) -> BTreeMap<usize, &'g Given> {
     let mut by_index = BTreeMap::new();
-    for one in given {
+    for one in template.values.iter().chain(given) {
         match template
             .parameters
             .iter()

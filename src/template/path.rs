@@ -59,18 +59,30 @@ impl<'p> Path<'p> {
     /// Whether a reference that nothing replaces could never be valid here: in what identifies an
     /// object, in labels and in selectors.
     pub(crate) fn needs_replacement(&self) -> bool {
-        let Self::Key(parent, key) = self else {
-            return false;
-        };
-        match (parent, parent.key()) {
-            (Self::Root(_), _) => matches!(*key, "apiVersion" | "kind"),
-            (Self::Key(Path::Root(_), _), Some("metadata"))
-                if matches!(*key, "name" | "namespace") =>
-            {
-                true
+        match self {
+            // `values` of a selector's `matchExpressions`.
+            Self::Index(Self::Key(Self::Index(list, _), "values"), _) => {
+                list.key() == Some("matchExpressions")
             }
-            (Self::Key(above, _), Some("labels")) => above.key() == Some("metadata"),
-            (_, Some("selector" | "matchLabels" | "nodeSelector")) => true,
+            Self::Key(parent, key) => match (parent.key(), *key) {
+                (None, "apiVersion" | "kind") => parent.is_object(),
+                (Some("metadata"), "name" | "namespace") => {
+                    parent.parent().is_some_and(Self::is_object)
+                }
+                (Some("labels"), _) => parent.parent().and_then(Self::key) == Some("metadata"),
+                (Some("selector" | "matchLabels" | "nodeSelector"), _) => true,
+                (None, "key") => parent.parent().and_then(Self::key) == Some("matchExpressions"),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether this is an object: the one looked at, or an item of the list that it is.
+    fn is_object(&self) -> bool {
+        match self {
+            Self::Root(_) => true,
+            Self::Index(Self::Key(parent, "items"), _) => parent.is_object(),
             _ => false,
         }
     }

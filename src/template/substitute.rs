@@ -51,6 +51,19 @@ struct Spot<'c> {
     /// The nearest node of the document that holds it.
     node: Option<NodeId>,
     expanding: Option<Expanding<'c>>,
+    /// Whether a reference that nothing replaces could never be valid here.
+    must_replace: bool,
+}
+
+impl<'c> Spot<'c> {
+    const fn new(path: &'c Path<'c>, node: Option<NodeId>) -> Self {
+        Self {
+            path,
+            node,
+            expanding: None,
+            must_replace: false,
+        }
+    }
 }
 
 /// What references become in one expansion.
@@ -77,24 +90,26 @@ impl<'d> Substitution<'_, 'd> {
     /// Replaces the references in an object.
     pub(crate) fn object(&mut self, object: &mut Value<'d>, path: &str) {
         let path = Path::Root(path);
-        let spot = Spot {
-            path: &path,
-            node: object.origin,
-            expanding: None,
-        };
+        let spot = Spot::new(&path, object.origin);
         if self.value(object, spot) {
             self.error(spot, "", "an object must not be null".to_owned(), None);
         }
     }
 
-    /// Replaces the references in a text that is no part of an object: a label or the message.
-    pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, field: &str) -> String {
+    /// Replaces the references in a label of the Template, where none may stay.
+    pub(crate) fn label(&mut self, text: &str, node: Option<NodeId>, field: &str) -> String {
         let path = Path::Root(field);
         let spot = Spot {
-            path: &path,
-            node,
-            expanding: None,
+            must_replace: true,
+            ..Spot::new(&path, node)
         };
+        self.flat(text, spot).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// Replaces the references in a text that is no part of an object: the message.
+    pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, field: &str) -> String {
+        let path = Path::Root(field);
+        let spot = Spot::new(&path, node);
         self.flat(text, spot).unwrap_or_else(|| text.to_owned())
     }
 
@@ -186,11 +201,7 @@ impl<'d> Substitution<'_, 'd> {
             let node = inner.origin.or(spot.node);
             if key.contains('$') {
                 let path = Path::Key(spot.path, key);
-                let here = Spot {
-                    path: &path,
-                    node,
-                    expanding: None,
-                };
+                let here = Spot::new(&path, node);
                 if let Some(new) = self.key(key, here) {
                     *key = Cow::Owned(new);
                     replaced_keys.push(index);
@@ -203,15 +214,7 @@ impl<'d> Substitution<'_, 'd> {
                     before: usize::MAX,
                 }),
                 (Some(variables), "env") => {
-                    self.env(
-                        inner,
-                        Spot {
-                            path: &path,
-                            node,
-                            expanding: None,
-                        },
-                        variables,
-                    );
+                    self.env(inner, Spot::new(&path, node), variables);
                     continue;
                 }
                 (Some(_), _) => None,
@@ -220,9 +223,8 @@ impl<'d> Substitution<'_, 'd> {
             if self.value(
                 inner,
                 Spot {
-                    path: &path,
-                    node,
                     expanding,
+                    ..Spot::new(&path, node)
                 },
             ) {
                 nothing.push(index);
@@ -246,11 +248,7 @@ impl<'d> Substitution<'_, 'd> {
         };
         for (index, item) in items.iter_mut().enumerate() {
             let path = Path::Index(spot.path, index);
-            let here = Spot {
-                path: &path,
-                node: item.origin.or(spot.node),
-                expanding: None,
-            };
+            let here = Spot::new(&path, item.origin.or(spot.node));
             let Data::Mapping(entries) = &mut item.data else {
                 self.value(item, here);
                 continue;
@@ -265,9 +263,8 @@ impl<'d> Substitution<'_, 'd> {
                 !self.value(
                     value,
                     Spot {
-                        path: &path,
-                        node,
                         expanding,
+                        ..Spot::new(&path, node)
                     },
                 )
             });
@@ -380,11 +377,7 @@ impl<'d> Substitution<'_, 'd> {
                     continue;
                 }
                 let path = Path::Key(spot.path, key);
-                let here = Spot {
-                    path: &path,
-                    node: value.origin.or(spot.node),
-                    expanding: None,
-                };
+                let here = Spot::new(&path, value.origin.or(spot.node));
                 let mut diagnostic = self.diagnostic(
                     Diagnostic::error(format!(
                         "mapping key `{key}` is there twice once references are replaced"
@@ -552,7 +545,7 @@ impl<'d> Substitution<'_, 'd> {
         }
         self.diagnostics.push(
             diagnostic
-                .hint(format!("for the variable, write `$${spelling}`"))
+                .hint(format!("for the variable, write `${spelling}`"))
                 .hint("for the parameter, rename the variable or the parameter"),
         );
     }
@@ -571,7 +564,8 @@ impl<'d> Substitution<'_, 'd> {
             None => format!("declare it under `parameters`, as `- name: {name}`"),
         };
         let message = format!("parameter `{name}` is not declared");
-        let error = self.strict || spot.path.needs_replacement();
+        let must_replace = spot.must_replace || spot.path.needs_replacement();
+        let error = self.strict || (must_replace && self.dialect == Dialect::Proposal);
         let diagnostic = if error {
             Diagnostic::error(message)
         } else {

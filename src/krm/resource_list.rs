@@ -136,10 +136,10 @@ impl<'d> ResourceList<'d> {
                 }
             },
             (None, Some(entry)) if added.is_empty() || self.root.is_flow() => {
-                edits.push(behind_key(entry, &format!("[{}]", added.join(", "))));
+                edits.push(behind_key(entry, &self.new_list(added)));
             }
             (None, None) if self.root.is_flow() => {
-                keys.push(format!("\"items\": [{}]", added.join(", ")));
+                keys.push(format!("\"items\": {}", self.new_list(added)));
             }
             (None, None) if added.is_empty() => keys.push("items: []\n".to_owned()),
             (None, None) => keys.push(format!("items:\n{}", added.concat())),
@@ -149,6 +149,17 @@ impl<'d> ResourceList<'d> {
                 let line = yaml::next_line(self.root.document().text(), entry.end());
                 edits.push(self.lines_at(line, &added.concat()));
             }
+        }
+    }
+
+    /// A new list of items, as JSON.
+    fn new_list(&self, added: &[String]) -> String {
+        match &self.style {
+            ItemStyle::JsonLines { indentation } if !added.is_empty() => {
+                let outer = indentation.get(indentation.len() / 2..).unwrap_or_default();
+                format!("[{}\n{outer}]", added.join(","))
+            }
+            _ => format!("[{}]", added.join(", ")),
         }
     }
 
@@ -203,10 +214,13 @@ impl ItemStyle {
         let items = root.get("items");
         let Some(last) = items.and_then(|items| items.children().last()) else {
             let column = document.column(root.start());
-            return if root.is_flow() {
-                Self::Json
-            } else {
-                Self::Block { column }
+            let first = root.children().next().filter(|_| root.is_flow());
+            return match first.and_then(own_line) {
+                Some(indentation) => Self::JsonLines {
+                    indentation: indentation.repeat(2),
+                },
+                None if root.is_flow() => Self::Json,
+                None => Self::Block { column },
             };
         };
         let start = last.start();
@@ -215,16 +229,22 @@ impl ItemStyle {
                 column: document.column(start),
             };
         }
-        let indentation = document.slice(document.line_start(start)..start);
-        if indentation.bytes().all(|byte| byte.is_ascii_whitespace())
-            && document.line_start(start) > 0
-        {
+        if let Some(indentation) = own_line(last) {
             return Self::JsonLines {
                 indentation: indentation.to_owned(),
             };
         }
         Self::Json
     }
+}
+
+/// The indentation of an entry or item that is the first on its line, and not of the whole text.
+fn own_line(node: Cursor<'_>) -> Option<&str> {
+    let document = node.document();
+    let line = document.line_start(node.start());
+    let indentation = document.slice(line..node.start());
+    let is_blank = indentation.bytes().all(|byte| byte.is_ascii_whitespace());
+    (line > 0 && is_blank).then_some(indentation)
 }
 
 fn comma_before_each(texts: &[String], comma: &str) -> String {

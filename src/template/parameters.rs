@@ -124,7 +124,7 @@ fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Di
     };
     let diagnostic = match &given.place {
         Some(place) => diagnostic.at(place.clone()),
-        None => diagnostic.hint(format!("it was given by `{}`", given.origin)),
+        None => diagnostic.hint(format!("it was given as `{}=…`", given.origin)),
     };
     if ignore {
         diagnostic
@@ -382,7 +382,7 @@ impl<'d> Check<'_, 'd> {
             None => String::new(),
         };
         let message = format!(
-            "parameter {} is required and must be specified{shown}",
+            "parameter `{}`{shown} is required and has no value",
             parameter.name
         );
         let mut diagnostic = Diagnostic::error(message)

@@ -185,6 +185,13 @@ impl Diagnostics {
             diagnostic.object.get_or_insert_with(|| object.clone());
         }
     }
+
+    /// Says of those that name no field that they are about this one.
+    pub(crate) fn attribute_to_field(&mut self, field: &str) {
+        for diagnostic in &mut self.list {
+            diagnostic.field.get_or_insert_with(|| field.to_owned());
+        }
+    }
 }
 
 impl<'a> IntoIterator for &'a Diagnostics {

@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::Source;
-use crate::yaml::{self, Cursor, Document, Edit, NodeId, Position, Value};
+use crate::yaml::{self, Cursor, Document, DuplicateKeys, Edit, NodeId, Position, Value};
 
 /// A ResourceList as it was read.
 #[derive(Debug)]
@@ -48,6 +48,7 @@ impl ResourceList {
             );
         }
         check_kind(root)?;
+        check_keys(root)?;
         for key in ["items", "results"] {
             if let Some(entry) = root.get(key)
                 && !entry.is_sequence()
@@ -359,6 +360,16 @@ impl Default for Changes<'_> {
             added: Vec::new(),
             results: Value::sequence(Vec::new()),
         }
+    }
+}
+
+/// A list under a key that is there twice would be lost.
+fn check_keys(root: Cursor<'_>) -> Result<()> {
+    let mut found = Diagnostics::new();
+    root.check_keys(DuplicateKeys::Refuse, &mut found);
+    match found.iter().next() {
+        Some(first) => Err(first.clone().into()),
+        None => Ok(()),
     }
 }
 

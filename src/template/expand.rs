@@ -5,10 +5,11 @@ use crate::template::dialect::Dialect;
 use crate::template::generation::{self, Generation};
 use crate::template::model::{Parameter, Template};
 use crate::template::parameters::{self, Parameters};
+use crate::template::path::Path;
 use crate::template::substitute::Substitution;
 use crate::template::values::Given;
 use crate::template::{labels, legacy};
-use crate::yaml::{Cursor, Data, Document, DuplicateKeys, Scalar, Value};
+use crate::yaml::{Cursor, Data, Document, Scalar, Value};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
 const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
@@ -86,7 +87,7 @@ fn expand<'d>(
     };
     let message = template.message.and_then(|message| {
         let text = message.text().ok()??;
-        Some(substitution.text(&text, Some(message.id()), "message"))
+        Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
     });
     let labels = template_labels(template, options, &mut substitution);
     let expander = Expander {
@@ -122,19 +123,68 @@ fn template_labels(
             Some((_, old)) => *old = value,
             None => labels.push((key, value)),
         };
+    let (root, given) = (Path::Root(""), Path::Root("labels"));
+    let field = Path::Key(&root, "labels");
+    let mut own: Vec<TemplateLabel<'_>> = Vec::new();
     for entry in template.labels.into_iter().flat_map(Cursor::children) {
         let Ok(key) = entry.key() else { continue };
         let value = entry.text().ok().flatten().unwrap_or_default();
-        let field = format!("labels.{key}");
+        let path = Path::Key(&field, &key);
         let id = Some(entry.id());
-        let new_key = substitution.text(&key, id, &field);
-        set(new_key, substitution.text(&value, id, &field));
+        let new_key = substitution.text(&key, id, &path);
+        own.push(TemplateLabel {
+            entry,
+            is_replaced: new_key != key,
+            key: new_key,
+            value: substitution.text(&value, id, &path),
+        });
+    }
+    if template.dialect == Dialect::Proposal {
+        refuse_equal(&own, substitution.diagnostics);
+    }
+    for label in &own {
+        // As `oc`: the replaced key beats the literal one.
+        let is_beaten = own
+            .iter()
+            .any(|other| other.key == label.key && other.is_replaced && !label.is_replaced);
+        if !is_beaten {
+            set(label.key.clone(), label.value.clone());
+        }
     }
     for (key, value) in &options.labels {
-        let key = substitution.text(key, None, "labels");
-        set(key, substitution.text(value, None, "labels"));
+        let key = substitution.text(key, None, &given);
+        set(key, substitution.text(value, None, &given));
     }
     Some(labels)
+}
+
+/// A label of the Template with its references replaced.
+struct TemplateLabel<'d> {
+    entry: Cursor<'d>,
+    /// Whether its key held references.
+    is_replaced: bool,
+    key: String,
+    value: String,
+}
+
+/// Labels whose keys became equal.
+fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
+    for (index, label) in labels.iter().enumerate() {
+        let mut before = labels.iter().take(index);
+        let Some(first) = before.find(|first| first.key == label.key) else {
+            continue;
+        };
+        diagnostics.push(
+            Diagnostic::error(format!(
+                "label `{}` is there twice once references are replaced",
+                label.key
+            ))
+            .at(label.entry.key_place())
+            .related(first.entry.key_place(), "the other one")
+            .field(format!("labels.{}", label.key))
+            .hint("rename one of the two"),
+        );
+    }
 }
 
 struct Expander<'e, 'o, 'd> {
@@ -167,11 +217,12 @@ impl<'d> Expander<'_, '_, 'd> {
             );
             return;
         }
-        let duplicates = match self.template.dialect {
-            Dialect::Proposal => DuplicateKeys::Refuse,
-            Dialect::OpenShift => DuplicateKeys::LastWins,
-        };
-        let Some(mut value) = node.value(duplicates, diagnostics) else {
+        let duplicates = self.template.dialect.duplicate_keys();
+        let mut found = Diagnostics::new();
+        let value = node.value(duplicates, &mut found);
+        found.attribute_to_field(&field);
+        diagnostics.append(found);
+        let Some(mut value) = value else {
             return;
         };
         if self.template.dialect == Dialect::OpenShift && !self.keeps_namespace() {
@@ -242,6 +293,9 @@ impl<'d> Expander<'_, '_, 'd> {
             if selectors {
                 labels::on_selectors(&mut value, labels);
             }
+        }
+        if diagnostics.has_errors() {
+            return;
         }
         sink(
             Object {
@@ -314,6 +368,17 @@ impl<'d> Expander<'_, '_, 'd> {
                 "metadata.name",
                 "its value is empty: which parameter does it come from?",
             ),
+            Some(data) if !matches!(data, Data::Scalar(Scalar::Null)) => {
+                let name = value.at(&["metadata", "name"]).and_then(|name| name.origin);
+                let place = name.map(|name| node.document().cursor(name).place());
+                diagnostics.push(
+                    Diagnostic::error("`metadata.name` must be a string")
+                        .at(place.unwrap_or(first_line))
+                        .field(format!("{field}.metadata.name"))
+                        .hint("put it in quotes; a raw reference may make a number, `$(NAME)` or `${NAME}` makes a string"),
+                );
+                complete = false;
+            }
             _ => missing("metadata.name", "every Kubernetes object has one"),
         }
         complete

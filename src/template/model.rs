@@ -212,6 +212,7 @@ impl<'d> Template<'d> {
             .map(|parameter| parameter.name.as_ref())
             .collect();
         let dialect = Dialect::of(node, &names, found);
+        check_keys(node, dialect, found);
         check_duplicates(&parameters, dialect, found);
         check_names(&parameters, dialect, found);
         let template = Self {
@@ -634,6 +635,27 @@ fn unknown_fields(
                 .field(format!("{path}{key}"))
                 .maybe_hint(hint),
         );
+    }
+}
+
+/// Keys that the Template or one of its parameters has twice. Those of the objects are found when
+/// the objects are read.
+fn check_keys(node: Cursor<'_>, dialect: Dialect, found: &mut Diagnostics) {
+    let duplicates = dialect.duplicate_keys();
+    let metadata = node.get("metadata");
+    let annotations = node.at(["metadata", "annotations"]);
+    let labels = [node.get("labels"), node.get("objectLabels")];
+    let parameters = node
+        .get("parameters")
+        .into_iter()
+        .flat_map(Cursor::children);
+    let mappings = [Some(node), metadata, annotations]
+        .into_iter()
+        .chain(labels)
+        .flatten()
+        .chain(parameters);
+    for mapping in mappings.filter(|mapping| mapping.is_mapping()) {
+        mapping.check_keys(duplicates, found);
     }
 }
 

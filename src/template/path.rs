@@ -59,8 +59,10 @@ impl<'p> Path<'p> {
     /// Whether a reference that nothing replaces could never be valid here: in what identifies an
     /// object, in labels and in selectors.
     pub(crate) fn needs_replacement(&self) -> bool {
-        let Self::Key(parent, key) = self else {
-            return false;
+        let (parent, key) = match self {
+            Self::Root(_) => return false,
+            Self::Index(list, _) => return list.is_in_expression(),
+            Self::Key(parent, key) => (parent, key),
         };
         match (parent, parent.key()) {
             (Self::Root(_), _) => matches!(*key, "apiVersion" | "kind"),
@@ -69,9 +71,20 @@ impl<'p> Path<'p> {
             {
                 true
             }
-            (Self::Key(above, _), Some("labels")) => above.key() == Some("metadata"),
+            // The labels of an object, and those of the Template.
+            (Self::Key(above, _), Some("labels")) => {
+                above.key() == Some("metadata") || matches!(above, Self::Root(""))
+            }
             (_, Some("selector" | "matchLabels" | "nodeSelector")) => true,
             _ => false,
         }
+    }
+
+    /// Whether this is the list of values that a selector's expression compares a label with.
+    fn is_in_expression(&self) -> bool {
+        let Self::Key(Self::Index(expressions, _), "values") = self else {
+            return false;
+        };
+        expressions.key() == Some("matchExpressions")
     }
 }

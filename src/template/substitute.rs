@@ -88,10 +88,9 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     /// Replaces the references in a text that is no part of an object: a label or the message.
-    pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, field: &str) -> String {
-        let path = Path::Root(field);
+    pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, path: &Path<'_>) -> String {
         let spot = Spot {
-            path: &path,
+            path,
             node,
             expanding: None,
         };
@@ -181,21 +180,9 @@ impl<'d> Substitution<'_, 'd> {
             return;
         };
         let mut nothing = Vec::new();
-        let mut replaced_keys = Vec::new();
+        let replaced_keys = self.keys(entries, spot);
         for (index, (key, inner)) in entries.iter_mut().enumerate() {
             let node = inner.origin.or(spot.node);
-            if key.contains('$') {
-                let path = Path::Key(spot.path, key);
-                let here = Spot {
-                    path: &path,
-                    node,
-                    expanding: None,
-                };
-                if let Some(new) = self.key(key, here) {
-                    *key = Cow::Owned(new);
-                    replaced_keys.push(index);
-                }
-            }
             let path = Path::Key(spot.path, key);
             let expanding = match (&variables, key.as_ref()) {
                 (Some(variables), "command" | "args") => Some(Expanding {
@@ -238,6 +225,27 @@ impl<'d> Substitution<'_, 'd> {
         }
     }
 
+    /// Replaces the references in the keys of a mapping. Returns which of them changed.
+    fn keys(&mut self, entries: &mut [(Cow<'d, str>, Value<'d>)], spot: Spot<'_>) -> Vec<usize> {
+        let mut replaced = Vec::new();
+        for (index, (key, value)) in entries.iter_mut().enumerate() {
+            if !key.contains('$') {
+                continue;
+            }
+            let path = Path::Key(spot.path, key);
+            let here = Spot {
+                path: &path,
+                node: value.origin.or(spot.node),
+                expanding: None,
+            };
+            if let Some(new) = self.key(key, here) {
+                *key = Cow::Owned(new);
+                replaced.push(index);
+            }
+        }
+        replaced
+    }
+
     /// The `env` of a container: in each value the kubelet expands the variables before it.
     fn env(&mut self, list: &mut Value<'d>, spot: Spot<'_>, variables: &Variables) {
         let Data::Sequence(items) = &mut list.data else {
@@ -255,6 +263,12 @@ impl<'d> Substitution<'_, 'd> {
                 self.value(item, here);
                 continue;
             };
+            let replaced_keys = self.keys(entries, here);
+            let mut collided = Vec::new();
+            self.collisions(entries, &replaced_keys, &mut collided, here);
+            for index in collided.into_iter().rev() {
+                entries.remove(index);
+            }
             entries.retain_mut(|(key, value)| {
                 let path = Path::Key(here.path, key);
                 let expanding = (key == "value").then_some(Expanding {
@@ -380,18 +394,13 @@ impl<'d> Substitution<'_, 'd> {
                     continue;
                 }
                 let path = Path::Key(spot.path, key);
-                let here = Spot {
-                    path: &path,
-                    node: value.origin.or(spot.node),
-                    expanding: None,
-                };
-                let mut diagnostic = self.diagnostic(
-                    Diagnostic::error(format!(
-                        "mapping key `{key}` is there twice once references are replaced"
-                    )),
-                    here,
-                    "",
-                );
+                let mut diagnostic = Diagnostic::error(format!(
+                    "mapping key `{key}` is there twice once references are replaced"
+                ))
+                .field(path.to_string());
+                if let Some(node) = value.origin.or(spot.node) {
+                    diagnostic = diagnostic.at(self.document.cursor(node).key_place());
+                }
                 if let Some(node) = other_value.origin {
                     diagnostic =
                         diagnostic.related(self.document.cursor(node).key_place(), "the other one");
@@ -552,7 +561,7 @@ impl<'d> Substitution<'_, 'd> {
         }
         self.diagnostics.push(
             diagnostic
-                .hint(format!("for the variable, write `$${spelling}`"))
+                .hint(format!("for the variable, write `${spelling}`"))
                 .hint("for the parameter, rename the variable or the parameter"),
         );
     }
@@ -631,7 +640,15 @@ impl<'d> Substitution<'_, 'd> {
 /// JSON, or a number beyond what Go's decoder takes.
 fn json_data(text: &str) -> Option<Data<'static>> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    fits_go(&value).then(|| Value::from(value).data)
+    if !fits_go(&value) {
+        return None;
+    }
+    // Not respelled: `1e3` would come back as `1e+3`.
+    let digits = text.trim_ascii();
+    if value.is_number() {
+        return Some(Value::number(digits.to_owned()).data);
+    }
+    Some(Value::from(value).data)
 }
 
 /// Whether Go's decoder takes all numbers of a JSON value: those that fit a 64-bit float.

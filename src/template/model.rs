@@ -455,11 +455,18 @@ fn check_default(parameter: &Parameter<'_>, found: &mut Diagnostics) {
         return;
     }
     if !matches!(value.scalar(), Ok(Some(Scalar::String(_)))) {
+        let may_show = parameter.may_show();
+        let quoted = if may_show {
+            format!(", `\"{}\"`", value.raw())
+        } else {
+            String::new()
+        };
         found.push(
             Diagnostic::warning(format!("the value of parameter `{}` is not a string", parameter.name))
                 .at(value.place())
+                .conceal(!may_show)
                 .field(field)
-                .hint(format!("put it in quotes, `\"{}\"`: kustomize changes unquoted values before a function sees them", value.raw())),
+                .hint(format!("put it in quotes{quoted}: kustomize changes unquoted values before a function sees them")),
         );
     }
 }

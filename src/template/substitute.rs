@@ -530,11 +530,20 @@ impl<'d> Substitution<'_, 'd> {
             .iter()
             .any(|(name, _)| matches!(kind(name), Some(ParameterType::Int | ParameterType::Number)))
         {
+            let secret = raw.iter().any(|(name, _)| {
+                let value = self.parameters.get(name);
+                value.is_some_and(|value| !value.may_show)
+            });
+            let shown = if secret {
+                "the value".to_owned()
+            } else {
+                format!("`{text}`")
+            };
             let mut diagnostic = Diagnostic::warning(format!(
-                "`{text}` is not a JSON number: the field becomes a string"
+                "{shown} is not a JSON number: the field becomes a string"
             ));
             let octal = text.strip_prefix('0').filter(|digits| {
-                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+                !secret && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
             });
             if let Some(number) = octal.and_then(|digits| i64::from_str_radix(digits, 8).ok()) {
                 diagnostic = diagnostic.hint(format!("for file mode {text} write {number}"));

@@ -234,6 +234,7 @@ fn env_values(paths: &[String], diagnostics: &mut Diagnostics) -> Vec<Given> {
             }
             given.push(Given {
                 place: Some(place(assignment.range)),
+                name_place: Some(place(assignment.name_range)),
                 ..Given::text(assignment.name, assignment.value, path)
             });
         }

@@ -1,6 +1,7 @@
 //! Expands a Template: each object in order, from its node to the value it is meant to have.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::Place;
 use crate::template::dialect::Dialect;
 use crate::template::generation::{self, Generation};
 use crate::template::model::{Parameter, Template};
@@ -326,7 +327,7 @@ impl<'d> Expander<'_, '_, 'd> {
                 .get(place.range.clone())
                 .unwrap_or_default();
             let length = text.find(['\n', '\r']).unwrap_or(text.len());
-            crate::source::Place {
+            Place {
                 range: place.range.start..place.range.start + length,
                 ..place
             }
@@ -354,35 +355,57 @@ impl<'d> Expander<'_, '_, 'd> {
                 "every Kubernetes object has one, as `kind: Deployment`",
             );
         }
-        let generate_name = is_there(&["metadata", "generateName"]);
-        match value.at(&["metadata", "name"]).map(|name| &name.data) {
-            Some(Data::Scalar(Scalar::String(name))) if !name.is_empty() => {}
+        let generates_name = is_there(&["metadata", "generateName"]);
+        let has_name = match value.at(&["metadata", "name"]).map(|name| &name.data) {
             // As `oc`: an empty parameter makes an empty name.
-            Some(Data::Scalar(Scalar::String(_))) if !self.options.require_name => {}
-            None if generate_name && !self.options.require_name => {}
-            None if generate_name => missing(
-                "metadata.name",
-                "`generateName` will not do: kustomize and kpt find an object again by its name; use `krm-template process` and `kubectl create`",
-            ),
-            Some(Data::Scalar(Scalar::String(_))) => missing(
-                "metadata.name",
-                "its value is empty: which parameter does it come from?",
-            ),
-            Some(data) if !matches!(data, Data::Scalar(Scalar::Null)) => {
-                let name = value.at(&["metadata", "name"]).and_then(|name| name.origin);
-                let place = name.map(|name| node.document().cursor(name).place());
-                diagnostics.push(
-                    Diagnostic::error("`metadata.name` must be a string")
-                        .at(place.unwrap_or(first_line))
-                        .field(format!("{field}.metadata.name"))
-                        .hint("put it in quotes; a raw reference may make a number, `$(NAME)` or `${NAME}` makes a string"),
-                );
-                complete = false;
+            Some(Data::Scalar(Scalar::String(name))) => {
+                !name.is_empty() || !self.options.require_name
             }
-            _ => missing("metadata.name", "every Kubernetes object has one"),
+            None => generates_name && !self.options.require_name,
+            Some(_) => false,
+        };
+        if !has_name {
+            let diagnostic = nameless(value, node.document(), first_line, generates_name);
+            diagnostics.push(diagnostic.field(format!("{field}.metadata.name")));
         }
-        complete
+        complete && has_name
     }
+}
+
+/// What is wrong with the name of an object.
+fn nameless(
+    value: &Value<'_>,
+    document: &Document,
+    first_line: Place,
+    generates_name: bool,
+) -> Diagnostic {
+    let (key, message, hint) = match value.at(&["metadata", "name"]).map(|name| &name.data) {
+        Some(Data::Scalar(Scalar::String(_))) => (
+            "name",
+            "`metadata.name` is empty",
+            "give a value to the parameter that it comes from",
+        ),
+        Some(data) if !matches!(data, Data::Scalar(Scalar::Null)) => (
+            "name",
+            "`metadata.name` must be a string",
+            "put it in quotes; where a raw reference makes it a number, write `$(NAME)` or `${NAME}`",
+        ),
+        _ if generates_name => (
+            "generateName",
+            "the object has no `metadata.name`",
+            "`generateName` will not do: kustomize and kpt find an object again by its name; use `krm-template process` and `kubectl create`",
+        ),
+        _ => (
+            "name",
+            "the object has no `metadata.name`",
+            "every Kubernetes object has one",
+        ),
+    };
+    let origin = value
+        .at(&["metadata", key])
+        .and_then(|at_fault| at_fault.origin);
+    let place = origin.map_or(first_line, |origin| document.cursor(origin).place());
+    Diagnostic::error(message).at(place).hint(hint)
 }
 
 /// How deep lists may stand in lists.

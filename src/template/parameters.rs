@@ -117,14 +117,14 @@ fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Di
     let hint = match closest(&given.name, known) {
         Some(known) => format!("did you mean `{known}`?"),
         None if template.parameters.is_empty() => "it declares no parameters".to_owned(),
-        None => "to go on without it, use `--ignore-unknown-parameters`".to_owned(),
+        None => "declare it under `parameters`, or leave the value out; `process --ignore-unknown-parameters` goes on without it".to_owned(),
     };
     let diagnostic = if ignore {
         Diagnostic::warning(message)
     } else {
         Diagnostic::error(message)
     };
-    let diagnostic = match &given.place {
+    let diagnostic = match &given.name_place {
         Some(place) => diagnostic.at(place.clone()),
         None => diagnostic.hint(format!("it was given by `{}`", given.origin)),
     };

@@ -51,6 +51,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Where in the text.
     pub place: Option<Place>,
+    /// Whether the lines there hold a secret and must not be drawn.
+    pub conceals: bool,
     /// Further places that explain it, each with a few words (`first declared here`).
     pub related: Vec<(Place, String)>,
     /// The object it is about.
@@ -70,6 +72,7 @@ impl Diagnostic {
             severity,
             message: message.into(),
             place: None,
+            conceals: false,
             related: Vec::new(),
             object: None,
             field: None,
@@ -99,6 +102,13 @@ impl Diagnostic {
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
         self.place = Some(place);
+        self
+    }
+
+    /// Says whether the lines there hold a secret.
+    #[must_use]
+    pub fn conceal(mut self, conceals: bool) -> Self {
+        self.conceals = conceals;
         self
     }
 
@@ -183,6 +193,13 @@ impl Diagnostics {
     pub(crate) fn attribute_to(&mut self, object: &ObjectReference) {
         for diagnostic in &mut self.list {
             diagnostic.object.get_or_insert_with(|| object.clone());
+        }
+    }
+
+    /// Says of those that name no field that they are about this one.
+    pub(crate) fn attribute_to_field(&mut self, field: &str) {
+        for diagnostic in &mut self.list {
+            diagnostic.field.get_or_insert_with(|| field.to_owned());
         }
     }
 }

@@ -294,7 +294,7 @@ impl<'p, 'd> Placing<'p, 'd> {
         };
         if let Some(first) = self.made.insert(identity.clone(), object.field.clone()) {
             let mut diagnostic = Diagnostic::error(format!(
-                "`{first}` and `{}` are both {identity}",
+                "`{first}` and `{}` are both `{identity}`",
                 object.field
             ))
             .field(object.field.clone());

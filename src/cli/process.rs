@@ -287,6 +287,7 @@ fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Giv
             }
             given.push(Given {
                 place: Some(place(assignment.range)),
+                name_place: Some(place(assignment.name_range)),
                 ..Given::text(assignment.name, assignment.value, source.name())
             });
         }

@@ -3,8 +3,8 @@
 //! Contract: the KRM functions specification (`config.kubernetes.io/v1`). What is not changed is
 //! copied byte for byte; JSON stays JSON.
 
-use crate::diagnostic::{Diagnostic, Result};
-use crate::yaml::{self, Cursor, Document, Edit, Edited, Position, Value};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::yaml::{self, Cursor, Document, DuplicateKeys, Edit, Edited, Position, Value};
 
 /// A ResourceList as it was read.
 #[derive(Debug)]
@@ -20,8 +20,14 @@ impl<'d> ResourceList<'d> {
         let mut roots = document.roots();
         let (first, second) = (roots.next(), roots.next());
         let Some(root) = first else {
+            let is_blank = document.text().trim().is_empty();
+            let problem = if is_blank {
+                "is empty"
+            } else {
+                "holds no object"
+            };
             return Err(
-                Diagnostic::error(format!("{name} is empty, expected a ResourceList"))
+                Diagnostic::error(format!("{name} {problem}, expected a ResourceList"))
                     .hint(
                         "a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`",
                     )
@@ -38,6 +44,7 @@ impl<'d> ResourceList<'d> {
             );
         }
         check_kind(root)?;
+        check_keys(root)?;
         for key in ["items", "results"] {
             if let Some(entry) = root.get(key)
                 && !entry.is_sequence()
@@ -109,7 +116,9 @@ impl<'d> ResourceList<'d> {
         }
         let length = self.root.document().text().len();
         if edits.iter().any(|edit| edit.end == length) {
-            edits.extend(yaml::close(self.root.document())?);
+            // Before what is added behind it.
+            let closing = yaml::close(self.root.document())?;
+            edits.splice(..0, closing);
         }
         Edited::new(self.root.document(), edits)
     }
@@ -257,7 +266,9 @@ fn comma_before_each(texts: &[String], comma: &str) -> String {
 /// Puts a text on one line in place of what stands behind an entry's key.
 fn behind_key(entry: Cursor<'_>, text: &str) -> Edit {
     let start = entry.behind_key();
-    let blank = if text.is_empty() { "" } else { " " };
+    let old = entry.document().slice(start..entry.end());
+    let is_tight = old.starts_with(|first: char| !first.is_whitespace());
+    let blank = if text.is_empty() || is_tight { "" } else { " " };
     Edit {
         start,
         end: entry.end().max(start),
@@ -282,6 +293,16 @@ impl Default for Changes {
             added: Vec::new(),
             results: Value::sequence(Vec::new()),
         }
+    }
+}
+
+/// A list under a key that is there twice would be lost.
+fn check_keys(root: Cursor<'_>) -> Result<()> {
+    let mut found = Diagnostics::new();
+    root.check_keys(DuplicateKeys::Refuse, &mut found);
+    match found.iter().next() {
+        Some(first) => Err(first.clone().into()),
+        None => Ok(()),
     }
 }
 

@@ -76,11 +76,16 @@ impl Pen {
         };
         let related: Vec<_> = diagnostic.related.iter().collect();
         let notes = notes(diagnostic);
-        let (mut text, mut rest) = if let Some(place) = &diagnostic.place {
-            self.block(level, &diagnostic.message, place, &related, notes)
-        } else {
-            let title = level.primary_title(visible(&diagnostic.message));
-            (self.renderer.render(&[title.elements(notes)]), related)
+        let message = &diagnostic.message;
+        let (mut text, mut rest) = match &diagnostic.place {
+            Some(place) if diagnostic.conceals => {
+                (self.bare_block(level, message, place, notes), related)
+            }
+            Some(place) => self.block(level, message, place, &related, notes),
+            None => {
+                let title = level.primary_title(visible(message));
+                (self.renderer.render(&[title.elements(notes)]), related)
+            }
         };
         while let Some(((place, label), others)) = rest.split_first() {
             let (block, left) = self.block(Level::NOTE, label, place, others, Vec::new());
@@ -88,6 +93,22 @@ impl Pen {
             text.push_str(&block);
             rest = left;
         }
+        text
+    }
+
+    /// Draws a title, `place` and `notes`, and not the lines there.
+    fn bare_block(
+        &mut self,
+        level: Level<'static>,
+        title: &str,
+        place: &Place,
+        notes: Vec<Message<'_>>,
+    ) -> String {
+        let spot = self.spot(place);
+        let mut text = self.title(level.clone(), title);
+        self.arrow(&mut text, place, &spot, 1);
+        let body = Group::with_level(level).elements(notes);
+        text.push_str(&self.renderer.render(&[body]));
         text
     }
 
@@ -134,7 +155,8 @@ impl Pen {
             .elements(notes);
 
         let mut text = self.title(level, title);
-        self.arrow(&mut text, place, &main, &excerpt);
+        let margin = excerpt.last_line().to_string().len();
+        self.arrow(&mut text, place, &main, margin);
         text.push_str(&self.renderer.render(&[body]));
         (text, others)
     }
@@ -146,8 +168,7 @@ impl Pen {
 
     /// Adds the line ` --> name:line:column`. It is written here because an excerpt may begin in
     /// the middle of its line, and the renderer would count columns from there.
-    fn arrow(&self, text: &mut String, place: &Place, spot: &Spot, excerpt: &Excerpt) {
-        let margin = excerpt.last_line().to_string().len();
+    fn arrow(&self, text: &mut String, place: &Place, spot: &Spot, margin: usize) {
         let name = normalize_untrusted_str(&visible(place.source.name())).replace('\n', "␊");
         let (on, off) = if self.color {
             (

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::group;
 use crate::template::reference;
-use crate::yaml::{Cursor, Kind};
+use crate::yaml::{Cursor, DuplicateKeys, Kind};
 
 /// Our own API version of the Template kind.
 pub(crate) const OWN_GROUP: &str = "template.krm.dev";
@@ -33,7 +33,7 @@ impl Dialect {
                         "annotation `{DIALECT}` must be `proposal` or `openshift`"
                     ))
                     .at(annotation.place())
-                    .field(format!("metadata.annotations.{DIALECT}")),
+                    .field(format!("metadata.annotations[{DIALECT}]")),
                 ),
             }
         }
@@ -42,6 +42,14 @@ impl Dialect {
             OPENSHIFT_GROUP => Self::OpenShift,
             "" => Self::of_legacy(template, names),
             _ => Self::Proposal,
+        }
+    }
+
+    /// What a mapping that has a key twice means.
+    pub(crate) const fn duplicate_keys(self) -> DuplicateKeys {
+        match self {
+            Self::Proposal => DuplicateKeys::Refuse,
+            Self::OpenShift => DuplicateKeys::LastWins,
         }
     }
 

@@ -5,10 +5,11 @@ use crate::template::dialect::Dialect;
 use crate::template::generation::{self, Generation};
 use crate::template::model::{Parameter, Template};
 use crate::template::parameters::{self, Parameters};
+use crate::template::path::Path;
 use crate::template::substitute::Substitution;
 use crate::template::values::Given;
 use crate::template::{labels, legacy};
-use crate::yaml::{Cursor, Data, Document, DuplicateKeys, Scalar, Value};
+use crate::yaml::{Cursor, Data, Document, Scalar, Value};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
 const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
@@ -89,7 +90,7 @@ fn expand<'d>(
     };
     let message = template.message.and_then(|message| {
         let text = message.text().ok()??;
-        Some(substitution.text(&text, Some(message.id()), "message"))
+        Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
     });
     let labels = template_labels(template, options, &mut substitution);
     let expander = Expander {
@@ -125,19 +126,68 @@ fn template_labels(
             Some((_, old)) => *old = value,
             None => labels.push((key, value)),
         };
+    let (root, given) = (Path::Root(""), Path::Root("labels"));
+    let field = Path::Key(&root, "labels");
+    let mut own: Vec<TemplateLabel<'_>> = Vec::new();
     for entry in template.labels.into_iter().flat_map(Cursor::children) {
         let Ok(key) = entry.key() else { continue };
         let value = entry.text().ok().flatten().unwrap_or_default();
-        let field = format!("labels.{key}");
+        let path = Path::Key(&field, &key);
         let id = Some(entry.id());
-        let new_key = substitution.label(&key, id, &field);
-        set(new_key, substitution.label(&value, id, &field));
+        let new_key = substitution.text(&key, id, &path);
+        own.push(TemplateLabel {
+            entry,
+            is_replaced: new_key != key,
+            key: new_key,
+            value: substitution.text(&value, id, &path),
+        });
+    }
+    if template.dialect == Dialect::Proposal {
+        refuse_equal(&own, substitution.diagnostics);
+    }
+    for label in &own {
+        // As `oc`: the replaced key beats the literal one.
+        let is_beaten = own
+            .iter()
+            .any(|other| other.key == label.key && other.is_replaced && !label.is_replaced);
+        if !is_beaten {
+            set(label.key.clone(), label.value.clone());
+        }
     }
     for (key, value) in &options.labels {
-        let key = substitution.label(key, None, "labels");
-        set(key, substitution.label(value, None, "labels"));
+        let key = substitution.text(key, None, &given);
+        set(key, substitution.text(value, None, &given));
     }
     Some(labels)
+}
+
+/// A label of the Template with its references replaced.
+struct TemplateLabel<'d> {
+    entry: Cursor<'d>,
+    /// Whether its key held references.
+    is_replaced: bool,
+    key: String,
+    value: String,
+}
+
+/// Labels whose keys became equal.
+fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
+    for (index, label) in labels.iter().enumerate() {
+        let mut before = labels.iter().take(index);
+        let Some(first) = before.find(|first| first.key == label.key) else {
+            continue;
+        };
+        diagnostics.push(
+            Diagnostic::error(format!(
+                "label `{}` is there twice once references are replaced",
+                label.key
+            ))
+            .at(label.entry.key_place())
+            .related(first.entry.key_place(), "the other one")
+            .field(format!("labels.{}", label.key))
+            .hint("rename one of the two"),
+        );
+    }
 }
 
 struct Expander<'e, 'o, 'd> {
@@ -170,11 +220,12 @@ impl Expander<'_, '_, '_> {
             );
             return;
         }
-        let duplicates = match self.template.dialect {
-            Dialect::Proposal => DuplicateKeys::Refuse,
-            Dialect::OpenShift => DuplicateKeys::LastWins,
-        };
-        let Some(mut value) = node.value(duplicates, diagnostics) else {
+        let duplicates = self.template.dialect.duplicate_keys();
+        let mut found = Diagnostics::new();
+        let value = node.value(duplicates, &mut found);
+        found.attribute_to_field(&field);
+        diagnostics.append(found);
+        let Some(mut value) = value else {
             return;
         };
         if self.template.dialect == Dialect::OpenShift && !self.keeps_namespace() {
@@ -246,6 +297,9 @@ impl Expander<'_, '_, '_> {
                 labels::on_selectors(&mut value, labels);
             }
         }
+        if diagnostics.has_errors() {
+            return;
+        }
         sink(
             Object {
                 value,
@@ -264,10 +318,8 @@ impl Expander<'_, '_, '_> {
         field: &str,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let place = value
-            .origin
-            .map_or(node, |origin| node.document().cursor(origin))
-            .place();
+        let place_of = |origin| node.document().cursor(origin).place();
+        let whole = value.origin.map_or_else(|| node.place(), place_of);
         let strict = self.options.require_name;
         let generate_name = value.str_at(&["metadata", "generateName"]);
         let generates = generate_name.is_some_and(|name| !name.is_empty());
@@ -277,29 +329,30 @@ impl Expander<'_, '_, '_> {
         } else {
             "every Kubernetes object has one"
         };
-        let fields: [(&str, &[&str], &str); 3] = [
+        let fields: [(&[&str], &str); 3] = [
             (
-                "apiVersion",
                 &["apiVersion"],
                 "`kubectl explain KIND` shows the API version of a kind",
             ),
             (
-                "kind",
                 &["kind"],
                 "every Kubernetes object has one, as `kind: Deployment`",
             ),
-            ("metadata.name", &["metadata", "name"], name_hint),
+            (&["metadata", "name"], name_hint),
         ];
         let mut complete = true;
-        for (what, keys, hint) in fields {
-            let is_name = what == "metadata.name";
-            let (problem, hint) = match value.at(keys).map(|value| &value.data) {
+        for (keys, hint) in fields {
+            let is_name = keys.len() > 1;
+            let what = keys.join(".");
+            let found = value.at(keys);
+            let (problem, hint) = match found.map(|value| &value.data) {
                 Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => continue,
                 // As `oc`: an empty parameter makes an empty name.
                 Some(Data::Scalar(Scalar::String(_))) if is_name && !strict => continue,
-                Some(Data::Scalar(Scalar::String(_))) => {
-                    (format!("the object's `{what}` is empty"), hint)
-                }
+                Some(Data::Scalar(Scalar::String(_))) => (
+                    format!("`{what}` is empty"),
+                    "give a value to the parameter that it comes from",
+                ),
                 None | Some(Data::Scalar(Scalar::Null)) if is_name && generates && !strict => {
                     continue;
                 }
@@ -307,13 +360,18 @@ impl Expander<'_, '_, '_> {
                     (format!("the object has no `{what}`"), hint)
                 }
                 Some(_) => (
-                    format!("the object's `{what}` is not a string"),
-                    "put the value in quotes",
+                    format!("`{what}` must be a string"),
+                    "put it in quotes; where a raw reference makes it a number, write `$(NAME)` or `${NAME}`",
                 ),
             };
+            let at_fault =
+                found.or_else(|| value.at(&["metadata", "generateName"]).filter(|_| is_name));
+            let place = at_fault
+                .and_then(|value| value.origin)
+                .map_or_else(|| whole.clone(), place_of);
             diagnostics.push(
                 Diagnostic::error(problem)
-                    .at(place.clone())
+                    .at(place)
                     .field(format!("{field}.{what}"))
                     .hint(hint),
             );

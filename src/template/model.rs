@@ -215,6 +215,7 @@ impl<'d> Template<'d> {
             .map(|parameter| parameter.name.as_ref())
             .collect();
         let dialect = Dialect::of(node, &names, found);
+        check_keys(node, dialect, found);
         check_duplicates(&parameters, dialect, found);
         check_names(&parameters, dialect, found);
         let template = Self {
@@ -346,7 +347,8 @@ fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
             found.push(
                 Diagnostic::error("`values` must be a mapping from parameter names to values")
                     .at(values.place())
-                    .field("values"),
+                    .field("values")
+                    .hint("write each value as `NAME: value`"),
             );
             Vec::new()
         }
@@ -473,11 +475,18 @@ fn check_default(parameter: &Parameter<'_>, found: &mut Diagnostics) {
         return;
     }
     if !matches!(value.scalar(), Ok(Some(Scalar::String(_)))) {
+        let may_show = parameter.may_show();
+        let quoted = if may_show {
+            format!(", `\"{}\"`", value.raw())
+        } else {
+            String::new()
+        };
         found.push(
             Diagnostic::warning(format!("the value of parameter `{}` is not a string", parameter.name))
                 .at(value.place())
+                .conceal(!may_show)
                 .field(field)
-                .hint(format!("put it in quotes, `\"{}\"`: kustomize changes unquoted values before a function sees them", value.raw())),
+                .hint(format!("put it in quotes{quoted}: kustomize changes unquoted values before a function sees them")),
         );
     }
 }
@@ -653,6 +662,27 @@ fn unknown_fields(
                 .field(format!("{path}{key}"))
                 .maybe_hint(hint),
         );
+    }
+}
+
+/// Keys that the Template or one of its parameters has twice. Those of the objects are found when
+/// the objects are read.
+fn check_keys(node: Cursor<'_>, dialect: Dialect, found: &mut Diagnostics) {
+    let duplicates = dialect.duplicate_keys();
+    let metadata = node.get("metadata");
+    let annotations = node.at(["metadata", "annotations"]);
+    let labels = [node.get("labels"), node.get("objectLabels")];
+    let parameters = node
+        .get("parameters")
+        .into_iter()
+        .flat_map(Cursor::children);
+    let mappings = [Some(node), metadata, annotations]
+        .into_iter()
+        .chain(labels)
+        .flatten()
+        .chain(parameters);
+    for mapping in mappings.filter(|mapping| mapping.is_mapping()) {
+        mapping.check_keys(duplicates, found);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::template::expand::Object;
-use crate::yaml::{self, Data, Position, Scalar, Value};
+use crate::yaml::{self, Data, NodeId, Position, Scalar, Value};
 
 /// How objects are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,12 +51,13 @@ impl Writer {
                 }
             }
             Format::Json => {
-                if let Some(text) = non_finite(&object.value) {
-                    diagnostics.push(
-                        Diagnostic::error(format!("`{text}` cannot be written as JSON"))
+                if let Some((digits, origin)) = non_finite(&object.value, object.value.origin) {
+                    let mut diagnostic =
+                        Diagnostic::error(format!("`{digits}` cannot be written as JSON"))
                             .field(object.field.clone())
-                            .hint("put it in quotes if it is a string"),
-                    );
+                            .hint("put it in quotes if it is a string");
+                    diagnostic.place = origin.map(|node| object.document.cursor(node).place());
+                    diagnostics.push(diagnostic);
                 }
                 self.text
                     .push_str(if self.count > 0 { ",\n" } else { "\n" });
@@ -83,12 +84,21 @@ impl Writer {
     }
 }
 
-/// The first infinite or undefined number, which YAML has and JSON has not.
-fn non_finite<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+/// The first infinite or undefined number, which YAML has and JSON has not, and the nearest node
+/// that holds it.
+fn non_finite<'v>(
+    value: &'v Value<'_>,
+    nearest: Option<NodeId>,
+) -> Option<(&'v str, Option<NodeId>)> {
+    let nearest = value.origin.or(nearest);
     match &value.data {
-        Data::Scalar(Scalar::Number(digits)) if yaml::scalar::is_non_finite(digits) => Some(digits),
+        Data::Scalar(Scalar::Number(digits)) if yaml::scalar::is_non_finite(digits) => {
+            Some((digits, nearest))
+        }
         Data::Scalar(_) => None,
-        Data::Sequence(items) => items.iter().find_map(non_finite),
-        Data::Mapping(entries) => entries.iter().find_map(|(_, value)| non_finite(value)),
+        Data::Sequence(items) => items.iter().find_map(|item| non_finite(item, nearest)),
+        Data::Mapping(entries) => entries
+            .iter()
+            .find_map(|(_, value)| non_finite(value, nearest)),
     }
 }

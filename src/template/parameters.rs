@@ -22,6 +22,8 @@ pub struct Effective<'d> {
     pub structured: Option<Value<'d>>,
     /// The type it was checked against.
     pub kind: ParameterType,
+    /// Whether a message may show it.
+    pub may_show: bool,
 }
 
 /// The effective values of a Template's parameters, by name.
@@ -115,14 +117,14 @@ fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Di
     let hint = match closest(&given.name, known) {
         Some(known) => format!("did you mean `{known}`?"),
         None if template.parameters.is_empty() => "it declares no parameters".to_owned(),
-        None => "to go on without it, use `--ignore-unknown-parameters`".to_owned(),
+        None => "declare it under `parameters`, or leave the value out; `process --ignore-unknown-parameters` goes on without it".to_owned(),
     };
     let diagnostic = if ignore {
         Diagnostic::warning(message)
     } else {
         Diagnostic::error(message)
     };
-    let diagnostic = match &given.place {
+    let diagnostic = match &given.name_place {
         Some(place) => diagnostic.at(place.clone()),
         None => diagnostic.hint(format!("it was given as `{}=…`", given.origin)),
     };
@@ -286,6 +288,7 @@ impl<'d> Resolver<'_, 'd> {
                 text: Cow::Owned(text),
                 structured,
                 kind: parameter.kind,
+                may_show: parameter.may_show(),
             },
         );
     }
@@ -317,12 +320,19 @@ impl<'d> Check<'_, 'd> {
     }
 
     fn error(&mut self, message: String, hint: Option<String>) {
-        let mut diagnostic = Diagnostic::error(message).maybe_hint(hint);
-        if let Some(place) = self.place() {
-            diagnostic = diagnostic.at(place);
-        }
-        if self.given.is_none() {
-            diagnostic = diagnostic.field(format!("parameters[{}].value", self.parameter.index));
+        let mut diagnostic = Diagnostic::error(message)
+            .maybe_hint(hint)
+            .conceal(!self.parameter.may_show());
+        diagnostic.place = self.place();
+        match self.given {
+            None => {
+                diagnostic =
+                    diagnostic.field(format!("parameters[{}].value", self.parameter.index));
+            }
+            Some(given) if given.place.is_none() => {
+                diagnostic = diagnostic.hint(format!("it was given by `{}`", given.origin));
+            }
+            Some(_) => {}
         }
         self.diagnostics.push(diagnostic);
     }
@@ -394,12 +404,12 @@ impl<'d> Check<'_, 'd> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// The value for a message, or what stands in for a secret one.
-    fn shown(&self, text: &str) -> String {
+    /// The end of a message that shows the value, unless it is secret or long.
+    fn found(&self, text: &str) -> String {
         if self.parameter.may_show() && text.len() <= 80 {
-            format!("`{text}`")
+            format!(", found `{text}`")
         } else {
-            "the value".to_owned()
+            String::new()
         }
     }
 
@@ -421,9 +431,9 @@ impl<'d> Check<'_, 'd> {
             _ => None,
         };
         let message = format!(
-            "parameter `{}` must be {expected}, found {}",
+            "parameter `{}` must be {expected}{}",
             self.parameter.name,
-            self.shown(text)
+            self.found(text)
         );
         self.error(message, hint);
     }
@@ -441,9 +451,9 @@ impl<'d> Check<'_, 'd> {
         let hint = closest(text, allowed.iter().map(AsRef::as_ref))
             .map(|one| format!("did you mean `{one}`?"));
         let message = format!(
-            "parameter `{}` must be one of {list}, found {}",
+            "parameter `{}` must be one of {list}{}",
             self.parameter.name,
-            self.shown(text)
+            self.found(text)
         );
         self.error(message, hint);
     }
@@ -457,8 +467,8 @@ impl<'d> Check<'_, 'd> {
             Ok(regex) if regex.is_match(text) => {}
             Ok(_) => {
                 let message = format!(
-                    "parameter `{name}` must match `{pattern}`, found {}",
-                    self.shown(text)
+                    "parameter `{name}` must match `{pattern}`{}",
+                    self.found(text)
                 );
                 self.error(message, None);
             }
@@ -508,12 +518,12 @@ impl<'d> Check<'_, 'd> {
             bound(&self.parameter.maximum),
         ) {
             (Some(least), _) if number < least => format!(
-                "parameter `{name}` must be at least {least}, found {}",
-                self.shown(text)
+                "parameter `{name}` must be at least {least}{}",
+                self.found(text)
             ),
             (_, Some(most)) if number > most => format!(
-                "parameter `{name}` must be at most {most}, found {}",
-                self.shown(text)
+                "parameter `{name}` must be at most {most}{}",
+                self.found(text)
             ),
             _ => return,
         };

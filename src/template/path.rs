@@ -69,7 +69,10 @@ impl<'p> Path<'p> {
                 (Some("metadata"), "name" | "namespace") => {
                     parent.parent().is_some_and(Self::is_object)
                 }
-                (Some("labels"), _) => parent.parent().and_then(Self::key) == Some("metadata"),
+                // The labels of an object, and those of the Template.
+                (Some("labels"), _) => parent.parent().is_some_and(|above| {
+                    above.key() == Some("metadata") || matches!(above, Self::Root(""))
+                }),
                 (Some("selector" | "matchLabels" | "nodeSelector"), _) => true,
                 (None, "key") => parent.parent().and_then(Self::key) == Some("matchExpressions"),
                 _ => false,

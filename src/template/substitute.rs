@@ -51,8 +51,6 @@ struct Spot<'c> {
     /// The nearest node of the document that holds it.
     node: Option<NodeId>,
     expanding: Option<Expanding<'c>>,
-    /// Whether a reference that nothing replaces could never be valid here.
-    must_replace: bool,
 }
 
 impl<'c> Spot<'c> {
@@ -61,7 +59,6 @@ impl<'c> Spot<'c> {
             path,
             node,
             expanding: None,
-            must_replace: false,
         }
     }
 }
@@ -96,21 +93,10 @@ impl<'d> Substitution<'_, 'd> {
         }
     }
 
-    /// Replaces the references in a label of the Template, where none may stay.
-    pub(crate) fn label(&mut self, text: &str, node: Option<NodeId>, field: &str) -> String {
-        let path = Path::Root(field);
-        let spot = Spot {
-            must_replace: true,
-            ..Spot::new(&path, node)
-        };
-        self.flat(text, spot).unwrap_or_else(|| text.to_owned())
-    }
-
-    /// Replaces the references in a text that is no part of an object: the message.
-    pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, field: &str) -> String {
-        let path = Path::Root(field);
-        let spot = Spot::new(&path, node);
-        self.flat(text, spot).unwrap_or_else(|| text.to_owned())
+    /// Replaces the references in a text that is no part of an object: a label or the message.
+    pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, path: &Path<'_>) -> String {
+        self.flat(text, Spot::new(path, node))
+            .unwrap_or_else(|| text.to_owned())
     }
 
     /// As [`text`](Self::text); `None` if there are no references.
@@ -196,17 +182,9 @@ impl<'d> Substitution<'_, 'd> {
             return;
         };
         let mut nothing = Vec::new();
-        let mut replaced_keys = Vec::new();
+        let replaced_keys = self.keys(entries, spot);
         for (index, (key, inner)) in entries.iter_mut().enumerate() {
             let node = inner.origin.or(spot.node);
-            if key.contains('$') {
-                let path = Path::Key(spot.path, key);
-                let here = Spot::new(&path, node);
-                if let Some(new) = self.key(key, here) {
-                    *key = Cow::Owned(new);
-                    replaced_keys.push(index);
-                }
-            }
             let path = Path::Key(spot.path, key);
             let expanding = match (&variables, key.as_ref()) {
                 (Some(variables), "command" | "args") => Some(Expanding {
@@ -240,6 +218,23 @@ impl<'d> Substitution<'_, 'd> {
         }
     }
 
+    /// Replaces the references in the keys of a mapping. Returns which of them changed.
+    fn keys(&mut self, entries: &mut [(Cow<'d, str>, Value<'d>)], spot: Spot<'_>) -> Vec<usize> {
+        let mut replaced = Vec::new();
+        for (index, (key, value)) in entries.iter_mut().enumerate() {
+            if !key.contains('$') {
+                continue;
+            }
+            let path = Path::Key(spot.path, key);
+            let here = Spot::new(&path, value.origin.or(spot.node));
+            if let Some(new) = self.key(key, here) {
+                *key = Cow::Owned(new);
+                replaced.push(index);
+            }
+        }
+        replaced
+    }
+
     /// The `env` of a container: in each value the kubelet expands the variables before it.
     fn env(&mut self, list: &mut Value<'d>, spot: Spot<'_>, variables: &Variables) {
         let Data::Sequence(items) = &mut list.data else {
@@ -253,6 +248,12 @@ impl<'d> Substitution<'_, 'd> {
                 self.value(item, here);
                 continue;
             };
+            let replaced_keys = self.keys(entries, here);
+            let mut collided = Vec::new();
+            self.collisions(entries, &replaced_keys, &mut collided, here);
+            for index in collided.into_iter().rev() {
+                entries.remove(index);
+            }
             entries.retain_mut(|(key, value)| {
                 let path = Path::Key(here.path, key);
                 let expanding = (key == "value").then_some(Expanding {
@@ -377,14 +378,13 @@ impl<'d> Substitution<'_, 'd> {
                     continue;
                 }
                 let path = Path::Key(spot.path, key);
-                let here = Spot::new(&path, value.origin.or(spot.node));
-                let mut diagnostic = self.diagnostic(
-                    Diagnostic::error(format!(
-                        "mapping key `{key}` is there twice once references are replaced"
-                    )),
-                    here,
-                    "",
-                );
+                let mut diagnostic = Diagnostic::error(format!(
+                    "mapping key `{key}` is there twice once references are replaced"
+                ))
+                .field(path.to_string());
+                if let Some(node) = value.origin.or(spot.node) {
+                    diagnostic = diagnostic.at(self.document.cursor(node).key_place());
+                }
                 if let Some(node) = other_value.origin {
                     diagnostic =
                         diagnostic.related(self.document.cursor(node).key_place(), "the other one");
@@ -514,11 +514,20 @@ impl<'d> Substitution<'_, 'd> {
             .iter()
             .any(|(name, _)| matches!(kind(name), Some(ParameterType::Int | ParameterType::Number)))
         {
+            let secret = raw.iter().any(|(name, _)| {
+                let value = self.parameters.get(name);
+                value.is_some_and(|value| !value.may_show)
+            });
+            let shown = if secret {
+                "the value".to_owned()
+            } else {
+                format!("`{text}`")
+            };
             let mut diagnostic = Diagnostic::warning(format!(
-                "`{text}` is not a JSON number: the field becomes a string"
+                "{shown} is not a JSON number: the field becomes a string"
             ));
             let octal = text.strip_prefix('0').filter(|digits| {
-                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+                !secret && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
             });
             if let Some(number) = octal.and_then(|digits| i64::from_str_radix(digits, 8).ok()) {
                 diagnostic = diagnostic.hint(format!("for file mode {text} write {number}"));
@@ -564,8 +573,8 @@ impl<'d> Substitution<'_, 'd> {
             None => format!("declare it under `parameters`, as `- name: {name}`"),
         };
         let message = format!("parameter `{name}` is not declared");
-        let must_replace = spot.must_replace || spot.path.needs_replacement();
-        let error = self.strict || (must_replace && self.dialect == Dialect::Proposal);
+        let must_replace = self.dialect == Dialect::Proposal && spot.path.needs_replacement();
+        let error = self.strict || must_replace;
         let diagnostic = if error {
             Diagnostic::error(message)
         } else {
@@ -625,7 +634,15 @@ impl<'d> Substitution<'_, 'd> {
 /// JSON, or a number beyond what Go's decoder takes.
 fn json_data(text: &str) -> Option<Data<'static>> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    fits_go(&value).then(|| Value::from(value).data)
+    if !fits_go(&value) {
+        return None;
+    }
+    // Not respelled: `1e3` would come back as `1e+3`.
+    let digits = text.trim_ascii();
+    if value.is_number() {
+        return Some(Value::number(digits.to_owned()).data);
+    }
+    Some(Value::from(value).data)
 }
 
 /// Whether Go's decoder takes all numbers of a JSON value: those that fit a 64-bit float.

@@ -22,8 +22,10 @@ pub struct Given {
     pub value: GivenValue,
     /// Where it was given, in the user's words: `-p`, `params.yaml`.
     pub origin: String,
-    /// The place in a file, if it came from one.
+    /// The place of the value in a file, if it came from one.
     pub place: Option<Place>,
+    /// The place of the name in a file, if it came from one.
+    pub name_place: Option<Place>,
 }
 
 impl Given {
@@ -38,6 +40,7 @@ impl Given {
             value: GivenValue::Text(value.into()),
             origin: origin.into(),
             place: None,
+            name_place: None,
         }
     }
 }
@@ -51,14 +54,6 @@ pub(crate) fn from_node(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Given> {
     if root.is_null() {
-        return Vec::new();
-    }
-    if !root.is_mapping() {
-        diagnostics.push(
-            Diagnostic::error("expected a mapping from parameter names to values")
-                .at(root.place())
-                .hint("write each value as `NAME: value`"),
-        );
         return Vec::new();
     }
     let kind = root.text_at(["kind"]).unwrap_or_default();
@@ -84,21 +79,20 @@ pub(crate) fn from_node(
         .iter()
         .filter_map(|key| root.get(key))
         .filter(|values| !values.is_null())
-        .flat_map(|values| {
-            if values.is_mapping() {
-                return from_mapping(values, diagnostics);
-            }
-            diagnostics.push(
-                Diagnostic::error("expected a mapping from parameter names to values")
-                    .at(values.place()),
-            );
-            Vec::new()
-        })
+        .flat_map(|values| from_mapping(values, diagnostics))
         .collect()
 }
 
 /// Reads `NAME: value` entries.
 pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Given> {
+    if !mapping.is_mapping() {
+        diagnostics.push(
+            Diagnostic::error("expected a mapping from parameter names to values")
+                .at(mapping.place())
+                .hint("write each value as `NAME: value`"),
+        );
+        return Vec::new();
+    }
     let origin = mapping.document().source().name();
     let mut given: Vec<Given> = Vec::new();
     for entry in mapping.children() {
@@ -110,7 +104,7 @@ pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -
                 Diagnostic::error(format!("parameter `{}` is given twice", one.name))
                     .at(entry.key_place())
                     .hint("remove one of the two");
-            if let Some(place) = &first.place {
+            if let Some(place) = &first.name_place {
                 diagnostic = diagnostic.related(place.clone(), "first here");
             }
             diagnostics.push(diagnostic);
@@ -149,5 +143,6 @@ fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
         value,
         origin: origin.to_owned(),
         place: Some(entry.place()),
+        name_place: Some(entry.key_place()),
     })
 }

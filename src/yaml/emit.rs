@@ -12,6 +12,8 @@ pub(crate) struct Layout {
     pub(crate) sequence: usize,
     /// The line break.
     pub(crate) eol: &'static str,
+    /// Whether texts of several lines are put in quotes: a block would take in what follows.
+    pub(crate) quoted: bool,
 }
 
 impl Default for Layout {
@@ -21,6 +23,7 @@ impl Default for Layout {
             unit: 2,
             sequence: 0,
             eol: "\n",
+            quoted: false,
         }
     }
 }
@@ -69,6 +72,12 @@ impl Layout {
             Data::Scalar(scalar) => {
                 out.push(' ');
                 let body = column + if slot == Slot::Item { 2 } else { self.unit };
+                let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
+                let keep = if self.quoted && has_lines {
+                    Some(Style::DoubleQuoted)
+                } else {
+                    keep
+                };
                 scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
             Data::Mapping(entries) if !entries.is_empty() => {

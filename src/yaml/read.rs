@@ -44,6 +44,22 @@ impl<'d> Cursor<'d> {
         (!reader.failed).then_some(value)
     }
 
+    /// Reports the keys that this mapping has twice, without looking at its values.
+    pub(crate) fn check_keys(self, duplicates: DuplicateKeys, diagnostics: &mut Diagnostics) {
+        let mut seen = std::collections::BTreeMap::new();
+        for entry in self.children() {
+            let Ok(key) = entry.key() else { continue };
+            if key == "<<" && entry.node().key_kind == KeyKind::Scalar(Style::Plain) {
+                continue;
+            }
+            if let Some(first) = seen.get(&key) {
+                diagnostics.push(duplicate_key(&key, entry, Some(*first), duplicates));
+            } else {
+                seen.insert(key, entry);
+            }
+        }
+    }
+
     /// The value, if it is a scalar, as Kubernetes reads it.
     ///
     /// # Errors
@@ -157,6 +173,27 @@ pub(crate) fn decode_base64(text: &str) -> Option<String> {
     }
     bytes.truncate(bytes.len().checked_sub(padding)?);
     String::from_utf8(bytes).ok()
+}
+
+fn duplicate_key(
+    key: &str,
+    entry: Cursor<'_>,
+    first: Option<Cursor<'_>>,
+    duplicates: DuplicateKeys,
+) -> Diagnostic {
+    let message = format!("mapping key `{key}` is there twice");
+    let (diagnostic, hint) = match duplicates {
+        DuplicateKeys::Refuse => (Diagnostic::error(message), "remove one of the two"),
+        DuplicateKeys::LastWins => (
+            Diagnostic::warning(message),
+            "the last one counts; remove the other",
+        ),
+    };
+    let diagnostic = diagnostic.at(entry.key_place()).hint(hint);
+    match first {
+        Some(first) => diagnostic.related(first.key_place(), "first here"),
+        None => diagnostic,
+    }
 }
 
 struct Reader<'r> {
@@ -279,22 +316,9 @@ impl<'d> Reader<'_> {
     }
 
     fn duplicate(&mut self, key: &str, entry: Cursor<'d>, first: Option<Cursor<'d>>) {
-        let message = format!("mapping key `{key}` is there twice");
-        let (diagnostic, hint) = match self.duplicates {
-            DuplicateKeys::Refuse => {
-                self.failed = true;
-                (Diagnostic::error(message), "remove one of the two")
-            }
-            DuplicateKeys::LastWins => (
-                Diagnostic::warning(message),
-                "the last one counts; remove the other",
-            ),
-        };
-        let mut diagnostic = diagnostic.at(entry.key_place()).hint(hint);
-        if let Some(first) = first {
-            diagnostic = diagnostic.related(first.key_place(), "first here");
-        }
-        self.diagnostics.push(diagnostic);
+        self.failed |= self.duplicates == DuplicateKeys::Refuse;
+        self.diagnostics
+            .push(duplicate_key(key, entry, first, self.duplicates));
     }
 
     /// Puts the entries of a merge key where it stood; keys the mapping has itself win, and of

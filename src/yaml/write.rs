@@ -255,7 +255,6 @@ impl<'d> Rewrite<'d> {
         };
         let flow = self.document.node(id).has(Flags::FLOW);
         let column = self.children_column(id);
-        let layout = self.layout;
         for (child, index) in kept.pairs {
             let Some((key, value)) = entries.get(index) else {
                 continue;
@@ -272,6 +271,7 @@ impl<'d> Rewrite<'d> {
             let Some((key, value)) = entries.get(*index) else {
                 continue;
             };
+            let layout = self.inserted(*side, column, value);
             self.insert(*side, flow, column, |out| {
                 if flow {
                     emit::flow_entry(out, key, value);
@@ -297,7 +297,6 @@ impl<'d> Rewrite<'d> {
         };
         let flow = self.document.node(id).has(Flags::FLOW);
         let column = self.children_column(id);
-        let layout = self.layout;
         for (child, index) in kept.pairs {
             if let Some(value) = items.get(index) {
                 self.node(child, value)?;
@@ -307,6 +306,7 @@ impl<'d> Rewrite<'d> {
             let Some(value) = items.get(*index) else {
                 continue;
             };
+            let layout = self.inserted(*side, column, value);
             self.insert(*side, flow, column, |out| {
                 if flow {
                     emit::flow(out, value);
@@ -414,6 +414,22 @@ impl<'d> Rewrite<'d> {
             let rest = text.get(end..).unwrap_or_default();
             let spaces = rest.len() - rest.trim_start_matches(' ').len();
             self.edit(start, end + spaces, "");
+        }
+    }
+
+    /// The layout of what is put beside a child.
+    fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
+        let text = self.document.text();
+        let quoted = match side {
+            Side::Before(_) => false,
+            Side::Behind(after) => {
+                let end = self.document.node(after).value.end as usize;
+                takes_in(text, end_of_entry(text, end), column, value)
+            }
+        };
+        Layout {
+            quoted,
+            ..self.layout
         }
     }
 
@@ -526,7 +542,8 @@ impl<'d> Rewrite<'d> {
         let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == KeyKind::None;
         let slot = if is_item { Slot::Item } else { Slot::Entry };
         let mut out = String::new();
-        let layout = self.body_layout(node, column, slot);
+        let mut layout = self.body_layout(node, column, slot);
+        layout.quoted = takes_in(text, end_of_entry(text, end), column, value);
         layout.behind(&mut out, value, column, slot, keep);
         let behind_key = if is_item {
             node.key.end as usize
@@ -557,8 +574,10 @@ impl<'d> Rewrite<'d> {
             self.edit(header_end, end, new);
             return;
         }
-        // Spaces that align the old value stay before a new one on the same line.
-        let (start, inline) = if node.value.is_empty() || inline.is_empty() {
+        // Spaces that align the old value stay before a new one on the same line, but not before
+        // entries: those below would not be aligned with the first.
+        let is_aligned = is_item && matches!(value.data, Data::Mapping(_) | Data::Sequence(_));
+        let (start, inline) = if node.value.is_empty() || inline.is_empty() || is_aligned {
             (behind_key, inline)
         } else {
             (props, inline.trim_start_matches(' '))
@@ -630,6 +649,36 @@ fn has_merge_key(mapping: Cursor<'_>) -> bool {
     mapping
         .children()
         .any(|entry| entry.key().is_ok_and(|key| key == "<<"))
+}
+
+/// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`, would
+/// take in the blank lines or the comment below it.
+fn takes_in(text: &str, at: usize, column: usize, value: &Value<'_>) -> bool {
+    let Some(last) = last_text(value).filter(|last| last.contains('\n')) else {
+        return false;
+    };
+    let rest = text.get(at..).unwrap_or_default();
+    let comment = rest.lines().find(|line| !line.trim().is_empty());
+    let comment_is_deeper = comment.is_some_and(|line| {
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        spaces > column && line.trim_start_matches(' ').starts_with('#')
+    });
+    let blank_follows = rest
+        .lines()
+        .next()
+        .is_none_or(|line| line.trim().is_empty());
+    let keeps = last.ends_with("\n\n") || last == "\n";
+    comment_is_deeper || (keeps && blank_follows)
+}
+
+/// The text that `value` ends with in block style.
+fn last_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+    match &value.data {
+        Data::Scalar(Scalar::String(text)) => Some(text),
+        Data::Scalar(_) => None,
+        Data::Sequence(items) => last_text(items.last()?),
+        Data::Mapping(entries) => last_text(&entries.last()?.1),
+    }
 }
 
 /// Behind the line on which an entry ends.

@@ -201,7 +201,7 @@ impl<'d> Rewrite<'d> {
                 continue;
             };
             let layout = self.inserted(*after, column, value);
-            self.insert(id, *after, flow, column, |out| {
+            self.insert(kept.first, *after, flow, column, |out| {
                 if flow {
                     emit::flow_entry(out, key, value);
                 } else {
@@ -236,7 +236,7 @@ impl<'d> Rewrite<'d> {
                 continue;
             };
             let layout = self.inserted(*after, column, value);
-            self.insert(id, *after, flow, column, |out| {
+            self.insert(kept.first, *after, flow, column, |out| {
                 if flow {
                     emit::flow(out, value);
                 } else {
@@ -269,9 +269,7 @@ impl<'d> Rewrite<'d> {
             .iter()
             .filter_map(|&child| Some((child, find(child)?)))
             .collect();
-        if pairs.is_empty() {
-            return None;
-        }
+        let (first, _) = *pairs.first()?;
         self.remove_others(&children, &pairs);
         let mut inserts = Vec::new();
         let mut after = None;
@@ -281,7 +279,11 @@ impl<'d> Rewrite<'d> {
                 None => inserts.push((after, index)),
             }
         }
-        Some(Kept { pairs, inserts })
+        Some(Kept {
+            first,
+            pairs,
+            inserts,
+        })
     }
 
     /// Removes each run of children that no value was read from.
@@ -368,10 +370,10 @@ impl<'d> Rewrite<'d> {
             .map_or(0, |child| self.document.column(child.node().entry as usize))
     }
 
-    /// Puts new text behind the child `after`, or before the first child that stays.
+    /// Puts new text behind the child `after`, or before `first`, the first child that stays.
     fn insert(
         &mut self,
-        id: NodeId,
+        first: NodeId,
         after: Option<NodeId>,
         flow: bool,
         column: usize,
@@ -401,10 +403,7 @@ impl<'d> Rewrite<'d> {
                 self.edit(at, at, out);
             }
             (None, _) => {
-                let Some(first) = self.document.children(id).next() else {
-                    return;
-                };
-                let at = first.node().entry as usize;
+                let at = self.document.node(first).entry as usize;
                 write(&mut out);
                 if flow {
                     out.push_str(", ");
@@ -572,6 +571,8 @@ impl<'d> Rewrite<'d> {
 }
 
 struct Kept {
+    /// The first child that stays.
+    first: NodeId,
     /// Children that stay, in order, each with the index of its value.
     pairs: Vec<(NodeId, usize)>,
     /// The child each new value goes behind, and the value's index.

@@ -1,6 +1,7 @@
 //! Expands a Template: each object in order, from its node to the value it is meant to have.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::Place;
 use crate::template::dialect::Dialect;
 use crate::template::generation::{self, Generation};
 use crate::template::model::{Parameter, Template};
@@ -207,17 +208,7 @@ impl Expander<'_, '_, '_> {
     ) {
         let field = format!("objects[{index}]");
         if !node.is_mapping() {
-            let what = if node.is_null() {
-                "is empty"
-            } else {
-                "is no mapping"
-            };
-            diagnostics.push(
-                Diagnostic::error(format!("the object {what}"))
-                    .at(node.place())
-                    .field(field)
-                    .hint("an object has `apiVersion`, `kind` and `metadata.name`"),
-            );
+            diagnostics.push(not_a_mapping(node.is_null(), node.place(), field));
             return;
         }
         let duplicates = self.template.dialect.duplicate_keys();
@@ -272,6 +263,12 @@ impl Expander<'_, '_, '_> {
                     );
                 }
             }
+            return;
+        }
+        if value.entries().is_none() {
+            let place_of = |origin| node.document().cursor(origin).place();
+            let place = value.origin.map_or_else(|| node.place(), place_of);
+            diagnostics.push(not_a_mapping(value.is_null(), place, field));
             return;
         }
         legacy::set_group(&mut value);
@@ -379,6 +376,14 @@ impl Expander<'_, '_, '_> {
         }
         complete
     }
+}
+
+fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
+    let what = if is_null { "is empty" } else { "is no mapping" };
+    Diagnostic::error(format!("the object {what}"))
+        .at(place)
+        .field(field)
+        .hint("an object has `apiVersion`, `kind` and `metadata.name`")
 }
 
 /// How deep lists may stand in lists.

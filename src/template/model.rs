@@ -381,16 +381,19 @@ fn read_parameters<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Vec<Paramet
         );
         return Vec::new();
     }
+    let api_version = node.text_at(["apiVersion"]).unwrap_or_default();
+    let lenient = identity::group(&api_version) == OPENSHIFT_GROUP;
     list.children()
         .enumerate()
         .filter(|(_, parameter)| !parameter.is_null())
-        .filter_map(|(index, parameter)| read_parameter(index, parameter, found))
+        .filter_map(|(index, parameter)| read_parameter(index, parameter, lenient, found))
         .collect()
 }
 
 fn read_parameter<'d>(
     index: usize,
     node: Cursor<'d>,
+    lenient: bool,
     found: &mut Diagnostics,
 ) -> Option<Parameter<'d>> {
     let path = format!("parameters[{index}]");
@@ -413,19 +416,10 @@ fn read_parameter<'d>(
     let mut fields = Fields {
         node,
         path: &path,
+        lenient,
         found,
     };
-    let name = fields.text("name");
-    let Some(name) = name.filter(|name| !name.is_empty()) else {
-        if node.get("name").is_none_or(Cursor::is_null) {
-            found.push(
-                Diagnostic::error("the parameter has no `name`")
-                    .at(node.key_place())
-                    .field(format!("{path}.name")),
-            );
-        }
-        return None;
-    };
+    let name = fields.name()?;
     let kind = fields.kind();
     let from = fields.from();
     let parameter = Parameter {
@@ -495,6 +489,8 @@ fn check_default(parameter: &Parameter<'_>, found: &mut Diagnostics) {
 struct Fields<'f, 'd> {
     node: Cursor<'d>,
     path: &'f str,
+    /// Whether what `oc` takes is no error.
+    lenient: bool,
     found: &'f mut Diagnostics,
 }
 
@@ -534,6 +530,44 @@ impl<'d> Fields<'_, 'd> {
                 None
             }
         }
+    }
+
+    /// The name: by its source text, so that a parameter may be called `N`, which is a bool
+    /// otherwise.
+    fn name(&mut self) -> Option<Cow<'d, str>> {
+        let Some(field) = self.get("name") else {
+            self.nameless(self.node.key_place());
+            return None;
+        };
+        let Some(name) = self.found.take(field.text())? else {
+            self.wrong("name", "a string", None);
+            return None;
+        };
+        if name.is_empty() {
+            self.nameless(field.place());
+            return None;
+        }
+        if !matches!(field.scalar(), Ok(Some(Scalar::String(_)))) {
+            self.found.push(
+                Diagnostic::warning(format!("the parameter name `{name}` is not a string"))
+                    .at(field.place())
+                    .field(format!("{}.name", self.path))
+                    .hint(format!("put it in quotes: `\"{name}\"`")),
+            );
+        }
+        Some(name)
+    }
+
+    /// `oc` takes a parameter without a name, to which nothing can refer.
+    fn nameless(&mut self, place: Place) {
+        let message = "the parameter has no `name`";
+        let diagnostic = if self.lenient {
+            Diagnostic::warning(message)
+        } else {
+            Diagnostic::error(message)
+        };
+        self.found
+            .push(diagnostic.at(place).field(format!("{}.name", self.path)));
     }
 
     fn flag(&mut self, key: &str) -> bool {

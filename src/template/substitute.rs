@@ -489,25 +489,29 @@ impl<'d> Substitution<'_, 'd> {
     /// A raw reference whose text is no JSON scalar: it stays a string, which may surprise.
     fn untyped(&mut self, text: &str, raw: &[(&str, &str)], spot: Spot<'_>) {
         let kind = |name: &str| self.parameters.get(name).map(|value| value.kind);
+        let is_empty = |name: &str| {
+            let value = self.parameters.get(name);
+            value.is_some_and(|value| value.text.is_empty())
+        };
+        let typed = |name: &str| kind(name) != Some(ParameterType::String);
+        let empty = raw.iter().find(|(name, _)| is_empty(name) && typed(name));
+        if let Some((name, spelling)) = empty {
+            let message =
+                format!("raw reference `{spelling}` to the empty value of parameter `{name}`");
+            let hint = format!("give `{name}` a value, or make it required");
+            self.error(spot, spelling, message, Some(hint));
+            return;
+        }
         let Some(&(name, spelling)) = raw.first() else {
             return;
         };
         if text.is_empty() {
-            let message =
-                format!("raw reference `{spelling}` to the empty value of parameter `{name}`");
-            if kind(name) == Some(ParameterType::String) {
-                let diagnostic =
-                    Diagnostic::warning(message).hint("the field becomes the empty string `\"\"`");
-                let diagnostic = self.diagnostic(diagnostic, spot, spelling);
-                self.diagnostics.push(diagnostic);
-            } else {
-                self.error(
-                    spot,
-                    spelling,
-                    message,
-                    Some(format!("give `{name}` a value, or make it required")),
-                );
-            }
+            let diagnostic = Diagnostic::warning(format!(
+                "raw reference `{spelling}` to the empty value of parameter `{name}`"
+            ));
+            let diagnostic = diagnostic.hint("the field becomes the empty string `\"\"`");
+            let diagnostic = self.diagnostic(diagnostic, spot, spelling);
+            self.diagnostics.push(diagnostic);
             return;
         }
         if raw

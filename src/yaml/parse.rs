@@ -107,8 +107,43 @@ fn syntax_error(source: &Arc<Source>, error: &granit_parser::ScanError) -> Box<D
         .into();
     }
     Diagnostic::error(format!("not valid YAML: {text}"))
+        .maybe_hint(syntax_hint(source.text(), at).map(str::to_owned))
         .at(place)
         .into()
+}
+
+/// What is probably meant, by the line an error is reported on and the one before it.
+fn syntax_hint(text: &str, at: usize) -> Option<&'static str> {
+    let before = text.get(..at).unwrap_or(text);
+    let above = before.trim_end_matches('\n').rfind('\n');
+    let start = above.map_or(0, |newline| newline + 1);
+    let lines = || {
+        let lines = text.get(start..next_line(text, at)).unwrap_or_default();
+        lines.lines()
+    };
+    let blank = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let is_tabbed = |line: &str| {
+        line.get(..blank(line))
+            .is_some_and(|blank| blank.contains('\t'))
+    };
+    if lines().any(is_tabbed) {
+        return Some("indent with spaces: YAML takes no tabs there");
+    }
+    let in_braces = |line: &str| line.replace("${", "").contains(['{', '[']);
+    if lines().any(|line| line.contains("${") && in_braces(line)) {
+        return Some("in braces and brackets, put references in quotes, as `{name: \"${NAME}\"}`");
+    }
+    if lines().any(|line| line.matches('"').count() % 2 == 1) {
+        return Some(
+            "a quote is not closed, or stands inside of a quoted string: there, write `\\\"`",
+        );
+    }
+    let value = |line: &str| line.split_once(": ").map(|(_, value)| value.to_owned());
+    let is_plain = |value: &str| !value.starts_with(['"', '\'', '{', '[']) && value.contains(": ");
+    lines()
+        .filter_map(value)
+        .any(|value| is_plain(&value))
+        .then_some("put a value that holds `: ` in quotes")
 }
 
 /// What the anchor event that may follow belongs to.

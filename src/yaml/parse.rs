@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
 use crate::yaml::node::{Document, Flags, KeyKind, Kind, NONE, Node, Span};
 use crate::yaml::scalar::Style;
+use crate::yaml::{json, scan};
 
 /// How deep collections may be nested in one another.
 pub const MAX_DEPTH: usize = 1_000;
@@ -23,6 +24,30 @@ impl Document {
     /// If the text is not YAML; at the place where reading stopped.
     pub fn parse(source: &Arc<Source>) -> Result<Self> {
         check_text(source)?;
+        let text = source.text();
+        let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
+        let table = if first.starts_with(['{', '[']) {
+            json::scan(text)
+        } else {
+            scan::scan(text)
+        };
+        table.map_or_else(
+            || Self::parse_fully(source),
+            |table| {
+                Ok(Self {
+                    source: Arc::clone(source),
+                    nodes: table.nodes,
+                    roots: table.roots,
+                })
+            },
+        )
+    }
+
+    /// Reads what is not [plain block YAML](scan) or [JSON](json).
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub(crate) fn parse_fully(source: &Arc<Source>) -> Result<Self> {
         let text = source.text();
         let options = options! {
             emit_anchor_events: true,
@@ -53,7 +78,7 @@ impl Document {
 }
 
 /// Refuses what no YAML reader of Kubernetes takes, whatever the context it stands in.
-fn check_text(source: &Arc<Source>) -> Result<()> {
+pub(super) fn check_text(source: &Arc<Source>) -> Result<()> {
     let text = source.text();
     if text.len() > MAX_LENGTH {
         return Err(Diagnostic::error(format!(
@@ -63,10 +88,9 @@ fn check_text(source: &Arc<Source>) -> Result<()> {
         ))
         .into());
     }
-    let forbidden = text
-        .bytes()
-        .position(|byte| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f);
-    let Some(at) = forbidden else { return Ok(()) };
+    let Some(at) = forbidden(text.as_bytes()) else {
+        return Ok(());
+    };
     let byte = text.as_bytes().get(at).copied().unwrap_or_default();
     let place = Place {
         source: Arc::clone(source),
@@ -81,6 +105,23 @@ fn check_text(source: &Arc<Source>) -> Result<()> {
             format!("in a double-quoted string, write it as `\\x{byte:02X}`")
         })
         .into())
+}
+
+/// The first control character that is neither a tab nor part of a line break.
+fn forbidden(bytes: &[u8]) -> Option<usize> {
+    /// So many bytes are looked at together, which the compiler turns into a few instructions.
+    const BLOCK: usize = 128;
+    let is_forbidden =
+        |byte: u8| (byte < 0x20 && byte != b'\t' && byte != b'\n' && byte != b'\r') || byte == 0x7f;
+    let block = bytes.chunks(BLOCK).position(|block| {
+        block
+            .iter()
+            .fold(false, |any, &byte| any | is_forbidden(byte))
+    })?;
+    let rest = bytes.get(block * BLOCK..)?;
+    rest.iter()
+        .position(|&byte| is_forbidden(byte))
+        .map(|at| block * BLOCK + at)
 }
 
 fn syntax_error(source: &Arc<Source>, error: &granit_parser::ScanError) -> Box<Diagnostic> {

@@ -17,6 +17,8 @@ mod render;
 pub mod scalar;
 mod scan;
 mod table;
+#[cfg(test)]
+mod tests;
 mod value;
 mod write;
 

@@ -64,6 +64,7 @@ impl Document {
             anchors: Vec::new(),
             last: Last::Nothing,
             complex_depth: 0,
+            document_end: 0,
         };
         for event in Parser::new_from_str_with_options(text, options) {
             let (event, span) = event.map_err(|error| syntax_error(source, &error))?;
@@ -234,6 +235,8 @@ struct Builder<'t> {
     last: Last,
     /// How deep inside a collection that is a mapping's key.
     complex_depth: usize,
+    /// Behind the document before this one.
+    document_end: usize,
 }
 
 impl Builder<'_> {
@@ -296,7 +299,8 @@ impl Builder<'_> {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(range),
             Event::Anchor(id, _) => self.anchor(*id, range),
-            Event::DocumentStart(..) => {
+            Event::DocumentEnd => self.document_end = range.end,
+            Event::DocumentStart(explicit, _) => {
                 self.anchors.clear();
                 self.stack.clear();
                 self.last = Last::Nothing;
@@ -304,7 +308,12 @@ impl Builder<'_> {
                     node: usize::MAX,
                     mapping: false,
                     flow: true,
-                    cursor: range.end,
+                    cursor: if *explicit {
+                        range.end
+                    } else {
+                        // The range is that of the first token.
+                        skip_document_ends(self.text, self.document_end)
+                    },
                     key: None,
                 });
             }
@@ -334,6 +343,10 @@ impl Builder<'_> {
         let range = if start.is_absent() {
             let at = skip_separators(text, frame.cursor, frame.flow);
             at..at
+        } else if matches!(start.kind, Kind::Scalar(Style::Literal | Style::Folded)) {
+            // Only behind a `?`. The parser reports where the text begins, not the header.
+            let header = block_header(text, from + 1);
+            header..block_end(text, header, Some(column(text, from)))
         } else {
             start.range
         };
@@ -549,6 +562,18 @@ pub(crate) fn skip_blank(text: &str, from: usize) -> usize {
             Some(0xEF) if at == 0 && text.starts_with('\u{feff}') => at = 3,
             _ => return at,
         }
+    }
+}
+
+/// Skips the `...` of documents that are not there.
+fn skip_document_ends(text: &str, from: usize) -> usize {
+    let mut end = from;
+    loop {
+        let at = skip_blank(text, end);
+        if column(text, at) > 0 || !text.get(at..).is_some_and(|rest| rest.starts_with("...")) {
+            return end;
+        }
+        end = at + 3;
     }
 }
 

@@ -730,6 +730,3 @@ fn has_unusual_unicode(text: &str) -> bool {
         None => matches!(bytes.get(at..), Some([0xC2, 0x80..=0x9F])),
     })
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,122 @@
+//! The fast paths against the full path, node for node.
+
+mod corpus;
+mod decoded;
+mod hostile;
+mod seeds;
+
+use crate::source::Source;
+use crate::yaml::node::Document;
+use crate::yaml::parse::check_text;
+use crate::yaml::table::Table;
+use crate::yaml::{json, scan};
+use std::fmt::Write as _;
+
+/// The fast path that is for this text.
+fn fast(text: &str) -> Option<Table> {
+    let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
+    if first.starts_with(['{', '[']) {
+        json::scan(text)
+    } else {
+        scan::scan(text)
+    }
+}
+
+/// Compares both paths. `Ok(true)` if the fast path took the text, an account of what differs if
+/// the tables do.
+fn compare(text: &str) -> Result<bool, String> {
+    let source = Source::new("test", text);
+    if check_text(&source).is_err() {
+        return Ok(false);
+    }
+    let Some(table) = fast(text) else {
+        return Ok(false);
+    };
+    let document = Document::parse_fully(&source)
+        .map_err(|error| format!("the full path refuses {text:?}: {}", error.message))?;
+    if table.nodes == document.nodes && table.roots == document.roots {
+        return Ok(true);
+    }
+    let mut report = format!("{text:?}\n");
+    let count = table.nodes.len().max(document.nodes.len());
+    let differing = (0..count).filter(|&at| table.nodes.get(at) != document.nodes.get(at));
+    for at in differing.take(3) {
+        let (scanned, parsed) = (table.nodes.get(at), document.nodes.get(at));
+        let _ = writeln!(report, "node {at}\n fast {scanned:?}\n full {parsed:?}");
+    }
+    let _ = writeln!(report, "roots {:?} {:?}", table.roots, document.roots);
+    Err(report)
+}
+
+/// Compares the text as it is, with CRLF, shifted, and as an item of a ResourceList.
+/// Returns how many of them took the fast path.
+fn compare_variants(text: &str) -> Result<usize, String> {
+    let mut taken = 0;
+    for variant in variants(text) {
+        taken += usize::from(compare(&variant)?);
+    }
+    Ok(taken)
+}
+
+fn variants(text: &str) -> Vec<String> {
+    let shifted = |columns: usize, first: &str| {
+        let mut out = String::new();
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            if index == 0 {
+                out.push_str(first);
+            } else if line.trim().is_empty() {
+            } else {
+                out.push_str(&" ".repeat(columns));
+            }
+            out.push_str(line);
+        }
+        out
+    };
+    let item = shifted(2, "- ");
+    let wide = shifted(6, "  -   ");
+    vec![
+        text.to_owned(),
+        text.replace('\n', "\r\n"),
+        text.trim_end().to_owned(),
+        format!("---\n{text}"),
+        format!("{text}\n---\n{text}"),
+        format!("\u{feff}{text}"),
+        shifted(3, "   "),
+        item.clone(),
+        format!("kind: ResourceList\nitems:\n{item}\n{item}\nfunctionConfig:\n  kind: X\n"),
+        format!("items:\n  # head\n{wide}\n  # foot\nresults: []\n"),
+        format!("key:\n{}", shifted(1, " ")),
+    ]
+}
+
+#[test]
+fn every_file_gets_the_same_table_from_both_paths() {
+    let mut failures = Vec::new();
+    for (path, text) in corpus::repository().into_iter().chain(corpus::shared()) {
+        if let Err(report) = compare_variants(&text) {
+            failures.push(format!("{}: {report}", path.display()));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} files differ\n{}",
+        failures.len(),
+        failures
+            .iter()
+            .take(20)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+}
+
+#[test]
+fn examples_take_the_fast_path() {
+    for (path, text) in corpus::repository() {
+        let name = path.display();
+        let is_data = [".yaml", ".json"]
+            .iter()
+            .any(|end| path.to_string_lossy().ends_with(end));
+        assert!(!is_data || fast(&text).is_some(), "{name}");
+    }
+}

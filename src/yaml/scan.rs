@@ -174,12 +174,16 @@ impl Scanner<'_> {
         Some(())
     }
 
+    fn depth(&self) -> usize {
+        self.blocks.len() + self.braces.len()
+    }
+
     /// Opens a block collection if one is to begin here.
     fn open_pending(&mut self, kind: Kind, at: usize, column: usize) -> Option<()> {
         let Some(pending) = self.pending.take() else {
             return Some(());
         };
-        if self.blocks.len() >= MAX_DEPTH {
+        if self.depth() >= MAX_DEPTH {
             return None;
         }
         let node = self.table.open(pending.slot, kind, at, false);
@@ -571,7 +575,7 @@ impl Scanner<'_> {
     }
 
     fn open_braces(&mut self, slot: Slot, at: usize, open: u8) -> Option<usize> {
-        if self.braces.len() >= MAX_DEPTH {
+        if self.depth() >= MAX_DEPTH {
             return None;
         }
         let mapping = open == b'{';

@@ -64,7 +64,7 @@ fn differs_on_purpose(text: &str, document: &Document) -> bool {
         // Without a line break at the end of the file, the text has none either (b03, b05).
         !block.ends_with('\n')
             // Not indented at all (b10): to go-yaml it is not the scalar's text.
-            || !first.starts_with(' ')
+            || !(first.is_empty() || first.starts_with(' '))
             // A tab where go-yaml looks for the indentation is an error.
             || first.trim_start_matches(' ').starts_with('\t')
         // YAML 1.1 has more line breaks (b13, c11).

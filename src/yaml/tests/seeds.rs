@@ -1,6 +1,9 @@
 //! Small texts at the edges of the fast paths.
 
 use super::{compare, compare_variants, fast};
+use crate::source::Source;
+use crate::yaml::node::Document;
+use crate::yaml::parse::MAX_DEPTH;
 
 /// Both paths agree on the text, and the fast one takes it.
 #[track_caller]
@@ -188,7 +191,6 @@ fn keys_are_as_long_as_all_readers_let_them_be() {
 
 #[test]
 fn nesting_is_as_deep_as_on_the_full_path() {
-    use crate::yaml::parse::MAX_DEPTH;
     for depth in [MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1] {
         let taken = depth <= MAX_DEPTH;
         assert_eq!(
@@ -200,8 +202,11 @@ fn nesting_is_as_deep_as_on_the_full_path() {
         assert_eq!(compare(&format!("{open}{close}")), Ok(taken), "{depth}");
         let text = format!("{}1{}", "{\"a\": ".repeat(depth), "}".repeat(depth));
         assert_eq!(compare(&text), Ok(taken), "{depth}");
-        compare(&format!("a: {open}{close}\n")).unwrap();
-        compare(&format!("{}{open}{close}\n", "- ".repeat(depth))).unwrap();
+        let (dashes, open) = ("- ".repeat(600), "[".repeat(depth - 600));
+        let text = format!("{dashes}{open}{}\n", "]".repeat(depth - 600));
+        assert_eq!(compare(&text), Ok(taken), "{depth}");
+        let document = Document::parse(&Source::new("test", text));
+        assert_eq!(document.is_ok(), taken, "{depth}");
     }
 }
 

@@ -570,14 +570,15 @@ fn column(text: &str, offset: usize) -> usize {
 /// Skips white space, line breaks and comments.
 pub(crate) fn skip_blank(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
+    let first = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let mut at = from;
     loop {
         match bytes.get(at) {
             Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
-            Some(b'#') if at == 0 || bytes.get(at - 1).is_some_and(u8::is_ascii_whitespace) => {
+            Some(b'#') if at == first || bytes.get(at - 1).is_some_and(u8::is_ascii_whitespace) => {
                 at = line_end(text, at);
             }
-            Some(0xEF) if at == 0 && text.starts_with('\u{feff}') => at = 3,
+            Some(0xEF) if at < first => at = first,
             _ => return at,
         }
     }

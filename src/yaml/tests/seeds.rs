@@ -34,6 +34,7 @@ fn takes_what_kubernetes_tools_write() {
     takes("---\na: b\n---\n- c\n--- # d\ne: f\n");
     takes("");
     takes("# nothing\n\n");
+    takes("\u{feff}# c\n- a\n");
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! The fast path: lines of plain block YAML become the table of spans at the speed of a classifier.
 //!
-//! It takes what people and Kubernetes tools write: block mappings and lists, plain and block
-//! scalars, quoted scalars and braces that end on their line, comments, `---` between documents.
+//! It takes what people and Kubernetes tools write: block mappings and lists, plain, quoted and
+//! block scalars, braces that end on their line, comments, `---` between documents.
 //! **On any doubt it gives up**, and the full path reads the text again from its start: anchors,
 //! aliases and tags, `?` keys, directives and `...`, tabs outside of quotes, comments and block
-//! scalars, quotes and braces over several lines, unusual line breaks and characters, a second
+//! scalars, braces over several lines, unusual line breaks and characters, a second
 //! `: ` on a line, odd indentation, and everything that looks like an error. What it accepts,
 //! go-yaml and the full path accept too, and the table is the one the full path builds.
 //!
 //! Why lines suffice: inside a block collection at column `c` only a quoted or braced scalar of
-//! several lines can put text at a column ≤ `c`, and those make it give up.
+//! several lines can put text at a column ≤ `c`, and such ones make it give up.
 
 use crate::yaml::node::{Kind, Span};
 use crate::yaml::parse::MAX_DEPTH;
@@ -199,11 +199,13 @@ impl Scanner<'_> {
     fn entry_or_value(&mut self, at: usize, column: usize) -> Option<usize> {
         let (style, end, colon) = match self.byte(at)? {
             quote @ (b'"' | b'\'') => {
-                let end = self.quoted(at, quote)?;
                 let style = quote_style(quote);
+                let Some(end) = self.quoted(at, quote) else {
+                    return self.quoted_value(at, quote);
+                };
                 let behind = self.skip_spaces(end);
                 if self.byte(behind) != Some(b':') {
-                    return self.quoted_value(at, end, style);
+                    return self.quoted_value(at, quote);
                 }
                 (style, end, behind)
             }
@@ -237,10 +239,7 @@ impl Scanner<'_> {
         }
         match self.byte(at)? {
             b'#' => Some(self.next_line(at)),
-            quote @ (b'"' | b'\'') => {
-                let end = self.quoted(at, quote)?;
-                self.quoted_value(at, end, quote_style(quote))
-            }
+            quote @ (b'"' | b'\'') => self.quoted_value(at, quote),
             b'[' | b'{' => self.braces(at),
             b'|' | b'>' => self.block_scalar(at, column),
             _ => {
@@ -259,9 +258,10 @@ impl Scanner<'_> {
         (!slot.is_root()).then_some(slot)
     }
 
-    fn quoted_value(&mut self, at: usize, end: usize, style: Style) -> Option<usize> {
+    fn quoted_value(&mut self, at: usize, quote: u8) -> Option<usize> {
         let slot = self.take_slot()?;
-        self.table.scalar(slot, style, span(at, end));
+        let end = self.quoted_lines(at, quote)?;
+        self.table.scalar(slot, quote_style(quote), span(at, end));
         self.ends(end)
     }
 
@@ -403,18 +403,46 @@ impl Scanner<'_> {
 
     /// Behind the closing quote, if it is on the same line.
     fn quoted(&self, from: usize, quote: u8) -> Option<usize> {
+        let stop = self.quoted_line(from + 1, quote)?;
+        (self.byte(stop) == Some(quote)).then_some(stop + 1)
+    }
+
+    /// Behind the closing quote of a value, which may be on another line. All its lines must be
+    /// indented as those of plain text are, and without tabs.
+    fn quoted_lines(&self, from: usize, quote: u8) -> Option<usize> {
+        let column = self.blocks.last()?.column;
         let mut at = from + 1;
+        let mut several = false;
+        loop {
+            let stop = self.quoted_line(at, quote)?;
+            several |= self.byte(stop)? != quote;
+            if several && self.bytes.get(at..stop)?.contains(&b'\t') {
+                return None;
+            }
+            if self.byte(stop)? == quote {
+                return Some(stop + 1);
+            }
+            let start = self.next_line(stop);
+            at = self.skip_spaces(start);
+            if at - start <= column && !self.is_line_end(at) {
+                return None;
+            }
+        }
+    }
+
+    /// Text in quotes up to the closing one or the end of the line.
+    fn quoted_line(&self, from: usize, quote: u8) -> Option<usize> {
+        let mut at = from;
         loop {
             let rest = self.bytes.get(at..)?;
             at += rest.iter().position(|&byte| {
                 byte == quote || byte == b'\\' || byte == b'\n' || byte == b'\r'
             })?;
             match self.byte(at)? {
-                b'\\' if quote == b'"' => at += self.escape(at + 1)?,
+                b'\\' if quote == b'"' && !self.is_line_end(at + 1) => at += self.escape(at + 1)?,
                 b'\\' => at += 1,
-                byte if byte != quote => return None,
-                b'\'' if self.byte(at + 1) == Some(b'\'') => at += 2,
-                _ => return Some(at + 1),
+                b'\'' if quote == b'\'' && self.byte(at + 1) == Some(b'\'') => at += 2,
+                _ => return Some(at),
             }
         }
     }

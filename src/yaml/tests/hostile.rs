@@ -275,6 +275,7 @@ impl Writer {
                 self.out.push_str(flow);
                 self.line();
             }
+            5 if self.choose(2) == 0 => self.quoted(column),
             5 => {
                 self.out.push(' ');
                 let text = self.pick(&[
@@ -317,6 +318,24 @@ impl Writer {
                 self.line();
             }
         }
+    }
+
+    fn quoted(&mut self, column: usize) {
+        let quote = self.pick(&[" \"", " '"]);
+        self.out.push_str(quote);
+        for _ in 0..=self.choose(3) {
+            let text = self.pick(&[
+                "text", "", " ", "- x", "a: b", "# c", "''", "\\\\", "\\", "[", "\\n", "a\tb",
+                "\t", "\\\"", "---",
+            ]);
+            self.out.push_str(text);
+            let broken = self.pick(&["\n", "\n\n", " \n", "\n   \n", "\r\n"]);
+            self.out.push_str(broken);
+            let spaces = column + usize::from(self.choose(3));
+            self.indent(spaces);
+        }
+        self.out.push_str(quote.trim());
+        self.line();
     }
 
     fn block(&mut self, column: usize) {

@@ -55,10 +55,32 @@ fn takes_plain_text_of_several_lines() {
 }
 
 #[test]
+fn takes_quoted_text_of_several_lines() {
+    takes("a: \"b\n  c\"\nd: 'e\n\n\n f' # g\n");
+    takes("- \"a\n\n  b: c\n  - d\"\n- 'e\n  ''\n  '\n-\n  'f\n  # g'\n");
+    takes("a: \"b\\\n  \\ c\\n\\\n\n  d\"\n");
+    for text in [
+        "a: \"b\nc\"\n",
+        "a: 'b\n---\n c'\n",
+        "a: \"b\n\tc\"\n",
+        "a: \"b\t\n c\"\n",
+        "a: 'b\n  c': d\n",
+        "\"a\n b\": c\n",
+        "- 'a\n  b': c\n",
+        "a: \"b\n  c\" d\n",
+        "a: 'b\n c\n",
+        "a: \"b\n  \\q\"\n",
+        "a: ['b\n c']\n",
+        "a:\n- 'b\nc'\n",
+        "- a: 'b\n  c'\n",
+    ] {
+        leaves(text);
+    }
+}
+
+#[test]
 fn leaves_what_needs_more_than_a_line() {
     for text in [
-        "a: \"b\n  c\"\n",
-        "a: 'b\n\n  c'\n",
         "a: [b,\n  c]\n",
         "a: {\n  b: c}\n",
         "? a\n: b\n",

@@ -117,7 +117,7 @@ impl Span {
 pub struct NodeId(pub(crate) u32);
 
 /// A YAML or JSON text with the table of its nodes. The text is never copied or re-written:
-/// reading slices it and [writing](crate::yaml::write) edits it.
+/// reading slices it and writing edits it.
 #[derive(Debug)]
 pub struct Document {
     pub(crate) source: Arc<Source>,

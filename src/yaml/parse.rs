@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
 use crate::yaml::node::{Document, Flags, KeyKind, Kind, NONE, Node, Span};
 use crate::yaml::scalar::Style;
+use crate::yaml::table::Table;
 use crate::yaml::{json, scan};
 
 /// How deep collections may be nested in one another.
@@ -25,13 +26,7 @@ impl Document {
     pub fn parse(source: &Arc<Source>) -> Result<Self> {
         check_text(source)?;
         let text = source.text();
-        let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
-        let table = if first.starts_with(['{', '[']) {
-            json::scan(text)
-        } else {
-            scan::scan(text)
-        };
-        table.map_or_else(
+        fast(text).map_or_else(
             || Self::parse_fully(source),
             |table| {
                 Ok(Self {
@@ -80,6 +75,16 @@ impl Document {
             nodes: builder.nodes,
             roots: builder.roots,
         })
+    }
+}
+
+/// The table, if a fast path can read the text.
+pub(super) fn fast(text: &str) -> Option<Table> {
+    let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
+    if first.starts_with(['{', '[']) {
+        json::scan(text)
+    } else {
+        scan::scan(text)
     }
 }
 

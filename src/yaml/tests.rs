@@ -5,22 +5,11 @@ mod decoded;
 mod hostile;
 mod seeds;
 
-use crate::source::Source;
-use crate::yaml::node::Document;
-use crate::yaml::parse::check_text;
-use crate::yaml::table::Table;
-use crate::yaml::{json, scan};
 use std::fmt::Write as _;
 
-/// The fast path that is for this text.
-fn fast(text: &str) -> Option<Table> {
-    let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
-    if first.starts_with(['{', '[']) {
-        json::scan(text)
-    } else {
-        scan::scan(text)
-    }
-}
+use crate::source::Source;
+use crate::yaml::node::Document;
+use crate::yaml::parse::{check_text, fast};
 
 /// Compares both paths. `Ok(true)` if the fast path took the text, an account of what differs if
 /// the tables do.
@@ -51,6 +40,11 @@ fn compare(text: &str) -> Result<bool, String> {
 /// Compares the text as it is, with CRLF, shifted, and as an item of a ResourceList.
 /// Returns how many of them took the fast path.
 fn compare_variants(text: &str) -> Result<usize, String> {
+    /// Larger texts are compared only as they are: for the time it takes.
+    const SMALL: usize = 20_000;
+    if text.len() > SMALL {
+        return compare(text).map(usize::from);
+    }
     let mut taken = 0;
     for variant in variants(text) {
         taken += usize::from(compare(&variant)?);
@@ -97,17 +91,9 @@ fn every_file_gets_the_same_table_from_both_paths() {
             failures.push(format!("{}: {report}", path.display()));
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} files differ\n{}",
-        failures.len(),
-        failures
-            .iter()
-            .take(20)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
+    let count = failures.len();
+    failures.truncate(20);
+    assert!(count == 0, "{count} files differ\n{}", failures.join("\n"));
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) fn repository() -> Vec<(PathBuf, String)> {
     files(&["examples", "functionconfig", "tests/cases"].map(|folder| root.join(folder)))
 }
 
-/// Files of the shared folder, and YAML that its JSON files hold as strings.
+/// Files of the shared folder, and YAML that its JSON files hold as strings. No text twice.
 pub(super) fn shared() -> Vec<(PathBuf, String)> {
     let Some(root) = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from) else {
         return Vec::new();
@@ -43,6 +43,8 @@ pub(super) fn shared() -> Vec<(PathBuf, String)> {
         }
     }
     all.append(&mut inside);
+    all.sort_by(|(_, a), (_, b)| a.cmp(b));
+    all.dedup_by(|(_, a), (_, b)| a == b);
     all
 }
 

@@ -1,9 +1,9 @@
 //! Small texts at the edges of the fast paths.
 
-use super::{compare, compare_variants, fast};
+use super::{compare, compare_variants};
 use crate::source::Source;
 use crate::yaml::node::Document;
-use crate::yaml::parse::MAX_DEPTH;
+use crate::yaml::parse::{MAX_DEPTH, fast};
 
 /// Both paths agree on the text, and the fast one takes it.
 #[track_caller]

@@ -8,12 +8,15 @@
 //! Kubernetes objects.
 
 mod emit;
+mod json;
 mod node;
 mod parse;
 mod read;
 mod render;
 #[doc(hidden)]
 pub mod scalar;
+mod scan;
+mod table;
 #[cfg(test)]
 mod tests;
 mod value;

@@ -65,6 +65,8 @@ pub(crate) struct Node {
 pub(crate) struct Flags(u8);
 
 impl Flags {
+    /// None of the others.
+    pub(crate) const NOTHING: Self = Self(0);
     /// A collection in braces or brackets.
     pub(crate) const FLOW: Self = Self(1);
     /// An entry or item of a collection in braces or brackets.
@@ -77,11 +79,15 @@ impl Flags {
     pub(crate) const fn with(self, flag: Self, set: bool) -> Self {
         if set { Self(self.0 | flag.0) } else { self }
     }
+
+    pub(crate) const fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
 }
 
 impl Node {
     pub(crate) const fn has(&self, flag: Flags) -> bool {
-        self.flags.0 & flag.0 != 0
+        self.flags.has(flag)
     }
 }
 
@@ -166,7 +172,7 @@ impl Document {
             target: NONE,
             kind: Kind::Scalar(Style::Plain),
             key_kind: KeyKind::None,
-            flags: Flags(0),
+            flags: Flags::NOTHING,
         };
         self.nodes.get(id.0 as usize).unwrap_or(&NOTHING)
     }

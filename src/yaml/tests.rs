@@ -1,115 +1,109 @@
-//! Properties that hold for every text that is accepted, on all real ones at hand.
+//! The fast paths against the full path, node for node, on all texts at hand.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+mod corpus;
+mod decoded;
+mod hostile;
+mod seeds;
+mod unchanged;
 
-use crate::diagnostic::Diagnostics;
+use std::fmt::Write as _;
+
 use crate::source::Source;
-use crate::yaml::write::{Edited, Purpose, Rewrite};
-use crate::yaml::{Document, DuplicateKeys, Position, render};
+use crate::yaml::node::Document;
+use crate::yaml::parse::{check_text, fast};
 
-/// The project's own files and, where `KRM_TEMPLATE_SHARED` says where they are, thousands of
-/// others.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "test data is found by the environment"
-)]
-fn texts() -> Vec<(PathBuf, Arc<Source>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![
-        root.join("examples"),
-        root.join("functionconfig"),
-        root.join("tests"),
-    ];
-    if let Ok(shared) = std::env::var("KRM_TEMPLATE_SHARED") {
-        folders.push(Path::new(&shared).join("corpus"));
-        folders.push(Path::new(&shared).join("yaml"));
+/// Compares both paths. `Ok(true)` if the fast path took the text, an account of what differs if
+/// the tables do.
+fn compare(text: &str) -> Result<bool, String> {
+    let source = Source::new("test", text);
+    if check_text(&source).is_err() {
+        return Ok(false);
     }
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder)
-            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-        for path in entries.map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                files.push(path);
-            }
-        }
-    }
-    assert!(!files.is_empty());
-    files.sort();
-    let read = |path: PathBuf| {
-        let text = String::from_utf8(std::fs::read(&path).unwrap()).ok()?;
-        let name = path.display().to_string();
-        Some((path, Source::new(name, text)))
+    let Some(table) = fast(text) else {
+        return Ok(false);
     };
-    files.into_iter().filter_map(read).collect()
+    let document = Document::parse_fully(&source)
+        .map_err(|error| format!("the full path refuses {text:?}: {}", error.message))?;
+    if table.nodes == document.nodes && table.roots == document.roots {
+        return Ok(true);
+    }
+    let mut report = format!("{text:?}\n");
+    let count = table.nodes.len().max(document.nodes.len());
+    let differing = (0..count).filter(|&at| table.nodes.get(at) != document.nodes.get(at));
+    for at in differing.take(3) {
+        let (scanned, parsed) = (table.nodes.get(at), document.nodes.get(at));
+        let _ = writeln!(report, "node {at}\n fast {scanned:?}\n full {parsed:?}");
+    }
+    let _ = writeln!(report, "roots {:?} {:?}", table.roots, document.roots);
+    Err(report)
 }
 
-/// A line of the report that is printed where something does not hold.
-fn complain(failures: &[String]) {
-    assert!(
-        failures.is_empty(),
-        "{} failures:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+/// Compares the text as it is, with CRLF, shifted, and as an item of a ResourceList.
+/// Returns how many of them took the fast path.
+fn compare_variants(text: &str) -> Result<usize, String> {
+    /// Larger texts are compared only as they are: for the time it takes.
+    const SMALL: usize = 20_000;
+    if text.len() > SMALL {
+        return compare(text).map(usize::from);
+    }
+    let mut taken = 0;
+    for variant in variants(text) {
+        taken += usize::from(compare(&variant)?);
+    }
+    Ok(taken)
+}
+
+fn variants(text: &str) -> Vec<String> {
+    let shifted = |columns: usize, first: &str| {
+        let mut out = String::new();
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            if index == 0 {
+                out.push_str(first);
+            } else if line.trim().is_empty() {
+            } else {
+                out.push_str(&" ".repeat(columns));
+            }
+            out.push_str(line);
+        }
+        out
+    };
+    let item = shifted(2, "- ");
+    let wide = shifted(6, "  -   ");
+    vec![
+        text.to_owned(),
+        text.replace('\n', "\r\n"),
+        text.trim_end().to_owned(),
+        format!("---\n{text}"),
+        format!("{text}\n---\n{text}"),
+        format!("\u{feff}{text}"),
+        shifted(3, "   "),
+        item.clone(),
+        format!("kind: ResourceList\nitems:\n{item}\n{item}\nfunctionConfig:\n  kind: X\n"),
+        format!("items:\n  # head\n{wide}\n  # foot\nresults: []\n"),
+        format!("key:\n{}", shifted(1, " ")),
+    ]
 }
 
 #[test]
-fn what_is_not_changed_prints_as_it_was_read() {
+fn every_file_gets_the_same_table_from_both_paths() {
     let mut failures = Vec::new();
-    for (path, source) in texts() {
-        let Ok(document) = Document::parse(&source) else {
-            continue;
-        };
-        for root in document.roots() {
-            let Some(value) = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) else {
-                continue;
-            };
-            let Ok(edits) = Rewrite::edits(root, &value, Purpose::Stay) else {
-                failures.push(format!("{}: unreadable", path.display()));
-                continue;
-            };
-            // Duplicate keys are all that may go, and the line break that a last block scalar lacks.
-            let duplicates = root
-                .value(DuplicateKeys::Refuse, &mut Diagnostics::new())
-                .is_none();
-            let edited = Edited::new(&document, edits).unwrap().to_string();
-            if edited != source.text() && !duplicates && source.text().ends_with('\n') {
-                failures.push(path.display().to_string());
-            }
+    for (path, text) in corpus::repository().into_iter().chain(corpus::shared()) {
+        if let Err(report) = compare_variants(&text) {
+            failures.push(format!("{}: {report}", path.display()));
         }
     }
-    complain(&failures);
+    let count = failures.len();
+    failures.truncate(20);
+    assert!(count == 0, "{count} files differ\n{}", failures.join("\n"));
 }
 
 #[test]
-fn what_is_moved_reads_back_as_it_was_read() {
-    let mut failures = Vec::new();
-    for (path, source) in texts() {
-        let Ok(document) = Document::parse(&source) else {
-            continue;
-        };
-        for root in document.roots() {
-            let Some(value) = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) else {
-                continue;
-            };
-            for position in [
-                Position::Document,
-                Position::Item { column: 0 },
-                Position::Item { column: 3 },
-            ] {
-                if let Err(error) = render(&document, &value, position) {
-                    failures.push(format!(
-                        "{}, {position:?}: {}",
-                        path.display(),
-                        error.message
-                    ));
-                }
-            }
-        }
+fn examples_take_the_fast_path() {
+    for (path, text) in corpus::repository() {
+        let name = path.display();
+        let is_data = [".yaml", ".json"]
+            .iter()
+            .any(|end| path.to_string_lossy().ends_with(end));
+        assert!(!is_data || fast(&text).is_some(), "{name}");
     }
-    complain(&failures);
 }

@@ -119,7 +119,7 @@ fn module_path(path: &Path) -> Vec<String> {
 }
 
 fn is_test_file(module: &[String]) -> bool {
-    module.last().is_some_and(|name| name == "tests")
+    module.iter().any(|name| name == "tests")
 }
 
 fn layer(module: &str) -> Option<usize> {

@@ -1,0 +1,63 @@
+//! The files that tests read: the repository's own and, where there is one, the shared folder's.
+
+use std::path::{Path, PathBuf};
+
+/// Every file under these folders of the repository or the shared folder.
+fn files(folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
+    let mut folders = folders.to_vec();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).unwrap();
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(text) = read(&path) {
+                files.push((path, text));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+pub(super) fn repository() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    files(&["examples", "functionconfig", "tests/cases"].map(|folder| root.join(folder)))
+}
+
+/// Files of the shared folder, and YAML that its JSON files hold as strings. No text twice.
+pub(super) fn shared() -> Vec<(PathBuf, String)> {
+    let Some(root) = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from) else {
+        return Vec::new();
+    };
+    let folders = ["corpus", "yaml/tricky", "yaml/test-suite"];
+    let mut all = files(&folders.map(|folder| root.join(folder)));
+    let mut inside = Vec::new();
+    for (path, text) in &all {
+        if let Ok(value) = serde_json::from_str(text) {
+            strings(&value, &mut |string| {
+                if string.contains('\n') {
+                    inside.push((path.clone(), string.to_owned()));
+                }
+            });
+        }
+    }
+    all.append(&mut inside);
+    all.sort_by(|(_, a), (_, b)| a.cmp(b));
+    all.dedup_by(|(_, a), (_, b)| a == b);
+    all
+}
+
+fn strings(value: &serde_json::Value, found: &mut impl FnMut(&str)) {
+    match value {
+        serde_json::Value::String(string) => found(string),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
+        serde_json::Value::Object(map) => map.values().for_each(|value| strings(value, found)),
+        _ => {}
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
+fn read(path: &Path) -> std::io::Result<String> {
+    std::fs::read_to_string(path)
+}

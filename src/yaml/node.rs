@@ -483,6 +483,13 @@ impl<'d> Cursor<'d> {
     }
 
     pub(crate) fn decode(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
+        if let Some(text) = literally(raw, style) {
+            return Ok(Cow::Borrowed(text));
+        }
+        self.decode_slowly(raw, style, start)
+    }
+
+    fn decode_slowly(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
         let parent = match style {
             Style::Literal | Style::Folded => self.block_parent(),
             _ => None,
@@ -555,6 +562,18 @@ impl<'d> Cursor<'d> {
     pub fn text_at<const N: usize>(self, keys: [&str; N]) -> Option<Cow<'d, str>> {
         self.at(keys)?.text().ok()?
     }
+}
+
+/// The text of a scalar that is written as it is read: on one line, in ASCII, without escapes.
+fn literally(raw: &str, style: Style) -> Option<&str> {
+    let (text, escape) = match style {
+        Style::Plain => (raw, b'\n'),
+        Style::DoubleQuoted => (raw.strip_prefix('"')?.strip_suffix('"')?, b'\\'),
+        Style::SingleQuoted => (raw.strip_prefix('\'')?.strip_suffix('\'')?, b'\''),
+        Style::Literal | Style::Folded => return None,
+    };
+    let is_literal = |byte: u8| (b' '..0x7f).contains(&byte) && byte != escape;
+    text.bytes().all(is_literal).then_some(text)
 }
 
 /// How many merge keys are followed into one another when a single key is looked up.

@@ -60,6 +60,53 @@ impl<'d> Cursor<'d> {
         }
     }
 
+    /// Whether the text under this node reads as `value`, entries in any order and no key twice.
+    /// A node that stands for others, by an alias or a merge key, does not.
+    pub(crate) fn holds(self, value: &Value<'_>) -> bool {
+        match (self.node().kind, &value.data) {
+            (Kind::Scalar(_), Data::Scalar(scalar)) => self
+                .scalar()
+                .is_ok_and(|read| read.as_ref() == Some(scalar)),
+            (Kind::Sequence, Data::Sequence(items)) => {
+                let mut children = self.children();
+                let all = items
+                    .iter()
+                    .all(|item| children.next().is_some_and(|child| child.holds(item)));
+                all && children.next().is_none()
+            }
+            (Kind::Mapping, Data::Mapping(entries)) => self.holds_entries(entries),
+            _ => false,
+        }
+    }
+
+    fn holds_entries(self, entries: &[(Cow<'_, str>, Value<'_>)]) -> bool {
+        let mut rest = entries.iter();
+        let mut sorted = true;
+        let mut count = 0;
+        for child in self.children() {
+            let Ok(key) = child.key() else { return false };
+            let mut entry = rest.next().filter(|(name, _)| *name == key);
+            if entry.is_none() {
+                sorted = false;
+                entry = entries.iter().find(|(name, _)| *name == key);
+            }
+            if !entry.is_some_and(|(_, value)| child.holds(value)) {
+                return false;
+            }
+            count += 1;
+        }
+        count == entries.len() && (sorted || self.has_distinct_keys())
+    }
+
+    fn has_distinct_keys(self) -> bool {
+        let mut keys: Vec<Cow<'_, str>> = self
+            .children()
+            .filter_map(|child| child.key().ok())
+            .collect();
+        keys.sort_unstable();
+        keys.windows(2).all(|pair| pair.first() != pair.last())
+    }
+
     /// The value, if it is a scalar, as Kubernetes reads it.
     ///
     /// # Errors

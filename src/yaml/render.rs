@@ -195,7 +195,6 @@ fn is_same_item(item: &Value<'_>, old: Cursor<'_>) -> bool {
 fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
     let source = Source::new("output", text);
     let document = Document::parse(&source).map_err(|error| wrong(&source, &error.message))?;
-    let mut diagnostics = Diagnostics::new();
     let root = document.roots().next();
     let read = match position {
         Position::Document => root,
@@ -203,11 +202,7 @@ fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> 
     };
     let same = match read {
         None => value.is_null(),
-        Some(read) => {
-            read.value(DuplicateKeys::Refuse, &mut diagnostics)
-                .is_some_and(|read| read == *value)
-                && document.roots().count() == 1
-        }
+        Some(read) => read.holds(value) && document.roots().count() == 1,
     };
     if !same {
         let place = read.and_then(|read| difference(read, value));

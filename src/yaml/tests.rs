@@ -100,10 +100,10 @@ fn every_file_gets_the_same_table_from_both_paths() {
 #[test]
 fn examples_take_the_fast_path() {
     for (path, text) in corpus::repository() {
-        let name = path.display();
-        let is_data = [".yaml", ".json"]
-            .iter()
-            .any(|end| path.to_string_lossy().ends_with(end));
+        let name = path.display().to_string();
+        // Some of the test cases are there to be odd.
+        let is_example = name.contains("/examples/") || name.contains("/functionconfig/");
+        let is_data = is_example && (name.ends_with(".yaml") || name.ends_with(".json"));
         assert!(!is_data || fast(&text).is_some(), "{name}");
     }
 }

@@ -155,7 +155,9 @@ impl<'d> Rewrite<'d> {
         match (node.kind, &value.data) {
             _ if value.origin != Some(id) => self.replace(id, value),
             (Kind::Scalar(style), Data::Scalar(new)) => {
-                if cursor.scalar()?.as_ref() != Some(new) || self.must_respell(&node, style) {
+                let is_same = is_slice_of(new, self.document.slice(node.value.range()), style)
+                    || cursor.scalar()?.as_ref() == Some(new);
+                if !is_same || self.must_respell(&node, style) {
                     self.replace(id, value);
                 } else if node.has(Flags::ANCHOR) {
                     self.drop_anchor(&node);
@@ -261,7 +263,7 @@ impl<'d> Rewrite<'d> {
             };
             let cursor = self.document.cursor(child);
             let alias = cursor.node().key_kind == KeyKind::Alias && self.purpose == Purpose::Move;
-            if alias || cursor.key()? != *key {
+            if alias || !is_key_slice(key, cursor) && cursor.key()? != *key {
                 self.rename(child, key, column);
             }
             self.node(child, value)?;
@@ -679,6 +681,24 @@ fn last_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
         Data::Sequence(items) => last_text(items.last()?),
         Data::Mapping(entries) => last_text(&entries.last()?.1),
     }
+}
+
+/// Whether a key is a slice of the text it was read from, and so unchanged.
+fn is_key_slice(key: &Cow<'_, str>, entry: Cursor<'_>) -> bool {
+    let raw = entry.document().slice(entry.node().key.range());
+    matches!(key, Cow::Borrowed(text) if std::ptr::eq(*text, raw))
+}
+
+/// Whether a scalar is a slice of the text it was read from, and so unchanged.
+fn is_slice_of(scalar: &Scalar<'_>, raw: &str, style: Style) -> bool {
+    let (Scalar::String(Cow::Borrowed(text)) | Scalar::Number(Cow::Borrowed(text))) = scalar else {
+        return false;
+    };
+    let quotes = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted));
+    let inner = raw
+        .get(quotes..raw.len().saturating_sub(quotes))
+        .unwrap_or_default();
+    std::ptr::eq(*text, inner)
 }
 
 /// Behind the line on which an entry ends.

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
 use crate::yaml::scalar::{self, Style};
+use crate::yaml::scan::scan_item;
 use crate::yaml::value::Scalar;
 
 /// Marks "no node" where a [`Node`] names another.
@@ -23,6 +25,8 @@ pub enum Kind {
     Scalar(Style),
     /// `*name`: stands for an anchored node.
     Alias,
+    /// An item of a long list whose nodes are in no table yet.
+    Deferred,
 }
 
 /// How a mapping entry's key is written.
@@ -127,17 +131,22 @@ pub struct Document {
     pub(crate) has_tag_directives: bool,
     /// Whether a node has an anchor, and so an alias may stand for it.
     pub(crate) has_anchors: bool,
+    /// What is known of items whose nodes are in no table yet.
+    pub(crate) deferred: Deferred,
+}
+
+/// What came of opening the items of long lists.
+#[derive(Debug, Default)]
+pub(crate) struct Deferred {
+    /// How many of them were opened in the order in which they stand, each at its first time.
+    opened: AtomicU32,
+    /// The last of those.
+    last: AtomicU32,
+    /// Whether one of them takes the full path.
+    failed: AtomicBool,
 }
 
 impl Document {
-    /// Calls `read` with the document that `source` holds.
-    ///
-    /// # Errors
-    /// If the text is not YAML.
-    pub(crate) fn read_with<T>(source: &Arc<Source>, read: impl Fn(&Self) -> T) -> Result<T> {
-        Self::parse(source).map(|document| read(&document))
-    }
-
     /// The text this was read from.
     #[must_use]
     pub const fn source(&self) -> &Arc<Source> {
@@ -207,6 +216,30 @@ impl Document {
         }
     }
 
+    /// The table of one item of a long list; `None` if it takes the full path.
+    fn part(&self, id: NodeId) -> Option<Self> {
+        let node = self.node(id);
+        let start = self.line_start(node.entry as usize);
+        let table = scan_item(self.text(), start..node.value.end as usize);
+        if self.deferred.last.fetch_max(id.0, Relaxed) < id.0 {
+            self.deferred.opened.fetch_add(1, Relaxed);
+        }
+        let Some(table) = table else {
+            self.deferred.failed.store(true, Relaxed);
+            return None;
+        };
+        Some(Self::new(&self.source, table))
+    }
+
+    /// Whether the text is what the table says: all items that were deferred can be read.
+    pub(crate) fn is_sound(&self) -> bool {
+        let is_deferred = |id: &u32| self.node(NodeId(*id)).kind == Kind::Deferred;
+        let ids = || (0..u32::try_from(self.nodes.len()).unwrap_or(0)).filter(is_deferred);
+        let all_opened = self.deferred.opened.load(Relaxed) as usize == ids().count();
+        !self.deferred.failed.load(Relaxed)
+            && (all_opened || ids().all(|id| self.part(NodeId(id)).is_some()))
+    }
+
     /// The line break of the first line.
     pub(crate) fn eol(&self) -> &'static str {
         match memchr::memchr(b'\n', self.text().as_bytes()) {
@@ -240,7 +273,8 @@ impl Opened<'_> {
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         match self {
             Self::Here(cursor) => *cursor,
-            Self::Part(document) => document.cursor(NodeId(0)),
+            // The root is a list of this one item.
+            Self::Part(document) => document.cursor(NodeId(1)),
         }
     }
 }
@@ -302,7 +336,13 @@ impl<'d> Cursor<'d> {
 
     /// The node with all that is in it.
     pub(crate) fn open(self) -> Opened<'d> {
-        Opened::Here(self)
+        if self.node().kind != Kind::Deferred {
+            return Opened::Here(self);
+        }
+        match self.document.part(self.id) {
+            Some(part) => Opened::Part(Box::new(part)),
+            None => Opened::Here(self),
+        }
     }
 
     /// What the node is; an alias counts as what it stands for.

@@ -7,7 +7,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span as EventSpan, StructureStyl
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
-use crate::yaml::node::{Document, Flags, KeyKind, Kind, NONE, Node, Span};
+use crate::yaml::node::{Deferred, Document, Flags, KeyKind, Kind, NONE, Node, Span};
 use crate::yaml::scalar::Style;
 use crate::yaml::table::Table;
 use crate::yaml::{json, scan};
@@ -26,18 +26,43 @@ impl Document {
     pub fn parse(source: &Arc<Source>) -> Result<Self> {
         check_text(source)?;
         let text = source.text();
-        fast(text).map_or_else(
-            || Self::parse_fully(source),
-            |table| {
-                Ok(Self {
-                    source: Arc::clone(source),
-                    nodes: table.nodes,
-                    roots: table.roots,
-                    has_tag_directives: false,
-                    has_anchors: false,
-                })
-            },
-        )
+        match fast(text) {
+            Some(table) => Ok(Self::new(source, table)),
+            None => Self::parse_fully(source),
+        }
+    }
+
+    /// Calls `read` with the document that `source` holds. The items of its long lists are to be
+    /// [opened](Cursor::open): they have tables of their own, which take memory only while they
+    /// are looked at. Should one of them turn out to need the full path, `read` is called again
+    /// with a document that is read as a whole.
+    ///
+    /// # Errors
+    /// If the text is not YAML.
+    pub(crate) fn read_with<T>(source: &Arc<Source>, read: impl Fn(&Self) -> T) -> Result<T> {
+        check_text(source)?;
+        if !is_json(source.text())
+            && let Some(table) = scan::scan_shallowly(source.text())
+        {
+            let document = Self::new(source, table);
+            let result = read(&document);
+            if document.is_sound() {
+                return Ok(result);
+            }
+        }
+        Self::parse(source).map(|document| read(&document))
+    }
+
+    /// The document that a fast path read.
+    pub(super) fn new(source: &Arc<Source>, table: Table) -> Self {
+        Self {
+            source: Arc::clone(source),
+            nodes: table.nodes,
+            roots: table.roots,
+            has_tag_directives: false,
+            has_anchors: false,
+            deferred: Deferred::default(),
+        }
     }
 
     /// Reads what is not [plain block YAML](scan) or [JSON](json).
@@ -76,6 +101,7 @@ impl Document {
         Ok(Self {
             source: Arc::clone(source),
             has_anchors,
+            deferred: Deferred::default(),
             nodes: builder.nodes,
             roots: builder.roots,
             has_tag_directives: memchr::memmem::find(text.as_bytes(), b"%TAG").is_some(),
@@ -85,12 +111,16 @@ impl Document {
 
 /// The table, if a fast path can read the text.
 pub(super) fn fast(text: &str) -> Option<Table> {
-    let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
-    if first.starts_with(['{', '[']) {
+    if is_json(text) {
         json::scan(text)
     } else {
         scan::scan(text)
     }
+}
+
+fn is_json(text: &str) -> bool {
+    let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
+    first.starts_with(['{', '['])
 }
 
 /// Refuses what no YAML reader of Kubernetes takes, whatever the context it stands in.
@@ -421,7 +451,7 @@ impl Builder<'_> {
         let kind = match start.kind {
             Kind::Scalar(style) => KeyKind::Scalar(style),
             Kind::Alias => KeyKind::Alias,
-            Kind::Mapping | Kind::Sequence => KeyKind::Complex,
+            Kind::Mapping | Kind::Sequence | Kind::Deferred => KeyKind::Complex,
         };
         frame.key = Some(Key {
             entry: to_u32(entry),

@@ -289,6 +289,10 @@ impl<'d> Reader<'_> {
         }
         let data = match cursor.node().kind {
             Kind::Alias => return self.alias(cursor),
+            Kind::Deferred => {
+                let message = "internal error: an item of a list was not opened";
+                return self.fail(Diagnostic::error(message).at(cursor.place()).into());
+            }
             Kind::Scalar(_) => match cursor.scalar() {
                 Ok(scalar) => Data::Scalar(scalar.unwrap_or(Scalar::Null)),
                 Err(diagnostic) => return self.fail(diagnostic),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::Source;
 use crate::yaml::emit::{self, Layout};
-use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
+use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId, Opened};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::scalar::Style;
 use crate::yaml::value::{Data, Scalar, Value};
@@ -306,6 +306,9 @@ pub(crate) fn close(document: &Document) -> Result<Vec<Edit>> {
         return Ok(Vec::new());
     };
     let cursor = document.cursor(NodeId(last));
+    if let Opened::Part(part) = cursor.open() {
+        return close(&part);
+    }
     if !matches!(
         cursor.node().kind,
         Kind::Scalar(Style::Literal | Style::Folded)

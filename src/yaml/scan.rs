@@ -11,6 +11,8 @@
 //! Why lines suffice: inside a block collection at column `c` only a quoted or braced scalar of
 //! several lines can put text at a column ≤ `c`, and such ones make it give up.
 
+use std::ops::Range;
+
 use crate::yaml::node::{Kind, Span};
 use crate::yaml::parse::MAX_DEPTH;
 use crate::yaml::scalar::Style;
@@ -18,28 +20,33 @@ use crate::yaml::table::{Slot, Table, span};
 
 /// The table of `text`; `None` if it takes the full path to read it.
 pub(super) fn scan(text: &str) -> Option<Table> {
-    if has_unusual_characters(text) {
-        return None;
-    }
-    let start = if text.starts_with(BYTE_ORDER_MARK) {
+    (!has_unusual_characters(text)).then_some(())?;
+    let table = Table::for_length(text.len());
+    Scanner::new(text, table, false).stream(text_start(text))
+}
+
+/// As [`scan`], but of the items of long lists (the `items` of a ResourceList, the `objects` of a
+/// Template, also of one that is its `functionConfig`) only the extent is found: each is one node
+/// of the kind [`Kind::Deferred`]. What it holds must be [scanned](scan_item) too before anything
+/// can be said of the text.
+pub(super) fn scan_shallowly(text: &str) -> Option<Table> {
+    (!has_unusual_characters(text)).then_some(())?;
+    Scanner::new(text, Table::default(), true).stream(text_start(text))
+}
+
+/// The table of an item that was deferred, as a list of one. The range begins with the line of its
+/// dash.
+pub(super) fn scan_item(text: &str, range: Range<usize>) -> Option<Table> {
+    let table = Table::for_length(range.len());
+    Scanner::new(text.get(..range.end)?, table, false).stream(range.start)
+}
+
+fn text_start(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) {
         BYTE_ORDER_MARK.len_utf8()
     } else {
         0
-    };
-    Scanner {
-        bytes: text.as_bytes(),
-        table: Table::for_length(text.len()),
-        blocks: Vec::new(),
-        braces: Vec::new(),
-        pending: Some(Pending {
-            slot: Slot::ROOT,
-            at: start,
-        }),
-        continues: false,
-        end: start,
-        documents: 0,
     }
-    .stream(start)
 }
 
 /// The most bytes a key may have: readers look no further than 1,024 characters for the colon.
@@ -50,6 +57,8 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 struct Scanner<'t> {
     bytes: &'t [u8],
     table: Table,
+    /// Whether the items of long lists are deferred.
+    shallow: bool,
     /// The block collections around the current line, outermost first.
     blocks: Vec<Block>,
     /// The collections in braces or brackets around the current byte of the line.
@@ -68,6 +77,8 @@ struct Block {
     node: u32,
     column: usize,
     mapping: bool,
+    /// A list whose items are deferred.
+    deferred: bool,
 }
 
 struct Braces {
@@ -90,8 +101,27 @@ struct Plain {
     stop: usize,
 }
 
-impl Scanner<'_> {
+impl<'t> Scanner<'t> {
+    fn new(text: &'t str, table: Table, shallow: bool) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            table,
+            shallow,
+            blocks: Vec::new(),
+            braces: Vec::new(),
+            pending: None,
+            continues: false,
+            end: 0,
+            documents: 0,
+        }
+    }
+
     fn stream(mut self, start: usize) -> Option<Table> {
+        self.pending = Some(Pending {
+            slot: Slot::ROOT,
+            at: start,
+        });
+        self.end = start;
         let mut line = start;
         while line < self.bytes.len() {
             let at = self.skip_spaces(line);
@@ -123,6 +153,9 @@ impl Scanner<'_> {
         let mut column = column;
         while self.is_dash(at) {
             self.item(at, column)?;
+            if self.blocks.last().is_some_and(|block| block.deferred) {
+                return self.deferred_item(at, column);
+            }
             let value = self.skip_spaces(at + 1);
             if self.is_line_end(value) || self.byte(value) == Some(b'#') {
                 return Some(self.next_line(value));
@@ -174,6 +207,42 @@ impl Scanner<'_> {
         Some(())
     }
 
+    /// Whether the list in this slot is one whose items are deferred.
+    fn is_long_list(&self, slot: Slot) -> bool {
+        let text = |key: Span| self.bytes.get(key.range()).unwrap_or_default();
+        let key = slot.key().map(text);
+        match (self.blocks.as_slice(), key) {
+            ([_], Some(b"items" | b"objects")) => true,
+            ([_, config], Some(b"objects")) => {
+                let config = self.table.nodes.get(config.node as usize);
+                config.is_some_and(|config| text(config.key) == b"functionConfig")
+            }
+            _ => false,
+        }
+    }
+
+    /// Passes over an item whose dash is at `at`: all lines that are indented deeper than the
+    /// dash, blank ones and comments between them. No scalar or collection of the item can have
+    /// text further left, but for those in quotes or braces over several lines, in which case the
+    /// part that was cut off does not scan.
+    fn deferred_item(&mut self, at: usize, column: usize) -> Option<usize> {
+        let slot = self.pending.take()?.slot;
+        let mut line = self.next_line(at);
+        while line < self.bytes.len() {
+            let first = self.skip_spaces(line);
+            let is_text = !matches!(self.byte(first), None | Some(b'\n' | b'\r' | b'#'));
+            if is_text && first - line <= column {
+                break;
+            }
+            line = self.next_line(first);
+        }
+        let value = self.skip_spaces(at + 1).min(line);
+        self.table.deferred(slot, span(value, line));
+        self.end = line;
+        self.continues = false;
+        Some(line)
+    }
+
     fn depth(&self) -> usize {
         self.blocks.len() + self.braces.len()
     }
@@ -186,11 +255,13 @@ impl Scanner<'_> {
         if self.depth() >= MAX_DEPTH {
             return None;
         }
+        let deferred = kind == Kind::Sequence && self.shallow && self.is_long_list(pending.slot);
         let node = self.table.open(pending.slot, kind, at, false);
         self.blocks.push(Block {
             node,
             column,
             mapping: kind == Kind::Mapping,
+            deferred,
         });
         Some(())
     }

@@ -57,6 +57,10 @@ impl Slot {
         }
     }
 
+    pub(super) const fn key(self) -> Option<Span> {
+        self.key
+    }
+
     pub(super) const fn is_root(self) -> bool {
         self.key.is_none() && !self.flags.has(Flags::IN_FLOW)
     }
@@ -76,6 +80,11 @@ impl Table {
     /// Adds a scalar.
     pub(super) fn scalar(&mut self, slot: Slot, style: Style, value: Span) {
         self.add(slot, Kind::Scalar(style), value, false);
+    }
+
+    /// Adds an item of which only the extent is known.
+    pub(super) fn deferred(&mut self, slot: Slot, value: Span) {
+        self.add(slot, Kind::Deferred, value, false);
     }
 
     /// Adds a collection whose text begins at `start`. [`close`](Self::close) says where it ends.

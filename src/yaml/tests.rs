@@ -2,6 +2,7 @@
 
 mod corpus;
 mod decoded;
+mod deferred;
 mod hostile;
 mod seeds;
 mod unchanged;

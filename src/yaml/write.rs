@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostics, Result};
 use crate::source::Source;
 use crate::yaml::emit::{self, Layout, Slot};
-use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
+use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId, Opened};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::scalar::{self, Context, Style};
@@ -814,7 +814,13 @@ pub(crate) fn end_with_comments(item: Cursor<'_>) -> usize {
     let text = document.text();
     let node = item.node();
     let column = document.column(node.entry as usize);
-    let mut end = end_of_entry(text, node.value.end as usize);
+    let last = document.cursor(NodeId(node.next.saturating_sub(1)));
+    // An item that is deferred has blank lines and comments behind its text.
+    let last_end = match last.open() {
+        Opened::Part(part) => part.cursor(NodeId(0)).end(),
+        Opened::Here(_) => node.value.end as usize,
+    };
+    let mut end = end_of_entry(text, last_end);
     let mut at = end;
     while at < text.len() {
         let after = next_line(text, at);

@@ -684,9 +684,9 @@ fn last_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
 }
 
 /// Whether a key is a slice of the text it was read from, and so unchanged.
-fn is_key_slice(key: &Cow<'_, str>, entry: Cursor<'_>) -> bool {
+fn is_key_slice(key: &str, entry: Cursor<'_>) -> bool {
     let raw = entry.document().slice(entry.node().key.range());
-    matches!(key, Cow::Borrowed(text) if std::ptr::eq(*text, raw))
+    std::ptr::eq(key, raw)
 }
 
 /// Whether a scalar is a slice of the text it was read from, and so unchanged.

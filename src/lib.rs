@@ -59,13 +59,13 @@
 //! assert!(output.text().contains("    - port: 80 # a number\n"));
 //! ```
 //!
-//! [`template::process`] expands a [`Template`](template::Template) with given values and hands
-//! each object to a sink, here a [`Writer`](template::Writer):
+//! [`template::print`] expands a [`Template`](template::Template) with given values and prints
+//! its objects; [`template::process`] hands them to a sink instead:
 //!
 //! ```
 //! use krm_template::diagnostic::Diagnostics;
 //! use krm_template::source::Source;
-//! use krm_template::template::{self, Format, Generation, Given, Options, Template, Writer};
+//! use krm_template::template::{self, Format, Generation, Given, Options, Template};
 //! use krm_template::yaml::Document;
 //!
 //! # fn main() -> krm_template::diagnostic::Result<()> {
@@ -91,17 +91,11 @@
 //!     require_name: false,
 //!     generation: Generation::Random,
 //! };
-//! let mut writer = Writer::new(Format::Yaml);
-//! template::process(
-//!     &template,
-//!     &[Given::text("NAME", "web", "-p NAME")],
-//!     &options,
-//!     &mut diagnostics,
-//!     &mut |object, diagnostics| writer.object(&object, diagnostics),
-//! );
+//! let given = [Given::text("NAME", "web", "-p NAME")];
+//! let printed = template::print(&template, &given, &options, Format::Yaml, &mut diagnostics);
 //! assert!(!diagnostics.has_errors());
 //! assert_eq!(
-//!     writer.finish(),
+//!     printed.expect("there are no errors").pieces.concat(),
 //!     "apiVersion: v1\nkind: ServiceAccount # for the pods\nmetadata:\n  name: \"web\"\n"
 //! );
 //! # Ok(())

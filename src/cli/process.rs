@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::{FAILED, OK, io};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::{Place, Source};
-use crate::template::{self, Format, Generation, Given, Options, Template, env_file};
+use crate::template::{self, Format, Generation, Given, Options, Printed, Template, env_file};
 use crate::yaml::{Cursor, Document};
 
 /// Expands the Template in a file and prints its objects
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if let Some(message) = output.message {
         io::print_error(&format!("{}\n", message.trim_end()));
     }
-    io::print([output.text.as_str()])?;
+    io::print(output.pieces.iter().map(String::as_str))?;
     Ok(OK)
 }
 
@@ -131,17 +131,12 @@ impl Inputs {
     }
 }
 
-struct Output {
-    text: String,
-    message: Option<String>,
-}
-
 fn process(
     arguments: &Arguments,
     inputs: &Inputs,
     document: &Document,
     diagnostics: &mut Diagnostics,
-) -> Option<Output> {
+) -> Option<Printed> {
     let root = only_root(document, diagnostics)?;
     let template = Template::read(root, diagnostics);
     let labels = labels(&arguments.labels, diagnostics);
@@ -166,20 +161,7 @@ fn process(
         OutputFormat::Yaml => Format::Yaml,
         OutputFormat::Json => Format::Json,
     };
-    let mut writer = template::Writer::new(format);
-    let message = template::process(
-        &template,
-        &given,
-        &options,
-        diagnostics,
-        &mut |object, diagnostics| {
-            writer.object(&object, diagnostics);
-        },
-    );
-    Some(Output {
-        text: writer.finish(),
-        message,
-    })
+    template::print(&template, &given, &options, format, diagnostics)
 }
 
 /// The document of the stream that is processed: the first that is not empty.

@@ -54,20 +54,37 @@ pub fn process(
     diagnostics: &mut Diagnostics,
     sink: &mut Sink<'_>,
 ) -> Option<String> {
-    let mut found = Diagnostics::new();
-    let message = expand(template, given, options, &mut found, sink);
-    found.attribute_to(&template.reference);
-    diagnostics.append(found);
+    let (message, ()) = expand(template, given, options, diagnostics, |expander, found| {
+        for (index, object) in expander.objects().enumerate() {
+            expander.object(index, object, found, sink);
+        }
+    })?;
     message
 }
 
-fn expand<'d>(
+/// Does all that comes before the objects, and lets `run` expand them. Returns the message and
+/// what `run` returns; nothing if there are errors before that.
+pub(super) fn expand<'d, R>(
     template: &Template<'d>,
     given: &[Given],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
-    sink: &mut Sink<'_>,
-) -> Option<String> {
+    run: impl FnOnce(&Expander<'_, 'd>, &mut Diagnostics) -> R,
+) -> Option<(Option<String>, R)> {
+    let mut found = Diagnostics::new();
+    let done = prepare(template, given, options, &mut found, run);
+    found.attribute_to(&template.reference);
+    diagnostics.append(found);
+    done
+}
+
+fn prepare<'d, R>(
+    template: &Template<'d>,
+    given: &[Given],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+    run: impl FnOnce(&Expander<'_, 'd>, &mut Diagnostics) -> R,
+) -> Option<(Option<String>, R)> {
     let mut generate = |parameter: &Parameter<'d>, from: &str, known: &Parameters<'d>| {
         generation::generated(template, parameter, from, known, &options.generation)
     };
@@ -81,9 +98,8 @@ fn expand<'d>(
     if diagnostics.has_errors() {
         return None;
     }
-    let document = template.node.document();
     let mut substitution = Substitution {
-        document,
+        document: template.node.document(),
         dialect: template.dialect,
         parameters: &parameters,
         strict: options.strict,
@@ -96,19 +112,13 @@ fn expand<'d>(
     let labels = template_labels(template, options, &mut substitution);
     let expander = Expander {
         template,
-        options,
         parameters: &parameters,
         labels,
+        strict: options.strict,
+        require_name: options.require_name,
     };
-    for (index, node) in template
-        .objects
-        .into_iter()
-        .flat_map(Cursor::children)
-        .enumerate()
-    {
-        expander.object(node.open().cursor(), index, diagnostics, sink);
-    }
-    message
+    let result = run(&expander, diagnostics);
+    Some((message, result))
 }
 
 /// The Template's labels with references replaced, and the given ones over them. `None` if there
@@ -191,21 +201,31 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-struct Expander<'e, 'o, 'd> {
+/// Expands the objects of a Template one by one.
+pub(super) struct Expander<'e, 'd> {
     template: &'e Template<'d>,
-    options: &'e Options<'o>,
     parameters: &'e Parameters<'d>,
     labels: Option<Vec<(String, String)>>,
+    strict: bool,
+    require_name: bool,
 }
 
-impl Expander<'_, '_, '_> {
-    fn object(
+impl<'d> Expander<'_, 'd> {
+    /// The objects of the Template, to be opened.
+    pub(super) fn objects(&self) -> impl Iterator<Item = Cursor<'d>> {
+        self.template.objects.into_iter().flat_map(Cursor::children)
+    }
+
+    /// Expands the object that stands at `index` and hands on what becomes of it.
+    pub(super) fn object(
         &self,
-        node: Cursor<'_>,
         index: usize,
+        object: Cursor<'_>,
         diagnostics: &mut Diagnostics,
         sink: &mut Sink<'_>,
     ) {
+        let opened = object.open();
+        let node = opened.cursor();
         let field = format!("objects[{index}]");
         if !node.is_mapping() {
             diagnostics.push(not_a_mapping(node.is_null(), node.place(), field));
@@ -226,7 +246,7 @@ impl Expander<'_, '_, '_> {
             document: node.document(),
             dialect: self.template.dialect,
             parameters: self.parameters,
-            strict: self.options.strict,
+            strict: self.strict,
             diagnostics,
         };
         substitution.object(&mut value, &field);
@@ -238,10 +258,10 @@ impl Expander<'_, '_, '_> {
     }
 
     /// Hands an object on, or the objects of a list that it is.
-    fn flat<'d>(
+    fn flat<'p>(
         &self,
-        mut value: Value<'d>,
-        node: Cursor<'d>,
+        mut value: Value<'p>,
+        node: Cursor<'p>,
         field: String,
         diagnostics: &mut Diagnostics,
         sink: &mut Sink<'_>,
@@ -317,7 +337,7 @@ impl Expander<'_, '_, '_> {
     ) -> bool {
         let place_of = |origin| node.document().cursor(origin).place();
         let whole = value.origin.map_or_else(|| node.place(), place_of);
-        let strict = self.options.require_name;
+        let strict = self.require_name;
         let generate_name = value.str_at(&["metadata", "generateName"]);
         let generates = generate_name.is_some_and(|name| !name.is_empty());
         let name_hint = if generates {

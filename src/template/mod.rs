@@ -23,7 +23,7 @@ pub use dialect::Dialect;
 pub use expand::{Object, Options, Sink, process};
 pub use generation::Generation;
 pub use model::{Parameter, ParameterType, Template};
-pub use output::{Format, Writer};
+pub use output::{Format, Printed, print};
 pub use parameters::{Effective, Parameters};
 pub(crate) use values::from_node as values_of_file;
 pub use values::{Given, GivenValue};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
@@ -138,10 +138,8 @@ pub struct Document {
 /// What came of opening the items of long lists.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
-    /// How many of them were opened in the order in which they stand, each at its first time.
-    opened: AtomicU32,
-    /// The last of those.
-    last: AtomicU32,
+    /// Of each node, whether it was opened.
+    pub(crate) opened: Vec<AtomicBool>,
     /// Whether one of them takes the full path.
     failed: AtomicBool,
 }
@@ -221,8 +219,8 @@ impl Document {
         let node = self.node(id);
         let start = self.line_start(node.entry as usize);
         let table = scan_item(self.text(), start..node.value.end as usize);
-        if self.deferred.last.fetch_max(id.0, Relaxed) < id.0 {
-            self.deferred.opened.fetch_add(1, Relaxed);
+        if let Some(opened) = self.deferred.opened.get(id.0 as usize) {
+            opened.store(true, Relaxed);
         }
         let Some(table) = table else {
             self.deferred.failed.store(true, Relaxed);
@@ -233,11 +231,14 @@ impl Document {
 
     /// Whether the text is what the table says: all items that were deferred can be read.
     pub(crate) fn is_sound(&self) -> bool {
-        let is_deferred = |id: &u32| self.node(NodeId(*id)).kind == Kind::Deferred;
-        let ids = || (0..u32::try_from(self.nodes.len()).unwrap_or(0)).filter(is_deferred);
-        let all_opened = self.deferred.opened.load(Relaxed) as usize == ids().count();
+        let is_opened = |id: usize| {
+            let opened = self.deferred.opened.get(id);
+            opened.is_some_and(|opened| opened.load(Relaxed))
+        };
+        let opens = |id| u32::try_from(id).is_ok_and(|id| self.part(NodeId(id)).is_some());
+        let mut nodes = self.nodes.iter().enumerate();
         !self.deferred.failed.load(Relaxed)
-            && (all_opened || ids().all(|id| self.part(NodeId(id)).is_some()))
+            && nodes.all(|(id, node)| node.kind != Kind::Deferred || is_opened(id) || opens(id))
     }
 
     /// The line break of the first line.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span as EventSpan, StructureStyle, options};
 
@@ -44,7 +45,9 @@ impl Document {
         if !is_json(source.text())
             && let Some(table) = scan::scan_shallowly(source.text())
         {
-            let document = Self::new(source, table);
+            let mut document = Self::new(source, table);
+            let opened = &mut document.deferred.opened;
+            opened.resize_with(document.nodes.len(), AtomicBool::default);
             let result = read(&document);
             if document.is_sound() {
                 return Ok(result);

@@ -239,6 +239,12 @@ impl<'d> Rewrite<'d> {
     }
 
     fn mapping(&mut self, id: NodeId, entries: &[(Cow<'_, str>, Value<'_>)]) -> Result<()> {
+        if self.is_in_step(id, entries.iter().map(|(_, value)| value)) {
+            for (child, (key, value)) in self.document.children(id).zip(entries) {
+                self.entry(child, key, value)?;
+            }
+            return Ok(());
+        }
         let origins: Vec<Option<NodeId>> = entries.iter().map(|(_, value)| value.origin).collect();
         let Some(kept) = self.keep_children(id, &origins) else {
             self.replace(
@@ -261,12 +267,7 @@ impl<'d> Rewrite<'d> {
             let Some((key, value)) = entries.get(index) else {
                 continue;
             };
-            let cursor = self.document.cursor(child);
-            let alias = cursor.node().key_kind == KeyKind::Alias && self.purpose == Purpose::Move;
-            if alias || !is_key_slice(key, cursor) && cursor.key()? != *key {
-                self.rename(child, key, column);
-            }
-            self.node(child, value)?;
+            self.entry(self.document.cursor(child), key, value)?;
         }
         // Behind what is inserted further in, which may come to stand on the same line.
         for (side, index) in &kept.inserts {
@@ -285,7 +286,33 @@ impl<'d> Rewrite<'d> {
         Ok(())
     }
 
+    /// An entry that stays.
+    fn entry(&mut self, entry: Cursor<'_>, key: &str, value: &Value<'_>) -> Result<()> {
+        let alias = entry.node().key_kind == KeyKind::Alias && self.purpose == Purpose::Move;
+        if alias || !is_key_slice(key, entry) && entry.key()? != key {
+            self.rename(entry.id(), key);
+        }
+        self.node(entry.id(), value)
+    }
+
+    /// Whether the children of `id` are what these values were read from, one by one: the common
+    /// case, in which none came and none went.
+    fn is_in_step<'v>(&self, id: NodeId, values: impl Iterator<Item = &'v Value<'v>>) -> bool {
+        let mut children = self.document.children(id);
+        let mut all = true;
+        for value in values {
+            all = all && children.next().map(Cursor::id) == value.origin && value.origin.is_some();
+        }
+        all && children.next().is_none()
+    }
+
     fn sequence(&mut self, id: NodeId, items: &[Value<'_>]) -> Result<()> {
+        if self.is_in_step(id, items.iter()) {
+            for (child, item) in self.document.children(id).zip(items) {
+                self.node(child.id(), item)?;
+            }
+            return Ok(());
+        }
         let origins: Vec<Option<NodeId>> = items.iter().map(|value| value.origin).collect();
         let Some(kept) = self.keep_children(id, &origins) else {
             self.replace(
@@ -480,11 +507,12 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    fn rename(&mut self, id: NodeId, key: &str, column: usize) {
+    fn rename(&mut self, id: NodeId, key: &str) {
         let node = self.document.node(id);
         let mut out = String::new();
         if scalar::key_needs_explicit(key) && !node.has(Flags::IN_FLOW) {
             let colon = skip_blank(self.document.text(), node.key.end as usize);
+            let column = self.document.column(node.entry as usize);
             self.layout.key(&mut out, key, column);
             self.edit(node.entry as usize, colon + 1, out);
             return;

@@ -1,0 +1,196 @@
+//! Measures the engine's stages, in bytes of input a second: `cargo bench`.
+//!
+//! Whole processes beside other programs are measured by `peers.py`; how to read either is in
+//! `docs/performance.md`.
+
+#![expect(
+    clippy::expect_used,
+    reason = "an input that cannot be read is a mistake of the benchmark"
+)]
+
+mod inputs;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use krm_template::diagnostic::Diagnostics;
+use krm_template::function::Environment;
+use krm_template::source::Source;
+use krm_template::template::{self, Dialect, Format, Generation, Options, Template, Writer};
+use krm_template::yaml::{self, Cursor, Document, DuplicateKeys, Position, Value};
+
+/// Objects in an input: a file, and what a processor's caches do not hold.
+const SIZES: [usize; 2] = [10, 1_000];
+
+fn main() {
+    divan::main();
+}
+
+fn source(text: String) -> Arc<Source> {
+    Source::new("input", text)
+}
+
+fn document(source: &Arc<Source>) -> Document {
+    Document::parse(source).expect("the input is YAML")
+}
+
+fn value(node: Cursor<'_>) -> Value<'_> {
+    node.value(DuplicateKeys::Refuse, &mut Diagnostics::new())
+        .expect("no key is there twice")
+}
+
+fn bench<T>(
+    bencher: Bencher<'_, '_>,
+    source: &Arc<Source>,
+    work: impl Fn(&Arc<Source>) -> T + Sync,
+) {
+    bencher
+        .counter(BytesCount::of_str(source.text()))
+        .bench(|| work(black_box(source)));
+}
+
+/// The table of plain block YAML, by the fast path.
+#[divan::bench(args = SIZES)]
+fn scan(bencher: Bencher<'_, '_>, n: usize) {
+    bench(bencher, &source(inputs::documents(n)), document);
+}
+
+/// The table of the same text, by the full path.
+#[divan::bench(args = SIZES)]
+fn parse(bencher: Bencher<'_, '_>, n: usize) {
+    bench(bencher, &source(inputs::with_directive(n)), document);
+}
+
+/// The table of a ResourceList: what stands in its items is looked into later.
+#[divan::bench(args = SIZES)]
+fn list(bencher: Bencher<'_, '_>, n: usize) {
+    bench(bencher, &source(inputs::list(n)), document);
+}
+
+/// The table of a JSON text.
+#[divan::bench(args = SIZES)]
+fn json(bencher: Bencher<'_, '_>, n: usize) {
+    bench(bencher, &source(inputs::json(n)), document);
+}
+
+/// Values of all documents of a stream; the table is there.
+#[divan::bench(args = SIZES)]
+fn read(bencher: Bencher<'_, '_>, n: usize) {
+    let source = source(inputs::documents(n));
+    let document = document(&source);
+    bench(bencher, &source, |_| {
+        document
+            .roots()
+            .map(value)
+            .for_each(|value| drop(black_box(value)));
+    });
+}
+
+/// What does not change, written again: edits are looked for, none is found, the guard reads it.
+#[divan::bench(args = SIZES)]
+fn keep(bencher: Bencher<'_, '_>, n: usize) {
+    let source = source(inputs::documents(n));
+    let document = document(&source);
+    let values: Vec<Value<'_>> = document.roots().map(value).collect();
+    bench(bencher, &source, |_| render(&document, &values));
+}
+
+/// A label on each object.
+#[divan::bench(args = SIZES)]
+fn edit(bencher: Bencher<'_, '_>, n: usize) {
+    let source = source(inputs::documents(n));
+    let document = document(&source);
+    let labelled = |node| {
+        let mut value = value(node);
+        let labels = value
+            .get_mut("metadata")
+            .and_then(|metadata| metadata.get_mut("labels"))
+            .expect("the input has labels");
+        labels.insert(Cow::Borrowed("season"), Value::string("winter"));
+        value
+    };
+    let values: Vec<Value<'_>> = document.roots().map(labelled).collect();
+    bench(bencher, &source, |_| render(&document, &values));
+}
+
+fn render(document: &Document, values: &[Value<'_>]) -> usize {
+    let length = |value| {
+        yaml::render(document, value, Position::Document)
+            .expect("the value can be written")
+            .len()
+    };
+    values.iter().map(length).sum()
+}
+
+/// A Template of `n` objects, to YAML.
+mod expand {
+    use super::{Bencher, Dialect, SIZES, bench, inputs, process, source};
+
+    #[divan::bench(args = SIZES)]
+    fn openshift(bencher: Bencher<'_, '_>, n: usize) {
+        bench(
+            bencher,
+            &source(inputs::template(n, Dialect::OpenShift)),
+            process,
+        );
+    }
+
+    #[divan::bench(args = SIZES)]
+    fn proposal(bencher: Bencher<'_, '_>, n: usize) {
+        bench(
+            bencher,
+            &source(inputs::template(n, Dialect::Proposal)),
+            process,
+        );
+    }
+}
+
+fn process(source: &Arc<Source>) -> usize {
+    let document = document(source);
+    let mut diagnostics = Diagnostics::new();
+    let root = document.roots().next().expect("the input is not empty");
+    let template = Template::read(root, &mut diagnostics).expect("the input is a Template");
+    let options = Options {
+        labels: Vec::new(),
+        ignore_unknown_parameters: false,
+        strict: false,
+        require_name: false,
+        generation: Generation::Random,
+    };
+    let mut writer = Writer::new(Format::Yaml);
+    template::process(
+        &template,
+        &[],
+        &options,
+        &mut diagnostics,
+        &mut |object, diagnostics| writer.object(&object, diagnostics),
+    );
+    assert!(!diagnostics.has_errors(), "the Template is not expanded");
+    writer.finish().len()
+}
+
+/// The function on a ResourceList.
+mod function {
+    use super::{Bencher, SIZES, bench, inputs, run, source};
+
+    /// `n` items pass through, one is added.
+    #[divan::bench(args = SIZES)]
+    fn pass(bencher: Bencher<'_, '_>, n: usize) {
+        bench(bencher, &source(inputs::list(n)), run);
+    }
+
+    /// `n` items get a label in their places.
+    #[divan::bench(args = SIZES)]
+    fn update(bencher: Bencher<'_, '_>, n: usize) {
+        bench(bencher, &source(inputs::list_to_update(n)), run);
+    }
+}
+
+fn run(source: &Arc<Source>) -> usize {
+    let output = krm_template::function::run(source, &Environment::default());
+    assert!(!output.diagnostics.has_errors(), "the function fails");
+    let list = output.list.expect("the input is a ResourceList");
+    list.pieces().map(str::len).sum()
+}

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Runs whole processes side by side and prints ratios; docs/performance.md says what they mean.
+
+usage: peers.py [BINARY] [--rounds R] [--large N] [--only PART ...]
+
+BINARY is target/release/krm-template if none is given. The contestants of a part take turns
+(A B A B ...), so that a machine that is busy for a while is busy for all of them: a ratio is the
+median of the ratios of one round each, and the range behind it holds the middle half of them.
+Peak memory is what `/usr/bin/time -v` says of one more run. A peer that is not there is named and
+left out; a program that fails is an error. Peers: cat, /bin/true, kpt, ktmpl (`cargo install ktmpl`).
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+MONGODB = HERE.parent / "examples" / "mongodb" / "template.yaml"
+PASSWORD = ["-p", "MONGODB_PASSWORD=x"]
+TIME = "/usr/bin/time"
+STARTS = 50
+KIB = 1024
+
+
+class Missing(Exception):
+    """A peer that is not there: the part is left out."""
+
+
+class Failed(Exception):
+    """A contestant that does not do its work: nothing it was measured by would count."""
+
+
+class Contestant:
+    """A program, what feeds it through a pipe, and how often one sample runs it."""
+
+    def __init__(self, name, argv, feed=None, times=1):
+        self.name, self.argv, self.feed, self.times = name, [str(a) for a in argv], feed, times
+        if shutil.which(self.argv[0]) is None:
+            raise Missing(f"{self.argv[0]} is not installed")
+
+    def run(self, argv=None):
+        """Runs it once, its output thrown away; returns what it said on stderr."""
+        argv = argv or self.argv
+        feeder = None
+        if self.feed:
+            feeder = subprocess.Popen(["cat", str(self.feed)], stdout=subprocess.PIPE)
+        done = subprocess.run(
+            argv,
+            stdin=feeder.stdout if feeder else subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if feeder:
+            feeder.stdout.close()
+            feeder.wait()
+        if done.returncode != 0:
+            raise Failed(f"{self.name}: {done.stderr.strip()[-600:]}")
+        return done.stderr
+
+    def seconds(self):
+        if self.times > 1:
+            return self.seconds_of_many()
+        start = time.perf_counter()
+        self.run()
+        return time.perf_counter() - start
+
+    def seconds_of_many(self):
+        """A start takes about a millisecond: a shell makes many, which costs it little itself."""
+        loop = f'n={self.times}; while [ $n -gt 0 ]; do "$@" >/dev/null || exit; n=$((n-1)); done'
+        start = time.perf_counter()
+        self.run(["sh", "-c", loop, "sh", *self.argv])
+        return (time.perf_counter() - start) / self.times
+
+    def peak(self):
+        """Peak memory in bytes."""
+        if not os.path.exists(TIME):
+            return None
+        said = self.run([TIME, "-v", *self.argv])
+        found = re.search(r"Maximum resident set size \(kbytes\): (\d+)", said)
+        return int(found.group(1)) * KIB if found else None
+
+
+def race(contestants, rounds):
+    """Seconds of each contestant, a list a contestant, taken in turns after one run to warm up."""
+    samples = [[] for _ in contestants]
+    for one in contestants:
+        one.run()
+    for _ in range(rounds):
+        for one, seconds in zip(contestants, samples):
+            seconds.append(one.seconds())
+    return samples
+
+
+def ratio(samples, base):
+    """Median and middle half of the ratios of rounds."""
+    ratios = sorted(a / b for a, b in zip(samples, base))
+    quarter = len(ratios) // 4
+    return statistics.median(ratios), ratios[quarter], ratios[-1 - quarter]
+
+
+def size(count):
+    return f"{count / 1e6:.1f} MB"
+
+
+def table(head, rows):
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def compare(contestants, rounds, input_size=None):
+    """Races all against the last and prints a row each."""
+    samples = race(contestants, rounds)
+    head = ["program", "median", f"× {contestants[-1].name}", "peak"]
+    if input_size:
+        head.append("peak / input")
+    rows = []
+    for one, seconds in zip(contestants, samples):
+        middle, low, high = ratio(seconds, samples[-1])
+        peak = one.peak()
+        row = [one.name, f"{statistics.median(seconds) * 1e3:.2f} ms"]
+        row.append(f"{middle:.2f} ({low:.2f}–{high:.2f})")
+        row.append(size(peak) if peak else "?")
+        if input_size:
+            row.append(f"{peak / input_size:.2f}" if peak else "?")
+        rows.append(row)
+    table(head, rows)
+
+
+class Parts:
+    """What is measured: each method that is named in `ALL` prints one table."""
+
+    ALL = ["start", "items", "expand", "kpt", "ktmpl", "growth", "parameters"]
+
+    def __init__(self, binary, inputs, rounds, large):
+        self.binary, self.inputs, self.rounds, self.large = binary, inputs, rounds, large
+
+    def generate(self, *arguments):
+        """Has only what is named written: generate.py writes nothing it is given no number of."""
+        command = [sys.executable, HERE / "generate.py", self.inputs, *map(str, arguments)]
+        subprocess.run(command, check=True)
+
+    def objects(self, n, kind):
+        path = self.inputs / f"{kind}-{n}.yaml"
+        if not path.exists():
+            self.generate("--objects", n, "--parameters")
+        return path
+
+    def process(self, path, name="krm-template", extra=(), times=1):
+        return Contestant(name, [self.binary, "process", "-f", path, *extra], times=times)
+
+    def start(self):
+        """Cold start, and the mongodb example"""
+        contestants = [
+            self.process(MONGODB, "mongodb example", extra=PASSWORD, times=STARTS),
+            Contestant("krm-template --version", [self.binary, "--version"], times=STARTS),
+            Contestant("/bin/true", ["/bin/true"], times=STARTS),
+        ]
+        compare(contestants, self.rounds)
+
+    def list_of(self, n):
+        path = self.objects(n, "list")
+        return path, Contestant("krm-template", [self.binary], feed=path)
+
+    def items(self):
+        """10,000 items passed through, against `cat FILE | cat`"""
+        path, ours = self.list_of(10_000)
+        compare([ours, Contestant("cat", ["cat"], feed=path)], self.rounds, path.stat().st_size)
+
+    def expand(self):
+        """Template of 10,000 objects, 205 parameters, against `cat FILE | cat`"""
+        n = 10_000
+        openshift, proposal = self.objects(n, "openshift"), self.objects(n, "proposal")
+        contestants = [
+            self.process(openshift, "OpenShift's dialect"),
+            self.process(proposal, "the proposal's dialect"),
+            self.process(openshift, "OpenShift's, to JSON", extra=["-o", "json"]),
+            Contestant("cat", ["cat"], feed=openshift),
+        ]
+        compare(contestants, self.rounds, openshift.stat().st_size)
+
+    def kpt(self):
+        """`kpt fn eval` on 1,000 items: our share of it"""
+        n = 1_000
+        path, alone = self.list_of(n)
+        self.generate("--objects", "--parameters", "--package", n)
+        rounds = max(3, self.rounds // 4)
+
+        def kpt(name, program):
+            package, config = self.inputs / f"package-{n}", self.inputs / "config.yaml"
+            command = ["kpt", "fn", "eval", package, "--fn-config", config, "-o", "unwrap"]
+            return Contestant(name, [*command, "--exec", program])
+
+        contestants = [
+            kpt("kpt with krm-template", self.binary),
+            Contestant("krm-template alone", alone.argv, feed=path),
+            kpt("kpt with cat", "cat"),
+        ]
+        compare(contestants, rounds)
+
+    def ktmpl(self):
+        """Template of 1,000 objects in the proposal's dialect, against ktmpl"""
+        path = self.objects(1_000, "proposal")
+        contestants = [self.process(path), Contestant("ktmpl", ["ktmpl", path])]
+        compare(contestants, self.rounds, path.stat().st_size)
+
+    def growth(self):
+        """Time and memory per item, from 100 items up"""
+        sizes = [n for n in (100, 1_000, 10_000, 100_000) if n <= self.large]
+        lists = [self.list_of(n)[1] for n in sizes]
+        templates = [self.process(self.objects(n, "openshift")) for n in sizes]
+        nothing = Contestant("--version", [self.binary, "--version"])
+        head = ["work", "items", "per item", "per item, without start", "× 10,000", "peak per item"]
+        rows = []
+        for work, contestants in (("passed through", lists), ("Template", templates)):
+            *samples, start = race([*contestants, nothing], self.rounds)
+            start = statistics.median(start)
+            times = [statistics.median(seconds) for seconds in samples]
+            net = [(seconds - start) / n for seconds, n in zip(times, sizes)]
+            base = net[min(2, len(net) - 1)]
+            for one, n, seconds, each in zip(contestants, sizes, times, net):
+                peak = one.peak()
+                rows.append(
+                    [
+                        work,
+                        f"{n:,}",
+                        f"{seconds / n * 1e6:.2f} µs",
+                        f"{each * 1e6:.2f} µs",
+                        f"{each / base:.2f}",
+                        f"{peak / n / KIB:.2f} KiB" if peak else "?",
+                    ]
+                )
+        table(head, rows)
+
+    def parameters(self):
+        """1,000 objects with 8,000 references to few parameters or many"""
+        self.generate("--objects", "--parameters", 10, 100, 1_000)
+        contestants = [
+            self.process(self.inputs / f"many-{count}.yaml", f"{count:,} parameters")
+            for count in (1_000, 100, 10)
+        ]
+        compare(contestants, self.rounds)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    default = HERE.parent / "target" / "release" / "krm-template"
+    parser.add_argument("binary", nargs="?", type=pathlib.Path, default=default)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--large", type=int, default=100_000, help="most items in `growth`")
+    parser.add_argument("--only", nargs="+", choices=Parts.ALL, default=Parts.ALL)
+    arguments = parser.parse_args()
+    binary = arguments.binary.resolve()
+    if not binary.exists():
+        sys.exit(f"{binary} is not there: cargo build --release")
+    failures = 0
+    with tempfile.TemporaryDirectory() as directory:
+        parts = Parts(binary, pathlib.Path(directory), arguments.rounds, arguments.large)
+        for name in arguments.only:
+            part = getattr(parts, name)
+            print(f"### {part.__doc__}\n", flush=True)
+            try:
+                part()
+            except Missing as missing:
+                print(f"left out: {missing}\n")
+            except Failed as failed:
+                failures += 1
+                print(f"FAILED: {failed}\n")
+            sys.stdout.flush()
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

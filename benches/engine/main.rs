@@ -18,7 +18,7 @@ use divan::{Bencher, black_box};
 use krm_template::diagnostic::Diagnostics;
 use krm_template::function::Environment;
 use krm_template::source::Source;
-use krm_template::template::{self, Dialect, Format, Generation, Options, Template, Writer};
+use krm_template::template::{self, Dialect, Format, Generation, Options, Template};
 use krm_template::yaml::{self, Cursor, Document, DuplicateKeys, Position, Value};
 
 /// Objects in an input: a file, and what a processor's caches do not hold.
@@ -159,16 +159,10 @@ fn process(source: &Arc<Source>) -> usize {
         require_name: false,
         generation: Generation::Random,
     };
-    let mut writer = Writer::new(Format::Yaml);
-    template::process(
-        &template,
-        &[],
-        &options,
-        &mut diagnostics,
-        &mut |object, diagnostics| writer.object(&object, diagnostics),
-    );
+    let printed = template::print(&template, &[], &options, Format::Yaml, &mut diagnostics);
     assert!(!diagnostics.has_errors(), "the Template is not expanded");
-    writer.finish().len()
+    let pieces = printed.map(|printed| printed.pieces).unwrap_or_default();
+    pieces.iter().map(String::len).sum()
 }
 
 /// The function on a ResourceList.

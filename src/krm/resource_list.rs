@@ -177,6 +177,7 @@ impl<'d> ResourceList<'d> {
         let mut json = String::new();
         yaml::json(&mut json, &list, None, 0);
         match self.root.get("results") {
+            Some(old) if old.holds(&list) => {}
             Some(old) => edits.push(behind_key(old, &json)),
             None if self.root.is_flow() => keys.push(format!("\"results\": {json}")),
             None => keys.push(yaml::to_string(&Value::mapping(vec![(

@@ -58,7 +58,9 @@ fn can_move(node: Cursor<'_>) -> bool {
         memchr::memchr_iter(b'\r', text.as_bytes())
             .any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'))
     };
-    !node.is_flow() && !has_lone_return(node.raw()) && !node.document().has_tag_directives
+    let document = node.document();
+    let text = document.slice(node.node().value.start as usize..write::end_with_comments(node));
+    !node.is_flow() && !has_lone_return(text) && !document.has_tag_directives
 }
 
 /// The text `value` was read from, edited and moved.

@@ -536,7 +536,23 @@ impl<'d> Rewrite<'d> {
         }
         if node.key.is_empty() {
             let mut out = String::new();
-            self.layout.root(&mut out, value, document.column(props));
+            let quoted = takes_in(text, end_of_entry(text, end), 0, value);
+            let layout = Layout {
+                quoted,
+                ..self.layout
+            };
+            let marker = document.slice(document.line_start(props)..props);
+            let is_block = match &value.data {
+                Data::Scalar(_) => false,
+                Data::Sequence(items) => !items.is_empty(),
+                Data::Mapping(entries) => !entries.is_empty(),
+            };
+            if marker.starts_with("---") && is_block {
+                out.push_str(self.layout.eol);
+                layout.root(&mut out, value, 0);
+            } else {
+                layout.root(&mut out, value, document.column(props));
+            }
             self.edit(props, end, out);
             return;
         }
@@ -654,12 +670,15 @@ fn has_merge_key(mapping: Cursor<'_>) -> bool {
 }
 
 /// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`, would
-/// take in the blank lines or the comment below it.
+/// take in the blank lines or the comment below it, or lack its last line break.
 fn takes_in(text: &str, at: usize, column: usize, value: &Value<'_>) -> bool {
     let Some(last) = last_text(value).filter(|last| last.contains('\n')) else {
         return false;
     };
     let rest = text.get(at..).unwrap_or_default();
+    if rest.is_empty() && !text.ends_with('\n') {
+        return true;
+    }
     let comment = rest.lines().find(|line| !line.trim().is_empty());
     let comment_is_deeper = comment.is_some_and(|line| {
         let spaces = line.len() - line.trim_start_matches(' ').len();
@@ -712,7 +731,7 @@ fn end_of_entry(text: &str, end: usize) -> usize {
 
 /// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
 /// than `column` and no less.
-fn lead_comments(text: &str, line: usize, column: usize) -> usize {
+pub(super) fn lead_comments(text: &str, line: usize, column: usize) -> usize {
     let mut start = line;
     while start > 0 {
         let above = text.get(..start - 1).unwrap_or_default();

@@ -33,9 +33,18 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let again = function(&text);
     let severities = |output: &Output| -> Vec<Severity> {
-        output.diagnostics.iter().map(|found| found.severity).collect()
+        output
+            .diagnostics
+            .iter()
+            .map(|found| found.severity)
+            .collect()
     };
-    assert_eq!(severities(&output), severities(&again), "{:?} gives {text:?}", source.text());
+    assert_eq!(
+        severities(&output),
+        severities(&again),
+        "{:?} gives {text:?}",
+        source.text()
+    );
     // Results name lines, which are others the second time.
     let (text, again) = (without_results(&text), without_results(&again.text()));
     assert_eq!(text, again, "of {:?}", source.text());
@@ -58,9 +67,10 @@ fn function(text: &str) -> Output {
 }
 
 /// Whether nothing of `input` is missing in `output` but what stood under `results`, and no `items`
-/// there are `[]`.
+/// became `[]`.
 fn is_input_with_results(input: &str, output: &str) -> bool {
-    let equal = |pairs: &mut dyn Iterator<Item = (u8, u8)>| pairs.take_while(|(a, b)| a == b).count();
+    let equal =
+        |pairs: &mut dyn Iterator<Item = (u8, u8)>| pairs.take_while(|(a, b)| a == b).count();
     let start = equal(&mut input.bytes().zip(output.bytes()));
     let end = equal(&mut input.bytes().rev().zip(output.bytes().rev()));
     if start + end >= input.len() {
@@ -68,7 +78,7 @@ fn is_input_with_results(input: &str, output: &str) -> bool {
     }
     let document = Document::parse(&Source::new("stdin", input)).expect("it was read before");
     let root = document.roots().next().expect("it was read before");
-    if root.get("items").is_some_and(Cursor::is_null) {
+    if root.get("items").is_none_or(Cursor::is_null) {
         return true;
     }
     root.get("results").is_some_and(|results| {

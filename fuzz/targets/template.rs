@@ -75,7 +75,9 @@ fn read(text: &str) -> Vec<Value<'static>> {
     let value = |root: Cursor<'_>| {
         let mut diagnostics = Diagnostics::new();
         let value = root.value(DuplicateKeys::Refuse, &mut diagnostics);
-        value.map(Value::into_owned).unwrap_or_else(|| panic!("{text:?}: {diagnostics:?}"))
+        value
+            .map(Value::into_owned)
+            .unwrap_or_else(|| panic!("{text:?}: {diagnostics:?}"))
     };
     document.roots().map(value).collect()
 }

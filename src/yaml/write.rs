@@ -15,6 +15,7 @@ use crate::yaml::emit::{self, Layout, Slot};
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
 use crate::yaml::read::DuplicateKeys;
+use crate::yaml::render::close;
 use crate::yaml::scalar::{self, Context, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 
@@ -137,6 +138,9 @@ impl<'d> Rewrite<'d> {
             edits: Vec::new(),
         };
         rewrite.node(node.id(), value)?;
+        if purpose == Purpose::Stay {
+            close(document, &mut rewrite.edits)?;
+        }
         Ok(rewrite.edits)
     }
 
@@ -263,7 +267,12 @@ impl<'d> Rewrite<'d> {
             };
             let cursor = self.document.cursor(child);
             let alias = cursor.node().key_kind == KeyKind::Alias && self.purpose == Purpose::Move;
-            if alias || !is_key_slice(key, cursor) && cursor.key()? != *key {
+            let is_renamed = alias || !is_key_slice(key, cursor) && cursor.key()? != *key;
+            if self.is_explicit(child) && (is_renamed || !cursor.holds(value)) {
+                self.replace_entry(child, key, value, column);
+                continue;
+            }
+            if is_renamed {
                 self.rename(child, key, column);
             }
             self.node(child, value)?;
@@ -502,6 +511,31 @@ impl<'d> Rewrite<'d> {
         self.edit(node.key.start as usize, node.key.end as usize, out);
     }
 
+    /// Whether an entry is written `? key`, with `: value` below.
+    fn is_explicit(&self, id: NodeId) -> bool {
+        let node = self.document.node(id);
+        let before = self
+            .document
+            .slice(node.entry as usize..node.key.start as usize);
+        !node.has(Flags::IN_FLOW) && before.starts_with('?')
+    }
+
+    fn replace_entry(&mut self, id: NodeId, key: &str, value: &Value<'_>, column: usize) {
+        let node = self.document.node(id);
+        let end = node.value.end.max(node.key.end) as usize;
+        let at = end_of_entry(self.document.text(), end);
+        let layout = Layout {
+            quoted: takes_in(self.document.text(), at, column, value),
+            ..self.layout
+        };
+        let mut out = String::new();
+        layout.entry(&mut out, key, value, column);
+        if self.document.slice(0..end).ends_with('\n') {
+            out.push_str(layout.eol);
+        }
+        self.edit(node.entry as usize, end, out);
+    }
+
     /// Puts another value in place of a node's, behind its key or dash.
     fn replace(&mut self, id: NodeId, value: &Value<'_>) {
         let document = self.document;
@@ -688,8 +722,12 @@ fn takes_in(text: &str, at: usize, column: usize, value: &Value<'_>) -> bool {
         .lines()
         .next()
         .is_none_or(|line| line.trim().is_empty());
+    let has_spaces = rest
+        .lines()
+        .take_while(|line| line.trim().is_empty())
+        .any(|line| line.starts_with([' ', '\t']));
     let keeps = last.ends_with("\n\n") || last == "\n";
-    comment_is_deeper || (keeps && blank_follows)
+    comment_is_deeper || has_spaces || (keeps && blank_follows)
 }
 
 /// The text that `value` ends with in block style.

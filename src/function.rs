@@ -340,6 +340,15 @@ fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
         return yaml::update(old, value);
     };
     let old_value = old_value.into_owned();
+    // Where the item is kept is not for the Template to say.
+    if let Some(annotations) = value
+        .get_mut("metadata")
+        .and_then(|metadata| metadata.get_mut("annotations"))
+    {
+        for key in [PATH, INDEX, LEGACY_PATH, LEGACY_INDEX] {
+            annotations.remove(key);
+        }
+    }
     for key in ["labels", "annotations"] {
         let kept = old_value
             .at(&["metadata", key])

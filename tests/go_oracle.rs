@@ -2,7 +2,7 @@
 //!
 //! Each test does its work only where the variable it needs is set, and then nothing is skipped:
 //! `KRM_TEMPLATE_GO_ORACLE` is the program that `go-oracle/README.md` says how to build, and
-//! `KRM_TEMPLATE_SHARED` a folder with `yaml/tricky/`.
+//! `KRM_TEMPLATE_SHARED` a folder with `yaml/tricky/` and `corpus/openshift/`.
 
 #![cfg(test)]
 
@@ -371,5 +371,193 @@ mod reading {
             }
         }
         oracle.finish("decoded scalars");
+    }
+}
+
+mod expanding {
+    //! What Templates become means the same to Go, whichever way it is printed.
+
+    use std::path::{Path, PathBuf};
+
+    use krm_template::diagnostic::Diagnostics;
+    use krm_template::function::{self, Environment};
+    use krm_template::source::Source;
+    use krm_template::template::{
+        self, Format, Generation, Given, Options, Template, Writer, env_file,
+    };
+    use krm_template::yaml::{Document, Position, render};
+    use serde_json::{Value, json};
+    use yaml_rust2::YamlLoader;
+
+    use crate::go::{Oracle, setting};
+
+    /// Asks the oracle what a text means, and a second judge whether it is YAML at all.
+    fn ask(oracle: &mut Oracle, yaml: &str, want: &Value) {
+        let read = YamlLoader::load_from_str(yaml);
+        assert!(read.is_ok(), "{:?}\n{yaml}", read.err());
+        oracle.ask(yaml, want);
+    }
+
+    /// The given values of a `--param-file`.
+    fn values(path: &Path) -> Vec<Given> {
+        let Ok(text) = std::fs::read_to_string(path) else {
+            return Vec::new();
+        };
+        let assignments = env_file::parse(&text).unwrap();
+        let given = |one: env_file::Assignment| Given::text(one.name, one.value, "--param-file");
+        assignments.into_iter().map(given).collect()
+    }
+
+    /// Expands a Template and asks what each object means, as a document and as an item. Returns
+    /// how many there are, or none if the Template is refused.
+    fn expand(oracle: &mut Oracle, path: &Path, given: &[Given]) -> Option<usize> {
+        let text = std::fs::read_to_string(path).unwrap();
+        let source = Source::new(path.display().to_string(), text);
+        let document = Document::parse(&source).ok()?;
+        let mut diagnostics = Diagnostics::new();
+        let template = Template::read(document.roots().next()?, &mut diagnostics)?;
+        let options = Options {
+            labels: vec![("added".to_owned(), "yes".to_owned())],
+            ignore_unknown_parameters: false,
+            strict: false,
+            require_name: false,
+            generation: Generation::Reproducible {
+                seed: Some(b"seed".to_vec()),
+                instance: String::new(),
+                standing: &|_| None,
+            },
+        };
+        let mut texts: Vec<(Vec<String>, Value)> = Vec::new();
+        template::process(
+            &template,
+            given,
+            &options,
+            &mut diagnostics,
+            &mut |object, diagnostics| {
+                let mut json = Writer::new(Format::Json);
+                json.object(&object, diagnostics);
+                let list: Value = serde_json::from_str(&json.finish()).unwrap();
+                let positions = [0, 2].map(|column| Position::Item { column });
+                let yaml = positions
+                    .into_iter()
+                    .chain([Position::Document])
+                    .filter_map(|position| {
+                        diagnostics.take(render(object.document, &object.value, position))
+                    });
+                texts.push((yaml.collect(), list["items"][0].clone()));
+            },
+        );
+        let internal = |message: &str| message.contains("internal error");
+        let mut messages = diagnostics.iter().map(|found| found.message.as_str());
+        assert!(
+            !messages.any(internal),
+            "{}: {diagnostics:?}",
+            path.display()
+        );
+        if diagnostics.has_errors() {
+            return None;
+        }
+        for (yaml, want) in &texts {
+            let [item, indented, whole] = yaml.as_slice() else {
+                panic!("{} cannot be printed", path.display());
+            };
+            ask(oracle, whole, want);
+            ask(oracle, item, &json!([want]));
+            ask(
+                oracle,
+                &format!("items:\n{indented}{indented}more: true\n"),
+                &json!({"items": [want, want], "more": true}),
+            );
+        }
+        Some(texts.len())
+    }
+
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files.extend(self::files(&path));
+            } else {
+                files.push(path);
+            }
+        }
+        files.sort();
+        files
+    }
+
+    /// How many Templates were expanded, how many refused, and how many objects they made.
+    #[derive(Debug, Default)]
+    struct Count {
+        expanded: usize,
+        refused: usize,
+        objects: usize,
+    }
+
+    impl Count {
+        fn add(&mut self, objects: Option<usize>) {
+            match objects {
+                Some(objects) => {
+                    self.expanded += 1;
+                    self.objects += objects;
+                }
+                None => self.refused += 1,
+            }
+        }
+    }
+
+    #[test]
+    fn go_reads_expanded_openshift_templates_as_their_json() {
+        let (Some(shared), Some(mut oracle)) = (setting("KRM_TEMPLATE_SHARED"), Oracle::start())
+        else {
+            return;
+        };
+        let corpus = shared.join("corpus/openshift");
+        let (templates, parameters) = (corpus.join("templates"), corpus.join("params"));
+        let mut count = Count::default();
+        for path in files(&templates) {
+            let name = path.strip_prefix(&templates).unwrap().display();
+            let given = values(&parameters.join(format!("{name}.env")));
+            count.add(expand(&mut oracle, &path, &given));
+        }
+        println!("{count:?}");
+        assert!(count.expanded > 500 && count.objects > 2_000, "{count:?}");
+        oracle.finish("expanded OpenShift templates");
+    }
+
+    #[test]
+    fn go_reads_the_examples_as_they_are_meant() {
+        let Some(mut oracle) = Oracle::start() else {
+            return;
+        };
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut count = Count::default();
+        let mut paths = files(&root.join("examples"));
+        paths.extend(files(&root.join("functionconfig")));
+        paths.retain(|path| {
+            path.extension()
+                .is_some_and(|end| end == "yaml" || end == "json")
+        });
+        for path in paths {
+            let given = [Given::text("MONGODB_PASSWORD", "0644", "-p")];
+            let given = if path.ends_with("mongodb/template.yaml") {
+                &given[..]
+            } else {
+                &[]
+            };
+            count.add(expand(&mut oracle, &path, given));
+        }
+        println!("{count:?}");
+        assert!(count.objects > 10, "{count:?}");
+
+        let list = std::fs::read_to_string(root.join("examples/mongodb/resource-list.yaml"));
+        let environment = Environment {
+            seed: Some(b"seed".to_vec()),
+        };
+        let output = function::run(&Source::new("stdin", list.unwrap()), &environment);
+        assert!(!output.diagnostics.has_errors());
+        let read = YamlLoader::load_from_str(&output.text());
+        assert!(read.is_ok(), "{:?}", read.err());
+        oracle.finish("expanded examples");
     }
 }

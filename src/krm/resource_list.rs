@@ -114,12 +114,7 @@ impl<'d> ResourceList<'d> {
                 .map_or(root.end(), yaml::end_with_comments);
             edits.push(self.lines_at(at, &keys.concat()));
         }
-        let length = self.root.document().text().len();
-        if edits.iter().any(|edit| edit.end == length) {
-            // Before what is added behind it.
-            let closing = yaml::close(self.root.document())?;
-            edits.splice(..0, closing);
-        }
+        yaml::close(self.root.document(), &mut edits)?;
         Edited::new(self.root.document(), edits)
     }
 
@@ -177,6 +172,7 @@ impl<'d> ResourceList<'d> {
         let mut json = String::new();
         yaml::json(&mut json, &list, None, 0);
         match self.root.get("results") {
+            Some(old) if old.holds(&list) => {}
             Some(old) => edits.push(behind_key(old, &json)),
             None if self.root.is_flow() => keys.push(format!("\"results\": {json}")),
             None => keys.push(yaml::to_string(&Value::mapping(vec![(

@@ -17,6 +17,8 @@ mod render;
 pub mod scalar;
 mod scan;
 mod table;
+#[doc(hidden)]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod value;

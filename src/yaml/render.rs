@@ -58,7 +58,9 @@ fn can_move(node: Cursor<'_>) -> bool {
         memchr::memchr_iter(b'\r', text.as_bytes())
             .any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'))
     };
-    !node.is_flow() && !has_lone_return(node.raw()) && !node.document().has_tag_directives
+    let document = node.document();
+    let text = document.slice(node.node().value.start as usize..write::end_with_comments(node));
+    !node.is_flow() && !has_lone_return(text) && !document.has_tag_directives
 }
 
 /// The text `value` was read from, edited and moved.
@@ -294,33 +296,34 @@ pub(crate) fn to_string(value: &Value<'_>) -> String {
     fresh(value, Position::Document)
 }
 
-/// Edits that let lines be added behind a text that ends without a line break: a block scalar
-/// there has no last line break either, and must not gain one.
-pub(crate) fn close(document: &Document) -> Result<Vec<Edit>> {
-    let Some(last) = document
-        .nodes
-        .len()
-        .checked_sub(1)
-        .and_then(|last| u32::try_from(last).ok())
-    else {
-        return Ok(Vec::new());
+/// Lets lines be added behind a text that ends without a line break: a block scalar there has no
+/// last line break either, and must not gain one.
+pub(crate) fn close(document: &Document, edits: &mut Vec<Edit>) -> Result<()> {
+    let length = document.text().len();
+    let is_added_to = edits.iter().any(|edit| edit.start == length);
+    let is_replaced = |edit: &Edit| edit.start < length && edit.end == length;
+    let last = document.nodes.len().checked_sub(1);
+    let Some(last) = last.and_then(|last| u32::try_from(last).ok()) else {
+        return Ok(());
     };
     let cursor = document.cursor(NodeId(last));
     if let Opened::Part(part) = cursor.open() {
-        return close(&part);
+        return close(&part, edits);
     }
-    if !matches!(
+    let is_block = matches!(
         cursor.node().kind,
         Kind::Scalar(Style::Literal | Style::Folded)
-    ) {
-        return Ok(Vec::new());
+    );
+    if !is_added_to || !is_block || edits.iter().any(is_replaced) {
+        return Ok(());
     }
-    let Some(scalar) = cursor.scalar()? else {
-        return Ok(Vec::new());
-    };
-    let value = Value {
-        origin: Some(cursor.id()),
-        data: Data::Scalar(scalar),
-    };
-    Rewrite::edits(cursor, &value, Purpose::Move)
+    if let Some(scalar) = cursor.scalar()? {
+        let value = Value {
+            origin: Some(cursor.id()),
+            data: Data::Scalar(scalar),
+        };
+        // Before what is added behind it.
+        edits.splice(..0, Rewrite::edits(cursor, &value, Purpose::Move)?);
+    }
+    Ok(())
 }

@@ -7,37 +7,8 @@ mod hostile;
 mod seeds;
 mod unchanged;
 
-use std::fmt::Write as _;
-
-use crate::source::Source;
-use crate::yaml::node::Document;
-use crate::yaml::parse::{check_text, fast};
-
-/// Compares both paths. `Ok(true)` if the fast path took the text, an account of what differs if
-/// the tables do.
-fn compare(text: &str) -> Result<bool, String> {
-    let source = Source::new("test", text);
-    if check_text(&source).is_err() {
-        return Ok(false);
-    }
-    let Some(table) = fast(text) else {
-        return Ok(false);
-    };
-    let document = Document::parse_fully(&source)
-        .map_err(|error| format!("the full path refuses {text:?}: {}", error.message))?;
-    if table.nodes == document.nodes && table.roots == document.roots {
-        return Ok(true);
-    }
-    let mut report = format!("{text:?}\n");
-    let count = table.nodes.len().max(document.nodes.len());
-    let differing = (0..count).filter(|&at| table.nodes.get(at) != document.nodes.get(at));
-    for at in differing.take(3) {
-        let (scanned, parsed) = (table.nodes.get(at), document.nodes.get(at));
-        let _ = writeln!(report, "node {at}\n fast {scanned:?}\n full {parsed:?}");
-    }
-    let _ = writeln!(report, "roots {:?} {:?}", table.roots, document.roots);
-    Err(report)
-}
+use crate::yaml::parse::fast;
+use crate::yaml::testing::compare;
 
 /// Compares the text as it is, with CRLF, shifted, and as an item of a ResourceList.
 /// Returns how many of them took the fast path.

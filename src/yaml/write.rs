@@ -15,6 +15,7 @@ use crate::yaml::emit::{self, Layout, Slot};
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId, Opened};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
 use crate::yaml::read::DuplicateKeys;
+use crate::yaml::render::close;
 use crate::yaml::scalar::{self, Context, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 
@@ -137,6 +138,9 @@ impl<'d> Rewrite<'d> {
             edits: Vec::new(),
         };
         rewrite.node(node.id(), value)?;
+        if purpose == Purpose::Stay {
+            close(document, &mut rewrite.edits)?;
+        }
         Ok(rewrite.edits)
     }
 
@@ -289,7 +293,12 @@ impl<'d> Rewrite<'d> {
     /// An entry that stays.
     fn entry(&mut self, entry: Cursor<'_>, key: &str, value: &Value<'_>) -> Result<()> {
         let alias = entry.node().key_kind == KeyKind::Alias && self.purpose == Purpose::Move;
-        if alias || !is_key_slice(key, entry) && entry.key()? != key {
+        let is_renamed = alias || !is_key_slice(key, entry) && entry.key()? != key;
+        if self.is_explicit(entry.id()) && (is_renamed || !entry.holds(value)) {
+            self.replace_entry(entry.id(), key, value);
+            return Ok(());
+        }
+        if is_renamed {
             self.rename(entry.id(), key);
         }
         self.node(entry.id(), value)
@@ -530,6 +539,33 @@ impl<'d> Rewrite<'d> {
         self.edit(node.key.start as usize, node.key.end as usize, out);
     }
 
+    /// Whether an entry is written `? key`, with `: value` below.
+    fn is_explicit(&self, id: NodeId) -> bool {
+        let node = self.document.node(id);
+        let before = self
+            .document
+            .slice(node.entry as usize..node.key.start as usize);
+        !node.has(Flags::IN_FLOW) && before.starts_with('?')
+    }
+
+    /// Writes a whole entry anew.
+    fn replace_entry(&mut self, id: NodeId, key: &str, value: &Value<'_>) {
+        let node = self.document.node(id);
+        let column = self.document.column(node.entry as usize);
+        let end = node.value.end.max(node.key.end) as usize;
+        let at = end_of_entry(self.document.text(), end);
+        let layout = Layout {
+            quoted: takes_in(self.document.text(), at, column, value),
+            ..self.layout
+        };
+        let mut out = String::new();
+        layout.entry(&mut out, key, value, column);
+        if self.document.slice(0..end).ends_with('\n') {
+            out.push_str(layout.eol);
+        }
+        self.edit(node.entry as usize, end, out);
+    }
+
     /// Puts another value in place of a node's, behind its key or dash.
     fn replace(&mut self, id: NodeId, value: &Value<'_>) {
         let document = self.document;
@@ -564,7 +600,23 @@ impl<'d> Rewrite<'d> {
         }
         if node.key.is_empty() {
             let mut out = String::new();
-            self.layout.root(&mut out, value, document.column(props));
+            let quoted = takes_in(text, end_of_entry(text, end), 0, value);
+            let layout = Layout {
+                quoted,
+                ..self.layout
+            };
+            let marker = document.slice(document.line_start(props)..props);
+            let is_block = match &value.data {
+                Data::Scalar(_) => false,
+                Data::Sequence(items) => !items.is_empty(),
+                Data::Mapping(entries) => !entries.is_empty(),
+            };
+            if marker.starts_with("---") && is_block {
+                out.push_str(self.layout.eol);
+                layout.root(&mut out, value, 0);
+            } else {
+                layout.root(&mut out, value, document.column(props));
+            }
             self.edit(props, end, out);
             return;
         }
@@ -682,12 +734,15 @@ fn has_merge_key(mapping: Cursor<'_>) -> bool {
 }
 
 /// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`, would
-/// take in the blank lines or the comment below it.
+/// take in the blank lines or the comment below it, or lack its last line break.
 fn takes_in(text: &str, at: usize, column: usize, value: &Value<'_>) -> bool {
     let Some(last) = last_text(value).filter(|last| last.contains('\n')) else {
         return false;
     };
     let rest = text.get(at..).unwrap_or_default();
+    if rest.is_empty() && !text.ends_with('\n') {
+        return true;
+    }
     let comment = rest.lines().find(|line| !line.trim().is_empty());
     let comment_is_deeper = comment.is_some_and(|line| {
         let spaces = line.len() - line.trim_start_matches(' ').len();
@@ -697,8 +752,12 @@ fn takes_in(text: &str, at: usize, column: usize, value: &Value<'_>) -> bool {
         .lines()
         .next()
         .is_none_or(|line| line.trim().is_empty());
+    let has_spaces = rest
+        .lines()
+        .take_while(|line| line.trim().is_empty())
+        .any(|line| line.starts_with([' ', '\t']));
     let keeps = last.ends_with("\n\n") || last == "\n";
-    comment_is_deeper || (keeps && blank_follows)
+    comment_is_deeper || has_spaces || (keeps && blank_follows)
 }
 
 /// The text that `value` ends with in block style.
@@ -740,7 +799,7 @@ fn end_of_entry(text: &str, end: usize) -> usize {
 
 /// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
 /// than `column` and no less.
-fn lead_comments(text: &str, line: usize, column: usize) -> usize {
+pub(super) fn lead_comments(text: &str, line: usize, column: usize) -> usize {
     let mut start = line;
     while start > 0 {
         let above = text.get(..start - 1).unwrap_or_default();

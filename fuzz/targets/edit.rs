@@ -1,0 +1,19 @@
+//! An edit reads back as it was meant, and changes no other lines.
+//!
+//! Input is a text; what stands behind its last NUL says what to change.
+
+#![no_main]
+
+use krm_template::yaml::testing::edited;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut parts = bytes.rsplitn(2, |&byte| byte == 0);
+    let (last, first) = (parts.next().unwrap_or_default(), parts.next());
+    let (text, choices) = first.map_or((last, &[][..]), |first| (first, last));
+    if let Ok(text) = std::str::from_utf8(text) {
+        if let Err(difference) = edited(text, choices) {
+            panic!("{difference}");
+        }
+    }
+});

@@ -1,0 +1,83 @@
+//! Templates expanded in both dialects: what is printed as YAML reads as what is printed as JSON.
+
+#![no_main]
+
+use krm_template::diagnostic::Diagnostics;
+use krm_template::report;
+use krm_template::source::Source;
+use krm_template::template::{self, Format, Generation, Given, Options, Template, Writer};
+use krm_template::yaml::{Cursor, Document, DuplicateKeys, Value};
+use libfuzzer_sys::fuzz_target;
+
+const VERSIONS: [&str; 2] = ["template.krm.dev/v1alpha1", "template.openshift.io/v1"];
+
+fuzz_target!(|text: &str| {
+    expand(text);
+    let [ours, openshift] = VERSIONS;
+    if text.contains(ours) {
+        expand(&text.replace(ours, openshift));
+    } else if text.contains(openshift) {
+        expand(&text.replace(openshift, ours));
+    }
+});
+
+fn expand(text: &str) {
+    let mut diagnostics = Diagnostics::new();
+    let mut yaml = Writer::new(Format::Yaml);
+    let mut json = Writer::new(Format::Json);
+    if let Some(document) = diagnostics.take(Document::parse(&Source::new("template.yaml", text)))
+        && let Some(template) = document
+            .roots()
+            .next()
+            .and_then(|root| Template::read(root, &mut diagnostics))
+    {
+        let options = Options {
+            labels: vec![("label".to_owned(), "0".to_owned())],
+            ignore_unknown_parameters: true,
+            strict: text.len() % 2 == 0,
+            require_name: text.len() % 3 == 0,
+            generation: Generation::Reproducible {
+                seed: Some(b"seed".to_vec()),
+                instance: String::new(),
+                standing: &|_| None,
+            },
+        };
+        let start: String = text.chars().take(20).collect();
+        let given = Given::text("NAME", start, "-p NAME");
+        template::process(
+            &template,
+            &[given],
+            &options,
+            &mut diagnostics,
+            &mut |object, diagnostics| {
+                yaml.object(&object, diagnostics);
+                json.object(&object, diagnostics);
+            },
+        );
+        let errors = report::text(&diagnostics, false);
+        assert!(!errors.contains("internal error"), "{text:?}\n{errors}");
+    }
+    let _ = report::results(&diagnostics);
+    if diagnostics.has_errors() {
+        return;
+    }
+    let (yaml, json) = (yaml.finish(), json.finish());
+    let printed = read(&yaml);
+    let lists = read(&json);
+    let items = lists.first().and_then(|list| list.get("items"));
+    let items = items.and_then(Value::items).expect("it is a List");
+    assert_eq!(printed, items, "{text:?} gives\n{yaml:?}\n{json:?}");
+}
+
+fn read(text: &str) -> Vec<Value<'static>> {
+    let document = Document::parse(&Source::new("output", text))
+        .unwrap_or_else(|error| panic!("{text:?}: {}", error.message));
+    let value = |root: Cursor<'_>| {
+        let mut diagnostics = Diagnostics::new();
+        let value = root.value(DuplicateKeys::Refuse, &mut diagnostics);
+        value
+            .map(Value::into_owned)
+            .unwrap_or_else(|| panic!("{text:?}: {diagnostics:?}"))
+    };
+    document.roots().map(value).collect()
+}

@@ -1,0 +1,364 @@
+//! What holds for every text, as functions for tests and fuzzing: an error says what does not hold.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use crate::diagnostic::Diagnostics;
+use crate::source::Source;
+use crate::yaml::node::{Cursor, Document, Kind, NodeId};
+use crate::yaml::parse::{check_text, fast, next_line};
+use crate::yaml::read::DuplicateKeys;
+use crate::yaml::render::{Position, render};
+use crate::yaml::value::{Data, Scalar, Value};
+use crate::yaml::write::{self, Edited, Purpose, Rewrite};
+
+/// Compares the fast with the full path: whether the fast one took the text.
+///
+/// # Errors
+/// If the tables differ, or the full path refuses the text.
+pub fn compare(text: &str) -> Result<bool, String> {
+    let source = Source::new("test", text);
+    if check_text(&source).is_err() {
+        return Ok(false);
+    }
+    let Some(table) = fast(text) else {
+        return Ok(false);
+    };
+    let document = Document::parse_fully(&source)
+        .map_err(|error| format!("the full path refuses {text:?}: {}", error.message))?;
+    if table.nodes == document.nodes && table.roots == document.roots {
+        return Ok(true);
+    }
+    let mut report = format!("{text:?}\n");
+    let count = table.nodes.len().max(document.nodes.len());
+    let differing = (0..count).filter(|&at| table.nodes.get(at) != document.nodes.get(at));
+    for at in differing.take(3) {
+        let (scanned, parsed) = (table.nodes.get(at), document.nodes.get(at));
+        let _ = writeln!(report, "node {at}\n fast {scanned:?}\n full {parsed:?}");
+    }
+    let _ = writeln!(report, "roots {:?} {:?}", table.roots, document.roots);
+    Err(report)
+}
+
+/// Values written back as they were read leave the text as it is.
+///
+/// # Errors
+/// If they do not.
+pub fn unchanged(text: &str) -> Result<(), String> {
+    for_each_value(text, |document, root, value| {
+        let edited = Rewrite::edits(root, value, Purpose::Stay)
+            .and_then(|edits| Edited::new(document, edits))
+            .map_err(|error| format!("cannot be written: {}", error.message))?
+            .to_string();
+        if edited == text {
+            Ok(())
+        } else {
+            Err(format!("{text:?} is printed as\n{edited:?}"))
+        }
+    })
+}
+
+/// Values put elsewhere, as a document or as an item of a list, read back as they were read.
+///
+/// # Errors
+/// If they do not.
+pub fn moved(text: &str) -> Result<(), String> {
+    for_each_value(text, |document, _, value| {
+        let columns = [0, 3].map(|column| Position::Item { column });
+        for position in columns.into_iter().chain([Position::Document]) {
+            render(document, value, position).map_err(|error| {
+                let hints = error.hints.join("\n");
+                format!("{text:?}, {position:?}: {}\n{hints}", error.message)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// Calls `check` with each document of a text that can be read.
+fn for_each_value(
+    text: &str,
+    check: impl Fn(&Document, Cursor<'_>, &Value<'_>) -> Result<(), String>,
+) -> Result<(), String> {
+    let Ok(document) = Document::parse(&Source::new("test", text)) else {
+        return Ok(());
+    };
+    for root in document.roots() {
+        if let Some(value) = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()) {
+            check(&document, root, &value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Changes a text in places and to values that `choices` name. What comes out reads as it was meant,
+/// and lines that have nothing to do with it are as they were. A text with carriage returns for line
+/// breaks is left out: what edits it does not count its lines.
+///
+/// # Errors
+/// If not so.
+pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
+    if text.replace("\r\n", "").contains('\r') {
+        return Ok(());
+    }
+    let Ok(document) = Document::parse(&Source::new("test", text)) else {
+        return Ok(());
+    };
+    let mut editor = Editor {
+        document: &document,
+        choices: choices.iter(),
+        lines: Vec::new(),
+    };
+    let count = document.roots.len();
+    let index = editor.choose(count);
+    let Some(root) = document.roots().nth(index) else {
+        return Ok(());
+    };
+    let Some(mut value) = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()) else {
+        return Ok(());
+    };
+    for _ in 0..=editor.choose(3) {
+        editor.change(&mut value, root.id());
+    }
+    let lines = editor.lines;
+    let explain = |what: &str| format!("{text:?}\nchanged to {value:?}\n{what}");
+    let edited = Rewrite::edits(root, &value, Purpose::Stay)
+        .and_then(|edits| Edited::new(&document, edits))
+        .map(|edited| edited.to_string());
+    let edited = match edited {
+        // What another alias stands for may be gone.
+        Err(_) if document.has_anchors => return Ok(()),
+        Err(error) => return Err(explain(&error.message)),
+        Ok(edited) => edited,
+    };
+    let explain = |what: &str| explain(&format!("is\n{edited:?}\nwhich {what}"));
+    let read = Document::parse(&Source::new("edited", edited.as_str()))
+        .map_err(|error| explain(&error.message))?;
+    let mut found = Diagnostics::new();
+    let again = read.roots().nth(index);
+    let again = again.and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
+    if again.as_ref() != Some(&value) || read.roots.len() != count {
+        return Err(explain(&format!("reads as {again:?} {found:?}")));
+    }
+    if keeps(text, &edited, lines) {
+        Ok(())
+    } else {
+        Err(explain("differs in lines that were not changed"))
+    }
+}
+
+/// Whether `edited` has all of `text` but what is in `ranges`, in order.
+fn keeps(text: &str, edited: &str, mut ranges: Vec<Range<usize>>) -> bool {
+    ranges.sort_by_key(|range| range.start);
+    let mut kept = Vec::new();
+    let mut at = 0;
+    for range in ranges {
+        kept.push(text.get(at..range.start.max(at)).unwrap_or_default());
+        at = at.max(range.end);
+    }
+    let last = text.get(at..).unwrap_or_default();
+    let mut kept = kept.into_iter();
+    let rest = edited.strip_prefix(kept.next().unwrap_or_default());
+    let rest = rest.and_then(|rest| rest.strip_suffix(last));
+    rest.is_some_and(|mut rest| {
+        kept.all(|part| match rest.find(part) {
+            Some(found) => {
+                rest = rest.get(found + part.len()..).unwrap_or_default();
+                true
+            }
+            None => false,
+        })
+    })
+}
+
+struct Editor<'c> {
+    document: &'c Document,
+    choices: std::slice::Iter<'c, u8>,
+    /// What of the text may be another now.
+    lines: Vec<Range<usize>>,
+}
+
+/// Texts that are easily written wrong.
+const TEXTS: &[&str] = &[
+    "",
+    "a",
+    "true",
+    "~",
+    "0644",
+    "1e3",
+    "- a",
+    "a: b",
+    "# a",
+    " a",
+    "a ",
+    "a\nb",
+    "a\n",
+    "\n",
+    "a\n\n",
+    "\n a\n",
+    " \n",
+    "it's",
+    "\"",
+    "\t",
+    "\r\n",
+    "a\r",
+    "\u{85}",
+    "\u{2028}x",
+    "\u{feff}",
+    "---",
+    "... ",
+    "<<",
+    "=",
+    "?",
+    "[a]",
+    "{a: b}",
+    "*a",
+    "&a",
+    "!a",
+    "|",
+    "é",
+    "a #b",
+    "\0",
+];
+
+impl Editor<'_> {
+    /// One of so many; the first when there are no more choices.
+    fn choose(&mut self, count: usize) -> usize {
+        let choice = self.choices.next().copied().unwrap_or_default();
+        usize::from(choice).checked_rem(count).unwrap_or_default()
+    }
+
+    /// One of [`TEXTS`], or a piece of the document.
+    fn text(&mut self) -> String {
+        let choice = self.choose(TEXTS.len() + 10);
+        if let Some(text) = TEXTS.get(choice) {
+            return (*text).to_owned();
+        }
+        let start = self.choose(256);
+        let length = self.choose(256);
+        let text = self.document.text();
+        text.chars().skip(start).take(length).collect()
+    }
+
+    fn value(&mut self) -> Value<'static> {
+        match self.choose(12) {
+            0 => Data::Scalar(Scalar::Null).into(),
+            1 => Data::Scalar(Scalar::Bool(true)).into(),
+            2 => Value::number("-1.5e3"),
+            3 => Value::sequence(Vec::new()),
+            4 => Value::mapping(Vec::new()),
+            5 => Value::sequence(vec![Value::string(self.text()), self.value()]),
+            6 => Value::mapping(vec![(self.text().into(), self.value())]),
+            _ => Value::string(self.text()),
+        }
+    }
+
+    /// Changes something in `value`, of which the text is that of `node` or inside of it.
+    fn change(&mut self, value: &mut Value<'_>, node: NodeId) {
+        let node = value.origin.unwrap_or(node);
+        let count = match &value.data {
+            Data::Scalar(_) => 0,
+            Data::Sequence(items) => items.len(),
+            Data::Mapping(entries) => entries.len(),
+        };
+        let at = self.choose(count.max(1));
+        let action = self.choose(12);
+        match (&mut value.data, action) {
+            (Data::Scalar(_), _) | (_, 11) => {
+                self.touch(node);
+                value.data = self.value().data;
+            }
+            (Data::Sequence(items), 0..=1) => {
+                let at = self.choose(count + 1);
+                self.touch_child(node, items.get(at.saturating_sub(1)));
+                items.insert(at, self.value());
+            }
+            (Data::Mapping(entries), 0..=1) => {
+                let key = self.text();
+                if entries.iter().all(|(name, _)| *name != key) {
+                    let at = self.choose(count + 1);
+                    let near = entries.get(at.saturating_sub(1));
+                    self.touch_child(node, near.map(|(_, value)| value));
+                    entries.insert(at, (key.into(), self.value()));
+                }
+            }
+            (Data::Sequence(items), 2..=3) if at < count => {
+                self.touch_removed(node, items.get(at), count);
+                items.remove(at);
+            }
+            (Data::Mapping(entries), 2..=3) if at < count => {
+                self.touch_removed(node, entries.get(at).map(|(_, value)| value), count);
+                entries.remove(at);
+            }
+            (Data::Mapping(entries), 4) => {
+                let key = self.text();
+                if entries.iter().all(|(name, _)| *name != key)
+                    && let Some((name, value)) = entries.get_mut(at)
+                {
+                    self.touch_child(node, Some(value));
+                    *name = Cow::Owned(key);
+                }
+            }
+            (Data::Sequence(items), _) => match items.get_mut(at) {
+                Some(item) => self.change(item, node),
+                None => self.touch(node),
+            },
+            (Data::Mapping(entries), _) => match entries.get_mut(at) {
+                Some((_, value)) => self.change(value, node),
+                None => self.touch(node),
+            },
+        }
+    }
+
+    /// The lines of a node, and of the collection in braces it is in.
+    fn touch(&mut self, mut node: NodeId) {
+        let is_merged = |entry: Cursor<'_>| entry.key().is_ok_and(|key| key == "<<");
+        while let Some(parent) = self.parent(node)
+            && (parent.is_flow() || parent.children().any(is_merged))
+        {
+            node = parent.id();
+        }
+        let text = self.document.text();
+        let cursor = self.document.cursor(node);
+        if self.document.roots.contains(&node.0) {
+            self.lines.push(0..text.len());
+            return;
+        }
+        let start = self.document.line_start(cursor.start());
+        let end = write::end_with_comments(cursor);
+        self.lines.push(start..end);
+    }
+
+    /// The lines of a child, or of the collection where the child has none of its own.
+    fn touch_child(&mut self, node: NodeId, child: Option<&Value<'_>>) {
+        let own = |child: &Value<'_>| {
+            let origin = child.origin?;
+            (self.parent(origin)?.id() == node).then_some(origin)
+        };
+        self.touch(child.and_then(own).unwrap_or(node));
+    }
+
+    /// The lines of a child with the comments above, and the line behind that may move up.
+    fn touch_removed(&mut self, node: NodeId, child: Option<&Value<'_>>, count: usize) {
+        let before = self.lines.len();
+        self.touch_child(node, child.filter(|_| count > 1));
+        let text = self.document.text();
+        for range in self.lines.iter_mut().skip(before) {
+            let line = text.get(range.start..).unwrap_or_default();
+            let column = line.len() - line.trim_start_matches(' ').len();
+            let is_dash = line.trim_start_matches(' ').starts_with('-');
+            range.start = write::lead_comments(text, range.start, column);
+            if is_dash || self.document.node(node).kind == Kind::Sequence {
+                range.end = next_line(text, range.end);
+            }
+        }
+    }
+
+    fn parent(&self, node: NodeId) -> Option<Cursor<'_>> {
+        (0..node.0).rev().map(NodeId).find_map(|id| {
+            let found = self.document.node(id).next > node.0;
+            found.then(|| self.document.cursor(id))
+        })
+    }
+}

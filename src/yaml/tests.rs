@@ -2,6 +2,7 @@
 
 mod corpus;
 mod decoded;
+mod edit;
 mod hostile;
 mod seeds;
 mod unchanged;

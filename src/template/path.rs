@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::yaml::{write_index, write_key};
+
 /// The way from an object down to the value being looked at.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'p> {
@@ -17,15 +19,12 @@ impl fmt::Display for Path<'_> {
             Self::Root(name) => f.write_str(name),
             Self::Key(parent, key) => {
                 write!(f, "{parent}")?;
-                if key.contains(['.', '/', '[']) {
-                    write!(f, "[{key}]")
-                } else if matches!(parent, Self::Root("")) {
-                    f.write_str(key)
-                } else {
-                    write!(f, ".{key}")
-                }
+                write_key(f, key, matches!(parent, Self::Root("")))
             }
-            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
+            Self::Index(parent, index) => {
+                write!(f, "{parent}")?;
+                write_index(f, *index)
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ impl Layout {
                 let keep = self.style(scalar, None);
                 scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
-            _ => flow(out, value),
+            _ => flow(out, value, Flow::Yaml),
         }
     }
 
@@ -160,9 +160,32 @@ pub(crate) fn indent(out: &mut String, columns: usize) {
     out.extend(std::iter::repeat_n(' ', columns));
 }
 
+/// How text in braces and brackets is written on one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// `{a: b, c: d}`
+    Yaml,
+    /// `{"a": "b", "c": "d"}`
+    Json,
+    /// `{"a":"b","c":"d"}`
+    TightJson,
+}
+
+impl Flow {
+    const fn comma(self) -> &'static str {
+        match self {
+            Self::TightJson => ",",
+            Self::Yaml | Self::Json => ", ",
+        }
+    }
+}
+
 /// Writes a value on one line, in braces and brackets.
-pub(crate) fn flow(out: &mut String, value: &Value<'_>) {
+pub(crate) fn flow(out: &mut String, value: &Value<'_>, style: Flow) {
     match &value.data {
+        Data::Scalar(Scalar::String(text)) if style != Flow::Yaml => {
+            scalar::write_json_string(out, text);
+        }
         Data::Scalar(scalar) => {
             scalar::write_scalar(out, scalar, Context::FlowValue, None, 0, "\n");
         }
@@ -170,9 +193,9 @@ pub(crate) fn flow(out: &mut String, value: &Value<'_>) {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    out.push_str(", ");
+                    out.push_str(style.comma());
                 }
-                flow(out, item);
+                flow(out, item, style);
             }
             out.push(']');
         }
@@ -180,20 +203,27 @@ pub(crate) fn flow(out: &mut String, value: &Value<'_>) {
             out.push('{');
             for (index, (key, value)) in entries.iter().enumerate() {
                 if index > 0 {
-                    out.push_str(", ");
+                    out.push_str(style.comma());
                 }
-                flow_entry(out, key, value);
+                flow_key(out, key, style);
+                flow(out, value, style);
             }
             out.push('}');
         }
     }
 }
 
-/// Writes `key: value` for the inside of braces.
-pub(crate) fn flow_entry(out: &mut String, key: &str, value: &Value<'_>) {
-    scalar::write_string(out, key, Context::FlowKey, None, 0, "\n");
-    out.push_str(": ");
-    flow(out, value);
+/// Writes `key: ` for the inside of braces.
+pub(crate) fn flow_key(out: &mut String, key: &str, style: Flow) {
+    if style == Flow::Yaml {
+        scalar::write_string(out, key, Context::FlowKey, None, 0, "\n");
+    } else {
+        scalar::write_json_string(out, key);
+    }
+    out.push(':');
+    if style != Flow::TightJson {
+        out.push(' ');
+    }
 }
 
 /// Writes a value as JSON. With `width`, each entry and item stands on a line of its own, `width`

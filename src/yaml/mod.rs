@@ -7,10 +7,13 @@
 //! This module knows YAML and how Kubernetes reads it (go-yaml and sigs.k8s.io/yaml), but no
 //! Kubernetes objects.
 
+pub mod edit;
 mod emit;
+mod guard;
 mod json;
 mod node;
 mod parse;
+mod path;
 mod read;
 mod render;
 #[doc(hidden)]
@@ -24,11 +27,15 @@ mod tests;
 mod value;
 mod write;
 
+pub use edit::{Editor, Edits, Spot};
 pub use node::{Cursor, Document, Kind, NodeId};
 pub use parse::{MAX_DEPTH, MAX_LENGTH};
+pub use path::{FieldPath, Step};
 pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
 pub use render::{Position, render};
 pub use value::{Data, Scalar, Value};
+
+pub(crate) use path::{write_index, write_key};
 
 pub(crate) use emit::json;
 pub(crate) use parse::next_line;

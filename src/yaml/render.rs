@@ -1,15 +1,15 @@
 //! The text of a value as a document or list item of its own, checked by reading it again.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::diagnostic::{Diagnostics, Result};
 use crate::source::Source;
 use crate::yaml::emit::{self, Layout};
+use crate::yaml::guard::{difference, wrong};
 use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId, Opened};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::scalar::Style;
-use crate::yaml::value::{Data, Scalar, Value};
+use crate::yaml::value::{Data, Value};
 use crate::yaml::write::{self, Edit, Purpose, Rewrite};
 
 /// Where a value's text will stand.
@@ -120,7 +120,15 @@ fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> Str
 /// # Errors
 /// As [`render`].
 pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
-    adopt(&mut value, old);
+    match old.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) {
+        Some(old) => value.adopt(&old),
+        None => {
+            value = Value {
+                origin: Some(old.id()),
+                ..value.without_origin()
+            }
+        }
+    }
     let edits = Rewrite::edits(old, &value, Purpose::Stay)?;
     let document = old.document();
     if !edits.is_empty() && !old.node().has(Flags::IN_FLOW) && !document.has_anchors {
@@ -133,64 +141,6 @@ pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>>
         check(text, &value, Position::Item { column: 0 })?;
     }
     Ok(edits)
-}
-
-/// Lets a value take over the text of another: equal keys and items are paired.
-fn adopt(value: &mut Value<'_>, old: Cursor<'_>) {
-    value.origin = Some(old.id());
-    if old.node().kind == Kind::Alias {
-        return;
-    }
-    match &mut value.data {
-        Data::Scalar(_) => {}
-        Data::Mapping(entries) => {
-            for (key, value) in entries {
-                let same = old
-                    .children()
-                    .filter(|entry| entry.key().is_ok_and(|name| name == *key))
-                    .last();
-                match same {
-                    Some(entry) => adopt(value, entry),
-                    None => value.forget(),
-                }
-            }
-        }
-        Data::Sequence(items) => {
-            let children: Vec<Cursor<'_>> = old.children().collect();
-            let by_index = children.len() == items.len();
-            let mut from = 0;
-            for (index, item) in items.iter_mut().enumerate() {
-                let pair = if by_index {
-                    Some(index)
-                } else {
-                    children
-                        .iter()
-                        .skip(from)
-                        .position(|child| is_same_item(item, *child))
-                        .map(|at| from + at)
-                };
-                match pair.and_then(|at| Some((at, *children.get(at)?))) {
-                    Some((at, child)) => {
-                        from = at + 1;
-                        adopt(item, child);
-                    }
-                    None => item.forget(),
-                }
-            }
-        }
-    }
-}
-
-/// Whether two items of a list of Kubernetes are probably the same thing: equal names or texts.
-fn is_same_item(item: &Value<'_>, old: Cursor<'_>) -> bool {
-    match &item.data {
-        Data::Scalar(scalar) => old.scalar().is_ok_and(|old| old.as_ref() == Some(scalar)),
-        Data::Mapping(_) => ["name", "mountPath", "containerPort", "port", "key"]
-            .iter()
-            .find_map(|key| Some((item.get(key)?, old.get(key)?)))
-            .is_some_and(|(item, old)| is_same_item(item, old)),
-        Data::Sequence(_) => false,
-    }
 }
 
 /// Reads `text` again and compares it with what was meant.
@@ -215,80 +165,6 @@ fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> 
     }
     drop(document);
     Ok(Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text))
-}
-
-fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
-    let head: String = source.text().chars().take(400).collect();
-    Diagnostic::error(format!(
-        "internal error: the text made for an object does not read back as meant: {what}"
-    ))
-    .hint("please report this, with the Template: nothing was written")
-    .hint(format!("the text begins:\n{head}"))
-    .into()
-}
-
-/// Names the first field in which a text reads otherwise than `value`.
-fn difference(read: Cursor<'_>, value: &Value<'_>) -> Option<String> {
-    let mut diagnostics = Diagnostics::new();
-    let Some(other) = read.value(DuplicateKeys::Refuse, &mut diagnostics) else {
-        return diagnostics
-            .iter()
-            .next()
-            .map(|diagnostic| diagnostic.message.clone());
-    };
-    first_difference(&other, value, &mut String::new())
-}
-
-fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> Option<String> {
-    if read == meant {
-        return None;
-    }
-    match (&read.data, &meant.data) {
-        (Data::Mapping(a), Data::Mapping(b)) if a.len() <= b.len() => {
-            b.iter().find_map(|(key, meant)| {
-                let length = path.len();
-                path.push('.');
-                path.push_str(key);
-                let found = match read.get(key) {
-                    Some(read) => first_difference(read, meant, path),
-                    None => Some(format!("`{path}` is missing")),
-                };
-                path.truncate(length);
-                found
-            })
-        }
-        (Data::Sequence(a), Data::Sequence(b)) if a.len() == b.len() => a
-            .iter()
-            .zip(b)
-            .enumerate()
-            .find_map(|(index, (read, meant))| {
-                let length = path.len();
-                let _ = write!(path, "[{index}]");
-                let found = first_difference(read, meant, path);
-                path.truncate(length);
-                found
-            }),
-        (Data::Mapping(a), Data::Mapping(_)) => a
-            .iter()
-            .find(|(key, _)| meant.get(key).is_none())
-            .map(|(key, _)| format!("`{path}.{key}` is too much")),
-        _ => Some(format!(
-            "`{path}` is {}, meant to be {}",
-            kind(&read.data),
-            kind(&meant.data)
-        )),
-    }
-}
-
-const fn kind(data: &Data<'_>) -> &'static str {
-    match data {
-        Data::Scalar(Scalar::Null) => "null",
-        Data::Scalar(Scalar::Bool(_)) => "a bool",
-        Data::Scalar(Scalar::Number(_)) => "a number",
-        Data::Scalar(Scalar::String(_)) => "a string",
-        Data::Sequence(_) => "a list",
-        Data::Mapping(_) => "a mapping",
-    }
 }
 
 /// A new value as block YAML that ends with a line break.

@@ -348,7 +348,7 @@ impl Editor<'_> {
             let line = text.get(range.start..).unwrap_or_default();
             let column = line.len() - line.trim_start_matches(' ').len();
             let is_dash = line.trim_start_matches(' ').starts_with('-');
-            range.start = write::lead_comments(text, range.start, column);
+            range.start = write::lead_comments(text, range.start, column, 0);
             if is_dash || self.document.node(node).kind == Kind::Sequence {
                 range.end = next_line(text, range.end);
             }

@@ -3,6 +3,7 @@
 mod corpus;
 mod decoded;
 mod deferred;
+mod edit;
 mod hostile;
 mod seeds;
 mod unchanged;

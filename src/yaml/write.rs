@@ -5,13 +5,15 @@
 //! behind the sibling before it, a removed one goes with the comment lines directly above it.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostics, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::Source;
-use crate::yaml::emit::{self, Layout, Slot};
+use crate::yaml::emit::{self, Flow, Layout, Slot};
+use crate::yaml::json;
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId, Opened};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
 use crate::yaml::read::DuplicateKeys;
@@ -51,17 +53,38 @@ impl Edited {
     ///
     /// # Errors
     /// If the text is YAML no more: an edit of a text with anchors may leave an alias of nothing.
-    pub(crate) fn new(document: &Document, mut edits: Vec<Edit>) -> Result<Self> {
-        edits.sort_by_key(|edit| (edit.start, edit.end));
-        let edited = Self {
-            source: Arc::clone(&document.source),
-            edits,
-        };
+    pub(crate) fn new(document: &Document, edits: Vec<Edit>) -> Result<Self> {
+        let edited = Self::unchecked(document, edits)?;
         if document.has_anchors && !edited.edits.is_empty() {
             let source = Source::new("output", edited.to_string());
             Document::parse(&source)?;
         }
         Ok(edited)
+    }
+
+    /// The text of `document` with `edits` made, which the caller is to read again.
+    pub(crate) fn unchecked(document: &Document, mut edits: Vec<Edit>) -> Result<Self> {
+        edits.sort_by_key(|edit| (edit.start, edit.end));
+        let ends = edits.iter().map(|edit| edit.end);
+        let overlap = ends
+            .zip(edits.iter().skip(1))
+            .find(|(end, next)| next.start < *end);
+        if let Some((end, next)) = overlap {
+            return Err(Diagnostic::error("internal error: two edits overlap")
+                .at(document.place(next.start..end))
+                .hint("please report this: nothing was written")
+                .into());
+        }
+        Ok(Self {
+            source: Arc::clone(&document.source),
+            edits,
+        })
+    }
+
+    /// Whether there are any edits.
+    #[must_use]
+    pub const fn is_changed(&self) -> bool {
+        !self.edits.is_empty()
     }
 
     /// The text in pieces, in order.
@@ -115,6 +138,12 @@ pub(crate) struct Rewrite<'d> {
     /// The column text may be moved left to; a continuation line that starts left of it cannot move
     /// along and is written anew.
     column: usize,
+    /// The node that is edited.
+    top: NodeId,
+    /// The anchored nodes in it whose aliases may stay.
+    kept: BTreeSet<NodeId>,
+    /// Whether all the text is JSON, once that was asked.
+    is_json: Option<bool>,
     edits: Vec<Edit>,
 }
 
@@ -122,7 +151,7 @@ impl<'d> Rewrite<'d> {
     /// Edits that make `node` hold `value`.
     ///
     /// # Errors
-    /// If the text of a node cannot be read.
+    /// If the text of a node cannot be read, or an alias elsewhere stands for what is changed.
     pub(crate) fn edits(
         node: Cursor<'d>,
         value: &Value<'_>,
@@ -130,11 +159,19 @@ impl<'d> Rewrite<'d> {
     ) -> Result<Vec<Edit>> {
         let document = node.document();
         let column = document.column(node.node().value.start as usize);
+        let mut kept = BTreeSet::new();
+        if document.has_anchors && purpose == Purpose::Stay {
+            keep_anchors(node, value, &mut kept);
+            check_aliases(node, &kept)?;
+        }
         let mut rewrite = Self {
             document,
             layout: layout_of(node),
             purpose,
             column,
+            top: node.id(),
+            kept,
+            is_json: None,
             edits: Vec::new(),
         };
         rewrite.node(node.id(), value)?;
@@ -191,7 +228,28 @@ impl<'d> Rewrite<'d> {
     /// Whether a node that gets its data from others has it unchanged, and may go on doing so.
     fn stays(&self, cursor: Cursor<'_>, value: &Value<'_>) -> bool {
         let read = || cursor.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
-        self.purpose == Purpose::Stay && read().as_ref() == Some(value)
+        self.purpose == Purpose::Stay
+            && !self.has_lost_alias(cursor)
+            && read().as_ref() == Some(value)
+    }
+
+    /// Whether something that has an anchor is changed.
+    fn loses_anchor(&self) -> bool {
+        let top = self.top.0..self.document.node(self.top).next;
+        let mut ids = top.map(NodeId);
+        ids.any(|id| self.document.node(id).has(Flags::ANCHOR) && !self.kept.contains(&id))
+    }
+
+    /// Whether an alias in the text of a node stands for something that is changed.
+    fn has_lost_alias(&self, cursor: Cursor<'_>) -> bool {
+        let top = self.top.0..self.document.node(self.top).next;
+        let nodes = self.document.nodes.iter();
+        let within = nodes
+            .take(cursor.node().next as usize)
+            .skip(cursor.id().0 as usize);
+        within
+            .filter(|node| node.kind == Kind::Alias && top.contains(&node.target))
+            .any(|node| !self.kept.contains(&NodeId(node.target)))
     }
 
     /// Whether the text of a scalar would not survive being moved, though its value is unchanged.
@@ -267,32 +325,39 @@ impl<'d> Rewrite<'d> {
         };
         let flow = self.document.node(id).has(Flags::FLOW);
         let column = self.children_column(id);
-        for (child, index) in kept.pairs {
+        for &(child, index) in &kept.pairs {
             let Some((key, value)) = entries.get(index) else {
                 continue;
             };
             self.entry(self.document.cursor(child), key, value)?;
         }
         // Behind what is inserted further in, which may come to stand on the same line.
-        for (side, index) in &kept.inserts {
-            let Some((key, value)) = entries.get(*index) else {
-                continue;
+        for (side, indexes) in kept.groups() {
+            let added = indexes.iter().filter_map(|&index| entries.get(index));
+            let texts: Vec<String> = if flow {
+                let style = self.flow_style(id);
+                added
+                    .map(|(key, value)| self.flow_text(side, style, Some(key), value))
+                    .collect()
+            } else {
+                added
+                    .map(|(key, value)| {
+                        let mut out = String::new();
+                        self.inserted(side, column, value)
+                            .entry(&mut out, key, value, column);
+                        out
+                    })
+                    .collect()
             };
-            let layout = self.inserted(*side, column, value);
-            self.insert(*side, flow, column, |out| {
-                if flow {
-                    emit::flow_entry(out, key, value);
-                } else {
-                    layout.entry(out, key, value, column);
-                }
-            });
+            self.insert(&kept, side, flow, column, &texts);
         }
         Ok(())
     }
 
     /// An entry that stays.
     fn entry(&mut self, entry: Cursor<'_>, key: &str, value: &Value<'_>) -> Result<()> {
-        let alias = entry.node().key_kind == KeyKind::Alias && self.purpose == Purpose::Move;
+        let alias = entry.node().key_kind == KeyKind::Alias
+            && (self.purpose == Purpose::Move || self.loses_anchor());
         let is_renamed = alias || !is_key_slice(key, entry) && entry.key()? != key;
         if self.is_explicit(entry.id()) && (is_renamed || !entry.holds(value)) {
             self.replace_entry(entry.id(), key, value);
@@ -335,24 +400,34 @@ impl<'d> Rewrite<'d> {
         };
         let flow = self.document.node(id).has(Flags::FLOW);
         let column = self.children_column(id);
-        for (child, index) in kept.pairs {
+        for &(child, index) in &kept.pairs {
             if let Some(value) = items.get(index) {
                 self.node(child, value)?;
             }
         }
-        for (side, index) in &kept.inserts {
-            let Some(value) = items.get(*index) else {
-                continue;
+        for (side, indexes) in kept.groups() {
+            let added = indexes.iter().filter_map(|&index| items.get(index));
+            let texts: Vec<String> = if flow {
+                let style = self.flow_style(id);
+                added
+                    .map(|value| self.flow_text(side, style, None, value))
+                    .collect()
+            } else {
+                added
+                    .map(|value| {
+                        let mut out = "-".to_owned();
+                        self.inserted(side, column, value).behind(
+                            &mut out,
+                            value,
+                            column,
+                            Slot::Item,
+                            None,
+                        );
+                        out
+                    })
+                    .collect()
             };
-            let layout = self.inserted(*side, column, value);
-            self.insert(*side, flow, column, |out| {
-                if flow {
-                    emit::flow(out, value);
-                } else {
-                    out.push('-');
-                    layout.behind(out, value, column, Slot::Item, None);
-                }
-            });
+            self.insert(&kept, side, flow, column, &texts);
         }
         Ok(())
     }
@@ -379,7 +454,6 @@ impl<'d> Rewrite<'d> {
             .filter_map(|&child| Some((child, find(child)?)))
             .collect();
         let first = pairs.first()?.0;
-        self.remove_others(&children, &pairs);
         let mut inserts = Vec::new();
         let mut side = Side::Before(first);
         for (index, origin) in origins.iter().enumerate() {
@@ -388,12 +462,19 @@ impl<'d> Rewrite<'d> {
                 None => inserts.push((side, index)),
             }
         }
-        Some(Kept { pairs, inserts })
+        let kept = Kept {
+            children,
+            pairs,
+            inserts,
+        };
+        self.remove_others(&kept);
+        Some(kept)
     }
 
     /// Removes each run of children that no value was read from.
-    fn remove_others(&mut self, children: &[NodeId], pairs: &[(NodeId, usize)]) {
-        let kept = |child: &NodeId| pairs.binary_search_by_key(child, |(kept, _)| *kept).is_ok();
+    fn remove_others(&mut self, all: &Kept) {
+        let children = all.children.as_slice();
+        let kept = |child: &NodeId| all.keeps(*child);
         let mut at = 0;
         while let Some(rest) = children.get(at..).filter(|rest| !rest.is_empty()) {
             let stay = rest.iter().take_while(|child| kept(child)).count();
@@ -413,7 +494,7 @@ impl<'d> Rewrite<'d> {
                     .and_then(|index| children.get(index))
                     .copied();
                 let after = rest.get(stay + run).copied();
-                self.remove(before, first, last, after);
+                self.remove(all, before, first, last, after);
             }
             at += stay + run;
         }
@@ -422,37 +503,156 @@ impl<'d> Rewrite<'d> {
     /// Removes the children from `first` to `last`, which stand between `before` and `after`.
     fn remove(
         &mut self,
+        kept: &Kept,
         before: Option<NodeId>,
         first: NodeId,
         last: NodeId,
         after: Option<NodeId>,
     ) {
         let document = self.document;
-        let text = document.text();
-        let first = document.node(first);
-        let last = document.node(last);
-        let start = first.entry as usize;
-        let end = last.value.end as usize;
-        if first.has(Flags::IN_FLOW) {
-            match (before, after) {
-                (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
-                (Some(before), None) => {
-                    self.edit(document.node(before).value.end as usize, end, "");
-                }
-                (None, None) => self.edit(start, end, ""),
-            }
+        if document.node(first).has(Flags::IN_FLOW) {
+            let is_filled = before.is_some_and(|before| {
+                let mut sides = kept.inserts.iter().map(|(side, _)| *side);
+                sides.any(|side| side == Side::Behind(before))
+            });
+            self.remove_in_flow(before, first, last, after, is_filled && after.is_none());
             return;
         }
-        let end = end_of_entry(text, end);
-        let line = document.line_start(start);
-        if document.slice(line..start).bytes().all(|byte| byte == b' ') {
-            self.edit(lead_comments(text, line, document.column(start)), end, "");
+        let text = document.text();
+        let start = document.node(first).entry as usize;
+        let mut end = extent(document.cursor(last));
+        if self.is_on_own_line(start) {
+            let start = head(document, first);
+            if ends_kept_block(document, first, start) {
+                end = skip_blank_lines(text, end);
+            }
+            self.edit(start, end, "");
         } else {
             // The first on the line of a dash: what follows moves up to it.
-            let rest = text.get(end..).unwrap_or_default();
-            let spaces = rest.len() - rest.trim_start_matches(' ').len();
-            self.edit(start, end + spaces, "");
+            self.edit(start, moves_up(text, end), "");
         }
+    }
+
+    /// Removes children in braces or brackets, with a comma. If something is put in their place,
+    /// no line of theirs stays.
+    fn remove_in_flow(
+        &mut self,
+        before: Option<NodeId>,
+        first: NodeId,
+        last: NodeId,
+        after: Option<NodeId>,
+        is_filled: bool,
+    ) {
+        let document = self.document;
+        let text = document.text();
+        let start = document.node(first).entry as usize;
+        let end = document.node(last).value.end as usize;
+        let comma = skip_blank(text, end);
+        let has_comma = text.get(comma..).is_some_and(|rest| rest.starts_with(','));
+        let ends_at = if has_comma { comma + 1 } else { end };
+        if self.is_on_own_line(start) && rest_is_blank(text, ends_at) && !is_filled {
+            if let (Some(before), false) = (before, has_comma) {
+                let at = skip_blank(text, document.node(before).value.end as usize);
+                if text.get(at..).is_some_and(|rest| rest.starts_with(',')) {
+                    self.edit(at, at + 1, "");
+                }
+            }
+            self.edit(head(document, first), next_line(text, ends_at), "");
+            return;
+        }
+        match (before, after) {
+            (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
+            (Some(before), None) => self.edit(document.node(before).value.end as usize, end, ""),
+            (None, None) => self.edit(start, end, ""),
+        }
+    }
+
+    fn is_on_own_line(&self, at: usize) -> bool {
+        let line = self.document.line_start(at);
+        let before = self.document.slice(line..at);
+        before.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+    }
+
+    /// How the collection in braces or brackets is written.
+    fn flow_style(&mut self, id: NodeId) -> Flow {
+        let document = self.document;
+        let is_json = self.is_json();
+        let Some(child) = document.children(id).next() else {
+            return if is_json { Flow::Json } else { Flow::Yaml };
+        };
+        let node = child.node();
+        let quoted = KeyKind::Scalar(Style::DoubleQuoted);
+        if !is_json && node.key_kind != quoted {
+            return Flow::Yaml;
+        }
+        let between = document.slice(node.key.end as usize..node.props as usize);
+        let rest = document.slice(node.value.end as usize..document.node(id).value.end as usize);
+        let is_tight = if node.key_kind == KeyKind::None {
+            rest.starts_with(',') && !rest.starts_with([' ', '\n', '\r']) && {
+                let next = rest.trim_start_matches(',');
+                !next.starts_with(|first: char| first.is_ascii_whitespace())
+            }
+        } else {
+            between == ":"
+        };
+        if is_tight {
+            Flow::TightJson
+        } else {
+            Flow::Json
+        }
+    }
+
+    /// Whether the document that is edited is JSON.
+    fn is_json(&mut self) -> bool {
+        let document = self.document;
+        *self.is_json.get_or_insert_with(|| {
+            let roots = document.roots.iter().copied();
+            let root = roots.take_while(|root| *root <= self.top.0).last();
+            let root = root.map(|root| document.cursor(NodeId(root)));
+            root.is_some_and(|root| root.is_flow() && json::scan(root.raw()).is_some())
+        })
+    }
+
+    /// The text of a new entry or item in braces or brackets.
+    fn flow_text(&self, side: Side, style: Flow, key: Option<&str>, value: &Value<'_>) -> String {
+        let mut out = String::new();
+        let sibling = self.document.node(side.sibling()).entry as usize;
+        let is_wide = style != Flow::Yaml && self.is_on_own_line(sibling);
+        if let Some(key) = key {
+            emit::flow_key(&mut out, key, style);
+        }
+        if is_wide {
+            let indentation = self.indentation(sibling);
+            let width = self.json_width(side.sibling(), indentation.len());
+            let mut json = String::new();
+            emit::json(&mut json, value, Some(width), 0);
+            let eol = format!("{}{indentation}", self.layout.eol);
+            out.push_str(&json.replace('\n', &eol));
+        } else {
+            emit::flow(&mut out, value, style);
+        }
+        out
+    }
+
+    /// How much deeper than the line of its parent a child of JSON on several lines stands.
+    fn json_width(&self, child: NodeId, indentation: usize) -> usize {
+        let parents = self.document.nodes.iter().take(child.0 as usize).rev();
+        let parent = parents
+            .zip((0..child.0).rev())
+            .find(|(node, _)| node.next > child.0);
+        let outer = parent.map_or(0, |(node, _)| self.indentation(node.entry as usize).len());
+        match indentation.saturating_sub(outer) {
+            0 => 2,
+            width => width,
+        }
+    }
+
+    /// The white space that the line at `at` begins with.
+    fn indentation(&self, at: usize) -> &'d str {
+        let line = self.document.line_start(at);
+        let text = self.document.slice(line..at);
+        let length = text.len() - text.trim_start_matches([' ', '\t']).len();
+        text.get(..length).unwrap_or_default()
     }
 
     /// The layout of what is put beside a child.
@@ -461,8 +661,8 @@ impl<'d> Rewrite<'d> {
         let quoted = match side {
             Side::Before(_) => false,
             Side::Behind(after) => {
-                let end = self.document.node(after).value.end as usize;
-                takes_in(text, end_of_entry(text, end), column, value)
+                let end = extent(self.document.cursor(after));
+                takes_in(text, end, column, value)
             }
         };
         Layout {
@@ -478,41 +678,117 @@ impl<'d> Rewrite<'d> {
             .map_or(0, |child| self.document.column(child.node().entry as usize))
     }
 
-    /// Puts new text beside a child that stays.
-    fn insert(&mut self, side: Side, flow: bool, column: usize, write: impl Fn(&mut String)) {
-        let text = self.document.text();
-        let mut out = String::new();
+    /// Puts new texts beside a child that stays.
+    fn insert(&mut self, kept: &Kept, side: Side, flow: bool, column: usize, texts: &[String]) {
         match (side, flow) {
-            (Side::Behind(after), true) => {
-                out.push_str(", ");
-                write(&mut out);
-                let end = self.document.node(after).value.end as usize;
-                self.edit(end, end, out);
+            (Side::Behind(after), true) => self.insert_in_flow(kept, after, texts),
+            (Side::Before(first), true) => {
+                let at = self.document.node(first).entry as usize;
+                if self.is_on_own_line(at) {
+                    let indentation = self.indentation(at);
+                    let eol = self.layout.eol;
+                    let lines = texts
+                        .iter()
+                        .map(|text| format!("{indentation}{text},{eol}"));
+                    let at = head(self.document, first);
+                    self.edit(at, at, lines.collect::<String>());
+                } else {
+                    let tight = self.comma(first);
+                    let lines = texts.iter().map(|text| format!("{text}{tight}"));
+                    self.edit(at, at, lines.collect::<String>());
+                }
             }
             (Side::Behind(after), false) => {
-                let end = self.document.node(after).value.end as usize;
-                let at = end_of_entry(text, end);
-                let closed = text.get(..at).is_some_and(|before| before.ends_with('\n'));
-                if !closed {
-                    out.push_str(self.layout.eol);
-                }
-                emit::indent(&mut out, column);
-                write(&mut out);
-                if closed {
-                    out.push_str(self.layout.eol);
-                }
-                self.edit(at, at, out);
+                let at = extent(self.document.cursor(after));
+                let is_open = !self.document.slice(0..at).ends_with('\n');
+                self.insert_lines(at, column, texts, is_open);
             }
-            (Side::Before(first), _) => {
+            (Side::Before(first), false) => {
                 let at = self.document.node(first).entry as usize;
-                write(&mut out);
-                if flow {
-                    out.push_str(", ");
-                } else {
+                let earliest = kept.children.first().copied().unwrap_or(first);
+                let start = self.document.node(earliest).entry as usize;
+                if self.is_on_own_line(start) {
+                    self.insert_lines(head(self.document, first), column, texts, false);
+                    return;
+                }
+                // On the line of a dash, to which what stays may have moved up.
+                let removed = kept.children.iter().take_while(|child| **child < first);
+                let at = removed.last().map_or(at, |last| {
+                    let end = extent(self.document.cursor(*last));
+                    moves_up(self.document.text(), end)
+                });
+                let mut out = String::new();
+                for text in texts {
+                    out.push_str(text);
                     self.layout.line(&mut out, column);
                 }
                 self.edit(at, at, out);
             }
+        }
+    }
+
+    /// Puts whole lines at the start of a line, or at the end of a text whose last line is open.
+    fn insert_lines(&mut self, at: usize, column: usize, texts: &[String], is_open: bool) {
+        let mut out = String::new();
+        for text in texts {
+            if is_open {
+                out.push_str(self.layout.eol);
+            }
+            emit::indent(&mut out, column);
+            out.push_str(text);
+            if !is_open {
+                out.push_str(self.layout.eol);
+            }
+        }
+        self.edit(at, at, out);
+    }
+
+    /// What stands between entries on one line.
+    fn comma(&mut self, child: NodeId) -> &'static str {
+        let mut parents = (0..child.0).rev().map(NodeId);
+        let parent = parents.find(|parent| self.document.node(*parent).next > child.0);
+        match parent.map(|parent| self.flow_style(parent)) {
+            Some(Flow::TightJson) => ",",
+            _ => ", ",
+        }
+    }
+
+    fn insert_in_flow(&mut self, kept: &Kept, after: NodeId, texts: &[String]) {
+        let text = self.document.text();
+        let node = self.document.node(after);
+        let (start, end) = (node.entry as usize, node.value.end as usize);
+        if !self.is_on_own_line(start) {
+            let comma = self.comma(after);
+            let texts = texts.iter().map(|text| format!("{comma}{text}"));
+            self.edit(end, end, texts.collect::<String>());
+            return;
+        }
+        let eol = self.layout.eol;
+        let indentation = self.indentation(start);
+        let next = skip_blank(text, end);
+        let has_comma = text.get(next..).is_some_and(|rest| rest.starts_with(','));
+        let is_last = kept.pairs.last().is_some_and(|(last, _)| *last == after)
+            && kept.children.last() != Some(&after);
+        if has_comma && rest_is_blank(text, next + 1) && !is_last {
+            let lines = texts
+                .iter()
+                .map(|text| format!("{indentation}{text},{eol}"));
+            let at = next_line(text, next);
+            self.edit(at, at, lines.collect::<String>());
+        } else if !has_comma && rest_is_blank(text, end) {
+            // A comment on the line stays where it is.
+            let lines: Vec<String> = texts
+                .iter()
+                .map(|text| format!("{eol}{indentation}{text}"))
+                .collect();
+            let at = line_end(text, end);
+            self.edit(end, end, ",");
+            self.edit(at, at, lines.join(","));
+        } else {
+            let lines = texts
+                .iter()
+                .map(|text| format!(",{eol}{indentation}{text}"));
+            self.edit(end, end, lines.collect::<String>());
         }
     }
 
@@ -584,16 +860,21 @@ impl<'d> Rewrite<'d> {
             if node.value.is_empty() && !node.key.is_empty() {
                 out.push_str(if between.contains(':') { " " } else { ": " });
             }
+            let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
             match &value.data {
-                Data::Scalar(scalar) => scalar::write_scalar(
-                    &mut out,
-                    scalar,
-                    Context::FlowValue,
-                    keep,
-                    0,
-                    self.layout.eol,
-                ),
-                _ => emit::flow(&mut out, value),
+                Data::Scalar(scalar) => {
+                    let keep = if is_json {
+                        Some(Style::DoubleQuoted)
+                    } else {
+                        keep
+                    };
+                    let eol = self.layout.eol;
+                    scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, eol);
+                }
+                _ => {
+                    let style = if is_json { Flow::Json } else { Flow::Yaml };
+                    emit::flow(&mut out, value, style);
+                }
             }
             self.edit(props, end, out);
             return;
@@ -616,6 +897,9 @@ impl<'d> Rewrite<'d> {
                 layout.root(&mut out, value, 0);
             } else {
                 layout.root(&mut out, value, document.column(props));
+            }
+            if document.slice(0..end).ends_with('\n') && end > props {
+                out.push_str(self.layout.eol);
             }
             self.edit(props, end, out);
             return;
@@ -714,17 +998,112 @@ impl<'d> Rewrite<'d> {
 }
 
 struct Kept {
+    /// All children there were.
+    children: Vec<NodeId>,
     /// Children that stay, in order, each with the index of its value.
     pairs: Vec<(NodeId, usize)>,
     /// Where each new value goes, and the value's index.
     inserts: Vec<(Side, usize)>,
 }
 
+impl Kept {
+    fn keeps(&self, child: NodeId) -> bool {
+        let pairs = &self.pairs;
+        pairs
+            .binary_search_by_key(&child, |(kept, _)| *kept)
+            .is_ok()
+    }
+
+    /// The new values, those for the same place together.
+    fn groups(&self) -> Vec<(Side, Vec<usize>)> {
+        let groups = self.inserts.chunk_by(|(a, _), (b, _)| a == b);
+        groups
+            .filter_map(|group| {
+                let side = group.first()?.0;
+                Some((side, group.iter().map(|(_, index)| *index).collect()))
+            })
+            .collect()
+    }
+}
+
 /// Where a new entry or item goes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before(NodeId),
     Behind(NodeId),
+}
+
+impl Side {
+    const fn sibling(self) -> NodeId {
+        match self {
+            Self::Before(sibling) | Self::Behind(sibling) => sibling,
+        }
+    }
+}
+
+/// Collects the anchored nodes in `node` that hold in `value` what they held before.
+fn keep_anchors(node: Cursor<'_>, value: &Value<'_>, kept: &mut BTreeSet<NodeId>) {
+    if value.origin != Some(node.id()) {
+        return;
+    }
+    let is_same = || {
+        let read = node.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+        read.as_ref() == Some(value)
+    };
+    let document = node.document();
+    if node.node().has(Flags::ANCHOR) && is_same() {
+        kept.insert(node.id());
+    }
+    let children = || document.children(node.id());
+    match &value.data {
+        Data::Scalar(_) => {}
+        Data::Sequence(items) => {
+            for item in items {
+                if let Some(origin) = item.origin {
+                    keep_anchors(document.cursor(origin), item, kept);
+                }
+            }
+        }
+        Data::Mapping(entries) => {
+            for (_, entry) in entries {
+                if let Some(origin) = entry.origin {
+                    keep_anchors(document.cursor(origin), entry, kept);
+                }
+            }
+            if node.node().kind == Kind::Mapping && has_merge_key(node) && is_same() {
+                // What is merged is not in the value, but in the text it stays.
+                for merged in children().filter(|entry| entry.key().is_ok_and(|key| key == "<<")) {
+                    let anchored = (merged.id().0..merged.node().next)
+                        .map(NodeId)
+                        .filter(|id| document.node(*id).has(Flags::ANCHOR));
+                    kept.extend(anchored);
+                }
+            }
+        }
+    }
+}
+
+/// An alias outside of the edited node may not stand for what is changed inside.
+fn check_aliases(node: Cursor<'_>, kept: &BTreeSet<NodeId>) -> Result<()> {
+    let document = node.document();
+    let own = node.id().0..node.node().next;
+    let is_lost = |(at, alias): &(u32, &Node)| {
+        alias.kind == Kind::Alias
+            && !own.contains(at)
+            && own.contains(&alias.target)
+            && !kept.contains(&NodeId(alias.target))
+    };
+    let Some((at, alias)) = (0..).zip(&document.nodes).find(is_lost) else {
+        return Ok(());
+    };
+    let changed = document.cursor(NodeId(alias.target)).place();
+    let alias = document.cursor(NodeId(at));
+    let message = format!("`{}` stands for what is changed elsewhere", alias.raw());
+    Err(Diagnostic::error(message)
+        .at(alias.place())
+        .related(changed, "changed here")
+        .hint("write out what the alias stands for")
+        .into())
 }
 
 fn has_merge_key(mapping: Cursor<'_>) -> bool {
@@ -798,20 +1177,106 @@ fn end_of_entry(text: &str, end: usize) -> usize {
 }
 
 /// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
-/// than `column` and no less.
-pub(super) fn lead_comments(text: &str, line: usize, column: usize) -> usize {
+/// than `column` and no less, and behind `floor`.
+pub(super) fn lead_comments(text: &str, line: usize, column: usize, floor: usize) -> usize {
     let mut start = line;
-    while start > 0 {
+    while start > floor {
         let above = text.get(..start - 1).unwrap_or_default();
         let from = above.rfind('\n').map_or(0, |newline| newline + 1);
         let content = above.get(from..).unwrap_or_default();
-        let spaces = content.len() - content.trim_start_matches(' ').len();
-        if spaces != column || !content.trim_start_matches(' ').starts_with('#') {
+        let spaces = content.len() - content.trim_start_matches([' ', '\t']).len();
+        let is_comment = content
+            .get(spaces..)
+            .is_some_and(|rest| rest.starts_with('#'));
+        if spaces != column || !is_comment || from < floor {
             break;
         }
         start = from;
     }
     start
+}
+
+/// Where the head comment of an entry or item that is the first on its line begins; without one,
+/// the start of that line.
+fn head(document: &Document, id: NodeId) -> usize {
+    let entry = document.node(id).entry as usize;
+    let line = document.line_start(entry);
+    // A line of a scalar in quotes may look like a comment.
+    let floor = id.0.checked_sub(1).map_or(0, |before| {
+        let before = document.node(NodeId(before));
+        let end = if before.next > id.0 {
+            before.props
+        } else {
+            before.value.end
+        };
+        let end = end.max(before.key.end).min(document.node(id).entry);
+        end as usize
+    });
+    lead_comments(document.text(), line, entry - line, floor)
+}
+
+/// The end of an entry's or item's text with its foot comment.
+fn extent(entry: Cursor<'_>) -> usize {
+    let document = entry.document();
+    let text = document.text();
+    let column = document.column(entry.start());
+    let end = end_with_comments(entry);
+    let mut at = end;
+    loop {
+        let after = next_line(text, at);
+        let line = document.slice(at..after);
+        let content = line.trim_start_matches(' ');
+        let spaces = line.len() - content.len();
+        if !content.starts_with('#') || spaces < column {
+            let is_foot = content.trim().is_empty() || spaces < column;
+            return if is_foot { at } else { end };
+        }
+        at = after;
+    }
+}
+
+/// Behind the blank lines at `at`, and the spaces of the line that follows them.
+fn moves_up(text: &str, at: usize) -> usize {
+    let at = skip_blank_lines(text, at);
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.len() - rest.trim_start_matches(' ').len()
+}
+
+fn skip_blank_lines(text: &str, at: usize) -> usize {
+    let mut at = at;
+    while at < text.len() {
+        let after = next_line(text, at);
+        let line = text.get(at..after).unwrap_or_default();
+        if !line.trim().is_empty() {
+            break;
+        }
+        at = after;
+    }
+    at
+}
+
+/// Whether what stands before `start`, where child `id` is taken out, is a block scalar that would
+/// take in the blank lines behind.
+fn ends_kept_block(document: &Document, id: NodeId, start: usize) -> bool {
+    let Some(before) = id.0.checked_sub(1).map(NodeId) else {
+        return false;
+    };
+    let node = document.node(before);
+    let raw = document.slice(node.value.range());
+    let header = raw.split([' ', '\n', '\r']).next().unwrap_or_default();
+    matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded))
+        && header.contains('+')
+        && document
+            .slice(node.value.end as usize..start)
+            .trim()
+            .is_empty()
+}
+
+/// Whether nothing but a comment follows on the line.
+fn rest_is_blank(text: &str, at: usize) -> bool {
+    let rest = text.get(at..line_end(text, at)).unwrap_or_default();
+    let rest = rest.trim_start_matches([' ', '\t']);
+    rest.is_empty() || rest.starts_with('#')
 }
 
 /// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
@@ -873,13 +1338,12 @@ pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
 /// dash and its value, without indentation.
 pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
     let document = item.document();
-    let text = document.text();
     let node = item.node();
     let entry = node.entry as usize;
     let line = document.line_start(entry);
     let mut comments = Vec::new();
     if document.slice(line..entry).bytes().all(|byte| byte == b' ') {
-        let start = lead_comments(text, line, entry - line);
+        let start = head(document, item.id());
         comments.extend(document.slice(start..line).lines().map(str::trim));
     }
     if !node.has(Flags::IN_FLOW) {

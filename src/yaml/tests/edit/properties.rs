@@ -1,0 +1,1 @@
+//! Any operations on any small document.

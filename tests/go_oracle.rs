@@ -382,9 +382,7 @@ mod expanding {
     use krm_template::diagnostic::Diagnostics;
     use krm_template::function::{self, Environment};
     use krm_template::source::Source;
-    use krm_template::template::{
-        self, Format, Generation, Given, Options, Template, Writer, env_file,
-    };
+    use krm_template::template::{self, Generation, Given, Options, Template, env_file};
     use krm_template::yaml::{Document, Position, render};
     use serde_json::{Value, json};
     use yaml_rust2::YamlLoader;
@@ -434,9 +432,7 @@ mod expanding {
             &options,
             &mut diagnostics,
             &mut |object, diagnostics| {
-                let mut json = Writer::new(Format::Json);
-                json.object(&object, diagnostics);
-                let list: Value = serde_json::from_str(&json.finish()).unwrap();
+                let want: Value = serde_json::from_str(&object.value.to_json()).unwrap();
                 let positions = [0, 2].map(|column| Position::Item { column });
                 let yaml = positions
                     .into_iter()
@@ -444,7 +440,7 @@ mod expanding {
                     .filter_map(|position| {
                         diagnostics.take(render(object.document, &object.value, position))
                     });
-                texts.push((yaml.collect(), list["items"][0].clone()));
+                texts.push((yaml.collect(), want));
             },
         );
         let internal = |message: &str| message.contains("internal error");

@@ -5,7 +5,7 @@
 use krm_template::diagnostic::Diagnostics;
 use krm_template::report;
 use krm_template::source::Source;
-use krm_template::template::{self, Format, Generation, Given, Options, Template, Writer};
+use krm_template::template::{self, Format, Generation, Given, Options, Template};
 use krm_template::yaml::{Cursor, Document, DuplicateKeys, Value};
 use libfuzzer_sys::fuzz_target;
 
@@ -23,8 +23,7 @@ fuzz_target!(|text: &str| {
 
 fn expand(text: &str) {
     let mut diagnostics = Diagnostics::new();
-    let mut yaml = Writer::new(Format::Yaml);
-    let mut json = Writer::new(Format::Json);
+    let mut printed = [String::new(), String::new()];
     if let Some(document) = diagnostics.take(Document::parse(&Source::new("template.yaml", text)))
         && let Some(template) = document
             .roots()
@@ -44,16 +43,11 @@ fn expand(text: &str) {
         };
         let start: String = text.chars().take(20).collect();
         let given = Given::text("NAME", start, "-p NAME");
-        template::process(
-            &template,
-            &[given],
-            &options,
-            &mut diagnostics,
-            &mut |object, diagnostics| {
-                yaml.object(&object, diagnostics);
-                json.object(&object, diagnostics);
-            },
-        );
+        let given = [given];
+        for (text, format) in printed.iter_mut().zip([Format::Yaml, Format::Json]) {
+            let found = template::print(&template, &given, &options, format, &mut diagnostics);
+            *text = found.map(|found| found.pieces.concat()).unwrap_or_default();
+        }
         let errors = report::text(&diagnostics, false);
         assert!(!errors.contains("internal error"), "{text:?}\n{errors}");
     }
@@ -61,7 +55,7 @@ fn expand(text: &str) {
     if diagnostics.has_errors() {
         return;
     }
-    let (yaml, json) = (yaml.finish(), json.finish());
+    let [yaml, json] = printed;
     let printed = read(&yaml);
     let lists = read(&json);
     let items = lists.first().and_then(|list| list.get("items"));

@@ -11,7 +11,7 @@ use crate::template::dialect::{Dialect, OWN_GROUP};
 use crate::template::model::{Parameter, ParameterType, Template};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{Given, GivenValue};
-use crate::yaml::{self, Data, Document, DuplicateKeys, Value};
+use crate::yaml::{Data, Document, DuplicateKeys, Value};
 
 /// The effective value of a parameter.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ impl<'d> Resolver<'_, 'd> {
         }
         let text = match self.given.get(&index).map(|given| &given.value) {
             Some(GivenValue::Text(text)) => text.clone(),
-            Some(GivenValue::Structured(value)) => to_json(value),
+            Some(GivenValue::Structured(value)) => value.to_json(),
             None => self.default_text(index, inside),
         };
         if let Some(state) = self.texts.get_mut(index) {
@@ -278,7 +278,7 @@ impl<'d> Resolver<'_, 'd> {
         };
         let structured = check.structured(structured, &text);
         let text = match &structured {
-            Some(value) => to_json(value),
+            Some(value) => value.to_json(),
             None => text,
         };
         check.value(&text, structured.is_some());
@@ -296,12 +296,6 @@ impl<'d> Resolver<'_, 'd> {
 
 /// The longest value that defaults referring to one another may make, in bytes.
 const MAX_VALUE: usize = 1024 * 1024;
-
-fn to_json(value: &Value<'_>) -> String {
-    let mut json = String::new();
-    yaml::json(&mut json, value, None, 0);
-    json
-}
 
 /// Checks one value against its parameter.
 struct Check<'c, 'd> {

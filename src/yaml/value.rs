@@ -113,6 +113,14 @@ impl<'s> Value<'s> {
         Data::Sequence(items).into()
     }
 
+    /// The data as JSON on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = String::new();
+        crate::yaml::emit::json(&mut json, self, None, 0);
+        json
+    }
+
     /// The text, if this is a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {

@@ -566,6 +566,31 @@ impl<'d> Rewrite<'d> {
         self.edit(node.entry as usize, end, out);
     }
 
+    /// Puts another value in place of a document's.
+    fn replace_root(&mut self, node: &Node, value: &Value<'_>) {
+        let document = self.document;
+        let (props, end) = (node.props as usize, node.value.end as usize);
+        let behind = end_of_entry(document.text(), end);
+        let layout = Layout {
+            quoted: takes_in(document.text(), behind, 0, value),
+            ..self.layout
+        };
+        let marker = document.slice(document.line_start(props)..props);
+        let is_block = match &value.data {
+            Data::Scalar(_) => false,
+            Data::Sequence(items) => !items.is_empty(),
+            Data::Mapping(entries) => !entries.is_empty(),
+        };
+        let mut out = String::new();
+        if marker.starts_with("---") && is_block {
+            out.push_str(self.layout.eol);
+            layout.root(&mut out, value, 0);
+        } else {
+            layout.root(&mut out, value, document.column(props));
+        }
+        self.edit(props, end, out);
+    }
+
     /// Puts another value in place of a node's, behind its key or dash.
     fn replace(&mut self, id: NodeId, value: &Value<'_>) {
         let document = self.document;
@@ -599,26 +624,7 @@ impl<'d> Rewrite<'d> {
             return;
         }
         if node.key.is_empty() {
-            let mut out = String::new();
-            let quoted = takes_in(text, end_of_entry(text, end), 0, value);
-            let layout = Layout {
-                quoted,
-                ..self.layout
-            };
-            let marker = document.slice(document.line_start(props)..props);
-            let is_block = match &value.data {
-                Data::Scalar(_) => false,
-                Data::Sequence(items) => !items.is_empty(),
-                Data::Mapping(entries) => !entries.is_empty(),
-            };
-            if marker.starts_with("---") && is_block {
-                out.push_str(self.layout.eol);
-                layout.root(&mut out, value, 0);
-            } else {
-                layout.root(&mut out, value, document.column(props));
-            }
-            self.edit(props, end, out);
-            return;
+            return self.replace_root(node, value);
         }
         let column = document.column(node.entry as usize);
         let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == KeyKind::None;

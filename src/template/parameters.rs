@@ -64,7 +64,8 @@ pub(crate) fn resolve<'d>(
         refers: group(&template.reference.api_version) == OWN_GROUP,
         given: given_by_index(template, given, ignore_unknown, diagnostics),
         by_name: OnceCell::new(),
-        texts: vec![State::Unknown; template.parameters.len()],
+        // Empty entries are no parameters, but they count.
+        texts: vec![State::Unknown; template.parameters.last().map_or(0, |last| last.index + 1)],
         diagnostics,
     };
     let mut effective = Parameters::default();

@@ -298,7 +298,9 @@ impl<'d> Reader<'_> {
                 Err(diagnostic) => return self.fail(diagnostic),
             },
             Kind::Sequence => {
-                Data::Sequence(cursor.children().map(|item| self.value(item)).collect())
+                let mut items = Vec::with_capacity(cursor.children().count());
+                items.extend(cursor.children().map(|item| self.value(item)));
+                Data::Sequence(items)
             }
             Kind::Mapping => self.mapping(cursor),
         };
@@ -331,8 +333,9 @@ impl<'d> Reader<'_> {
     }
 
     fn mapping(&mut self, cursor: Cursor<'d>) -> Data<'d> {
-        let mut entries: Vec<(Cow<'d, str>, Value<'d>)> = Vec::new();
-        let mut places: Vec<Cursor<'d>> = Vec::new();
+        let count = cursor.children().count();
+        let mut entries: Vec<(Cow<'d, str>, Value<'d>)> = Vec::with_capacity(count);
+        let mut places: Vec<Cursor<'d>> = Vec::with_capacity(count);
         let mut merged: Vec<(usize, Value<'d>)> = Vec::new();
         let mut index = KeyIndex::default();
         for entry in cursor.children() {

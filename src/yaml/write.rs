@@ -200,6 +200,9 @@ impl<'d> Rewrite<'d> {
             return false;
         }
         let text = self.document.slice(node.value.range());
+        if !matches!(style, Style::Literal | Style::Folded) && is_one_line(text) {
+            return false;
+        }
         match style {
             // Line breaks to Go, but not to `reindent`.
             Style::Literal | Style::Folded if text.contains(['\u{85}', '\u{2028}', '\u{2029}']) => {
@@ -360,6 +363,9 @@ impl<'d> Rewrite<'d> {
     /// Pairs the children of `id` with the values read from them, removes the others and says
     /// where new values go. `None` if no child stays.
     fn keep_children(&mut self, id: NodeId, origins: &[Option<NodeId>]) -> Option<Kept> {
+        if let Some(kept) = self.all_children(id, origins) {
+            return Some(kept);
+        }
         let children: Vec<NodeId> = self.document.children(id).map(Cursor::id).collect();
         let mut by_origin: Vec<(NodeId, usize)> = origins
             .iter()
@@ -389,6 +395,21 @@ impl<'d> Rewrite<'d> {
             }
         }
         Some(Kept { pairs, inserts })
+    }
+
+    /// What [`keep_children`](Self::keep_children) finds where nothing came, went or moved, which
+    /// is nearly everywhere.
+    fn all_children(&self, id: NodeId, origins: &[Option<NodeId>]) -> Option<Kept> {
+        let mut children = self.document.children(id).map(Cursor::id);
+        let mut pairs = Vec::with_capacity(origins.len());
+        for (index, origin) in origins.iter().enumerate() {
+            let child = children.next().filter(|child| Some(*child) == *origin)?;
+            pairs.push((child, index));
+        }
+        (children.next().is_none() && !pairs.is_empty()).then_some(Kept {
+            pairs,
+            inserts: Vec::new(),
+        })
     }
 
     /// Removes each run of children that no value was read from.
@@ -774,6 +795,10 @@ fn last_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
         Data::Sequence(items) => last_text(items.last()?),
         Data::Mapping(entries) => last_text(&entries.last()?.1),
     }
+}
+
+fn is_one_line(text: &str) -> bool {
+    memchr::memchr(b'\n', text.as_bytes()).is_none()
 }
 
 /// Whether a key is a slice of the text it was read from, and so unchanged.

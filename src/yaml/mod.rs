@@ -16,6 +16,7 @@ mod render;
 #[doc(hidden)]
 pub mod scalar;
 mod scan;
+mod strict;
 mod table;
 #[cfg(test)]
 mod tests;

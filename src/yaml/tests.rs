@@ -4,6 +4,7 @@ mod corpus;
 mod decoded;
 mod hostile;
 mod seeds;
+mod test_suite;
 mod unchanged;
 
 use std::fmt::Write as _;

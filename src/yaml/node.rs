@@ -577,4 +577,4 @@ fn literally(raw: &str, style: Style) -> Option<&str> {
 }
 
 /// How many merge keys are followed into one another when a single key is looked up.
-const MERGE_DEPTH: usize = 16;
+pub(crate) const MERGE_DEPTH: usize = 16;

@@ -18,6 +18,9 @@ pub const MAX_DEPTH: usize = 1_000;
 /// The longest text that is read, in bytes: offsets must fit 32 bits.
 pub const MAX_LENGTH: usize = u32::MAX as usize - 1;
 
+/// The longest key without a `?` before it, in characters: readers look no further for its colon.
+pub const MAX_KEY_LENGTH: usize = 1_024;
+
 impl Document {
     /// Reads a YAML stream or a JSON text.
     ///
@@ -52,7 +55,7 @@ impl Document {
             emit_comments: false,
             flow_nesting_limit: MAX_DEPTH,
             block_nesting_limit: MAX_DEPTH,
-            simple_key_max_lookahead: if text.trim_start().starts_with(['{', '[']) { usize::MAX } else { 1024 },
+            simple_key_max_lookahead: if text.trim_start().starts_with(['{', '[']) { usize::MAX } else { MAX_KEY_LENGTH },
         };
         let mut builder = Builder {
             text,
@@ -105,15 +108,8 @@ pub(super) fn fast(text: &str) -> Option<Table> {
 
 /// Refuses what no YAML reader of Kubernetes takes, whatever the context it stands in.
 pub(super) fn check_text(source: &Arc<Source>) -> Result<()> {
+    check_length(source, MAX_LENGTH)?;
     let text = source.text();
-    if text.len() > MAX_LENGTH {
-        return Err(Diagnostic::error(format!(
-            "`{}` is {} bytes long, more than the {MAX_LENGTH} that can be read",
-            source.name(),
-            text.len()
-        ))
-        .into());
-    }
     let Some(at) = forbidden(text.as_bytes()) else {
         return Ok(());
     };
@@ -131,6 +127,18 @@ pub(super) fn check_text(source: &Arc<Source>) -> Result<()> {
             format!("in a double-quoted string, write it as `\\x{byte:02X}`")
         })
         .into())
+}
+
+/// Refuses a text of more than `limit` bytes.
+pub(super) fn check_length(source: &Source, limit: usize) -> Result<()> {
+    let length = source.text().len();
+    if length <= limit {
+        return Ok(());
+    }
+    let name = source.name();
+    let message =
+        format!("`{name}` is {length} bytes long, more than the {limit} that can be read");
+    Err(Diagnostic::error(message).into())
 }
 
 /// The first control character that is neither a tab nor part of a line break.
@@ -164,10 +172,35 @@ fn syntax_error(source: &Arc<Source>, error: &granit_parser::ScanError) -> Box<D
         source: Arc::clone(source),
         range: at..at + 1,
     };
+    if let Some(key) = long_key(source.text(), at) {
+        let place = Place {
+            range: key,
+            ..place
+        };
+        let message = format!("a key is longer than {MAX_KEY_LENGTH} characters");
+        return Diagnostic::error(message)
+            .at(place)
+            .hint("write `? key` and, on the next line, `: value`")
+            .into();
+    }
     Diagnostic::error(format!("not valid YAML: {text}"))
         .maybe_hint(syntax_hint(source.text(), at).map(str::to_owned))
         .at(place)
         .into()
+}
+
+/// Where the key of the line is that an error is reported on, if it is too long.
+fn long_key(text: &str, at: usize) -> Option<Range<usize>> {
+    let before = text.get(..at)?;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text.get(start..line_end(text, at))?;
+    let key = line.trim_start_matches([' ', '-']);
+    let from = start + line.len() - key.len();
+    let colon = key
+        .find(": ")
+        .or_else(|| key.strip_suffix(':').map(str::len))?;
+    let length = key.get(..colon)?.chars().count();
+    (length > MAX_KEY_LENGTH).then(|| from..from + colon)
 }
 
 /// What is probably meant, by the line an error is reported on and the one before it.

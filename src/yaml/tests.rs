@@ -3,8 +3,10 @@
 mod corpus;
 mod decoded;
 mod hostile;
+mod limits;
 mod seeds;
 mod test_suite;
+mod tricky;
 mod unchanged;
 
 use std::fmt::Write as _;

@@ -16,6 +16,7 @@ mod render;
 #[doc(hidden)]
 pub mod scalar;
 mod scan;
+mod strict;
 mod table;
 #[doc(hidden)]
 pub mod testing;
@@ -25,7 +26,7 @@ mod value;
 mod write;
 
 pub use node::{Cursor, Document, Kind, NodeId};
-pub use parse::{MAX_DEPTH, MAX_LENGTH};
+pub use parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH};
 pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
 pub use render::{Position, render};
 pub use value::{Data, Scalar, Value};

@@ -4,7 +4,10 @@ mod corpus;
 mod decoded;
 mod deferred;
 mod hostile;
+mod limits;
 mod seeds;
+mod test_suite;
+mod tricky;
 mod unchanged;
 
 use crate::yaml::parse::fast;

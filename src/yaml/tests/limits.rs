@@ -1,5 +1,7 @@
 //! Every limit: what is within it is read, what is beyond is an error that says it.
 
+use std::fmt::Write as _;
+
 use crate::diagnostic::Diagnostics;
 use crate::source::Source;
 use crate::yaml::node::{Cursor, Document, MERGE_DEPTH};
@@ -173,7 +175,7 @@ fn merges(depth: usize) -> String {
     let mut text = "m0: &m0 {key: x}\n".to_owned();
     for level in 1..=depth {
         let below = level - 1;
-        text += &format!("m{level}: &m{level} {{<<: *m{below}}}\n");
+        let _ = writeln!(text, "m{level}: &m{level} {{<<: *m{below}}}");
     }
     text
 }

@@ -374,6 +374,10 @@ mod reading {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests read the Templates they expand"
+)]
 mod expanding {
     //! What Templates become means the same to Go, whichever way it is printed.
 

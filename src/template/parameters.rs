@@ -1,6 +1,7 @@
 //! The value every parameter has in one expansion: given, default or generated; then checked.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -62,7 +63,9 @@ pub(crate) fn resolve<'d>(
         template,
         refers: group(&template.reference.api_version) == OWN_GROUP,
         given: given_by_index(template, given, ignore_unknown, diagnostics),
-        texts: vec![State::Unknown; template.parameters.len()],
+        by_name: OnceCell::new(),
+        // Empty entries are no parameters, but they count.
+        texts: vec![State::Unknown; template.parameters.last().map_or(0, |last| last.index + 1)],
         diagnostics,
     };
     let mut effective = Parameters::default();
@@ -93,19 +96,24 @@ fn given_by_index<'g>(
     diagnostics: &mut Diagnostics,
 ) -> BTreeMap<usize, &'g Given> {
     let mut by_index = BTreeMap::new();
+    let by_name = index_by_name(template);
     for one in template.values.iter().chain(given) {
-        match template
-            .parameters
-            .iter()
-            .find(|parameter| parameter.name == one.name)
-        {
-            Some(parameter) => {
-                by_index.insert(parameter.index, one);
+        match by_name.get(one.name.as_str()) {
+            Some(&index) => {
+                by_index.insert(index, one);
             }
             None => diagnostics.push(unknown_parameter(template, one, ignore_unknown)),
         }
     }
     by_index
+}
+
+/// Where each name is declared, for the first time if it is more than once.
+fn index_by_name<'t>(template: &'t Template<'_>) -> BTreeMap<&'t str, usize> {
+    let parameters = template.parameters.iter().rev();
+    parameters
+        .map(|parameter| (parameter.name.as_ref(), parameter.index))
+        .collect()
 }
 
 fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Diagnostic {
@@ -146,6 +154,8 @@ struct Resolver<'r, 'd> {
     /// Whether a default may refer to other parameters: only in our own API version.
     refers: bool,
     given: BTreeMap<usize, &'r Given>,
+    /// Made when the first default refers to another parameter.
+    by_name: OnceCell<BTreeMap<&'r str, usize>>,
     /// By index in the list as written.
     texts: Vec<State>,
     diagnostics: &'r mut Diagnostics,
@@ -153,10 +163,10 @@ struct Resolver<'r, 'd> {
 
 impl<'d> Resolver<'_, 'd> {
     fn parameter(&self, index: usize) -> Option<&Parameter<'d>> {
-        self.template
-            .parameters
-            .iter()
-            .find(|parameter| parameter.index == index)
+        // They stand in the order they are written in.
+        let parameters = &self.template.parameters;
+        let at = parameters.binary_search_by_key(&index, |parameter| parameter.index);
+        parameters.get(at.ok()?)
     }
 
     /// The text of a parameter's value before it is checked; empty if it has none or is
@@ -205,12 +215,8 @@ impl<'d> Resolver<'_, 'd> {
                 Part::Text(text) => out.push_str(text),
                 Part::Escaped { spelling } => out.push_str(spelling.get(1..).unwrap_or_default()),
                 Part::String { name, spelling } | Part::Raw { name, spelling } => {
-                    let other = self
-                        .template
-                        .parameters
-                        .iter()
-                        .find(|other| other.name == name);
-                    match other.map(|other| other.index) {
+                    let by_name = self.by_name.get_or_init(|| index_by_name(self.template));
+                    match by_name.get(name).copied() {
                         Some(other) => out.push_str(&self.text(other, inside)),
                         None => out.push_str(spelling),
                     }

@@ -6,11 +6,15 @@
 use crate::yaml::node::{Kind, Span};
 use crate::yaml::parse::MAX_DEPTH;
 use crate::yaml::scalar::Style;
+use crate::yaml::strict;
 use crate::yaml::table::{Slot, Table, span};
 
 /// The table of a text that is one JSON object or array; `None` if it is anything else.
 pub(super) fn scan(text: &str) -> Option<Table> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    if strict::forbidden_character(text).is_some() {
+        return None;
+    }
     Scanner {
         bytes: text.as_bytes(),
         at: start,

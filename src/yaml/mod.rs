@@ -19,6 +19,7 @@ mod render;
 #[doc(hidden)]
 pub mod scalar;
 mod scan;
+mod strict;
 mod table;
 #[doc(hidden)]
 pub mod testing;
@@ -29,7 +30,7 @@ mod write;
 
 pub use edit::{Editor, Edits, Spot};
 pub use node::{Cursor, Document, Kind, NodeId};
-pub use parse::{MAX_DEPTH, MAX_LENGTH};
+pub use parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH};
 pub use path::{FieldPath, Step};
 pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
 pub use render::{Position, render};

@@ -202,7 +202,7 @@ impl Document {
 
     pub(crate) fn line_start(&self, offset: usize) -> usize {
         let before = self.text().as_bytes().get(..offset).unwrap_or_default();
-        memchr::memrchr(b'\n', before).map_or_else(|| self.bom(), |newline| newline + 1)
+        memchr::memrchr2(b'\n', b'\r', before).map_or_else(|| self.bom(), |newline| newline + 1)
     }
 
     /// Length of the byte order mark the text begins with, if any.
@@ -618,4 +618,4 @@ fn literally(raw: &str, style: Style) -> Option<&str> {
 }
 
 /// How many merge keys are followed into one another when a single key is looked up.
-const MERGE_DEPTH: usize = 16;
+pub(crate) const MERGE_DEPTH: usize = 16;

@@ -11,13 +11,16 @@ use crate::source::{Place, Source};
 use crate::yaml::node::{Deferred, Document, Flags, KeyKind, Kind, NONE, Node, Span};
 use crate::yaml::scalar::Style;
 use crate::yaml::table::Table;
-use crate::yaml::{json, scan};
+use crate::yaml::{json, scan, strict};
 
 /// How deep collections may be nested in one another.
 pub const MAX_DEPTH: usize = 1_000;
 
 /// The longest text that is read, in bytes: offsets must fit 32 bits.
 pub const MAX_LENGTH: usize = u32::MAX as usize - 1;
+
+/// The longest key without a `?` before it, in characters: readers look no further for its colon.
+pub const MAX_KEY_LENGTH: usize = 1_024;
 
 impl Document {
     /// Reads a YAML stream or a JSON text.
@@ -73,13 +76,14 @@ impl Document {
     /// # Errors
     /// As [`parse`](Self::parse).
     pub(crate) fn parse_fully(source: &Arc<Source>) -> Result<Self> {
+        strict::check_characters(source)?;
         let text = source.text();
         let options = options! {
             emit_anchor_events: true,
             emit_comments: false,
             flow_nesting_limit: MAX_DEPTH,
             block_nesting_limit: MAX_DEPTH,
-            simple_key_max_lookahead: if text.trim_start().starts_with(['{', '[']) { usize::MAX } else { 1024 },
+            simple_key_max_lookahead: if text.trim_start().starts_with(['{', '[']) { usize::MAX } else { MAX_KEY_LENGTH },
         };
         let mut builder = Builder {
             text,
@@ -94,6 +98,13 @@ impl Document {
         for event in Parser::new_from_str_with_options(text, options) {
             let (event, span) = event.map_err(|error| syntax_error(source, &error))?;
             builder.event(&event, &span);
+            if let (Event::Anchor(..) | Event::Alias(_), Some(range)) = (&event, span.byte_range())
+            {
+                strict::check_name(source, range)?;
+            }
+            if let Some(tag) = span.tag_span().and_then(|tag| tag.byte_range()) {
+                strict::check_tag(source, tag)?;
+            }
             // The parser's own limits are one for braces and one for blocks.
             if builder.depth() > MAX_DEPTH {
                 let at = span.byte_range().unwrap_or_default().start;
@@ -101,14 +112,16 @@ impl Document {
             }
         }
         let has_anchors = builder.nodes.iter().any(|node| node.has(Flags::ANCHOR));
-        Ok(Self {
+        let document = Self {
             source: Arc::clone(source),
             has_anchors,
             deferred: Deferred::default(),
             nodes: builder.nodes,
             roots: builder.roots,
             has_tag_directives: memchr::memmem::find(text.as_bytes(), b"%TAG").is_some(),
-        })
+        };
+        strict::check(&document)?;
+        Ok(document)
     }
 }
 
@@ -128,15 +141,8 @@ fn is_json(text: &str) -> bool {
 
 /// Refuses what no YAML reader of Kubernetes takes, whatever the context it stands in.
 pub(super) fn check_text(source: &Arc<Source>) -> Result<()> {
+    check_length(source, MAX_LENGTH)?;
     let text = source.text();
-    if text.len() > MAX_LENGTH {
-        return Err(Diagnostic::error(format!(
-            "`{}` is {} bytes long, more than the {MAX_LENGTH} that can be read",
-            source.name(),
-            text.len()
-        ))
-        .into());
-    }
     let Some(at) = forbidden(text.as_bytes()) else {
         return Ok(());
     };
@@ -154,6 +160,18 @@ pub(super) fn check_text(source: &Arc<Source>) -> Result<()> {
             format!("in a double-quoted string, write it as `\\x{byte:02X}`")
         })
         .into())
+}
+
+/// Refuses a text of more than `limit` bytes.
+pub(super) fn check_length(source: &Source, limit: usize) -> Result<()> {
+    let length = source.text().len();
+    if length <= limit {
+        return Ok(());
+    }
+    let name = source.name();
+    let message =
+        format!("`{name}` is {length} bytes long, more than the {limit} that can be read");
+    Err(Diagnostic::error(message).into())
 }
 
 /// The first control character that is neither a tab nor part of a line break.
@@ -187,10 +205,35 @@ fn syntax_error(source: &Arc<Source>, error: &granit_parser::ScanError) -> Box<D
         source: Arc::clone(source),
         range: at..at + 1,
     };
+    if let Some(key) = long_key(source.text(), at) {
+        let place = Place {
+            range: key,
+            ..place
+        };
+        let message = format!("a key is longer than {MAX_KEY_LENGTH} characters");
+        return Diagnostic::error(message)
+            .at(place)
+            .hint("write `? key` and, on the next line, `: value`")
+            .into();
+    }
     Diagnostic::error(format!("not valid YAML: {text}"))
         .maybe_hint(syntax_hint(source.text(), at).map(str::to_owned))
         .at(place)
         .into()
+}
+
+/// Where the key of the line is that an error is reported on, if it is too long.
+fn long_key(text: &str, at: usize) -> Option<Range<usize>> {
+    let before = text.get(..at)?;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text.get(start..line_end(text, at))?;
+    let key = line.trim_start_matches([' ', '-']);
+    let from = start + line.len() - key.len();
+    let colon = key
+        .find(": ")
+        .or_else(|| key.strip_suffix(':').map(str::len))?;
+    let length = key.get(..colon)?.chars().count();
+    (length > MAX_KEY_LENGTH).then(|| from..from + colon)
 }
 
 /// What is probably meant, by the line an error is reported on and the one before it.
@@ -339,7 +382,7 @@ impl Builder<'_> {
     fn event(&mut self, event: &Event<'_>, span: &EventSpan) {
         let range = span.byte_range().unwrap_or_default();
         if self.complex_depth > 0 {
-            return self.complex_key(event, range.end);
+            return self.complex_key(event, &range);
         }
         let tag = span.tag_span().and_then(|tag| tag.byte_range());
         match event {
@@ -435,9 +478,13 @@ impl Builder<'_> {
         let Some(frame) = self.stack.last_mut() else {
             return;
         };
-        let from = skip_blank(text, frame.cursor);
+        let from = skip_separators(text, frame.cursor, frame.flow);
+        let explicit = starts_indicator(text, from, b'?');
         let range = if start.is_absent() {
-            let at = skip_separators(text, frame.cursor, frame.flow);
+            let at = match &start.tag {
+                Some(tag) => tag.end,
+                None => from + usize::from(explicit),
+            };
             at..at
         } else if matches!(start.kind, Kind::Scalar(Style::Literal | Style::Folded)) {
             // Only behind a `?`. The parser reports where the text begins, not the header.
@@ -446,7 +493,7 @@ impl Builder<'_> {
         } else {
             start.range
         };
-        let entry = if starts_indicator(text, from, b'?') {
+        let entry = if explicit {
             from
         } else {
             start.tag.map_or(range.start, |tag| tag.start)
@@ -505,7 +552,7 @@ impl Builder<'_> {
                 .with(Flags::TAG, start.tag.is_some()),
         });
         frame.cursor = value.end;
-        if is_root && !start.is_absent() {
+        if is_root && !(start.is_absent() && start.tag.is_none()) {
             self.roots.push(to_u32(id));
         }
         self.last = Last::Node(id);
@@ -563,10 +610,14 @@ impl Builder<'_> {
         match self.last {
             Last::Key => {
                 // The value that follows becomes the next node; its key is what is anchored.
-                if let Some(key) = self.stack.last_mut().and_then(|frame| frame.key.as_mut())
-                    && range.start < key.entry as usize
+                if let Some(frame) = self.stack.last_mut()
+                    && let Some(key) = &mut frame.key
                 {
-                    key.entry = to_u32(range.start);
+                    key.entry = key.entry.min(to_u32(range.start));
+                    if key.span.is_empty() {
+                        key.span = Span::empty(key.span.end.max(to_u32(range.end)));
+                        frame.cursor = key.span.end as usize;
+                    }
                 }
             }
             Last::Node(index) => {
@@ -602,7 +653,7 @@ impl Builder<'_> {
     }
 
     /// Passes over a collection used as a key; only its extent is kept.
-    fn complex_key(&mut self, event: &Event<'_>, end: usize) {
+    fn complex_key(&mut self, event: &Event<'_>, range: &Range<usize>) {
         match event {
             Event::SequenceStart(..) | Event::MappingStart(..) => self.complex_depth += 1,
             Event::SequenceEnd | Event::MappingEnd => self.complex_depth -= 1,
@@ -611,7 +662,11 @@ impl Builder<'_> {
         if let Some(frame) = self.stack.last_mut()
             && let Some(key) = &mut frame.key
         {
-            key.span.end = key.span.end.max(to_u32(end));
+            if matches!(event, Event::Anchor(..)) {
+                // That of the key itself comes first; others stand further in.
+                key.entry = key.entry.min(to_u32(range.start));
+            }
+            key.span.end = key.span.end.max(to_u32(range.end));
             frame.cursor = key.span.end as usize;
         }
     }
@@ -638,7 +693,7 @@ fn byte_at(text: &str, at: usize) -> Option<u8> {
 
 fn column(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
-    let start = memchr::memrchr(b'\n', before).map_or_else(
+    let start = memchr::memrchr2(b'\n', b'\r', before).map_or_else(
         || if text.starts_with('\u{feff}') { 3 } else { 0 },
         |newline| newline + 1,
     );
@@ -692,18 +747,18 @@ fn starts_indicator(text: &str, at: usize, indicator: u8) -> bool {
 /// The end of the line that `at` is on, before its line break.
 pub(crate) fn line_end(text: &str, at: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
-    let end = memchr::memchr(b'\n', rest).map_or(text.len(), |newline| at + newline);
-    if end > at && byte_at(text, end - 1) == Some(b'\r') && byte_at(text, end) == Some(b'\n') {
-        end - 1
-    } else {
-        end
-    }
+    memchr::memchr2(b'\n', b'\r', rest).map_or(text.len(), |end| at + end)
 }
 
 /// The start of the line behind the one that `at` is on.
 pub(crate) fn next_line(text: &str, at: usize) -> usize {
-    let rest = text.as_bytes().get(at..).unwrap_or_default();
-    memchr::memchr(b'\n', rest).map_or(text.len(), |newline| at + newline + 1)
+    let end = line_end(text, at);
+    let rest = text.as_bytes().get(end..).unwrap_or_default();
+    match rest {
+        [b'\r', b'\n', ..] => end + 2,
+        [_, ..] => end + 1,
+        [] => end,
+    }
 }
 
 /// Finds the `|` or `>` behind anchors and tags.
@@ -751,9 +806,7 @@ fn block_end(text: &str, header: usize, parent: Option<usize>) -> usize {
             .iter()
             .take_while(|&&byte| byte == b' ')
             .count();
-        let blank = matches!(bytes.get(at + spaces), None | Some(b'\n'))
-            || (bytes.get(at + spaces) == Some(&b'\r')
-                && bytes.get(at + spaces + 1) == Some(&b'\n'));
+        let blank = matches!(bytes.get(at + spaces), None | Some(b'\n' | b'\r'));
         let content = match indentation {
             Some(indentation) => spaces >= indentation && (!blank || spaces > indentation),
             None => !blank && spaces >= least,

@@ -262,30 +262,10 @@ impl<'d> Reader<'_> {
         Data::Scalar(Scalar::Null).into()
     }
 
+    // Calls itself for what is inside: so its stack frame must be small, and others do the work.
     fn value(&mut self, cursor: Cursor<'d>) -> Value<'d> {
-        if !self.inside.is_empty() {
-            let size = cursor.raw().len();
-            let scalar = matches!(cursor.node().kind, Kind::Scalar(_));
-            self.nodes_left = self.nodes_left.saturating_sub(1);
-            self.bytes_left = self
-                .bytes_left
-                .saturating_sub(if scalar { size } else { 0 });
-            if self.nodes_left == 0 || self.bytes_left == 0 {
-                if self.failed {
-                    return Data::Scalar(Scalar::Null).into();
-                }
-                let limit = if self.nodes_left == 0 {
-                    format!("{MAX_ALIASED_NODES} nodes")
-                } else {
-                    format!("{MAX_ALIASED_BYTES} bytes")
-                };
-                return self.fail(
-                    Diagnostic::error(format!("aliases stand for more than {limit}"))
-                        .at(cursor.place())
-                        .hint("write the text out instead of using `*aliases`")
-                        .into(),
-                );
-            }
+        if !self.inside.is_empty() && !self.spend(cursor) {
+            return Data::Scalar(Scalar::Null).into();
         }
         let data = match cursor.node().kind {
             Kind::Alias => return self.alias(cursor),
@@ -293,17 +273,49 @@ impl<'d> Reader<'_> {
                 let message = "internal error: an item of a list was not opened";
                 return self.fail(Diagnostic::error(message).at(cursor.place()).into());
             }
-            Kind::Scalar(_) => match cursor.scalar() {
-                Ok(scalar) => Data::Scalar(scalar.unwrap_or(Scalar::Null)),
-                Err(diagnostic) => return self.fail(diagnostic),
-            },
-            Kind::Sequence => {
-                Data::Sequence(cursor.children().map(|item| self.value(item)).collect())
-            }
+            Kind::Scalar(_) => self.scalar(cursor),
+            Kind::Sequence => self.sequence(cursor),
             Kind::Mapping => self.mapping(cursor),
         };
         let origin = self.inside.is_empty().then(|| cursor.id());
         Value { origin, data }
+    }
+
+    /// Counts a node that an alias stands for; no if that is one too many.
+    fn spend(&mut self, cursor: Cursor<'d>) -> bool {
+        self.nodes_left = self.nodes_left.saturating_sub(1);
+        if matches!(cursor.node().kind, Kind::Scalar(_)) {
+            self.bytes_left = self.bytes_left.saturating_sub(cursor.raw().len());
+        }
+        let limit = match (self.nodes_left, self.bytes_left) {
+            (0, _) => format!("{MAX_ALIASED_NODES} nodes"),
+            (_, 0) => format!("{MAX_ALIASED_BYTES} bytes"),
+            _ => return true,
+        };
+        if !self.failed {
+            self.fail(
+                Diagnostic::error(format!("aliases stand for more than {limit}"))
+                    .at(cursor.place())
+                    .hint("write the text out instead of using `*aliases`")
+                    .into(),
+            );
+        }
+        false
+    }
+
+    fn scalar(&mut self, cursor: Cursor<'d>) -> Data<'d> {
+        match cursor.scalar() {
+            Ok(scalar) => Data::Scalar(scalar.unwrap_or(Scalar::Null)),
+            Err(diagnostic) => self.fail(diagnostic).data,
+        }
+    }
+
+    fn sequence(&mut self, cursor: Cursor<'d>) -> Data<'d> {
+        let mut items = Vec::with_capacity(cursor.children().count());
+        for item in cursor.children() {
+            items.push(self.value(item));
+        }
+        Data::Sequence(items)
     }
 
     fn alias(&mut self, cursor: Cursor<'d>) -> Value<'d> {
@@ -331,39 +343,48 @@ impl<'d> Reader<'_> {
     }
 
     fn mapping(&mut self, cursor: Cursor<'d>) -> Data<'d> {
-        let mut entries: Vec<(Cow<'d, str>, Value<'d>)> = Vec::new();
-        let mut places: Vec<Cursor<'d>> = Vec::new();
-        let mut merged: Vec<(usize, Value<'d>)> = Vec::new();
-        let mut index = KeyIndex::default();
+        let count = cursor.children().count();
+        let mut mapping = Mapping {
+            entries: Vec::with_capacity(count),
+            places: Vec::with_capacity(count),
+            ..Mapping::default()
+        };
         for entry in cursor.children() {
-            let key = match entry.key() {
-                Ok(key) => key,
-                Err(diagnostic) => {
-                    self.fail(diagnostic);
-                    continue;
+            match entry.key() {
+                Ok(key) => {
+                    let value = self.value(entry);
+                    self.entry(&mut mapping, entry, key, value);
                 }
-            };
-            let plain = entry.node().key_kind == KeyKind::Scalar(Style::Plain);
-            let value = self.value(entry);
-            if plain && key == "<<" {
-                merged.push((entries.len(), value));
-                continue;
+                Err(diagnostic) => drop(self.fail(diagnostic)),
             }
-            if let Some(first) = index.insert(&key, &entries) {
-                self.duplicate(&key, entry, places.get(first).copied());
-                // The later one counts, in the place of the later one.
-                if let Some(slot) = entries.get_mut(first) {
-                    slot.1 = value;
-                }
-                continue;
-            }
-            entries.push((key, value));
-            places.push(entry);
         }
-        for (at, value) in merged.into_iter().rev() {
-            self.merge(cursor, &mut entries, at, value);
+        for (at, value) in mapping.merged.into_iter().rev() {
+            self.merge(cursor, &mut mapping.entries, at, value);
         }
-        Data::Mapping(entries)
+        Data::Mapping(mapping.entries)
+    }
+
+    fn entry(
+        &mut self,
+        mapping: &mut Mapping<'d>,
+        entry: Cursor<'d>,
+        key: Cow<'d, str>,
+        value: Value<'d>,
+    ) {
+        if key == "<<" && entry.node().key_kind == KeyKind::Scalar(Style::Plain) {
+            mapping.merged.push((mapping.entries.len(), value));
+            return;
+        }
+        let Some(first) = mapping.index.insert(&key, &mapping.entries) else {
+            mapping.entries.push((key, value));
+            mapping.places.push(entry);
+            return;
+        };
+        self.duplicate(&key, entry, mapping.places.get(first).copied());
+        // The later one counts, in the place of the first.
+        if let Some(slot) = mapping.entries.get_mut(first) {
+            slot.1 = value;
+        }
     }
 
     fn duplicate(&mut self, key: &str, entry: Cursor<'d>, first: Option<Cursor<'d>>) {
@@ -403,6 +424,17 @@ impl<'d> Reader<'_> {
             }
         }
     }
+}
+
+/// What is read of a mapping so far.
+#[derive(Default)]
+struct Mapping<'d> {
+    entries: Vec<(Cow<'d, str>, Value<'d>)>,
+    /// Where each entry is.
+    places: Vec<Cursor<'d>>,
+    /// The values of merge keys, and how many entries are before each.
+    merged: Vec<(usize, Value<'d>)>,
+    index: KeyIndex<'d>,
 }
 
 /// Finds a key among entries: by looking at each in small mappings, by a tree in large ones.

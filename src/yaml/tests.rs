@@ -5,7 +5,10 @@ mod decoded;
 mod deferred;
 mod edit;
 mod hostile;
+mod limits;
 mod seeds;
+mod test_suite;
+mod tricky;
 mod unchanged;
 
 use crate::yaml::parse::fast;

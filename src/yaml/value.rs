@@ -114,6 +114,17 @@ impl From<i64> for Value<'_> {
     }
 }
 
+impl Scalar<'_> {
+    fn into_owned(self) -> Scalar<'static> {
+        match self {
+            Self::Null => Scalar::Null,
+            Self::Bool(flag) => Scalar::Bool(flag),
+            Self::Number(digits) => Scalar::Number(Cow::Owned(digits.into_owned())),
+            Self::String(text) => Scalar::String(Cow::Owned(text.into_owned())),
+        }
+    }
+}
+
 impl<'s> Value<'s> {
     /// A new string.
     pub fn string(text: impl Into<Cow<'s, str>>) -> Self {
@@ -285,21 +296,21 @@ impl<'s> Value<'s> {
     #[must_use]
     pub fn into_owned(self) -> Value<'static> {
         let data = match self.data {
-            Data::Scalar(scalar) => Data::Scalar(match scalar {
-                Scalar::Null => Scalar::Null,
-                Scalar::Bool(flag) => Scalar::Bool(flag),
-                Scalar::Number(digits) => Scalar::Number(Cow::Owned(digits.into_owned())),
-                Scalar::String(text) => Scalar::String(Cow::Owned(text.into_owned())),
-            }),
+            Data::Scalar(scalar) => Data::Scalar(scalar.into_owned()),
             Data::Sequence(items) => {
-                Data::Sequence(items.into_iter().map(Value::into_owned).collect())
+                let mut owned = Vec::with_capacity(items.len());
+                for item in items {
+                    owned.push(item.into_owned());
+                }
+                Data::Sequence(owned)
             }
-            Data::Mapping(entries) => Data::Mapping(
-                entries
-                    .into_iter()
-                    .map(|(key, value)| (Cow::Owned(key.into_owned()), value.into_owned()))
-                    .collect(),
-            ),
+            Data::Mapping(entries) => {
+                let mut owned = Vec::with_capacity(entries.len());
+                for (key, value) in entries {
+                    owned.push((Cow::Owned(key.into_owned()), value.into_owned()));
+                }
+                Data::Mapping(owned)
+            }
         };
         Value {
             origin: self.origin,

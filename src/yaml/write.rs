@@ -258,6 +258,9 @@ impl<'d> Rewrite<'d> {
             return false;
         }
         let text = self.document.slice(node.value.range());
+        if !matches!(style, Style::Literal | Style::Folded) && is_one_line(text) {
+            return false;
+        }
         match style {
             // Line breaks to Go, but not to `reindent`.
             Style::Literal | Style::Folded if text.contains(['\u{85}', '\u{2028}', '\u{2029}']) => {
@@ -842,6 +845,34 @@ impl<'d> Rewrite<'d> {
         self.edit(node.entry as usize, end, out);
     }
 
+    /// Puts another value in place of a document's.
+    fn replace_root(&mut self, node: &Node, value: &Value<'_>) {
+        let document = self.document;
+        let (props, end) = (node.props as usize, node.value.end as usize);
+        let behind = end_of_entry(document.text(), end);
+        let layout = Layout {
+            quoted: takes_in(document.text(), behind, 0, value),
+            ..self.layout
+        };
+        let marker = document.slice(document.line_start(props)..props);
+        let is_block = match &value.data {
+            Data::Scalar(_) => false,
+            Data::Sequence(items) => !items.is_empty(),
+            Data::Mapping(entries) => !entries.is_empty(),
+        };
+        let mut out = String::new();
+        if marker.starts_with("---") && is_block {
+            out.push_str(self.layout.eol);
+            layout.root(&mut out, value, 0);
+        } else {
+            layout.root(&mut out, value, document.column(props));
+        }
+        if document.slice(0..end).ends_with('\n') && end > props {
+            out.push_str(self.layout.eol);
+        }
+        self.edit(props, end, out);
+    }
+
     /// Puts another value in place of a node's, behind its key or dash.
     fn replace(&mut self, id: NodeId, value: &Value<'_>) {
         let document = self.document;
@@ -880,29 +911,7 @@ impl<'d> Rewrite<'d> {
             return;
         }
         if node.key.is_empty() {
-            let mut out = String::new();
-            let quoted = takes_in(text, end_of_entry(text, end), 0, value);
-            let layout = Layout {
-                quoted,
-                ..self.layout
-            };
-            let marker = document.slice(document.line_start(props)..props);
-            let is_block = match &value.data {
-                Data::Scalar(_) => false,
-                Data::Sequence(items) => !items.is_empty(),
-                Data::Mapping(entries) => !entries.is_empty(),
-            };
-            if marker.starts_with("---") && is_block {
-                out.push_str(self.layout.eol);
-                layout.root(&mut out, value, 0);
-            } else {
-                layout.root(&mut out, value, document.column(props));
-            }
-            if document.slice(0..end).ends_with('\n') && end > props {
-                out.push_str(self.layout.eol);
-            }
-            self.edit(props, end, out);
-            return;
+            return self.replace_root(node, value);
         }
         let column = document.column(node.entry as usize);
         let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == KeyKind::None;
@@ -1147,6 +1156,10 @@ fn last_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
         Data::Sequence(items) => last_text(items.last()?),
         Data::Mapping(entries) => last_text(&entries.last()?.1),
     }
+}
+
+fn is_one_line(text: &str) -> bool {
+    memchr::memchr(b'\n', text.as_bytes()).is_none()
 }
 
 /// Whether a key is a slice of the text it was read from, and so unchanged.

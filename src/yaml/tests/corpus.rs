@@ -2,6 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::diagnostic::Diagnostics;
+use crate::source::Source;
+use crate::yaml::write::{Edited, Purpose, Rewrite};
+use crate::yaml::{Document, DuplicateKeys};
+
 /// Every file under these folders of the repository or the shared folder.
 fn files(folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
     let mut folders = folders.to_vec();
@@ -60,4 +65,32 @@ fn strings(value: &serde_json::Value, found: &mut impl FnMut(&str)) {
 #[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
 fn read(path: &Path) -> std::io::Result<String> {
     std::fs::read_to_string(path)
+}
+
+/// The text with all that is in it read and written again, unchanged.
+pub(super) fn printed(text: &str) -> Result<String, String> {
+    let source = Source::new("test", text);
+    let document = Document::parse(&source).map_err(|error| error.message.clone())?;
+    let mut edits = Vec::new();
+    for root in document.roots() {
+        // What Kubernetes does not hold cannot be written, and so is not touched.
+        let Some(value) = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()) else {
+            continue;
+        };
+        let changes = Rewrite::edits(root, &value, Purpose::Stay);
+        edits.extend(changes.map_err(|error| error.message.clone())?);
+    }
+    let edited = Edited::new(&document, edits).map_err(|error| error.message.clone())?;
+    Ok(edited.to_string())
+}
+
+/// Fails if `docs/yaml.md` has no such line.
+#[track_caller]
+pub(super) fn documented(line: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/yaml.md");
+    let text = read(&path).unwrap();
+    assert!(
+        text.lines().any(|other| other == line),
+        "not in docs/yaml.md:\n{line}"
+    );
 }

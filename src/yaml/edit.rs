@@ -62,7 +62,7 @@ pub enum Spot<'k> {
 #[derive(Debug)]
 pub struct Editor<'d> {
     node: Cursor<'d>,
-    value: Value<'d>,
+    pub(super) value: Value<'d>,
     /// What was removed or renamed, for who looks for it later.
     gone: Vec<FieldPath>,
 }

@@ -45,14 +45,9 @@ impl Layout {
             Data::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column),
             Data::Sequence(items) if !items.is_empty() => self.sequence(out, items, column),
             Data::Scalar(scalar) => {
-                scalar::write_scalar(
-                    out,
-                    scalar,
-                    Context::BlockValue,
-                    None,
-                    column + self.unit,
-                    self.eol,
-                );
+                let body = column + self.unit;
+                let keep = self.keep(scalar, None);
+                scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
             _ => flow(out, value, Flow::Yaml),
         }
@@ -72,12 +67,7 @@ impl Layout {
             Data::Scalar(scalar) => {
                 out.push(' ');
                 let body = column + if slot == Slot::Item { 2 } else { self.unit };
-                let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
-                let keep = if self.quoted && has_lines {
-                    Some(Style::DoubleQuoted)
-                } else {
-                    keep
-                };
+                let keep = self.keep(scalar, keep);
                 scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
             Data::Mapping(entries) if !entries.is_empty() => {
@@ -90,6 +80,16 @@ impl Layout {
             }
             Data::Mapping(_) => out.push_str(" {}"),
             Data::Sequence(_) => out.push_str(" []"),
+        }
+    }
+
+    /// The style for a scalar: quotes for several lines where a block will not do.
+    fn keep(self, scalar: &Scalar<'_>, keep: Option<Style>) -> Option<Style> {
+        let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
+        if self.quoted && has_lines {
+            Some(Style::DoubleQuoted)
+        } else {
+            keep
         }
     }
 

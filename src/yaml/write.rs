@@ -806,7 +806,8 @@ impl<'d> Rewrite<'d> {
         let document = self.document;
         let text = document.text();
         let node = document.node(id);
-        let (props, end) = (node.props as usize, node.value.end as usize);
+        let props = node.props as usize;
+        let mut end = node.value.end as usize;
         let keep = match (node.kind, &value.data) {
             (Kind::Scalar(style), Data::Scalar(Scalar::String(_))) if !node.value.is_empty() => {
                 Some(style)
@@ -838,9 +839,18 @@ impl<'d> Rewrite<'d> {
             self.edit(props, end, out);
             return;
         }
+        if node.next > id.0 + 1 && !node.has(Flags::FLOW) {
+            // The comments in it go.
+            end = end_with_comments(document.cursor(id));
+        }
         if node.key.is_empty() {
             let mut out = String::new();
-            self.layout.root(&mut out, value, document.column(props));
+            let column = document.column(props);
+            let layout = Layout {
+                quoted: takes_in(text, end_of_entry(text, end), column, value),
+                ..self.layout
+            };
+            layout.root(&mut out, value, column);
             if document.slice(0..end).ends_with('\n') && end > props {
                 out.push_str(self.layout.eol);
             }
@@ -909,6 +919,9 @@ impl<'d> Rewrite<'d> {
 
     /// The comment behind the `|` of a block scalar, with the blank before it.
     fn header_comment(&self, node: &Node) -> &'d str {
+        if !matches!(node.kind, Kind::Scalar(_)) {
+            return "";
+        }
         let raw = self.document.slice(node.value.range());
         let header = raw
             .split('\n')
@@ -1072,7 +1085,8 @@ fn takes_in(text: &str, at: usize, column: usize, value: &Value<'_>) -> bool {
         .next()
         .is_none_or(|line| line.trim().is_empty());
     let keeps = last.ends_with("\n\n") || last == "\n";
-    comment_is_deeper || (keeps && blank_follows)
+    let is_open = at == text.len() && !text.ends_with('\n') && last.ends_with('\n');
+    comment_is_deeper || (keeps && blank_follows) || is_open
 }
 
 /// The text that `value` ends with in block style.
@@ -1140,13 +1154,15 @@ fn head(document: &Document, id: NodeId) -> usize {
     // A line of a scalar in quotes may look like a comment.
     let floor = id.0.checked_sub(1).map_or(0, |before| {
         let before = document.node(NodeId(before));
-        let end = if before.next > id.0 {
-            before.props
+        if before.next == id.0 {
+            before.value.end as usize
+        } else if before.has(Flags::ANCHOR) || before.has(Flags::TAG) {
+            line_end(document.text(), before.props as usize)
+        } else if before.key.is_empty() {
+            document.bom()
         } else {
-            before.value.end
-        };
-        let end = end.max(before.key.end).min(document.node(id).entry);
-        end as usize
+            before.key.end as usize
+        }
     });
     lead_comments(document.text(), line, entry - line, floor)
 }

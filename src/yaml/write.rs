@@ -1148,7 +1148,7 @@ fn lead_comments(text: &str, line: usize, column: usize, floor: usize) -> usize 
 
 /// Where the head comment of an entry or item that is the first on its line begins; without one,
 /// the start of that line.
-fn head(document: &Document, id: NodeId) -> usize {
+pub(super) fn head(document: &Document, id: NodeId) -> usize {
     let entry = document.node(id).entry as usize;
     let line = document.line_start(entry);
     // A line of a scalar in quotes may look like a comment.
@@ -1168,7 +1168,7 @@ fn head(document: &Document, id: NodeId) -> usize {
 }
 
 /// The end of an entry's or item's text with its foot comment.
-fn extent(entry: Cursor<'_>) -> usize {
+pub(super) fn extent(entry: Cursor<'_>) -> usize {
     let document = entry.document();
     let text = document.text();
     let column = document.column(entry.start());

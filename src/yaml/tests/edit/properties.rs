@@ -9,10 +9,11 @@ use proptest::sample::{Index, select};
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::source::Source;
 use crate::yaml::edit::{Editor, Spot};
-use crate::yaml::node::{Document, NodeId};
+use crate::yaml::node::{Document, Flags, NodeId};
 use crate::yaml::path::FieldPath;
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::value::{Data, Value};
+use crate::yaml::write::{extent, head};
 
 /// A document that is yet to be spelled.
 #[derive(Clone, Debug)]
@@ -405,17 +406,27 @@ fn untouched_lines(document: &Document, value: &Value<'_>, out: &mut Vec<String>
         .unwrap();
     match &value.data {
         _ if same_origins(&original, value) => {
-            let (start, end) = (node.start(), node.end());
-            out.extend(
-                document
-                    .slice(start..end)
-                    .lines()
-                    .map(|line| line.trim().to_owned()),
-            );
+            let (start, end) = if node.node().has(Flags::IN_FLOW) {
+                (node.start(), node.end())
+            } else {
+                let line = document.slice(document.line_start(node.start())..node.start());
+                let is_first = line.trim().is_empty();
+                let start = if is_first {
+                    head(document, origin)
+                } else {
+                    node.start()
+                };
+                (start, extent(node))
+            };
+            let text = document.slice(start..end);
+            out.extend(text.lines().map(|line| line.trim().to_owned()));
         }
         Data::Mapping(entries) => {
-            for (_, value) in entries {
-                untouched_lines(document, value, out);
+            let keeps_key = |id, key: &str| document.cursor(id).key().unwrap() == key;
+            for (key, value) in entries {
+                if value.origin.is_some_and(|origin| keeps_key(origin, key)) {
+                    untouched_lines(document, value, out);
+                }
             }
         }
         Data::Sequence(items) => {
@@ -444,15 +455,16 @@ fn same_origins(a: &Value<'_>, b: &Value<'_>) -> bool {
     a == b && left == right
 }
 
-fn is_subsequence(mut lines: &[String], text: &str) -> Option<String> {
-    for line in text.lines() {
-        if let Some((first, rest)) = lines.split_first()
-            && line.trim().contains(first.as_str())
-        {
-            lines = rest;
+/// The first of `fragments` that is not in `text`, behind those before it.
+fn first_lost(fragments: &[String], text: &str) -> Option<String> {
+    let mut rest = text;
+    for fragment in fragments {
+        match rest.split_once(fragment.as_str()) {
+            Some((_, behind)) => rest = behind,
+            None => return Some(fragment.clone()),
         }
     }
-    lines.first().cloned()
+    None
 }
 
 fn check(
@@ -483,7 +495,7 @@ fn check(
     if is_unchanged {
         prop_assert_eq!(&edited, text);
     }
-    if let Some(lost) = is_subsequence(&lines, &edited) {
+    if let Some(lost) = first_lost(&lines, &edited) {
         return Err(TestCaseError::fail(format!(
             "`{lost}` is lost\n{text}\nbecame\n{edited}"
         )));

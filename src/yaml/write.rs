@@ -815,28 +815,7 @@ impl<'d> Rewrite<'d> {
             _ => None,
         };
         if node.has(Flags::IN_FLOW) {
-            let mut out = String::new();
-            let between = document.slice(node.key.end as usize..props);
-            if node.value.is_empty() && !node.key.is_empty() {
-                out.push_str(if between.contains(':') { " " } else { ": " });
-            }
-            let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
-            match &value.data {
-                Data::Scalar(scalar) => {
-                    let keep = if is_json {
-                        Some(Style::DoubleQuoted)
-                    } else {
-                        keep
-                    };
-                    let eol = self.layout.eol;
-                    scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, eol);
-                }
-                _ => {
-                    let style = if is_json { Flow::Json } else { Flow::Yaml };
-                    emit::flow(&mut out, value, style);
-                }
-            }
-            self.edit(props, end, out);
+            self.replace_in_flow(node, value, keep);
             return;
         }
         if node.next > id.0 + 1 && !node.has(Flags::FLOW) {
@@ -915,6 +894,30 @@ impl<'d> Rewrite<'d> {
             let at = line_end(text, end);
             self.edit(at, at, format!("{eol}{below}"));
         }
+    }
+
+    /// Puts another value in place of one in braces or brackets.
+    fn replace_in_flow(&mut self, node: &Node, value: &Value<'_>, keep: Option<Style>) {
+        let props = node.props as usize;
+        let mut out = String::new();
+        let between = self.document.slice(node.key.end as usize..props);
+        if node.value.is_empty() && !node.key.is_empty() {
+            out.push_str(if between.contains(':') { " " } else { ": " });
+        }
+        let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
+        if let Data::Scalar(scalar) = &value.data {
+            let keep = if is_json {
+                Some(Style::DoubleQuoted)
+            } else {
+                keep
+            };
+            let eol = self.layout.eol;
+            scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, eol);
+        } else {
+            let style = if is_json { Flow::Json } else { Flow::Yaml };
+            emit::flow(&mut out, value, style);
+        }
+        self.edit(props, node.value.end as usize, out);
     }
 
     /// The comment behind the `|` of a block scalar, with the blank before it.

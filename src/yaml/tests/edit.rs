@@ -57,7 +57,7 @@ fn check(before: &str, operations: &[&str], after: &str) {
     match edit(before, operations) {
         Ok(text) => {
             if text != after {
-                eprintln!("FAIL {before:?} {operations:?}\n  got {text:?}\n want {after:?}")
+                eprintln!("FAIL {before:?} {operations:?}\n  got {text:?}\n want {after:?}");
             }
         }
         Err(error) => eprintln!("FAIL {before:?} {operations:?}\n  {error}"),

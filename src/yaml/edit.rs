@@ -62,7 +62,7 @@ pub enum Spot<'k> {
 #[derive(Debug)]
 pub struct Editor<'d> {
     node: Cursor<'d>,
-    value: Value<'d>,
+    pub(super) value: Value<'d>,
     /// What was removed or renamed, for who looks for it later.
     gone: Vec<FieldPath>,
 }
@@ -521,7 +521,7 @@ fn first_error(diagnostics: &Diagnostics) -> Box<Diagnostic> {
 #[derive(Debug)]
 pub struct Edits<'d> {
     document: &'d Document,
-    edits: Vec<Edit>,
+    changes: Vec<Edit>,
     /// What each edited node is to hold.
     meant: BTreeMap<NodeId, Value<'d>>,
     /// Behind all edits at the same place.
@@ -536,7 +536,7 @@ impl<'d> Edits<'d> {
     pub const fn new(document: &'d Document) -> Self {
         Self {
             document,
-            edits: Vec::new(),
+            changes: Vec::new(),
             meant: BTreeMap::new(),
             appended: Vec::new(),
             new_items: BTreeMap::new(),
@@ -561,7 +561,7 @@ impl<'d> Edits<'d> {
                 .hint("make all changes of an object with one editor")
                 .into());
         }
-        self.edits
+        self.changes
             .extend(Rewrite::edits(node, &value, Purpose::Stay)?);
         self.meant.insert(id, value);
         Ok(())
@@ -633,9 +633,9 @@ impl<'d> Edits<'d> {
         from: &Document,
         object: &Value<'_>,
     ) -> Result<()> {
-        let last = list.children().last();
         let is_block = list.node().kind == Kind::Sequence && !list.node().has(Flags::FLOW);
-        let Some(last) = last.filter(|_| is_block) else {
+        let neighbour = list.children().last().filter(|_| is_block);
+        let Some(neighbour) = neighbour else {
             let mut editor = Editor::new(list)?;
             editor.push(&FieldPath::root(), object.clone().into_owned())?;
             return self.add(editor);
@@ -647,9 +647,9 @@ impl<'d> Edits<'d> {
                 .hint("push the item with that editor")
                 .into());
         }
-        let column = self.document.column(last.start());
+        let column = self.document.column(neighbour.start());
         let text = render(from, object, Position::Item { column })?;
-        let at = end_with_comments(last);
+        let at = end_with_comments(neighbour);
         let before = self.document.slice(0..at);
         let items = self.new_items.entry(list.id()).or_default();
         let is_open = items.is_empty() && !before.ends_with('\n');
@@ -664,7 +664,7 @@ impl<'d> Edits<'d> {
     /// # Errors
     /// If an alias elsewhere stands for what was changed, or the new text does not read as meant.
     pub fn finish(mut self) -> Result<Edited> {
-        let mut edits = std::mem::take(&mut self.edits);
+        let mut edits = std::mem::take(&mut self.changes);
         edits.append(&mut self.appended);
         close(self.document, &mut edits)?;
         let edited = Edited::unchecked(self.document, edits)?;

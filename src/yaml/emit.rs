@@ -46,7 +46,7 @@ impl Layout {
             Data::Sequence(items) if !items.is_empty() => self.sequence(out, items, column),
             Data::Scalar(scalar) => {
                 let body = column + self.unit;
-                let keep = self.style(scalar, None);
+                let keep = self.keep(scalar, None);
                 scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
             _ => flow(out, value, Flow::Yaml),
@@ -67,7 +67,7 @@ impl Layout {
             Data::Scalar(scalar) => {
                 out.push(' ');
                 let body = column + if slot == Slot::Item { 2 } else { self.unit };
-                let keep = self.style(scalar, keep);
+                let keep = self.keep(scalar, keep);
                 scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
             Data::Mapping(entries) if !entries.is_empty() => {
@@ -83,8 +83,8 @@ impl Layout {
         }
     }
 
-    /// The style to write a scalar in, if it is to be in that of another.
-    fn style(self, scalar: &Scalar<'_>, keep: Option<Style>) -> Option<Style> {
+    /// The style for a scalar: quotes for several lines where a block will not do.
+    fn keep(self, scalar: &Scalar<'_>, keep: Option<Style>) -> Option<Style> {
         let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
         if self.quoted && has_lines {
             Some(Style::DoubleQuoted)

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
 use crate::yaml::node::Cursor;
-use crate::yaml::value::Value;
+use crate::yaml::value::{Data, Value};
 
 /// One step of a [`FieldPath`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -242,7 +242,7 @@ fn quoted(inside: &str) -> Result<(Step, &str), Problem> {
     }
 }
 
-impl<'d> Cursor<'d> {
+impl Cursor<'_> {
     /// The node at `path` from this one; looks through aliases and merge keys.
     #[must_use]
     pub fn lookup(self, path: &FieldPath) -> Option<Self> {
@@ -254,7 +254,7 @@ impl<'d> Cursor<'d> {
     }
 }
 
-impl<'s> Value<'s> {
+impl Value<'_> {
     /// The value one step down.
     pub(crate) fn step(&self, step: &Step) -> Option<&Self> {
         match step {
@@ -282,7 +282,7 @@ impl<'s> Value<'s> {
     /// The items, if this is a sequence, to change them.
     pub(crate) fn items_mut(&mut self) -> Option<&mut Vec<Self>> {
         match &mut self.data {
-            crate::yaml::value::Data::Sequence(items) => Some(items),
+            Data::Sequence(items) => Some(items),
             _ => None,
         }
     }

@@ -362,10 +362,6 @@ impl<'d> Rewrite<'d> {
         let alias = entry.node().key_kind == KeyKind::Alias
             && (self.purpose == Purpose::Move || self.loses_anchor());
         let is_renamed = alias || !is_key_slice(key, entry) && entry.key()? != key;
-        if self.is_explicit(entry.id()) && (is_renamed || !entry.holds(value)) {
-            self.replace_entry(entry.id(), key, value);
-            return Ok(());
-        }
         if is_renamed {
             self.rename(entry.id(), key);
         }
@@ -818,37 +814,10 @@ impl<'d> Rewrite<'d> {
         self.edit(node.key.start as usize, node.key.end as usize, out);
     }
 
-    /// Whether an entry is written `? key`, with `: value` below.
-    fn is_explicit(&self, id: NodeId) -> bool {
-        let node = self.document.node(id);
-        let before = self
-            .document
-            .slice(node.entry as usize..node.key.start as usize);
-        !node.has(Flags::IN_FLOW) && before.starts_with('?')
-    }
-
-    /// Writes a whole entry anew.
-    fn replace_entry(&mut self, id: NodeId, key: &str, value: &Value<'_>) {
-        let node = self.document.node(id);
-        let column = self.document.column(node.entry as usize);
-        let end = node.value.end.max(node.key.end) as usize;
-        let at = end_of_entry(self.document.text(), end);
-        let layout = Layout {
-            quoted: takes_in(self.document.text(), at, column, value),
-            ..self.layout
-        };
-        let mut out = String::new();
-        layout.entry(&mut out, key, value, column);
-        if self.document.slice(0..end).ends_with('\n') {
-            out.push_str(layout.eol);
-        }
-        self.edit(node.entry as usize, end, out);
-    }
-
     /// Puts another value in place of a document's.
-    fn replace_root(&mut self, node: &Node, value: &Value<'_>) {
+    fn replace_root(&mut self, node: &Node, end: usize, value: &Value<'_>) {
         let document = self.document;
-        let (props, end) = (node.props as usize, node.value.end as usize);
+        let props = node.props as usize;
         let behind = end_of_entry(document.text(), end);
         let layout = Layout {
             quoted: takes_in(document.text(), behind, 0, value),
@@ -878,7 +847,8 @@ impl<'d> Rewrite<'d> {
         let document = self.document;
         let text = document.text();
         let node = document.node(id);
-        let (props, end) = (node.props as usize, node.value.end as usize);
+        let props = node.props as usize;
+        let mut end = node.value.end as usize;
         let keep = match (node.kind, &value.data) {
             (Kind::Scalar(style), Data::Scalar(Scalar::String(_))) if !node.value.is_empty() => {
                 Some(style)
@@ -886,32 +856,15 @@ impl<'d> Rewrite<'d> {
             _ => None,
         };
         if node.has(Flags::IN_FLOW) {
-            let mut out = String::new();
-            let between = document.slice(node.key.end as usize..props);
-            if node.value.is_empty() && !node.key.is_empty() {
-                out.push_str(if between.contains(':') { " " } else { ": " });
-            }
-            let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
-            match &value.data {
-                Data::Scalar(scalar) => {
-                    let keep = if is_json {
-                        Some(Style::DoubleQuoted)
-                    } else {
-                        keep
-                    };
-                    let eol = self.layout.eol;
-                    scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, eol);
-                }
-                _ => {
-                    let style = if is_json { Flow::Json } else { Flow::Yaml };
-                    emit::flow(&mut out, value, style);
-                }
-            }
-            self.edit(props, end, out);
+            self.replace_in_flow(node, value, keep);
             return;
         }
+        if node.next > id.0 + 1 && !node.has(Flags::FLOW) {
+            // The comments in it go.
+            end = end_with_comments(document.cursor(id));
+        }
         if node.key.is_empty() {
-            return self.replace_root(node, value);
+            return self.replace_root(node, end, value);
         }
         let column = document.column(node.entry as usize);
         let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == KeyKind::None;
@@ -973,8 +926,35 @@ impl<'d> Rewrite<'d> {
         }
     }
 
+    /// Puts another value in place of one in braces or brackets.
+    fn replace_in_flow(&mut self, node: &Node, value: &Value<'_>, keep: Option<Style>) {
+        let props = node.props as usize;
+        let mut out = String::new();
+        let between = self.document.slice(node.key.end as usize..props);
+        if node.value.is_empty() && !node.key.is_empty() {
+            out.push_str(if between.contains(':') { " " } else { ": " });
+        }
+        let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
+        if let Data::Scalar(scalar) = &value.data {
+            let keep = if is_json {
+                Some(Style::DoubleQuoted)
+            } else {
+                keep
+            };
+            let eol = self.layout.eol;
+            scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, eol);
+        } else {
+            let style = if is_json { Flow::Json } else { Flow::Yaml };
+            emit::flow(&mut out, value, style);
+        }
+        self.edit(props, node.value.end as usize, out);
+    }
+
     /// The comment behind the `|` of a block scalar, with the blank before it.
     fn header_comment(&self, node: &Node) -> &'d str {
+        if !matches!(node.kind, Kind::Scalar(_)) {
+            return "";
+        }
         let raw = self.document.slice(node.value.range());
         let header = raw
             .split('\n')
@@ -1145,7 +1125,8 @@ fn takes_in(text: &str, at: usize, column: usize, value: &Value<'_>) -> bool {
         .take_while(|line| line.trim().is_empty())
         .any(|line| line.starts_with([' ', '\t']));
     let keeps = last.ends_with("\n\n") || last == "\n";
-    comment_is_deeper || has_spaces || (keeps && blank_follows)
+    let is_open = at == text.len() && !text.ends_with('\n') && last.ends_with('\n');
+    comment_is_deeper || has_spaces || (keeps && blank_follows) || is_open
 }
 
 /// The text that `value` ends with in block style.
@@ -1211,25 +1192,27 @@ pub(super) fn lead_comments(text: &str, line: usize, column: usize, floor: usize
 
 /// Where the head comment of an entry or item that is the first on its line begins; without one,
 /// the start of that line.
-fn head(document: &Document, id: NodeId) -> usize {
+pub(super) fn head(document: &Document, id: NodeId) -> usize {
     let entry = document.node(id).entry as usize;
     let line = document.line_start(entry);
     // A line of a scalar in quotes may look like a comment.
     let floor = id.0.checked_sub(1).map_or(0, |before| {
         let before = document.node(NodeId(before));
-        let end = if before.next > id.0 {
-            before.props
+        if before.next == id.0 {
+            before.value.end as usize
+        } else if before.has(Flags::ANCHOR) || before.has(Flags::TAG) {
+            line_end(document.text(), before.props as usize)
+        } else if before.key.is_empty() {
+            document.bom()
         } else {
-            before.value.end
-        };
-        let end = end.max(before.key.end).min(document.node(id).entry);
-        end as usize
+            before.key.end as usize
+        }
     });
     lead_comments(document.text(), line, entry - line, floor)
 }
 
 /// The end of an entry's or item's text with its foot comment.
-fn extent(entry: Cursor<'_>) -> usize {
+pub(super) fn extent(entry: Cursor<'_>) -> usize {
     let document = entry.document();
     let text = document.text();
     let column = document.column(entry.start());

@@ -114,13 +114,8 @@ impl<'d> ResourceList<'d> {
                 .map_or(root.end(), yaml::end_with_comments);
             edits.push(self.lines_at(at, &keys.concat()));
         }
-        let length = self.root.document().text().len();
-        if edits.iter().any(|edit| edit.end == length) {
-            // Before what is added behind it.
-            let closing = yaml::close(self.root.document())?;
-            edits.splice(..0, closing);
-        }
-        Edited::new(self.root.document(), edits)
+        yaml::close_text(root.document(), &mut edits)?;
+        Edited::new(root.document(), edits)
     }
 
     /// Puts new items behind the others; where there are none, `keys` may get the key for them.

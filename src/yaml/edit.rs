@@ -42,9 +42,9 @@ use crate::yaml::guard::{self, kind};
 use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
 use crate::yaml::path::{FieldPath, Step};
 use crate::yaml::read::DuplicateKeys;
-use crate::yaml::render::{Position, close, render};
+use crate::yaml::render::{Position, render};
 use crate::yaml::value::{Data, Value};
-use crate::yaml::write::{Edit, Edited, Purpose, Rewrite, end_with_comments};
+use crate::yaml::write::{Edit, Edited, Purpose, Rewrite, close_text, end_with_comments};
 
 /// Where a new entry of a mapping goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -664,21 +664,9 @@ impl<'d> Edits<'d> {
     /// # Errors
     /// If an alias elsewhere stands for what was changed, or the new text does not read as meant.
     pub fn finish(mut self) -> Result<Edited> {
-        let length = self.document.text().len();
-        let mut edits = Vec::new();
-        if self.appended.iter().any(|edit| edit.start == length) {
-            let closing = close(self.document)?;
-            let is_done = |edit: &Edit| {
-                closing
-                    .iter()
-                    .any(|close| close.start < edit.end && edit.start < edit.end)
-            };
-            if !self.changes.iter().any(is_done) {
-                edits.extend(closing);
-            }
-        }
-        edits.append(&mut self.changes);
+        let mut edits = std::mem::take(&mut self.changes);
         edits.append(&mut self.appended);
+        close_text(self.document, &mut edits)?;
         let edited = Edited::unchecked(self.document, edits)?;
         if edited.is_changed() {
             self.check(&edited)?;

@@ -6,10 +6,9 @@ use crate::diagnostic::{Diagnostics, Result};
 use crate::source::Source;
 use crate::yaml::emit::{self, Layout};
 use crate::yaml::guard::{difference, wrong};
-use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
+use crate::yaml::node::{Cursor, Document, Flags, Kind};
 use crate::yaml::read::DuplicateKeys;
-use crate::yaml::scalar::Style;
-use crate::yaml::value::{Data, Value};
+use crate::yaml::value::Value;
 use crate::yaml::write::{self, Edit, Purpose, Rewrite};
 
 /// Where a value's text will stand.
@@ -168,32 +167,4 @@ fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> 
 /// A new value as block YAML that ends with a line break.
 pub(crate) fn to_string(value: &Value<'_>) -> String {
     fresh(value, Position::Document)
-}
-
-/// Edits that let lines be added behind a text that ends without a line break: a block scalar
-/// there has no last line break either, and must not gain one.
-pub(crate) fn close(document: &Document) -> Result<Vec<Edit>> {
-    let Some(last) = document
-        .nodes
-        .len()
-        .checked_sub(1)
-        .and_then(|last| u32::try_from(last).ok())
-    else {
-        return Ok(Vec::new());
-    };
-    let cursor = document.cursor(NodeId(last));
-    if !matches!(
-        cursor.node().kind,
-        Kind::Scalar(Style::Literal | Style::Folded)
-    ) {
-        return Ok(Vec::new());
-    }
-    let Some(scalar) = cursor.scalar()? else {
-        return Ok(Vec::new());
-    };
-    let value = Value {
-        origin: Some(cursor.id()),
-        data: Data::Scalar(scalar),
-    };
-    Rewrite::edits(cursor, &value, Purpose::Move)
 }

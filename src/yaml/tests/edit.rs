@@ -445,7 +445,7 @@ fn operations_follow_one_another() {
     check(
         "a: |+\n  x\nb: 2",
         &["remove b", "insert c 3"],
-        "a: |+\n  x\nc: 3",
+        "a: |+\n  x\nc: 3\n",
     );
     check(
         "- a\n- b\n\n# c\n",

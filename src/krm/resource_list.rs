@@ -114,7 +114,7 @@ impl<'d> ResourceList<'d> {
                 .map_or(root.end(), yaml::end_with_comments);
             edits.push(self.lines_at(at, &keys.concat()));
         }
-        yaml::close(self.root.document(), &mut edits)?;
+        yaml::close_text(self.root.document(), &mut edits)?;
         Edited::new(self.root.document(), edits)
     }
 

@@ -42,9 +42,9 @@ use crate::yaml::guard::{self, kind};
 use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
 use crate::yaml::path::{FieldPath, Step};
 use crate::yaml::read::DuplicateKeys;
-use crate::yaml::render::{Position, close, render};
+use crate::yaml::render::{Position, render};
 use crate::yaml::value::{Data, Value};
-use crate::yaml::write::{Edit, Edited, Purpose, Rewrite, end_with_comments};
+use crate::yaml::write::{Edit, Edited, Purpose, Rewrite, close_text, end_with_comments};
 
 /// Where a new entry of a mapping goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -666,7 +666,7 @@ impl<'d> Edits<'d> {
     pub fn finish(mut self) -> Result<Edited> {
         let mut edits = std::mem::take(&mut self.changes);
         edits.append(&mut self.appended);
-        close(self.document, &mut edits)?;
+        close_text(self.document, &mut edits)?;
         let edited = Edited::unchecked(self.document, edits)?;
         if edited.is_changed() {
             self.check(&edited)?;

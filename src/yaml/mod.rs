@@ -42,5 +42,5 @@ pub(crate) use emit::json;
 pub(crate) use parse::next_line;
 pub use write::Edited;
 
-pub(crate) use render::{close, render_json, to_string, update};
-pub(crate) use write::{Edit, end_with_comments};
+pub(crate) use render::{render_json, to_string, update};
+pub(crate) use write::{Edit, close_text, end_with_comments};

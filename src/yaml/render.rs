@@ -6,10 +6,9 @@ use crate::diagnostic::{Diagnostics, Result};
 use crate::source::Source;
 use crate::yaml::emit::{self, Layout};
 use crate::yaml::guard::{difference, wrong};
-use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId, Opened};
+use crate::yaml::node::{Cursor, Document, Flags, Kind};
 use crate::yaml::read::DuplicateKeys;
-use crate::yaml::scalar::Style;
-use crate::yaml::value::{Data, Value};
+use crate::yaml::value::Value;
 use crate::yaml::write::{self, Edit, Purpose, Rewrite};
 
 /// Where a value's text will stand.
@@ -170,36 +169,4 @@ fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> 
 /// A new value as block YAML that ends with a line break.
 pub(crate) fn to_string(value: &Value<'_>) -> String {
     fresh(value, Position::Document)
-}
-
-/// Lets lines be added behind a text that ends without a line break: a block scalar there has no
-/// last line break either, and must not gain one.
-pub(crate) fn close(document: &Document, edits: &mut Vec<Edit>) -> Result<()> {
-    let length = document.text().len();
-    let is_added_to = edits.iter().any(|edit| edit.start == length);
-    let is_replaced = |edit: &Edit| edit.start < length && edit.end == length;
-    let last = document.nodes.len().checked_sub(1);
-    let Some(last) = last.and_then(|last| u32::try_from(last).ok()) else {
-        return Ok(());
-    };
-    let cursor = document.cursor(NodeId(last));
-    if let Opened::Part(part) = cursor.open() {
-        return close(&part, edits);
-    }
-    let is_block = matches!(
-        cursor.node().kind,
-        Kind::Scalar(Style::Literal | Style::Folded)
-    );
-    if !is_added_to || !is_block || edits.iter().any(is_replaced) {
-        return Ok(());
-    }
-    if let Some(scalar) = cursor.scalar()? {
-        let value = Value {
-            origin: Some(cursor.id()),
-            data: Data::Scalar(scalar),
-        };
-        // Before what is added behind it.
-        edits.splice(..0, Rewrite::edits(cursor, &value, Purpose::Move)?);
-    }
-    Ok(())
 }

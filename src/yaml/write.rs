@@ -2,7 +2,8 @@
 //!
 //! A [`Value`] remembers the node each part of it was read from. [`Rewrite`] walks the two side by
 //! side and collects edits: a changed scalar keeps its style where it can, a new entry stands
-//! behind the sibling before it, a removed one goes with the comment lines directly above it.
+//! behind the sibling before it, a removed one goes with its comments. Which comments are whose,
+//! [`edit`](crate::yaml::edit) says.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,7 +18,6 @@ use crate::yaml::json;
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId, Opened};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
 use crate::yaml::read::DuplicateKeys;
-use crate::yaml::render::close;
 use crate::yaml::scalar::{self, Context, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 
@@ -120,6 +120,60 @@ pub(crate) fn apply(text: &str, range: Range<usize>, edits: &mut [Edit]) -> Stri
     out
 }
 
+/// Fits what edits put behind a text that ends without a line break: a block scalar there must not
+/// gain one, and where the last line is taken out, the line break before it is there already.
+pub(crate) fn close_text(document: &Document, edits: &mut Vec<Edit>) -> Result<()> {
+    let length = document.text().len();
+    let takes_out_last = edits.iter().any(|edit| {
+        let is_removal = edit.end == length && edit.start < length && edit.text.is_empty();
+        is_removal && document.slice(0..edit.start).ends_with('\n')
+    });
+    let is_behind = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
+    let Some(behind) = edits.iter_mut().find(is_behind) else {
+        return Ok(());
+    };
+    if takes_out_last && let Some(rest) = behind.text.strip_prefix(document.eol()) {
+        behind.text = rest.to_owned();
+    }
+    let closing = close(document)?;
+    let is_done = |edit: &Edit| {
+        let mut starts = closing.iter().map(|close| close.start);
+        starts.any(|start| edit.start <= start && start < edit.end)
+    };
+    if !edits.iter().any(is_done) {
+        // Before what is put behind.
+        edits.splice(..0, closing);
+    }
+    Ok(())
+}
+
+/// The edits that say in the header of a block scalar at the end of the text, which has no line
+/// break there, that it has none.
+fn close(document: &Document) -> Result<Vec<Edit>> {
+    let last = document.nodes.len().checked_sub(1);
+    let Some(last) = last.and_then(|last| u32::try_from(last).ok()) else {
+        return Ok(Vec::new());
+    };
+    let cursor = document.cursor(NodeId(last));
+    if let Opened::Part(part) = cursor.open() {
+        return close(&part);
+    }
+    if !matches!(
+        cursor.node().kind,
+        Kind::Scalar(Style::Literal | Style::Folded)
+    ) {
+        return Ok(Vec::new());
+    }
+    let Some(scalar) = cursor.scalar()? else {
+        return Ok(Vec::new());
+    };
+    let value = Value {
+        origin: Some(cursor.id()),
+        data: Data::Scalar(scalar),
+    };
+    Rewrite::edits(cursor, &value, Purpose::Move)
+}
+
 /// What the edited text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -142,8 +196,10 @@ pub(crate) struct Rewrite<'d> {
     top: NodeId,
     /// The anchored nodes in it whose aliases may stay.
     kept: BTreeSet<NodeId>,
-    /// Whether all the text is JSON, once that was asked.
+    /// Whether the text of that node is JSON, once that was asked.
     is_json: Option<bool>,
+    /// Whether entries or items of a block are taken out.
+    removes: bool,
     edits: Vec<Edit>,
 }
 
@@ -162,7 +218,6 @@ impl<'d> Rewrite<'d> {
         let mut kept = BTreeSet::new();
         if document.has_anchors && purpose == Purpose::Stay {
             keep_anchors(node, value, &mut kept);
-            check_aliases(node, &kept)?;
         }
         let mut rewrite = Self {
             document,
@@ -172,11 +227,15 @@ impl<'d> Rewrite<'d> {
             top: node.id(),
             kept,
             is_json: None,
+            removes: false,
             edits: Vec::new(),
         };
+        if rewrite.loses_anchor() {
+            check_aliases(node, &rewrite.kept)?;
+        }
         rewrite.node(node.id(), value)?;
         if purpose == Purpose::Stay {
-            close(document, &mut rewrite.edits)?;
+            close_text(document, &mut rewrite.edits)?;
         }
         Ok(rewrite.edits)
     }
@@ -235,6 +294,9 @@ impl<'d> Rewrite<'d> {
 
     /// Whether something that has an anchor is changed.
     fn loses_anchor(&self) -> bool {
+        if !self.document.has_anchors || self.purpose == Purpose::Move {
+            return false;
+        }
         let top = self.top.0..self.document.node(self.top).next;
         let mut ids = top.map(NodeId);
         ids.any(|id| self.document.node(id).has(Flags::ANCHOR) && !self.kept.contains(&id))
@@ -517,6 +579,7 @@ impl<'d> Rewrite<'d> {
             self.remove_in_flow(before, first, last, after, is_filled && after.is_none());
             return;
         }
+        self.removes = true;
         let text = document.text();
         let start = document.node(first).entry as usize;
         let mut end = extent(document.cursor(last));
@@ -601,15 +664,12 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Whether the document that is edited is JSON.
+    /// Whether what is edited is JSON.
     fn is_json(&mut self) -> bool {
-        let document = self.document;
-        *self.is_json.get_or_insert_with(|| {
-            let roots = document.roots.iter().copied();
-            let root = roots.take_while(|root| *root <= self.top.0).last();
-            let root = root.map(|root| document.cursor(NodeId(root)));
-            root.is_some_and(|root| root.is_flow() && json::scan(root.raw()).is_some())
-        })
+        let top = self.document.cursor(self.top);
+        *self
+            .is_json
+            .get_or_insert_with(|| top.is_flow() && json::scan(top.raw()).is_some())
     }
 
     /// The text of a new entry or item in braces or brackets.
@@ -656,18 +716,44 @@ impl<'d> Rewrite<'d> {
 
     /// The layout of what is put beside a child.
     fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
-        let text = self.document.text();
+        let _text = self.document.text();
         let quoted = match side {
             Side::Before(_) => false,
             Side::Behind(after) => {
                 let end = extent(self.document.cursor(after));
-                takes_in(text, end, column, value)
+                self.takes_in(end, column, value)
             }
         };
         Layout {
             quoted,
             ..self.layout
         }
+    }
+
+    /// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`, would
+    /// take in the blank lines or the comment below it, or below what is removed there.
+    fn takes_in(&self, at: usize, column: usize, value: &Value<'_>) -> bool {
+        let text = self.document.text();
+        let Some(last) = last_text(value).filter(|last| last.contains('\n')) else {
+            return false;
+        };
+        let rest = text.get(at..).unwrap_or_default();
+        let comment = rest.lines().find(|line| !line.trim().is_empty());
+        let comment_is_deeper = comment.is_some_and(|line| {
+            let spaces = line.len() - line.trim_start_matches(' ').len();
+            spaces > column && line.trim_start_matches(' ').starts_with('#')
+        });
+        let blank_follows = rest
+            .lines()
+            .next()
+            .is_none_or(|line| line.trim().is_empty());
+        let has_spaces = rest
+            .lines()
+            .take_while(|line| line.trim().is_empty())
+            .any(|line| line.starts_with([' ', '\t']));
+        let keeps = last.ends_with("\n\n") || last == "\n";
+        let is_open = at == text.len() && !text.ends_with('\n') && last.ends_with('\n');
+        comment_is_deeper || has_spaces || (keeps && (blank_follows || self.removes)) || is_open
     }
 
     fn children_column(&self, id: NodeId) -> usize {
@@ -820,7 +906,7 @@ impl<'d> Rewrite<'d> {
         let props = node.props as usize;
         let behind = end_of_entry(document.text(), end);
         let layout = Layout {
-            quoted: takes_in(document.text(), behind, 0, value),
+            quoted: self.takes_in(behind, 0, value),
             ..self.layout
         };
         let marker = document.slice(document.line_start(props)..props);
@@ -871,7 +957,7 @@ impl<'d> Rewrite<'d> {
         let slot = if is_item { Slot::Item } else { Slot::Entry };
         let mut out = String::new();
         let mut layout = self.body_layout(node, column, slot);
-        layout.quoted = takes_in(text, end_of_entry(text, end), column, value);
+        layout.quoted = self.takes_in(end_of_entry(text, end), column, value);
         layout.behind(&mut out, value, column, slot, keep);
         let behind_key = if is_item {
             node.key.end as usize
@@ -1099,34 +1185,6 @@ fn has_merge_key(mapping: Cursor<'_>) -> bool {
     mapping
         .children()
         .any(|entry| entry.key().is_ok_and(|key| key == "<<"))
-}
-
-/// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`, would
-/// take in the blank lines or the comment below it, or lack its last line break.
-fn takes_in(text: &str, at: usize, column: usize, value: &Value<'_>) -> bool {
-    let Some(last) = last_text(value).filter(|last| last.contains('\n')) else {
-        return false;
-    };
-    let rest = text.get(at..).unwrap_or_default();
-    if rest.is_empty() && !text.ends_with('\n') {
-        return true;
-    }
-    let comment = rest.lines().find(|line| !line.trim().is_empty());
-    let comment_is_deeper = comment.is_some_and(|line| {
-        let spaces = line.len() - line.trim_start_matches(' ').len();
-        spaces > column && line.trim_start_matches(' ').starts_with('#')
-    });
-    let blank_follows = rest
-        .lines()
-        .next()
-        .is_none_or(|line| line.trim().is_empty());
-    let has_spaces = rest
-        .lines()
-        .take_while(|line| line.trim().is_empty())
-        .any(|line| line.starts_with([' ', '\t']));
-    let keeps = last.ends_with("\n\n") || last == "\n";
-    let is_open = at == text.len() && !text.ends_with('\n') && last.ends_with('\n');
-    comment_is_deeper || has_spaces || (keeps && blank_follows) || is_open
 }
 
 /// The text that `value` ends with in block style.

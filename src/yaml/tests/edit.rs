@@ -442,6 +442,16 @@ fn operations_follow_one_another() {
         "e: # c\n- 0\n- f: 1\n",
     );
     check("a: 1\n", &["insert b 2", "remove b"], "a: 1\n");
+    check(
+        "a: |+\n  x\nb: 2",
+        &["remove b", "insert c 3"],
+        "a: |+\n  x\nc: 3\n",
+    );
+    check(
+        "- a\n- b\n\n# c\n",
+        &["remove [1]", r#"set [0] "p\n\n""#],
+        "- \"p\\n\\n\"\n\n# c\n",
+    );
     check("a: 'x'\n", &["set a 2", "set a \"y\""], "a: 'y'\n");
 }
 

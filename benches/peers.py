@@ -4,8 +4,9 @@
 usage: peers.py [BINARY] [--rounds R] [--large N] [--only PART ...]
 
 BINARY is target/release/krm-template if none is given. The contestants of a part take turns
-(A B A B ...), so that a machine that is busy for a while is busy for all of them: a ratio is the
-median of the ratios of one round each, and the range behind it holds the middle half of them.
+(A B A B ...), so that a machine that is busy for a while is busy for all of them, if not to the
+same effect: measure on a quiet one. A ratio is the median of the ratios of one round each, and the
+range behind it holds the middle half of them. The load at the start is printed first.
 Peak memory is what `/usr/bin/time -v` says of one more run. A peer that is not there is named and
 left out; a program that fails is an error. Peers: cat, /bin/true, kpt, ktmpl (`cargo install ktmpl`).
 """
@@ -130,7 +131,8 @@ def compare(contestants, rounds, input_size=None):
         middle, low, high = ratio(seconds, samples[-1])
         peak = one.peak()
         row = [one.name, f"{statistics.median(seconds) * 1e3:.2f} ms"]
-        row.append(f"{middle:.2f} ({low:.2f}–{high:.2f})")
+        digits = 2 if middle >= 0.1 else 4
+        row.append(f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})")
         row.append(size(peak) if peak else "?")
         if input_size:
             row.append(f"{peak / input_size:.2f}" if peak else "?")
@@ -267,6 +269,7 @@ def main():
     if not binary.exists():
         sys.exit(f"{binary} is not there: cargo build --release")
     failures = 0
+    print("load: {:.1f} {:.1f} {:.1f}, cores: {}\n".format(*os.getloadavg(), os.cpu_count()))
     with tempfile.TemporaryDirectory() as directory:
         parts = Parts(binary, pathlib.Path(directory), arguments.rounds, arguments.large)
         for name in arguments.only:

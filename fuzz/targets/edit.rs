@@ -11,9 +11,9 @@ fuzz_target!(|bytes: &[u8]| {
     let mut parts = bytes.rsplitn(2, |&byte| byte == 0);
     let (last, first) = (parts.next().unwrap_or_default(), parts.next());
     let (text, choices) = first.map_or((last, &[][..]), |first| (first, last));
-    if let Ok(text) = std::str::from_utf8(text) {
-        if let Err(difference) = edited(text, choices) {
-            panic!("{difference}");
-        }
+    if let Ok(text) = std::str::from_utf8(text)
+        && let Err(difference) = edited(text, choices)
+    {
+        panic!("{difference}");
     }
 });

@@ -33,8 +33,8 @@ fn expand(text: &str) {
         let options = Options {
             labels: vec![("label".to_owned(), "0".to_owned())],
             ignore_unknown_parameters: true,
-            strict: text.len() % 2 == 0,
-            require_name: text.len() % 3 == 0,
+            strict: text.len().is_multiple_of(2),
+            require_name: text.len().is_multiple_of(3),
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),
@@ -52,10 +52,10 @@ fn expand(text: &str) {
         assert!(!errors.contains("internal error"), "{text:?}\n{errors}");
     }
     let _ = report::results(&diagnostics);
-    if diagnostics.has_errors() {
+    let [yaml, json] = printed;
+    if diagnostics.has_errors() || json.is_empty() {
         return;
     }
-    let [yaml, json] = printed;
     let printed = read(&yaml);
     let lists = read(&json);
     let items = lists.first().and_then(|list| list.get("items"));

@@ -5,174 +5,26 @@
 //! behind the sibling before it, a removed one goes with its comments. Which comments are whose,
 //! [`edit`](crate::yaml::edit) says.
 
+mod comments;
+mod edited;
+mod flow;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
-use std::ops::Range;
-use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::source::Source;
-use crate::yaml::emit::{self, Flow, Layout, Slot};
-use crate::yaml::json;
-use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId, Opened};
-use crate::yaml::parse::{line_end, next_line, skip_blank};
+use crate::yaml::emit::{self, Layout, Slot};
+use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
+use crate::yaml::parse::{line_end, skip_blank};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::scalar::{self, Context, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 
-/// A byte range of a text and what replaces it.
-#[derive(Clone, Debug)]
-pub(crate) struct Edit {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) text: String,
-}
-
-impl Edit {
-    /// Puts `text` at an offset.
-    pub(crate) const fn insert(at: usize, text: String) -> Self {
-        Self {
-            start: at,
-            end: at,
-            text,
-        }
-    }
-}
-
-/// A text with edits made: what lies between them is never copied until it is printed.
-#[derive(Debug)]
-pub struct Edited {
-    source: Arc<Source>,
-    /// Sorted; none overlaps another.
-    edits: Vec<Edit>,
-}
-
-impl Edited {
-    /// The text of `document` with `edits` made.
-    ///
-    /// # Errors
-    /// If the text is YAML no more: an edit of a text with anchors may leave an alias of nothing.
-    pub(crate) fn new(document: &Document, edits: Vec<Edit>) -> Result<Self> {
-        let edited = Self::unchecked(document, edits)?;
-        if document.has_anchors && !edited.edits.is_empty() {
-            let source = Source::new("output", edited.to_string());
-            Document::parse(&source)?;
-        }
-        Ok(edited)
-    }
-
-    /// The text of `document` with `edits` made, which the caller is to read again.
-    pub(crate) fn unchecked(document: &Document, mut edits: Vec<Edit>) -> Result<Self> {
-        edits.sort_by_key(|edit| (edit.start, edit.end));
-        let ends = edits.iter().map(|edit| edit.end);
-        let overlap = ends
-            .zip(edits.iter().skip(1))
-            .find(|(end, next)| next.start < *end);
-        if let Some((end, next)) = overlap {
-            return Err(Diagnostic::error("internal error: two edits overlap")
-                .at(document.place(next.start..end))
-                .hint("please report this: nothing was written")
-                .into());
-        }
-        Ok(Self {
-            source: Arc::clone(&document.source),
-            edits,
-        })
-    }
-
-    /// Whether there are any edits.
-    #[must_use]
-    pub const fn is_changed(&self) -> bool {
-        !self.edits.is_empty()
-    }
-
-    /// The text in pieces, in order.
-    pub fn pieces(&self) -> impl Iterator<Item = &str> {
-        let text = self.source.text();
-        let starts = std::iter::once(0).chain(self.edits.iter().map(|edit| edit.end));
-        let ends = self.edits.iter().map(|edit| edit.start).chain([text.len()]);
-        let gaps = starts
-            .zip(ends)
-            .map(|(start, end)| text.get(start..end).unwrap_or_default());
-        let texts = self.edits.iter().map(|edit| edit.text.as_str()).chain([""]);
-        gaps.zip(texts).flat_map(|(gap, text)| [gap, text])
-    }
-}
-
-impl fmt::Display for Edited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pieces().try_for_each(|piece| f.write_str(piece))
-    }
-}
-
-/// Copies `range` of `text`, with the edits in it made. Edits must not overlap.
-pub(crate) fn apply(text: &str, range: Range<usize>, edits: &mut [Edit]) -> String {
-    edits.sort_by_key(|edit| (edit.start, edit.end));
-    let mut out = String::with_capacity(range.len() + 64);
-    let mut at = range.start;
-    for edit in edits.iter() {
-        out.push_str(text.get(at..edit.start).unwrap_or_default());
-        out.push_str(&edit.text);
-        at = edit.end;
-    }
-    out.push_str(text.get(at..range.end).unwrap_or_default());
-    out
-}
-
-/// Fits what edits put behind a text that ends without a line break: a block scalar there must not
-/// gain one, and where the last line is taken out, the line break before it is there already.
-pub(crate) fn close_text(document: &Document, edits: &mut Vec<Edit>) -> Result<()> {
-    let length = document.text().len();
-    let takes_out_last = edits.iter().any(|edit| {
-        let is_removal = edit.end == length && edit.start < length && edit.text.is_empty();
-        is_removal && document.slice(0..edit.start).ends_with('\n')
-    });
-    let is_behind = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
-    let Some(behind) = edits.iter_mut().find(is_behind) else {
-        return Ok(());
-    };
-    if takes_out_last && let Some(rest) = behind.text.strip_prefix(document.eol()) {
-        behind.text = rest.to_owned();
-    }
-    let closing = close(document)?;
-    let is_done = |edit: &Edit| {
-        let mut starts = closing.iter().map(|close| close.start);
-        starts.any(|start| edit.start <= start && start < edit.end)
-    };
-    if !edits.iter().any(is_done) {
-        // Before what is put behind.
-        edits.splice(..0, closing);
-    }
-    Ok(())
-}
-
-/// The edits that say in the header of a block scalar at the end of the text, which has no line
-/// break there, that it has none.
-fn close(document: &Document) -> Result<Vec<Edit>> {
-    let last = document.nodes.len().checked_sub(1);
-    let Some(last) = last.and_then(|last| u32::try_from(last).ok()) else {
-        return Ok(Vec::new());
-    };
-    let cursor = document.cursor(NodeId(last));
-    if let Opened::Part(part) = cursor.open() {
-        return close(&part);
-    }
-    if !matches!(
-        cursor.node().kind,
-        Kind::Scalar(Style::Literal | Style::Folded)
-    ) {
-        return Ok(Vec::new());
-    }
-    let Some(scalar) = cursor.scalar()? else {
-        return Ok(Vec::new());
-    };
-    let value = Value {
-        origin: Some(cursor.id()),
-        data: Data::Scalar(scalar),
-    };
-    Rewrite::edits(cursor, &value, Purpose::Move)
-}
+use comments::{end_of_entry, ends_kept_block, moves_up, skip_blank_lines};
+pub(crate) use comments::{end_with_comments, head_comments};
+pub(super) use comments::{extent, head, lead_comments, reindent};
+pub use edited::Edited;
+pub(crate) use edited::{Edit, apply, close_text};
 
 /// What the edited text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -595,115 +447,10 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Removes children in braces or brackets, with a comma. If something is put in their place,
-    /// no line of theirs stays.
-    fn remove_in_flow(
-        &mut self,
-        before: Option<NodeId>,
-        first: NodeId,
-        last: NodeId,
-        after: Option<NodeId>,
-        is_filled: bool,
-    ) {
-        let document = self.document;
-        let text = document.text();
-        let start = document.node(first).entry as usize;
-        let end = document.node(last).value.end as usize;
-        let comma = skip_blank(text, end);
-        let has_comma = text.get(comma..).is_some_and(|rest| rest.starts_with(','));
-        let ends_at = if has_comma { comma + 1 } else { end };
-        if self.is_on_own_line(start) && rest_is_blank(text, ends_at) && !is_filled {
-            if let (Some(before), false) = (before, has_comma) {
-                let at = skip_blank(text, document.node(before).value.end as usize);
-                if text.get(at..).is_some_and(|rest| rest.starts_with(',')) {
-                    self.edit(at, at + 1, "");
-                }
-            }
-            self.edit(head(document, first), next_line(text, ends_at), "");
-            return;
-        }
-        match (before, after) {
-            (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
-            (Some(before), None) => self.edit(document.node(before).value.end as usize, end, ""),
-            (None, None) => self.edit(start, end, ""),
-        }
-    }
-
     fn is_on_own_line(&self, at: usize) -> bool {
         let line = self.document.line_start(at);
         let before = self.document.slice(line..at);
         before.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
-    }
-
-    /// How the collection in braces or brackets is written.
-    fn flow_style(&mut self, id: NodeId) -> Flow {
-        let document = self.document;
-        let is_json = self.is_json();
-        let Some(child) = document.children(id).next() else {
-            return if is_json { Flow::Json } else { Flow::Yaml };
-        };
-        let node = child.node();
-        let quoted = KeyKind::Scalar(Style::DoubleQuoted);
-        if !is_json && node.key_kind != quoted {
-            return Flow::Yaml;
-        }
-        let between = document.slice(node.key.end as usize..node.props as usize);
-        let rest = document.slice(node.value.end as usize..document.node(id).value.end as usize);
-        let is_tight = if node.key_kind == KeyKind::None {
-            rest.starts_with(',') && !rest.starts_with([' ', '\n', '\r']) && {
-                let next = rest.trim_start_matches(',');
-                !next.starts_with(|first: char| first.is_ascii_whitespace())
-            }
-        } else {
-            between == ":"
-        };
-        if is_tight {
-            Flow::TightJson
-        } else {
-            Flow::Json
-        }
-    }
-
-    /// Whether what is edited is JSON.
-    fn is_json(&mut self) -> bool {
-        let top = self.document.cursor(self.top);
-        *self
-            .is_json
-            .get_or_insert_with(|| top.is_flow() && json::scan(top.raw()).is_some())
-    }
-
-    /// The text of a new entry or item in braces or brackets.
-    fn flow_text(&self, side: Side, style: Flow, key: Option<&str>, value: &Value<'_>) -> String {
-        let mut out = String::new();
-        let sibling = self.document.node(side.sibling()).entry as usize;
-        let is_wide = style != Flow::Yaml && self.is_on_own_line(sibling);
-        if let Some(key) = key {
-            emit::flow_key(&mut out, key, style);
-        }
-        if is_wide {
-            let indentation = self.indentation(sibling);
-            let width = self.json_width(side.sibling(), indentation.len());
-            let mut json = String::new();
-            emit::json(&mut json, value, Some(width), 0);
-            let eol = format!("{}{indentation}", self.layout.eol);
-            out.push_str(&json.replace('\n', &eol));
-        } else {
-            emit::flow(&mut out, value, style);
-        }
-        out
-    }
-
-    /// How much deeper than the line of its parent a child of JSON on several lines stands.
-    fn json_width(&self, child: NodeId, indentation: usize) -> usize {
-        let parents = self.document.nodes.iter().take(child.0 as usize).rev();
-        let parent = parents
-            .zip((0..child.0).rev())
-            .find(|(node, _)| node.next > child.0);
-        let outer = parent.map_or(0, |(node, _)| self.indentation(node.entry as usize).len());
-        match indentation.saturating_sub(outer) {
-            0 => 2,
-            width => width,
-        }
     }
 
     /// The white space that the line at `at` begins with.
@@ -826,55 +573,6 @@ impl<'d> Rewrite<'d> {
             }
         }
         self.edit(at, at, out);
-    }
-
-    /// What stands between entries on one line.
-    fn comma(&mut self, child: NodeId) -> &'static str {
-        let mut parents = (0..child.0).rev().map(NodeId);
-        let parent = parents.find(|parent| self.document.node(*parent).next > child.0);
-        match parent.map(|parent| self.flow_style(parent)) {
-            Some(Flow::TightJson) => ",",
-            _ => ", ",
-        }
-    }
-
-    fn insert_in_flow(&mut self, kept: &Kept, after: NodeId, texts: &[String]) {
-        let text = self.document.text();
-        let node = self.document.node(after);
-        let (start, end) = (node.entry as usize, node.value.end as usize);
-        if !self.is_on_own_line(start) {
-            let comma = self.comma(after);
-            let texts = texts.iter().map(|text| format!("{comma}{text}"));
-            self.edit(end, end, texts.collect::<String>());
-            return;
-        }
-        let eol = self.layout.eol;
-        let indentation = self.indentation(start);
-        let next = skip_blank(text, end);
-        let has_comma = text.get(next..).is_some_and(|rest| rest.starts_with(','));
-        let is_last = kept.pairs.last().is_some_and(|(last, _)| *last == after)
-            && kept.children.last() != Some(&after);
-        if has_comma && rest_is_blank(text, next + 1) && !is_last {
-            let lines = texts
-                .iter()
-                .map(|text| format!("{indentation}{text},{eol}"));
-            let at = next_line(text, next);
-            self.edit(at, at, lines.collect::<String>());
-        } else if !has_comma && rest_is_blank(text, end) {
-            // A comment on the line stays where it is.
-            let lines: Vec<String> = texts
-                .iter()
-                .map(|text| format!("{eol}{indentation}{text}"))
-                .collect();
-            let at = line_end(text, end);
-            self.edit(end, end, ",");
-            self.edit(at, at, lines.join(","));
-        } else {
-            let lines = texts
-                .iter()
-                .map(|text| format!(",{eol}{indentation}{text}"));
-            self.edit(end, end, lines.collect::<String>());
-        }
     }
 
     fn rename(&mut self, id: NodeId, key: &str) {
@@ -1010,30 +708,6 @@ impl<'d> Rewrite<'d> {
             let at = line_end(text, end);
             self.edit(at, at, format!("{eol}{below}"));
         }
-    }
-
-    /// Puts another value in place of one in braces or brackets.
-    fn replace_in_flow(&mut self, node: &Node, value: &Value<'_>, keep: Option<Style>) {
-        let props = node.props as usize;
-        let mut out = String::new();
-        let between = self.document.slice(node.key.end as usize..props);
-        if node.value.is_empty() && !node.key.is_empty() {
-            out.push_str(if between.contains(':') { " " } else { ": " });
-        }
-        let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
-        if let Data::Scalar(scalar) = &value.data {
-            let keep = if is_json {
-                Some(Style::DoubleQuoted)
-            } else {
-                keep
-            };
-            let eol = self.layout.eol;
-            scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, eol);
-        } else {
-            let style = if is_json { Flow::Json } else { Flow::Yaml };
-            emit::flow(&mut out, value, style);
-        }
-        self.edit(props, node.value.end as usize, out);
     }
 
     /// The comment behind the `|` of a block scalar, with the blank before it.
@@ -1219,120 +893,6 @@ fn is_slice_of(scalar: &Scalar<'_>, raw: &str, style: Style) -> bool {
     std::ptr::eq(*text, inner)
 }
 
-/// Behind the line on which an entry ends.
-fn end_of_entry(text: &str, end: usize) -> usize {
-    if text.get(..end).is_some_and(|before| before.ends_with('\n')) {
-        end
-    } else {
-        next_line(text, end)
-    }
-}
-
-/// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
-/// than `column` and no less, and behind `floor`.
-pub(super) fn lead_comments(text: &str, line: usize, column: usize, floor: usize) -> usize {
-    let mut start = line;
-    while start > floor {
-        let above = text.get(..start - 1).unwrap_or_default();
-        let from = above.rfind('\n').map_or(0, |newline| newline + 1);
-        let content = above.get(from..).unwrap_or_default();
-        let spaces = content.len() - content.trim_start_matches([' ', '\t']).len();
-        let is_comment = content
-            .get(spaces..)
-            .is_some_and(|rest| rest.starts_with('#'));
-        if spaces != column || !is_comment || from < floor {
-            break;
-        }
-        start = from;
-    }
-    start
-}
-
-/// Where the head comment of an entry or item that is the first on its line begins; without one,
-/// the start of that line.
-pub(super) fn head(document: &Document, id: NodeId) -> usize {
-    let entry = document.node(id).entry as usize;
-    let line = document.line_start(entry);
-    // A line of a scalar in quotes may look like a comment.
-    let floor = id.0.checked_sub(1).map_or(0, |before| {
-        let before = document.node(NodeId(before));
-        if before.next == id.0 {
-            before.value.end as usize
-        } else if before.has(Flags::ANCHOR) || before.has(Flags::TAG) {
-            line_end(document.text(), before.props as usize)
-        } else if before.key.is_empty() {
-            document.bom()
-        } else {
-            before.key.end as usize
-        }
-    });
-    lead_comments(document.text(), line, entry - line, floor)
-}
-
-/// The end of an entry's or item's text with its foot comment.
-pub(super) fn extent(entry: Cursor<'_>) -> usize {
-    let document = entry.document();
-    let text = document.text();
-    let column = document.column(entry.start());
-    let end = end_with_comments(entry);
-    let mut at = end;
-    loop {
-        let after = next_line(text, at);
-        let line = document.slice(at..after);
-        let content = line.trim_start_matches(' ');
-        let spaces = line.len() - content.len();
-        if !content.starts_with('#') || spaces < column {
-            let is_foot = content.trim().is_empty() || spaces < column;
-            return if is_foot { at } else { end };
-        }
-        at = after;
-    }
-}
-
-/// Behind the blank lines at `at`, and the spaces of the line that follows them.
-fn moves_up(text: &str, at: usize) -> usize {
-    let at = skip_blank_lines(text, at);
-    let rest = text.get(at..).unwrap_or_default();
-    at + rest.len() - rest.trim_start_matches(' ').len()
-}
-
-fn skip_blank_lines(text: &str, at: usize) -> usize {
-    let mut at = at;
-    while at < text.len() {
-        let after = next_line(text, at);
-        let line = text.get(at..after).unwrap_or_default();
-        if !line.trim().is_empty() {
-            break;
-        }
-        at = after;
-    }
-    at
-}
-
-/// Whether what stands before `start`, where child `id` is taken out, is a block scalar that would
-/// take in the blank lines behind.
-fn ends_kept_block(document: &Document, id: NodeId, start: usize) -> bool {
-    let Some(before) = id.0.checked_sub(1).map(NodeId) else {
-        return false;
-    };
-    let node = document.node(before);
-    let raw = document.slice(node.value.range());
-    let header = raw.split([' ', '\n', '\r']).next().unwrap_or_default();
-    matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded))
-        && header.contains('+')
-        && document
-            .slice(node.value.end as usize..start)
-            .trim()
-            .is_empty()
-}
-
-/// Whether nothing but a comment follows on the line.
-fn rest_is_blank(text: &str, at: usize) -> bool {
-    let rest = text.get(at..line_end(text, at)).unwrap_or_default();
-    let rest = rest.trim_start_matches([' ', '\t']);
-    rest.is_empty() || rest.starts_with('#')
-}
-
 /// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
 fn layout_of(node: Cursor<'_>) -> Layout {
     let document = node.document();
@@ -1366,77 +926,4 @@ fn layout_of(node: Cursor<'_>) -> Layout {
     layout.unit = unit.unwrap_or(layout.unit);
     layout.sequence = sequence.unwrap_or(layout.sequence);
     layout
-}
-
-/// Moves every line of `text` but the first by `to - from` columns; empty lines stay empty.
-pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
-    if from == to || !text.contains('\n') {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + text.len() / 16);
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        if index == 0 || line == "\n" || line == "\r\n" {
-            out.push_str(line);
-        } else if to > from {
-            emit::indent(&mut out, to - from);
-            out.push_str(line);
-        } else {
-            let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
-            out.push_str(line.get(spaces.min(from - to)..).unwrap_or_default());
-        }
-    }
-    Cow::Owned(out)
-}
-
-/// The comment lines that belong to an item: those directly above its dash and those between the
-/// dash and its value, without indentation.
-pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
-    let document = item.document();
-    let node = item.node();
-    let entry = node.entry as usize;
-    let line = document.line_start(entry);
-    let mut comments = Vec::new();
-    if document.slice(line..entry).bytes().all(|byte| byte == b' ') {
-        let start = head(document, item.id());
-        comments.extend(document.slice(start..line).lines().map(str::trim));
-    }
-    if !node.has(Flags::IN_FLOW) {
-        let between = document.slice(node.key.end as usize..node.props as usize);
-        comments.extend(
-            between
-                .lines()
-                .map(str::trim)
-                .filter(|line| line.starts_with('#')),
-        );
-    }
-    comments
-}
-
-/// The end of an item's text: behind its last value and the comment lines below that are
-/// indented deeper than its dash.
-pub(crate) fn end_with_comments(item: Cursor<'_>) -> usize {
-    let document = item.document();
-    let text = document.text();
-    let node = item.node();
-    let column = document.column(node.entry as usize);
-    let last = document.cursor(NodeId(node.next.saturating_sub(1)));
-    // An item that is deferred has blank lines and comments behind its text.
-    let last_end = match last.open() {
-        Opened::Part(part) => part.cursor(NodeId(0)).end(),
-        Opened::Here(_) => node.value.end as usize,
-    };
-    let mut end = end_of_entry(text, last_end);
-    let mut at = end;
-    while at < text.len() {
-        let after = next_line(text, at);
-        let line = document.slice(at..after);
-        let content = line.trim_start_matches(' ');
-        if content.starts_with('#') && line.len() - content.len() > column {
-            end = after;
-        } else if !content.trim().is_empty() {
-            break;
-        }
-        at = after;
-    }
-    end
 }

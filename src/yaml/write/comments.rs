@@ -1,0 +1,200 @@
+//! Which lines belong to an entry or item: its comments, and what moves with it.
+
+use std::borrow::Cow;
+
+use crate::yaml::emit;
+use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId, Opened};
+use crate::yaml::parse::{line_end, next_line};
+use crate::yaml::scalar::Style;
+
+/// Behind the line on which an entry ends.
+pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
+    if text.get(..end).is_some_and(|before| before.ends_with('\n')) {
+        end
+    } else {
+        next_line(text, end)
+    }
+}
+
+/// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
+/// than `column` and no less, and behind `floor`.
+pub(in crate::yaml) fn lead_comments(
+    text: &str,
+    line: usize,
+    column: usize,
+    floor: usize,
+) -> usize {
+    let mut start = line;
+    while start > floor {
+        let above = text.get(..start - 1).unwrap_or_default();
+        let from = above.rfind('\n').map_or(0, |newline| newline + 1);
+        let content = above.get(from..).unwrap_or_default();
+        let spaces = content.len() - content.trim_start_matches([' ', '\t']).len();
+        let is_comment = content
+            .get(spaces..)
+            .is_some_and(|rest| rest.starts_with('#'));
+        if spaces != column || !is_comment || from < floor {
+            break;
+        }
+        start = from;
+    }
+    start
+}
+
+/// Where the head comment of an entry or item that is the first on its line begins; without one,
+/// the start of that line.
+pub(in crate::yaml) fn head(document: &Document, id: NodeId) -> usize {
+    let entry = document.node(id).entry as usize;
+    let line = document.line_start(entry);
+    // A line of a scalar in quotes may look like a comment.
+    let floor = id.0.checked_sub(1).map_or(0, |before| {
+        let before = document.node(NodeId(before));
+        if before.next == id.0 {
+            before.value.end as usize
+        } else if before.has(Flags::ANCHOR) || before.has(Flags::TAG) {
+            line_end(document.text(), before.props as usize)
+        } else if before.key.is_empty() {
+            document.bom()
+        } else {
+            before.key.end as usize
+        }
+    });
+    lead_comments(document.text(), line, entry - line, floor)
+}
+
+/// The end of an entry's or item's text with its foot comment.
+pub(in crate::yaml) fn extent(entry: Cursor<'_>) -> usize {
+    let document = entry.document();
+    let text = document.text();
+    let column = document.column(entry.start());
+    let end = end_with_comments(entry);
+    let mut at = end;
+    loop {
+        let after = next_line(text, at);
+        let line = document.slice(at..after);
+        let content = line.trim_start_matches(' ');
+        let spaces = line.len() - content.len();
+        if !content.starts_with('#') || spaces < column {
+            let is_foot = content.trim().is_empty() || spaces < column;
+            return if is_foot { at } else { end };
+        }
+        at = after;
+    }
+}
+
+/// Behind the blank lines at `at`, and the spaces of the line that follows them.
+pub(super) fn moves_up(text: &str, at: usize) -> usize {
+    let at = skip_blank_lines(text, at);
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.len() - rest.trim_start_matches(' ').len()
+}
+
+pub(super) fn skip_blank_lines(text: &str, at: usize) -> usize {
+    let mut at = at;
+    while at < text.len() {
+        let after = next_line(text, at);
+        let line = text.get(at..after).unwrap_or_default();
+        if !line.trim().is_empty() {
+            break;
+        }
+        at = after;
+    }
+    at
+}
+
+/// Whether what stands before `start`, where child `id` is taken out, is a block scalar that would
+/// take in the blank lines behind.
+pub(super) fn ends_kept_block(document: &Document, id: NodeId, start: usize) -> bool {
+    let Some(before) = id.0.checked_sub(1).map(NodeId) else {
+        return false;
+    };
+    let node = document.node(before);
+    let raw = document.slice(node.value.range());
+    let header = raw.split([' ', '\n', '\r']).next().unwrap_or_default();
+    matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded))
+        && header.contains('+')
+        && document
+            .slice(node.value.end as usize..start)
+            .trim()
+            .is_empty()
+}
+
+/// Whether nothing but a comment follows on the line.
+pub(super) fn rest_is_blank(text: &str, at: usize) -> bool {
+    let rest = text.get(at..line_end(text, at)).unwrap_or_default();
+    let rest = rest.trim_start_matches([' ', '\t']);
+    rest.is_empty() || rest.starts_with('#')
+}
+
+/// Moves every line of `text` but the first by `to - from` columns; empty lines stay empty.
+pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
+    if from == to || !text.contains('\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if index == 0 || line == "\n" || line == "\r\n" {
+            out.push_str(line);
+        } else if to > from {
+            emit::indent(&mut out, to - from);
+            out.push_str(line);
+        } else {
+            let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
+            out.push_str(line.get(spaces.min(from - to)..).unwrap_or_default());
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The comment lines that belong to an item: those directly above its dash and those between the
+/// dash and its value, without indentation.
+pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
+    let document = item.document();
+    let node = item.node();
+    let entry = node.entry as usize;
+    let line = document.line_start(entry);
+    let mut comments = Vec::new();
+    if document.slice(line..entry).bytes().all(|byte| byte == b' ') {
+        let start = head(document, item.id());
+        comments.extend(document.slice(start..line).lines().map(str::trim));
+    }
+    if !node.has(Flags::IN_FLOW) {
+        let between = document.slice(node.key.end as usize..node.props as usize);
+        comments.extend(
+            between
+                .lines()
+                .map(str::trim)
+                .filter(|line| line.starts_with('#')),
+        );
+    }
+    comments
+}
+
+/// The end of an item's text: behind its last value and the comment lines below that are
+/// indented deeper than its dash.
+pub(crate) fn end_with_comments(item: Cursor<'_>) -> usize {
+    let document = item.document();
+    let text = document.text();
+    let node = item.node();
+    let column = document.column(node.entry as usize);
+    let last = document.cursor(NodeId(node.next.saturating_sub(1)));
+    // An item that is deferred has blank lines and comments behind its text.
+    let last_end = match last.open() {
+        Opened::Part(part) => part.cursor(NodeId(0)).end(),
+        Opened::Here(_) => node.value.end as usize,
+    };
+    let mut end = end_of_entry(text, last_end);
+    let mut at = end;
+    while at < text.len() {
+        let after = next_line(text, at);
+        let line = document.slice(at..after);
+        let content = line.trim_start_matches(' ');
+        if content.starts_with('#') && line.len() - content.len() > column {
+            end = after;
+        } else if !content.trim().is_empty() {
+            break;
+        }
+        at = after;
+    }
+    end
+}

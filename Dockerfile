@@ -35,11 +35,14 @@ ARG BINARY=target/release/krm-template
 COPY ${BINARY} /krm-template
 
 FROM ${RUST_IMAGE} AS build
+# The commit that `krm-template --version` names: there is no repository in here.
+ARG REVISION=
 WORKDIR /src
 COPY . .
 # With the target named, the flags are for the program and not for build scripts.
 RUN set -eu; \
     host="$(rustc -vV | sed -n 's/^host: //p')"; \
+    export KRM_TEMPLATE_COMMIT="$REVISION"; \
     RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked --target "$host"; \
     cp "target/$host/release/krm-template" /krm-template
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Runs whole processes side by side and prints ratios; docs/performance.md says what they mean.
 
-usage: peers.py [BINARY] [--rounds R] [--large N] [--only PART ...]
+usage: peers.sh [BINARY] [--rounds R] [--large N] [--only PART ...]
 
 BINARY is target/release/krm-template if none is given. The contestants of a part take turns
 (A B A B ...), so that a machine that is busy for a while is busy for all of them, if not to the
 same effect: measure on a quiet one. A ratio is the median of the ratios of one round each, and the
 range behind it holds the middle half of them. The load at the start is printed first.
 Peak memory is what `/usr/bin/time -v` says of one more run. A peer that is not there is named and
-left out; a program that fails is an error. Peers: cat, /bin/true, kpt, ktmpl (`cargo install ktmpl`).
+left out; a program that fails is an error. Peers: cat, /bin/true, kpt, oc, ktmpl
+(`cargo install ktmpl`).
 """
 
 import argparse
@@ -143,7 +144,7 @@ def compare(contestants, rounds, input_size=None):
 class Parts:
     """What is measured: each method that is named in `ALL` prints one table."""
 
-    ALL = ["start", "items", "expand", "kpt", "ktmpl", "growth", "parameters"]
+    ALL = ["start", "items", "expand", "oc", "kpt", "ktmpl", "growth", "parameters"]
 
     def __init__(self, binary, inputs, rounds, large):
         self.binary, self.inputs, self.rounds, self.large = binary, inputs, rounds, large
@@ -191,6 +192,12 @@ class Parts:
             Contestant("cat", ["cat"], feed=openshift),
         ]
         compare(contestants, self.rounds, openshift.stat().st_size)
+
+    def oc(self):
+        """Template of 10,000 objects, 205 parameters, against `oc process`"""
+        path = self.objects(10_000, "openshift")
+        oc = Contestant("oc", ["oc", "process", "--local", "-f", path, "-o", "yaml"])
+        compare([self.process(path), oc], max(3, self.rounds // 4), path.stat().st_size)
 
     def kpt(self):
         """`kpt fn eval` on 1,000 items: our share of it"""

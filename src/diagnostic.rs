@@ -1,5 +1,8 @@
 //! The one shape of everything that is reported: errors, warnings and information.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use crate::source::Place;
 
 /// How much a [`Diagnostic`] matters, as a ResourceList result states it.
@@ -26,7 +29,7 @@ impl Severity {
 }
 
 /// The Kubernetes object a [`Diagnostic`] is about, and the file it came from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectReference {
     /// `apiVersion`, as written.
     pub api_version: String,
@@ -47,6 +50,8 @@ pub struct ObjectReference {
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
+    /// The rule of `validate` that it breaks, where one has been named.
+    pub rule: Option<&'static str>,
     /// What is wrong, in one sentence: lower case, no final period, the user's names in backticks.
     pub message: String,
     /// Where in the text.
@@ -70,6 +75,7 @@ impl Diagnostic {
     fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self {
             severity,
+            rule: None,
             message: message.into(),
             place: None,
             conceals: false,
@@ -96,6 +102,13 @@ impl Diagnostic {
     #[must_use]
     pub fn info(message: impl Into<String>) -> Self {
         Self::new(Severity::Info, message)
+    }
+
+    /// Names the rule that it breaks.
+    #[must_use]
+    pub const fn rule(mut self, rule: &'static str) -> Self {
+        self.rule = Some(rule);
+        self
     }
 
     /// Says where it is.
@@ -184,9 +197,36 @@ impl Diagnostics {
         self.list.iter().any(|d| d.severity == Severity::Error)
     }
 
+    /// Those that leave no output, without warnings and information.
+    #[must_use]
+    pub fn errors(&self) -> Self {
+        let errors = self.list.iter().filter(|d| d.severity == Severity::Error);
+        Self {
+            list: errors.cloned().collect(),
+        }
+    }
+
     /// All of them, in the order they were found.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
+    }
+
+    /// Leaves out what was said before: several expansions of one Template say the same of it.
+    pub(crate) fn dedup(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.list.retain(|diagnostic| {
+            let place = diagnostic.place.as_ref();
+            seen.insert((
+                diagnostic.message.clone(),
+                place.map(|place| (place.source.name().to_owned(), place.range.start)),
+                diagnostic.object.clone(),
+                diagnostic.field.clone(),
+                diagnostic
+                    .related
+                    .first()
+                    .map(|(place, _)| place.range.start),
+            ))
+        });
     }
 
     /// Says of those that name no object that they are about this one.
@@ -194,6 +234,70 @@ impl Diagnostics {
         for diagnostic in &mut self.list {
             diagnostic.object.get_or_insert_with(|| object.clone());
         }
+    }
+
+    /// Sees to it that no line is drawn on which one of `secrets` stands.
+    pub(crate) fn conceal(&mut self, secrets: &[Place]) {
+        let is_secret = |place: &Place| secrets.iter().any(|secret| secret.shares_line(place));
+        for diagnostic in &mut self.list {
+            diagnostic.conceals |= diagnostic.place.as_ref().is_some_and(is_secret);
+            diagnostic.related.retain(|(place, _)| !is_secret(place));
+        }
+    }
+
+    /// Says of errors that they came up for what is at `place`, unless they lie in there.
+    pub(crate) fn relate(&mut self, place: &Place, label: &str) {
+        for diagnostic in &mut self.list {
+            let is_error = diagnostic.severity == Severity::Error;
+            if is_error && diagnostic.related.is_empty() {
+                diagnostic.related.push((place.clone(), label.to_owned()));
+            }
+        }
+    }
+
+    /// Says of those about a part of `place` that they are about `object`, where their field is
+    /// below `field`.
+    pub(crate) fn move_to(&mut self, place: &Place, object: &ObjectReference, field: &str) {
+        for diagnostic in &mut self.list {
+            let found = diagnostic.place.as_ref();
+            let is_inside = found.is_some_and(|found| {
+                Arc::ptr_eq(&found.source, &place.source)
+                    && place.range.start <= found.range.start
+                    && found.range.end <= place.range.end
+            });
+            if is_inside && diagnostic.object.as_ref() != Some(object) {
+                diagnostic.object = Some(object.clone());
+                if let Some(old) = &mut diagnostic.field {
+                    old.insert_str(0, field);
+                }
+            }
+        }
+    }
+
+    /// Says of those that name no rule that they break this one.
+    pub(crate) fn attribute_to_rule(&mut self, rule: &'static str) {
+        for diagnostic in &mut self.list {
+            diagnostic.rule.get_or_insert(rule);
+        }
+    }
+
+    /// Makes errors of those that break this rule.
+    pub(crate) fn take_for_errors(&mut self, rule: &str) {
+        let meant = self.list.iter_mut().filter(|one| one.rule == Some(rule));
+        for diagnostic in meant {
+            diagnostic.severity = Severity::Error;
+        }
+    }
+
+    /// Keeps those that `is_kept` says.
+    pub(crate) fn retain(&mut self, is_kept: impl FnMut(&Diagnostic) -> bool) {
+        self.list.retain(is_kept);
+    }
+
+    /// Puts those about one text in the order of their places.
+    pub(crate) fn sort_by_place(&mut self) {
+        let start = |diagnostic: &Diagnostic| diagnostic.place.as_ref().map(|at| at.range.start);
+        self.list.sort_by_key(start);
     }
 
     /// Says of those that name no field that they are about this one.

@@ -18,7 +18,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`cli`] | arguments, files, standard streams, exit codes |
-//! | [`function`] | ResourceList in, ResourceList out |
+//! | [`function`], [`schema`], [`lint`] | ResourceList in, ResourceList out; the schemas of our kinds; finding mistakes in Templates |
 //! | [`template`], [`report`] | expanding a Template; drawing and listing diagnostics |
 //! | [`krm`] | the ResourceList, the identity of objects |
 //! | [`yaml`] | a document that prints as it was read |
@@ -86,9 +86,11 @@
 //! let template = Template::read(root, &mut diagnostics).expect("it is a Template");
 //! let options = Options {
 //!     labels: Vec::new(),
+//!     namespace: None,
 //!     ignore_unknown_parameters: false,
 //!     strict: false,
 //!     require_name: false,
+//!     keep_namespace: false,
 //!     generation: Generation::Random,
 //! };
 //! let given = [Given::text("NAME", "web", "-p NAME")];
@@ -109,8 +111,11 @@ pub mod diagnostic;
 pub mod files;
 pub mod function;
 pub mod krm;
+pub mod lint;
 pub mod report;
+pub mod schema;
 pub mod source;
 mod suggest;
 pub mod template;
+mod threads;
 pub mod yaml;

@@ -420,9 +420,11 @@ mod expanding {
         let template = Template::read(document.roots().next()?, &mut diagnostics)?;
         let options = Options {
             labels: vec![("added".to_owned(), "yes".to_owned())],
+            namespace: None,
             ignore_unknown_parameters: false,
             strict: false,
             require_name: false,
+            keep_namespace: false,
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),

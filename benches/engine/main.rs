@@ -1,6 +1,6 @@
 //! Measures the engine's stages, in bytes of input a second: `cargo bench`.
 //!
-//! Whole processes beside other programs are measured by `peers.py`; how to read either is in
+//! Whole processes beside other programs are measured by `peers.sh`; how to read either is in
 //! `docs/performance.md`.
 
 #![expect(
@@ -154,9 +154,11 @@ fn process(source: &Arc<Source>) -> usize {
     let template = Template::read(root, &mut diagnostics).expect("the input is a Template");
     let options = Options {
         labels: Vec::new(),
+        namespace: None,
         ignore_unknown_parameters: false,
         strict: false,
         require_name: false,
+        keep_namespace: false,
         generation: Generation::Random,
     };
     let printed = template::print(&template, &[], &options, Format::Yaml, &mut diagnostics);

@@ -32,9 +32,11 @@ fn expand(text: &str) {
     {
         let options = Options {
             labels: vec![("label".to_owned(), "0".to_owned())],
+            namespace: None,
             ignore_unknown_parameters: true,
             strict: text.len().is_multiple_of(2),
             require_name: text.len().is_multiple_of(3),
+            keep_namespace: false,
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),

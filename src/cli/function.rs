@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use crate::cli::{FAILED, OK, USAGE, io};
+use crate::cli::{Console, FAILED, OK, USAGE, io};
 use crate::diagnostic::Diagnostics;
 use crate::function::{self, Environment};
 use crate::yaml::Edited;
@@ -18,20 +18,20 @@ On the command line:
 For more, run `krm-template --help`.
 ";
 
-pub(super) fn run() -> anyhow::Result<u8> {
+pub(super) fn run(console: Console) -> anyhow::Result<u8> {
     if std::io::stdin().is_terminal() {
         io::print_error(USAGE_TEXT);
         return Ok(USAGE);
     }
-    let source = match io::stdin() {
+    let source = match console.read("-") {
         Ok(source) => source,
         Err(diagnostic) => {
-            io::report(&Diagnostics::from(diagnostic));
+            console.report(&Diagnostics::from(diagnostic));
             return Ok(FAILED);
         }
     };
     let output = function::run(&source, &environment());
-    io::report(&output.diagnostics);
+    console.report(&output.diagnostics);
     io::print(output.list.iter().flat_map(Edited::pieces))?;
     Ok(if output.diagnostics.has_errors() {
         FAILED

@@ -1,23 +1,37 @@
 //! Files and standard streams, by the names users give them.
 
+use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, IsTerminal, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
+use walkdir::{DirEntry, WalkDir};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::diagnostic::{Diagnostic, Result};
 use crate::files;
-use crate::report;
 use crate::source::Source;
 
 /// Reads all of standard input.
 pub(super) fn stdin() -> Result<Arc<Source>> {
+    files::source("stdin", stdin_bytes()?)
+}
+
+fn stdin_bytes() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::io::stdin()
         .lock()
         .read_to_end(&mut bytes)
         .map_err(|error| Diagnostic::error(format!("standard input cannot be read: {error}")))?;
-    files::source("stdin", bytes)
+    Ok(bytes)
+}
+
+/// Reads a file of text, or standard input for `-`.
+pub(super) fn read(path: &str) -> Result<Arc<Source>> {
+    match path {
+        "-" => stdin(),
+        _ => files::source(path, read_bytes(path)?),
+    }
 }
 
 /// Reads a file, or standard input for `-`.
@@ -25,9 +39,9 @@ pub(super) fn stdin() -> Result<Arc<Source>> {
     clippy::disallowed_methods,
     reason = "the command line reads files, for all the others"
 )]
-pub(super) fn read(path: &str) -> Result<Arc<Source>> {
+pub(super) fn read_bytes(path: &str) -> Result<Vec<u8>> {
     if path == "-" {
-        return stdin();
+        return stdin_bytes();
     }
     if path.starts_with("http://") || path.starts_with("https://") {
         return Err(Diagnostic::error(format!(
@@ -36,18 +50,108 @@ pub(super) fn read(path: &str) -> Result<Arc<Source>> {
         .hint("download it first, or pipe it in: `curl -sSf ADDRESS | krm-template process -f -`")
         .into());
     }
-    match std::fs::read(path) {
-        Ok(bytes) => files::source(path, bytes),
-        Err(error) => {
-            let reason = match error.kind() {
-                ErrorKind::NotFound => "there is no such file".to_owned(),
-                ErrorKind::IsADirectory => "it is a directory".to_owned(),
-                ErrorKind::PermissionDenied => "you may not read it".to_owned(),
-                _ => error.to_string(),
-            };
-            Err(Diagnostic::error(format!("`{path}` cannot be read: {reason}")).into())
+    std::fs::read(path).map_err(|error| {
+        let reason = match error.kind() {
+            ErrorKind::PermissionDenied => "you may not read it".to_owned(),
+            ErrorKind::NotADirectory => "there is no such file".to_owned(),
+            _ => reason(&error),
+        };
+        Diagnostic::error(format!("`{path}` cannot be read: {reason}")).into()
+    })
+}
+
+/// What is wrong with a file or folder, in the user's words.
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            "there is a file of that name".to_owned()
+        }
+        ErrorKind::PermissionDenied => "you may not write there".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Whether `path` names a folder.
+pub(super) fn is_folder(path: &str) -> bool {
+    Path::new(path).is_dir()
+}
+
+/// Whether there is anything at `path`.
+pub(super) fn is_there(path: &str) -> bool {
+    Path::new(path).exists()
+}
+
+/// A path with `/` in a folder.
+pub(super) fn path_in(folder: &str, path: &str) -> String {
+    let start = Path::new(folder).to_owned();
+    let whole = path.split('/').fold(start, |path, part| path.join(part));
+    whole.display().to_string()
+}
+
+/// What writing a file came to.
+pub(super) enum Written {
+    New,
+    Changed,
+    /// It holds that text already, and was left alone.
+    Same,
+}
+
+/// Writes a file, in folders that are made where they are missing, unless it holds `text` already.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line reads files, for all the others"
+)]
+pub(super) fn write_file(path: &Path, text: &str) -> anyhow::Result<Written> {
+    let written = match std::fs::read(path) {
+        Ok(old) if old == text.as_bytes() => return Ok(Written::Same),
+        Err(error) if error.kind() == ErrorKind::NotFound => Written::New,
+        _ => Written::Changed,
+    };
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let reason = reason(&error);
+        anyhow!("the folder `{}` cannot be made: {reason}", folder.display())
+    })?;
+    std::fs::write(path, text).map_err(|error| {
+        let reason = reason(&error);
+        anyhow!("`{}` cannot be written: {reason}", path.display())
+    })?;
+    Ok(written)
+}
+
+/// The variables of the environment whose names are text, in alphabetical order.
+pub(super) fn environment() -> Vec<(String, OsString)> {
+    let variables = std::env::vars_os();
+    let mut variables: Vec<_> = variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .collect();
+    variables.sort();
+    variables
+}
+
+/// The YAML and JSON files in a directory and the directories in it, sorted; nothing if `path` is
+/// no directory. Names that begin with a dot do not count.
+pub(super) fn yaml_files(path: &str) -> Result<Option<Vec<String>>> {
+    if path == "-" || !is_folder(path) {
+        return Ok(None);
+    }
+    let is_hidden = |entry: &DirEntry| {
+        entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
+    };
+    let mut files = Vec::new();
+    let entries = WalkDir::new(path).sort_by_file_name().into_iter();
+    for entry in entries.filter_entry(|entry| !is_hidden(entry)) {
+        let entry = entry
+            .map_err(|error| Diagnostic::error(format!("`{path}` cannot be searched: {error}")))?;
+        let extension = entry.path().extension();
+        let is_yaml = extension.is_some_and(|one| one == "yaml" || one == "yml" || one == "json");
+        if is_yaml && !entry.file_type().is_dir() {
+            files.push(entry.path().display().to_string());
         }
     }
+    Ok(Some(files))
 }
 
 /// Writes to standard output. A reader that has gone away is no error.
@@ -70,16 +174,24 @@ pub(super) fn print_error(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Writes diagnostics to standard error, in colour on a terminal.
-pub(super) fn report(diagnostics: &Diagnostics) {
-    print_error(&report::text(diagnostics, color()));
+/// Whether messages are coloured: on a terminal, unless the user says otherwise.
+pub(super) fn color() -> bool {
+    is_colored(std::io::stderr().is_terminal())
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command line reads the environment, for all the others"
-)]
-fn color() -> bool {
-    std::io::stderr().is_terminal()
-        && std::env::var("NO_COLOR").map_or(true, |value| value.is_empty())
+/// The same of what goes to standard output.
+pub(super) fn stdout_color() -> bool {
+    is_colored(std::io::stdout().is_terminal())
+}
+
+fn is_colored(is_terminal: bool) -> bool {
+    let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let is_forced = value("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    value("NO_COLOR").is_none() && (is_forced || is_terminal)
+}
+
+/// The columns of the terminal that standard output is, if it is one.
+pub(super) fn width() -> Option<u16> {
+    let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(width.0)
 }

@@ -1,12 +1,24 @@
 //! The command line: arguments, files, standard streams and exit codes, and nothing else.
 
+mod completion;
+mod console;
 mod function;
 mod io;
+mod man;
+mod parameters;
 mod process;
+mod reference;
+mod table;
+mod validate;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use console::Console;
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::yaml::{Cursor, Document};
 
 /// Everything went well.
 const OK: u8 = 0;
@@ -22,8 +34,8 @@ const LONG_ABOUT: &str = "\
 Expands Templates into Kubernetes objects, and keeps your YAML as you wrote it.
 
 Without arguments this is a KRM function: it reads a ResourceList on standard input, expands the
-Template that is its functionConfig, and writes the ResourceList with the objects to standard
-output. `kustomize build --enable-alpha-plugins`, `kpt fn eval` and `kpt fn render` run it so.";
+Template that is its functionConfig, or those that a TemplateInstance names, and writes the
+ResourceList with the objects to standard output. `kustomize build --enable-alpha-plugins`, `kpt fn eval` and `kpt fn render` run it so.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -55,20 +67,44 @@ A functionConfig:
 Environment:
   KRM_TEMPLATE_SEED  the secret that a function derives `generate: expression` values from
   NO_COLOR           if set, messages are not coloured
+  CLICOLOR_FORCE     if set, messages are coloured even where they do not go to a terminal
 
 Exit status: 0 all is well, 1 the input is wrong, 2 the arguments are wrong.";
 
+/// The version, with the commit where that is known.
+const LONG_VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 /// The arguments of the program.
 #[derive(Debug, Parser)]
-#[command(name = "krm-template", version, about = ABOUT, long_about = LONG_ABOUT, after_long_help = AFTER_HELP)]
+#[command(
+    name = "krm-template",
+    version,
+    long_version = LONG_VERSION,
+    about = ABOUT,
+    long_about = LONG_ABOUT,
+    after_long_help = AFTER_HELP
+)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+
+    #[command(flatten)]
+    console: Console,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Process(process::Arguments),
+    Process(Box<process::Arguments>),
+    #[command(alias = "params")]
+    Parameters(parameters::Arguments),
+    #[command(visible_alias = "lint")]
+    Validate(validate::Arguments),
+    Completion(completion::Arguments),
+    #[command(hide = true)]
+    Man(man::Arguments),
 }
 
 /// Parses the arguments and does what they say.
@@ -77,11 +113,21 @@ pub fn main() -> ExitCode {
     Cli::parse().run()
 }
 
+/// All commands and options, as the Markdown of `docs/reference.md`.
+#[must_use]
+pub fn reference() -> String {
+    reference::markdown(Cli::command())
+}
+
 impl Cli {
     fn run(self) -> ExitCode {
         let outcome = match self.command {
-            None => function::run(),
-            Some(Command::Process(arguments)) => process::run(&arguments),
+            None => function::run(self.console),
+            Some(Command::Process(arguments)) => process::run(&arguments, self.console),
+            Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
+            Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
+            Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),
+            Some(Command::Man(arguments)) => man::run(&arguments, Self::command()),
         };
         match outcome {
             Ok(code) => ExitCode::from(code),
@@ -91,4 +137,23 @@ impl Cli {
             }
         }
     }
+}
+
+/// The document of the stream that is processed: the first that is not empty.
+fn first_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Option<Cursor<'d>> {
+    let mut roots = document.roots();
+    let Some(root) = roots.next() else {
+        let name = document.source().name();
+        diagnostics.push(Diagnostic::error(format!(
+            "`{name}` is empty, expected a Template"
+        )));
+        return None;
+    };
+    if let Some(second) = roots.next() {
+        diagnostics.push(
+            Diagnostic::warning("there are several documents, and only the first is processed")
+                .at(second.key_place()),
+        );
+    }
+    Some(root)
 }

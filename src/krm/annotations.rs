@@ -14,3 +14,7 @@ pub(crate) const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 /// By these an orchestrator pairs what it sent with what comes back; what is changed by a function
 /// loses them, or kpt would restore its old comments and key order.
 pub(crate) const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8s.io/id"];
+
+/// Names the instance that made an object: `KIND/NAMESPACE/NAME` of its functionConfig and, where
+/// that makes several, `/INSTANCE`.
+pub(crate) const OWNER: &str = "template.krm.dev/instance";

@@ -1,5 +1,6 @@
 //! What identifies an object: API group, kind, namespace and name.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::diagnostic::ObjectReference;
@@ -33,18 +34,84 @@ impl Identity {
             name: object.str_at(&["metadata", "name"])?.to_owned(),
         })
     }
+}
 
-    /// The identity of the object under a node, if it has a kind and a name.
-    pub(crate) fn of_node(object: Cursor<'_>) -> Option<Self> {
-        let api_version = object.text_at(["apiVersion"]).unwrap_or_default();
-        let metadata = object.get("metadata");
-        let field = |key: &str| metadata.and_then(|metadata| metadata.text_at([key]));
-        Some(Self {
+/// The fields of an object by which it is known, found in one walk.
+pub(crate) struct Head<'d> {
+    api_version: Option<Cow<'d, str>>,
+    kind: Option<Cow<'d, str>>,
+    namespace: Option<Cow<'d, str>>,
+    name: Option<Cow<'d, str>>,
+    annotations: Option<Cursor<'d>>,
+}
+
+impl<'d> Head<'d> {
+    /// Reads the object under a node.
+    pub(crate) fn of(object: Cursor<'d>) -> Self {
+        let [api_version, kind, metadata] = object.get_all(["apiVersion", "kind", "metadata"]);
+        let [namespace, name, annotations] =
+            fields_of(metadata, ["namespace", "name", "annotations"]);
+        Self {
+            api_version: text_of(api_version),
+            kind: text_of(kind),
+            namespace: text_of(namespace),
+            name: text_of(name),
+            annotations,
+        }
+    }
+
+    /// The identity, if there is a kind and a name.
+    pub(crate) fn identity(self) -> Option<Identity> {
+        let api_version = self.api_version.unwrap_or_default();
+        Some(Identity {
             group: group(&api_version).to_owned(),
-            kind: object.text_at(["kind"])?.into_owned(),
-            namespace: field("namespace").unwrap_or_default().into_owned(),
-            name: field("name")?.into_owned(),
+            kind: self.kind?.into_owned(),
+            namespace: self.namespace.unwrap_or_default().into_owned(),
+            name: self.name?.into_owned(),
         })
+    }
+
+    /// The texts of annotations.
+    pub(crate) fn annotations<const N: usize>(&self, keys: [&str; N]) -> [Option<Cow<'d, str>>; N] {
+        fields_of(self.annotations, keys).map(text_of)
+    }
+}
+
+fn fields_of<'d, const N: usize>(
+    mapping: Option<Cursor<'d>>,
+    keys: [&str; N],
+) -> [Option<Cursor<'d>>; N] {
+    mapping.map_or([None; N], |mapping| mapping.get_all(keys))
+}
+
+fn text_of(field: Option<Cursor<'_>>) -> Option<Cow<'_, str>> {
+    field?.text().ok()?
+}
+
+/// The file an object is kept in, and its position there.
+pub(crate) struct Kept<'d> {
+    pub(crate) path: Option<Cow<'d, str>>,
+    pub(crate) index: usize,
+}
+
+impl<'d> Kept<'d> {
+    /// The annotations that say it: the new ones and, where these say nothing, the old.
+    pub(crate) const ANNOTATIONS: [&'static str; 4] = [
+        annotations::PATH,
+        annotations::LEGACY_PATH,
+        annotations::INDEX,
+        annotations::LEGACY_INDEX,
+    ];
+
+    /// What the texts of [`ANNOTATIONS`](Self::ANNOTATIONS) say.
+    pub(crate) fn from_annotations(texts: [Option<Cow<'d, str>>; 4]) -> Self {
+        let [path, legacy_path, index, legacy_index] =
+            texts.map(|text| text.filter(|text| !text.is_empty()));
+        let index = index.or(legacy_index);
+        Self {
+            path: path.or(legacy_path),
+            index: index.and_then(|index| index.parse().ok()).unwrap_or(0),
+        }
     }
 }
 
@@ -70,21 +137,15 @@ pub(crate) fn group(api_version: &str) -> &str {
 
 /// Names the object under a node for a report.
 pub(crate) fn reference(object: Cursor<'_>) -> ObjectReference {
-    let text = |keys: [&str; 2]| object.text_at(keys).unwrap_or_default().into_owned();
-    let top = |key: &str| object.text_at([key]).unwrap_or_default().into_owned();
-    let annotation = |key: &str| {
-        object
-            .text_at(["metadata", "annotations", key])
-            .filter(|value| !value.is_empty())
-    };
-    let path = annotation(annotations::PATH).or_else(|| annotation(annotations::LEGACY_PATH));
-    let index = annotation(annotations::INDEX).or_else(|| annotation(annotations::LEGACY_INDEX));
+    let head = Head::of(object);
+    let kept = Kept::from_annotations(head.annotations(Kept::ANNOTATIONS));
+    let owned = |text: Option<Cow<'_, str>>| text.unwrap_or_default().into_owned();
     ObjectReference {
-        api_version: top("apiVersion"),
-        kind: top("kind"),
-        namespace: text(["metadata", "namespace"]),
-        name: text(["metadata", "name"]),
-        path: path.map(std::borrow::Cow::into_owned),
-        index: index.and_then(|index| index.parse().ok()).unwrap_or(0),
+        api_version: owned(head.api_version),
+        kind: owned(head.kind),
+        namespace: owned(head.namespace),
+        name: owned(head.name),
+        path: kept.path.map(Cow::into_owned),
+        index: kept.index,
     }
 }

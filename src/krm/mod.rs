@@ -5,5 +5,7 @@ pub(crate) mod annotations;
 pub(crate) mod identity;
 pub(crate) mod label_fields;
 pub(crate) mod resource_list;
+pub(crate) mod scope;
+pub(crate) mod selection;
 
 pub use identity::Identity;

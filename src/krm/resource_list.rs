@@ -3,8 +3,10 @@
 //! Contract: the KRM functions specification (`config.kubernetes.io/v1`). What is not changed is
 //! copied byte for byte; JSON stays JSON.
 
+use std::collections::BTreeSet;
+
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::yaml::{self, Cursor, Document, DuplicateKeys, Edit, Edited, Position, Value};
+use crate::yaml::{self, Cursor, Document, DuplicateKeys, Edit, Edited, NodeId, Position, Value};
 
 /// A ResourceList as it was read.
 #[derive(Debug)]
@@ -94,16 +96,17 @@ impl<'d> ResourceList<'d> {
 
     /// The text with the changes made.
     pub(crate) fn with_changes(&self, changes: Changes) -> Result<Edited> {
-        let mut edits = changes.edits;
+        let Changes {
+            mut edits,
+            removed,
+            added,
+            results,
+        } = changes;
         let root = self.root;
         let mut keys = Vec::new();
-        self.add_items(&changes.added, &mut edits, &mut keys);
-        if changes
-            .results
-            .items()
-            .is_some_and(|results| !results.is_empty())
-        {
-            self.add_results(changes.results, &mut edits, &mut keys);
+        self.change_items(&removed, &added, &mut edits, &mut keys);
+        if results.items().is_some_and(|results| !results.is_empty()) {
+            self.add_results(results, &mut edits, &mut keys);
         }
         if root.is_flow() {
             self.add_flow_keys(&keys, &mut edits);
@@ -118,10 +121,25 @@ impl<'d> ResourceList<'d> {
         Edited::new(self.root.document(), edits)
     }
 
-    /// Puts new items behind the others; where there are none, `keys` may get the key for them.
-    fn add_items(&self, added: &[String], edits: &mut Vec<Edit>, keys: &mut Vec<String>) {
+    /// Takes items out and puts new ones behind the others; where there are none, `keys` may get
+    /// the key for them.
+    fn change_items(
+        &self,
+        removed: &BTreeSet<NodeId>,
+        added: &[String],
+        edits: &mut Vec<Edit>,
+        keys: &mut Vec<String>,
+    ) {
         let entry = self.root.get("items");
-        let last = entry.and_then(|items| items.children().last());
+        let stays = |item: &Cursor<'_>| !removed.contains(&item.id());
+        let last = entry.and_then(|items| items.children().filter(stays).last());
+        if let Some(items) = entry.filter(|_| !removed.is_empty()) {
+            if last.is_none() {
+                edits.push(self.other_items(items, added));
+                return;
+            }
+            edits.extend(yaml::remove_items(items, |id| removed.contains(&id)));
+        }
         match (last, entry) {
             (Some(_), _) if added.is_empty() => {}
             (None, Some(entry)) if added.is_empty() && entry.is_sequence() => {}
@@ -145,14 +163,36 @@ impl<'d> ResourceList<'d> {
             (None, None) if self.root.is_flow() => {
                 keys.push(format!("\"items\": {}", self.new_list(added)));
             }
-            (None, None) if added.is_empty() => keys.push("items: []\n".to_owned()),
-            (None, None) => keys.push(format!("items:\n{}", added.concat())),
+            (None, None) if added.is_empty() => {
+                keys.push(format!("{}items: []\n", self.indentation()));
+            }
+            (None, None) => {
+                let items = added.concat();
+                keys.push(format!("{}items:\n{items}", self.indentation()));
+            }
             // `items: []`, `items: null` or `items:`, and maybe a comment behind it.
             (None, Some(entry)) => {
                 edits.push(behind_key(entry, ""));
                 let line = yaml::next_line(self.root.document().text(), entry.end());
                 edits.push(self.lines_at(line, &added.concat()));
             }
+        }
+    }
+
+    /// New items in place of all that are there.
+    fn other_items(&self, items: Cursor<'_>, added: &[String]) -> Edit {
+        match yaml::lines_of_items(items) {
+            Some((start, end)) if !items.is_flow() && !added.is_empty() => Edit {
+                start,
+                end,
+                text: added.concat(),
+            },
+            Some((_, end)) if !items.is_flow() => Edit {
+                start: items.behind_key(),
+                end,
+                text: format!(" []{}", items.document().eol()),
+            },
+            _ => behind_key(items, &self.new_list(added)),
         }
     }
 
@@ -173,12 +213,21 @@ impl<'d> ResourceList<'d> {
         yaml::json(&mut json, &list, None, 0);
         match self.root.get("results") {
             Some(old) if old.holds(&list) => {}
-            Some(old) => edits.push(behind_key(old, &json)),
+            Some(old) => {
+                // In the style that stands, so that running again changes no lines.
+                let updated = old.children().next().map(|_| yaml::update(old, list));
+                match updated {
+                    Some(Ok(updated)) => edits.extend(updated),
+                    _ => edits.push(behind_key(old, &json)),
+                }
+            }
             None if self.root.is_flow() => keys.push(format!("\"results\": {json}")),
-            None => keys.push(yaml::to_string(&Value::mapping(vec![(
-                "results".into(),
-                list,
-            )]))),
+            None => {
+                let text = yaml::to_string(&Value::mapping(vec![("results".into(), list)]));
+                let indentation = self.indentation();
+                let lines = text.split_inclusive('\n');
+                keys.extend(lines.map(|line| format!("{indentation}{line}")));
+            }
         }
     }
 
@@ -193,10 +242,14 @@ impl<'d> ResourceList<'d> {
         }
     }
 
+    /// What stands before the keys of a ResourceList in a block.
+    fn indentation(&self) -> String {
+        " ".repeat(self.root.document().column(self.root.start()))
+    }
+
     /// An edit that puts whole lines at `at`, which is the start of a line or the end of the text.
     fn lines_at(&self, at: usize, lines: &str) -> Edit {
-        let before = self.root.document().text().get(..at).unwrap_or_default();
-        let open = !before.is_empty() && !before.ends_with('\n');
+        let open = at > 0 && !yaml::ends_line(self.root.document().text(), at);
         Edit::insert(at, format!("{}{lines}", if open { "\n" } else { "" }))
     }
 }
@@ -264,7 +317,14 @@ fn behind_key(entry: Cursor<'_>, text: &str) -> Edit {
     let start = entry.behind_key();
     let old = entry.document().slice(start..entry.end());
     let is_tight = old.starts_with(|first: char| !first.is_whitespace());
-    let blank = if text.is_empty() || is_tight { "" } else { " " };
+    // In braces a key may stand alone.
+    let has_colon = entry.document().slice(0..start).ends_with(':');
+    let blank = match (text.is_empty(), has_colon) {
+        (true, _) => "",
+        (false, false) => ": ",
+        (false, true) if is_tight => "",
+        (false, true) => " ",
+    };
     Edit {
         start,
         end: entry.end().max(start),
@@ -276,6 +336,8 @@ fn behind_key(entry: Cursor<'_>, text: &str) -> Edit {
 pub(crate) struct Changes {
     /// Edits inside items that stay.
     pub(crate) edits: Vec<Edit>,
+    /// Items that are taken out.
+    pub(crate) removed: BTreeSet<NodeId>,
     /// Objects to add behind the last item, as [`ResourceList::item_text`] writes them.
     pub(crate) added: Vec<String>,
     /// The list of what there is to report.
@@ -286,6 +348,7 @@ impl Default for Changes {
     fn default() -> Self {
         Self {
             edits: Vec::new(),
+            removed: BTreeSet::new(),
             added: Vec::new(),
             results: Value::sequence(Vec::new()),
         }

@@ -1,11 +1,14 @@
 //! Turns [`Diagnostics`] into what people and orchestrators read.
 //!
 //! [`text`] draws them for a terminal, as compilers do; [`results`] lists them as the `results` of
-//! a `ResourceList`.
+//! a `ResourceList`. What [`lint`](crate::lint) finds is drawn with the names of the rules by
+//! [`findings_text`], and listed by [`findings`] and [`sarif`].
 
 mod excerpt;
+mod findings;
 mod position;
 mod results;
+mod sarif;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -13,7 +16,8 @@ use std::sync::Arc;
 
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
 use annotate_snippets::{
-    Annotation, AnnotationKind, Group, Level, Message, Renderer, Snippet, normalize_untrusted_str,
+    Annotation, AnnotationKind, Group, Level, Message, Renderer, Snippet, Title,
+    normalize_untrusted_str,
 };
 
 use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Severity};
@@ -22,7 +26,9 @@ use crate::source::Place;
 use excerpt::{Excerpt, Spot};
 use position::Positions;
 
+pub use findings::findings;
 pub use results::results;
+pub use sarif::{SarifRule, sarif};
 
 /// A related place this many lines away, or fewer, is shown in the same excerpt.
 const NEAR: usize = 6;
@@ -34,12 +40,12 @@ const WIDTH: usize = 100_000;
 /// many errors there were if more than one.
 #[must_use]
 pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
-    let mut pen = Pen::new(color);
+    let mut pen = Pen::new(color, false);
     let mut parts: Vec<String> = diagnostics.iter().map(|d| pen.draw(d)).collect();
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
     match errors.count() {
         0 | 1 => {}
-        errors => parts.push(pen.title(Level::ERROR, &format!("{errors} errors"))),
+        errors => parts.push(pen.title(Level::ERROR, &format!("{errors} errors"), None)),
     }
     for part in &mut parts {
         part.push('\n');
@@ -47,15 +53,25 @@ pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
     parts.join("\n")
 }
 
+/// Draws `findings` as [`text`] does, each with the name of its rule: `warning[unused-parameter]`.
+#[must_use]
+pub fn findings_text(findings: &Diagnostics, color: bool) -> String {
+    let mut pen = Pen::new(color, true);
+    let parts: Vec<String> = findings.iter().map(|d| pen.draw(d) + "\n").collect();
+    parts.join("\n")
+}
+
 /// Draws one diagnostic after the other.
 struct Pen {
     renderer: Renderer,
     color: bool,
+    /// Whether the names of rules are shown.
+    rules: bool,
     positions: Positions,
 }
 
 impl Pen {
-    fn new(color: bool) -> Self {
+    fn new(color: bool, rules: bool) -> Self {
         let renderer = if color {
             Renderer::styled()
         } else {
@@ -64,6 +80,7 @@ impl Pen {
         Self {
             renderer: renderer.term_width(WIDTH),
             color,
+            rules,
             positions: Positions::default(),
         }
     }
@@ -77,18 +94,19 @@ impl Pen {
         let related: Vec<_> = diagnostic.related.iter().collect();
         let notes = notes(diagnostic);
         let message = &diagnostic.message;
+        let rule = diagnostic.rule.filter(|_| self.rules);
         let (mut text, mut rest) = match &diagnostic.place {
             Some(place) if diagnostic.conceals => {
-                (self.bare_block(level, message, place, notes), related)
+                (self.bare_block(level, message, rule, place, notes), related)
             }
-            Some(place) => self.block(level, message, place, &related, notes),
+            Some(place) => self.block(level, message, rule, place, &related, notes),
             None => {
-                let title = level.primary_title(visible(message));
+                let title = titled(level, message, rule);
                 (self.renderer.render(&[title.elements(notes)]), related)
             }
         };
         while let Some(((place, label), others)) = rest.split_first() {
-            let (block, left) = self.block(Level::NOTE, label, place, others, Vec::new());
+            let (block, left) = self.block(Level::NOTE, label, None, place, others, Vec::new());
             text.push('\n');
             text.push_str(&block);
             rest = left;
@@ -101,11 +119,12 @@ impl Pen {
         &mut self,
         level: Level<'static>,
         title: &str,
+        rule: Option<&str>,
         place: &Place,
         notes: Vec<Message<'_>>,
     ) -> String {
         let spot = self.spot(place);
-        let mut text = self.title(level.clone(), title);
+        let mut text = self.title(level.clone(), title, rule);
         self.arrow(&mut text, place, &spot, 1);
         let body = Group::with_level(level).elements(notes);
         text.push_str(&self.renderer.render(&[body]));
@@ -118,6 +137,7 @@ impl Pen {
         &mut self,
         level: Level<'static>,
         title: &str,
+        rule: Option<&str>,
         place: &Place,
         related: &[&'d (Place, String)],
         notes: Vec<Message<'_>>,
@@ -154,15 +174,15 @@ impl Pen {
             .element(snippet)
             .elements(notes);
 
-        let mut text = self.title(level, title);
+        let mut text = self.title(level, title, rule);
         let margin = excerpt.last_line().to_string().len();
         self.arrow(&mut text, place, &main, margin);
         text.push_str(&self.renderer.render(&[body]));
         (text, others)
     }
 
-    fn title(&self, level: Level<'static>, title: &str) -> String {
-        let title = level.primary_title(visible(title));
+    fn title(&self, level: Level<'static>, title: &str, rule: Option<&str>) -> String {
+        let title = titled(level, title, rule);
         self.renderer.render(&[Group::with_title(title)])
     }
 
@@ -204,6 +224,15 @@ impl Pen {
             line,
             column,
         }
+    }
+}
+
+/// `error: title`, or `error[rule]: title`.
+fn titled<'t>(level: Level<'static>, title: &'t str, rule: Option<&'t str>) -> Title<'t> {
+    let title = level.primary_title(visible(title));
+    match rule {
+        Some(rule) => title.id(rule),
+        None => title,
     }
 }
 

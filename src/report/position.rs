@@ -41,6 +41,17 @@ impl Positions {
     }
 }
 
+impl Positions {
+    /// Line and column of the end, which is behind the last character.
+    pub(super) fn of_end(&mut self, place: &Place) -> (usize, usize) {
+        let end = place.range.end.max(place.range.start);
+        self.of(&Place {
+            source: Arc::clone(&place.source),
+            range: end..end,
+        })
+    }
+}
+
 impl Position {
     fn moved(self, text: &[u8], offset: usize) -> Self {
         let part = |from, to| text.get(from..to).unwrap_or_default();

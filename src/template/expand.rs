@@ -1,6 +1,7 @@
 //! Expands a Template: each object in order, from its node to the value it is meant to have.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::krm::scope;
 use crate::source::Place;
 use crate::template::dialect::Dialect;
 use crate::template::generation::{self, Generation};
@@ -18,15 +19,24 @@ const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
 const LABEL_SELECTORS: &str = "template.krm.dev/label-selectors";
 
 /// What decides an expansion besides the Template and its values.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting, and they are independent"
+)]
 pub struct Options<'o> {
     /// Labels that win over those of the Template.
     pub labels: Vec<(String, String)>,
+    /// The namespace of objects that name none and belong to one.
+    pub namespace: Option<String>,
     /// Values for names the Template does not declare are left out with a warning.
     pub ignore_unknown_parameters: bool,
     /// A reference to no declared parameter is an error anywhere.
     pub strict: bool,
-    /// Every object needs `metadata.name`: `generateName` will not do.
+    /// Every object needs `metadata.name`: `generateName` will not do, nor a warning in OpenShift's
+    /// dialect.
     pub require_name: bool,
+    /// Keep `metadata.namespace` in OpenShift's dialect, where it is removed otherwise.
+    pub keep_namespace: bool,
     /// How generated values are made.
     pub generation: Generation<'o>,
 }
@@ -55,11 +65,29 @@ pub fn process(
     sink: &mut Sink<'_>,
 ) -> Option<String> {
     let (message, ()) = expand(template, given, options, diagnostics, |expander, found| {
+        let mut sink = |object: Object<'_>, found: &mut Diagnostics| {
+            if !found.has_errors() {
+                sink(object, found);
+            }
+        };
         for (index, object) in expander.objects().enumerate() {
-            expander.object(index, object, found, sink);
+            expander.object(index, object, found, &mut sink);
         }
     })?;
     message
+}
+
+/// Finds the values of the parameters as [`process`] does, and lets `look` have a look at them;
+/// nothing if there are errors before that.
+pub fn effective<'d, R>(
+    template: &Template<'d>,
+    given: &[Given],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+    look: impl FnOnce(&Parameters<'d>) -> R,
+) -> Option<R> {
+    let look = |expander: &Expander<'_, 'd>, _: &mut Diagnostics| look(expander.parameters);
+    Some(expand(template, given, options, diagnostics, look)?.1)
 }
 
 /// Does all that comes before the objects, and lets `run` expand them. Returns the message and
@@ -75,6 +103,9 @@ pub(super) fn expand<'d, R>(
     let done = prepare(template, given, options, &mut found, run);
     found.attribute_to(&template.reference);
     diagnostics.append(found);
+    if diagnostics.iter().next().is_some() {
+        diagnostics.conceal(&template.secrets(given));
+    }
     done
 }
 
@@ -114,8 +145,10 @@ fn prepare<'d, R>(
         template,
         parameters: &parameters,
         labels,
+        namespace: options.namespace.as_deref(),
         strict: options.strict,
         require_name: options.require_name,
+        keep_namespace: options.keep_namespace,
     };
     let result = run(&expander, diagnostics);
     Some((message, result))
@@ -193,6 +226,7 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
                 "label `{}` is there twice once references are replaced",
                 label.key
             ))
+            .rule("duplicate-key")
             .at(label.entry.key_place())
             .related(first.entry.key_place(), "the other one")
             .field(format!("labels.{}", label.key))
@@ -204,19 +238,30 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
 /// Expands the objects of a Template one by one.
 pub(super) struct Expander<'e, 'd> {
     template: &'e Template<'d>,
-    parameters: &'e Parameters<'d>,
-    labels: Option<Vec<(String, String)>>,
+    pub(super) parameters: &'e Parameters<'d>,
+    pub(super) labels: Option<Vec<(String, String)>>,
+    namespace: Option<&'e str>,
     strict: bool,
     require_name: bool,
+    keep_namespace: bool,
 }
 
 impl<'d> Expander<'_, 'd> {
+    /// The same without labels and a namespace to be set.
+    pub(super) const fn without_labels(&self) -> Self {
+        Self {
+            labels: None,
+            namespace: None,
+            ..*self
+        }
+    }
+
     /// The objects of the Template, to be opened.
     pub(super) fn objects(&self) -> impl Iterator<Item = Cursor<'d>> {
         self.template.objects.into_iter().flat_map(Cursor::children)
     }
 
-    /// Expands the object that stands at `index` and hands on what becomes of it.
+    /// Expands the object that stands at `index` and hands on what becomes of it, also after errors.
     pub(super) fn object(
         &self,
         index: usize,
@@ -254,7 +299,7 @@ impl<'d> Expander<'_, 'd> {
     }
 
     fn keeps_namespace(&self) -> bool {
-        self.template.annotation(KEEP_NAMESPACE).as_deref() == Some("true")
+        self.keep_namespace || self.template.annotation(KEEP_NAMESPACE).as_deref() == Some("true")
     }
 
     /// Hands an object on, or the objects of a list that it is.
@@ -303,6 +348,7 @@ impl<'d> Expander<'_, 'd> {
                     Diagnostic::warning(
                         "the labels of this object are left out: they are no mapping of strings",
                     )
+                    .rule("string-expected")
                     .at(metadata.place())
                     .field(format!("{field}.metadata.labels"))
                     .hint("put the values of labels in quotes"),
@@ -314,8 +360,8 @@ impl<'d> Expander<'_, 'd> {
                 labels::on_selectors(&mut value, labels);
             }
         }
-        if diagnostics.has_errors() {
-            return;
+        if let Some(namespace) = self.namespace {
+            scope::set_namespace(&mut value, namespace);
         }
         sink(
             Object {
@@ -386,13 +432,20 @@ impl<'d> Expander<'_, 'd> {
             let place = at_fault
                 .and_then(|value| value.origin)
                 .map_or_else(|| whole.clone(), place_of);
-            diagnostics.push(
+            // As `oc`, which leaves it to the cluster.
+            let passes = is_name && !strict && self.template.dialect == Dialect::OpenShift;
+            let diagnostic = if passes {
+                Diagnostic::warning(problem)
+            } else {
                 Diagnostic::error(problem)
+            };
+            diagnostics.push(
+                diagnostic
                     .at(place)
                     .field(format!("{field}.{what}"))
                     .hint(hint),
             );
-            complete = false;
+            complete &= passes;
         }
         complete
     }

@@ -4,26 +4,46 @@
 //! `oc process`; a [`Dialect`] tells the two apart. Nothing here reads a file, the clock or the
 //! environment.
 
+mod declared;
 mod dialect;
 pub mod env_file;
 mod expand;
 pub mod generate;
 mod generation;
+pub(crate) mod instance;
 mod labels;
 mod legacy;
+mod listing;
 mod model;
 mod output;
 mod parameters;
 mod path;
+mod processed;
 mod reference;
+mod skeleton;
 mod substitute;
+pub(crate) mod survey;
+mod trace;
 mod values;
 
+pub use declared::Fallback;
 pub use dialect::Dialect;
-pub use expand::{Object, Options, Sink, process};
+pub(crate) use dialect::{OPENSHIFT_GROUP, OWN_GROUP};
+pub use expand::{Object, Options, Sink, effective, process};
 pub use generation::Generation;
+pub use listing::list;
+pub(crate) use model::is_template_group;
+#[cfg(test)]
+pub(crate) use model::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
 pub use model::{Parameter, ParameterType, Template};
-pub use output::{Format, Printed, print};
-pub use parameters::{Effective, Parameters};
-pub(crate) use values::from_node as values_of_file;
+pub use output::{Format, Printed, Printer, print};
+pub use parameters::{Effective, Origin, Parameters};
+pub(crate) use parameters::{is_int, is_json_number};
+pub(crate) use path::Path;
+pub use processed::processed;
+pub(crate) use reference::{Part, parts};
+pub use skeleton::{ValuesFormat, skeleton};
+pub(crate) use substitute::place_of;
+pub use trace::{Cause, Field, Reference, Traced, trace};
 pub use values::{Given, GivenValue};
+pub(crate) use values::{from_mapping as values_from_mapping, from_node as values_of_file};

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::krm::identity::group;
 use crate::source::{Place, Source};
 use crate::suggest::closest;
-use crate::template::dialect::{Dialect, OWN_GROUP};
+use crate::template::dialect::Dialect;
 use crate::template::model::{Parameter, ParameterType, Template};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{Given, GivenValue};
@@ -25,6 +24,32 @@ pub struct Effective<'d> {
     pub kind: ParameterType,
     /// Whether a message may show it.
     pub may_show: bool,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where the value of a parameter comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was given: the file and line, or the argument.
+    Given(String),
+    /// It is the default.
+    Default,
+    /// It was generated.
+    Generated,
+    /// There is none.
+    Nowhere,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Given(origin) => origin,
+            Self::Default => "default",
+            Self::Generated => "generated",
+            Self::Nowhere => "no value",
+        })
+    }
 }
 
 /// The effective values of a Template's parameters, by name.
@@ -61,10 +86,11 @@ pub(crate) fn resolve<'d>(
 ) -> Parameters<'d> {
     let mut resolver = Resolver {
         template,
-        refers: group(&template.reference.api_version) == OWN_GROUP,
+        refers: template.defaults_refer(),
         given: given_by_index(template, given, ignore_unknown, diagnostics),
         by_name: OnceCell::new(),
         // Empty entries are no parameters, but they count.
+        hidden: BTreeSet::new(),
         texts: vec![State::Unknown; template.parameters.last().map_or(0, |last| last.index + 1)],
         diagnostics,
     };
@@ -77,11 +103,12 @@ pub(crate) fn resolve<'d>(
             generated.push((parameter, from.clone()));
             continue;
         }
-        resolver.insert(&mut effective, parameter, text);
+        let origin = resolver.origin(parameter);
+        resolver.insert(&mut effective, parameter, text, origin);
     }
     for (parameter, from) in generated {
         match generate(parameter, &from, &effective) {
-            Ok(text) => resolver.insert(&mut effective, parameter, text),
+            Ok(text) => resolver.insert(&mut effective, parameter, text, Origin::Generated),
             Err(diagnostic) => resolver.diagnostics.push(*diagnostic),
         }
     }
@@ -99,6 +126,11 @@ fn given_by_index<'g>(
     let by_name = index_by_name(template);
     for one in template.values.iter().chain(given) {
         match by_name.get(one.name.as_str()) {
+            Some(_) if matches!(one.value, GivenValue::Unknown(_)) => {
+                let declared = template.parameters.iter();
+                let meant = declared.filter(|parameter| parameter.name == one.name);
+                by_index.extend(meant.map(|parameter| (parameter.index, one)));
+            }
             Some(&index) => {
                 by_index.insert(index, one);
             }
@@ -122,7 +154,14 @@ fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Di
         .parameters
         .iter()
         .map(|parameter| parameter.name.as_ref());
-    let hint = match closest(&given.name, known) {
+    let known = closest(&given.name, known);
+    // What is given under a misspelt name may be a secret all the same.
+    let meant = template
+        .parameters
+        .iter()
+        .find(|parameter| Some(parameter.name.as_ref()) == known);
+    let is_secret = given.secret || meant.is_some_and(|parameter| !parameter.may_show());
+    let hint = match known {
         Some(known) => format!("did you mean `{known}`?"),
         None if template.parameters.is_empty() => "it declares no parameters".to_owned(),
         None => "declare it under `parameters`, or leave the value out; `process --ignore-unknown-parameters` goes on without it".to_owned(),
@@ -132,6 +171,7 @@ fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Di
     } else {
         Diagnostic::error(message)
     };
+    let diagnostic = diagnostic.rule("undeclared-parameter").conceal(is_secret);
     let diagnostic = match &given.name_place {
         Some(place) => diagnostic.at(place.clone()),
         None => diagnostic.hint(format!("it was given as `{}=…`", given.origin)),
@@ -156,6 +196,8 @@ struct Resolver<'r, 'd> {
     given: BTreeMap<usize, &'r Given>,
     /// Made when the first default refers to another parameter.
     by_name: OnceCell<BTreeMap<&'r str, usize>>,
+    /// Those whose defaults take in a value that must not be shown.
+    hidden: BTreeSet<usize>,
     /// By index in the list as written.
     texts: Vec<State>,
     diagnostics: &'r mut Diagnostics,
@@ -176,14 +218,53 @@ impl<'d> Resolver<'_, 'd> {
             return text.clone();
         }
         let text = match self.given.get(&index).map(|given| &given.value) {
-            Some(GivenValue::Text(text)) => text.clone(),
+            Some(GivenValue::Text(text) | GivenValue::Unknown(text)) => text.clone(),
             Some(GivenValue::Structured(value)) => value.to_json(),
+            Some(GivenValue::Bytes(bytes)) => self.bytes_text(index, bytes),
             None => self.default_text(index, inside),
         };
         if let Some(state) = self.texts.get_mut(index) {
             *state = State::Known(text.clone());
         }
         text
+    }
+
+    /// The bytes of a file as text: encoded where the type says so.
+    fn bytes_text(&mut self, index: usize, bytes: &[u8]) -> String {
+        use base64::Engine as _;
+        let Some(parameter) = self.parameter(index) else {
+            return String::new();
+        };
+        if parameter.kind == ParameterType::Base64 {
+            return base64::engine::general_purpose::STANDARD.encode(bytes);
+        }
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return text.to_owned();
+        }
+        let mut diagnostic = Diagnostic::error(format!(
+            "the value of parameter `{}` is not UTF-8 text",
+            parameter.name
+        ))
+        .at(parameter.node.get("name").unwrap_or(parameter.node).place())
+        .field(format!("parameters[{index}].value"))
+        .hint("declare it with `type: base64`, and the bytes of the file are encoded");
+        if let Some(given) = self.given.get(&index) {
+            diagnostic = diagnostic.hint(format!("it was given by `{}`", given.origin));
+        }
+        self.diagnostics.push(diagnostic);
+        // Not empty: a value that is there is not missing.
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
+    fn origin(&self, parameter: &Parameter<'_>) -> Origin {
+        match self.given.get(&parameter.index) {
+            Some(given) => Origin::Given(match &given.place {
+                Some(place) => place.to_text(),
+                None => format!("{}=…", given.origin),
+            }),
+            None if parameter.value.is_some() => Origin::Default,
+            None => Origin::Nowhere,
+        }
     }
 
     fn default_text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
@@ -217,7 +298,12 @@ impl<'d> Resolver<'_, 'd> {
                 Part::String { name, spelling } | Part::Raw { name, spelling } => {
                     let by_name = self.by_name.get_or_init(|| index_by_name(self.template));
                     match by_name.get(name).copied() {
-                        Some(other) => out.push_str(&self.text(other, inside)),
+                        Some(other) => {
+                            out.push_str(&self.text(other, inside));
+                            if self.hides(other) {
+                                self.hidden.insert(index);
+                            }
+                        }
                         None => out.push_str(spelling),
                     }
                 }
@@ -232,6 +318,15 @@ impl<'d> Resolver<'_, 'd> {
             return String::new();
         }
         out
+    }
+
+    /// Whether the value of a parameter must not be shown.
+    fn hides(&self, index: usize) -> bool {
+        self.hidden.contains(&index)
+            || self.given.get(&index).is_some_and(|given| given.secret)
+            || self
+                .parameter(index)
+                .is_some_and(|parameter| !parameter.may_show())
     }
 
     fn too_long(&mut self, index: usize) {
@@ -268,8 +363,27 @@ impl<'d> Resolver<'_, 'd> {
     }
 
     /// Checks a value and adds it to the others. A later declaration of the same name wins.
-    fn insert(&mut self, effective: &mut Parameters<'d>, parameter: &Parameter<'d>, text: String) {
+    fn insert(
+        &mut self,
+        effective: &mut Parameters<'d>,
+        parameter: &Parameter<'d>,
+        text: String,
+        origin: Origin,
+    ) {
         let given = self.given.get(&parameter.index).copied();
+        if let Some(GivenValue::Unknown(text)) = given.map(|given| &given.value) {
+            let unknown = Effective {
+                text: Cow::Owned(text.clone()),
+                structured: None,
+                // What it is a value of cannot be seen in it.
+                kind: ParameterType::String,
+                may_show: true,
+                origin,
+            };
+            effective.values.insert(parameter.name.clone(), unknown);
+            return;
+        }
+        let may_show = !self.hides(parameter.index);
         let structured = match (given.map(|given| &given.value), parameter.value) {
             (Some(GivenValue::Structured(value)), _) => Some(value.clone()),
             (None, Some(default)) if default.is_mapping() || default.is_sequence() => default
@@ -280,6 +394,7 @@ impl<'d> Resolver<'_, 'd> {
         let mut check = Check {
             parameter,
             given,
+            may_show,
             diagnostics: self.diagnostics,
         };
         let structured = check.structured(structured, &text);
@@ -294,7 +409,8 @@ impl<'d> Resolver<'_, 'd> {
                 text: Cow::Owned(text),
                 structured,
                 kind: parameter.kind,
-                may_show: parameter.may_show(),
+                may_show,
+                origin,
             },
         );
     }
@@ -307,6 +423,7 @@ const MAX_VALUE: usize = 1024 * 1024;
 struct Check<'c, 'd> {
     parameter: &'c Parameter<'d>,
     given: Option<&'c Given>,
+    may_show: bool,
     diagnostics: &'c mut Diagnostics,
 }
 
@@ -322,7 +439,7 @@ impl<'d> Check<'_, 'd> {
     fn error(&mut self, message: String, hint: Option<String>) {
         let mut diagnostic = Diagnostic::error(message)
             .maybe_hint(hint)
-            .conceal(!self.parameter.may_show());
+            .conceal(!self.may_show);
         diagnostic.place = self.place();
         match self.given {
             None => {
@@ -406,7 +523,7 @@ impl<'d> Check<'_, 'd> {
 
     /// The end of a message that shows the value, unless it is secret or long.
     fn found(&self, text: &str) -> String {
-        if self.parameter.may_show() && text.len() <= 80 {
+        if self.may_show && text.len() <= 80 {
             format!(", found `{text}`")
         } else {
             String::new()
@@ -483,6 +600,7 @@ impl<'d> Check<'_, 'd> {
                     Diagnostic::error(format!(
                         "the pattern of parameter `{name}` is no regular expression: {error}"
                     ))
+                    .rule("parameter-limits")
                     .at(place)
                     .field(format!("parameters[{}].pattern", self.parameter.index)),
                 );
@@ -532,7 +650,7 @@ impl<'d> Check<'_, 'd> {
 }
 
 /// Reads the text of an array or map parameter.
-fn read_text(text: &str) -> Option<Value<'static>> {
+pub(super) fn read_text(text: &str) -> Option<Value<'static>> {
     let source = Source::new("value", text);
     let document = Document::parse(&source).ok()?;
     let root = document.roots().next()?;
@@ -544,7 +662,8 @@ fn read_text(text: &str) -> Option<Value<'static>> {
     )
 }
 
-fn is_int(text: &str) -> bool {
+/// Whether a text is digits with an optional sign.
+pub(crate) fn is_int(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

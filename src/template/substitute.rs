@@ -10,7 +10,7 @@ use crate::template::model::ParameterType;
 use crate::template::parameters::{Parameters, is_json_number};
 use crate::template::path::Path;
 use crate::template::reference::{Part, parts};
-use crate::yaml::{Data, Document, NodeId, Scalar, Value};
+use crate::yaml::{Cursor, Data, Document, NodeId, Scalar, Value};
 
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
 /// arguments and, if declared earlier, in the values of its variables.
@@ -73,6 +73,11 @@ pub(crate) struct Substitution<'s, 'd> {
     pub(crate) diagnostics: &'s mut Diagnostics,
 }
 
+/// Whether there can be references in a text.
+fn has_dollar(text: &str) -> bool {
+    memchr::memchr(b'$', text.as_bytes()).is_some()
+}
+
 /// What became of a text.
 enum Replaced<'d> {
     /// It holds no references.
@@ -101,7 +106,7 @@ impl<'d> Substitution<'_, 'd> {
 
     /// As [`text`](Self::text); `None` if there are no references.
     fn flat(&mut self, text: &str, spot: Spot<'_>) -> Option<String> {
-        if !text.contains('$') {
+        if !has_dollar(text) {
             return None;
         }
         let mut out = String::with_capacity(text.len());
@@ -135,7 +140,7 @@ impl<'d> Substitution<'_, 'd> {
             ..spot
         };
         match &mut value.data {
-            Data::Scalar(Scalar::String(text)) => {
+            Data::Scalar(Scalar::String(text)) if has_dollar(text) => {
                 let replaced = match self.dialect {
                     Dialect::Proposal => self.proposal(text, spot),
                     Dialect::OpenShift => self.openshift(text, spot),
@@ -222,7 +227,7 @@ impl<'d> Substitution<'_, 'd> {
     fn keys(&mut self, entries: &mut [(Cow<'d, str>, Value<'d>)], spot: Spot<'_>) -> Vec<usize> {
         let mut replaced = Vec::new();
         for (index, (key, value)) in entries.iter_mut().enumerate() {
-            if !key.contains('$') {
+            if !has_dollar(key) {
                 continue;
             }
             let path = Path::Key(spot.path, key);
@@ -381,6 +386,7 @@ impl<'d> Substitution<'_, 'd> {
                 let mut diagnostic = Diagnostic::error(format!(
                     "mapping key `{key}` is there twice once references are replaced"
                 ))
+                .rule("duplicate-key")
                 .field(path.to_string());
                 if let Some(node) = value.origin.or(spot.node) {
                     diagnostic = diagnostic.at(self.document.cursor(node).key_place());
@@ -529,7 +535,8 @@ impl<'d> Substitution<'_, 'd> {
             };
             let mut diagnostic = Diagnostic::warning(format!(
                 "{shown} is not a JSON number: the field becomes a string"
-            ));
+            ))
+            .rule("raw-number");
             let octal = text.strip_prefix('0').filter(|digits| {
                 !secret && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
             });
@@ -549,7 +556,8 @@ impl<'d> Substitution<'_, 'd> {
         let mut diagnostic = self.diagnostic(
             Diagnostic::error(format!(
                 "`{spelling}` names both a parameter and an environment variable of this container"
-            )),
+            ))
+            .rule("env-conflict"),
             spot,
             spelling,
         );
@@ -584,6 +592,7 @@ impl<'d> Substitution<'_, 'd> {
         } else {
             Diagnostic::warning(message)
         };
+        let diagnostic = diagnostic.rule("undeclared-parameter");
         let mut diagnostic = self.diagnostic(diagnostic, spot, spelling).hint(hint);
         if !error && known.is_none() {
             diagnostic.hints.clear();
@@ -605,33 +614,30 @@ impl<'d> Substitution<'_, 'd> {
     fn diagnostic(&self, diagnostic: Diagnostic, spot: Spot<'_>, spelling: &str) -> Diagnostic {
         let diagnostic = diagnostic.field(spot.path.to_string());
         match spot.node {
-            Some(node) => diagnostic.at(self.place(node, spelling)),
+            Some(node) => diagnostic.at(place_of(spelling, self.document.cursor(node))),
             None => diagnostic,
         }
     }
+}
 
-    fn place(&self, node: NodeId, spelling: &str) -> Place {
-        let cursor = self.document.cursor(node);
-        let whole = cursor.place();
-        if spelling.is_empty() {
-            return whole;
-        }
-        for place in [&whole, &cursor.key_place()] {
-            let text = self
-                .document
-                .text()
-                .get(place.range.clone())
-                .unwrap_or_default();
-            if let Some(at) = text.find(spelling) {
-                let start = place.range.start + at;
-                return Place {
-                    source: place.source.clone(),
-                    range: start..start + spelling.len(),
-                };
-            }
-        }
-        whole
+/// Where `spelling` stands in a node or its key; if it is not found there, where the node is.
+pub(crate) fn place_of(spelling: &str, node: Cursor<'_>) -> Place {
+    let whole = node.place();
+    if spelling.is_empty() {
+        return whole;
     }
+    for place in [&whole, &node.key_place()] {
+        let text = place.source.text();
+        let text = text.get(place.range.clone()).unwrap_or_default();
+        if let Some(at) = text.find(spelling) {
+            let start = place.range.start + at;
+            return Place {
+                source: place.source.clone(),
+                range: start..start + spelling.len(),
+            };
+        }
+    }
+    whole
 }
 
 /// The data a text stands for by the JSON grammar, numbers with their digits; `None` if it is not

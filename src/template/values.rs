@@ -11,6 +11,10 @@ pub enum GivenValue {
     Text(String),
     /// A list or mapping.
     Structured(Value<'static>),
+    /// The bytes of a file: encoded for a parameter of type base64, text for any other.
+    Bytes(Vec<u8>),
+    /// What stands for a value that is not known. It passes all checks.
+    Unknown(String),
 }
 
 /// A value that was given for a parameter by name.
@@ -26,6 +30,8 @@ pub struct Given {
     pub place: Option<Place>,
     /// The place of the name in a file, if it came from one.
     pub name_place: Option<Place>,
+    /// Whether it came from where secrets are kept and must not be shown.
+    pub secret: bool,
 }
 
 impl Given {
@@ -41,6 +47,7 @@ impl Given {
             origin: origin.into(),
             place: None,
             name_place: None,
+            secret: false,
         }
     }
 }
@@ -144,5 +151,6 @@ fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
         origin: origin.to_owned(),
         place: Some(entry.place()),
         name_place: Some(entry.key_place()),
+        secret: false,
     })
 }

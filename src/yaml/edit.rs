@@ -40,6 +40,7 @@ use crate::source::Source;
 use crate::suggest::closest;
 use crate::yaml::guard::{self, kind};
 use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
+use crate::yaml::parse::{ends_line, lines};
 use crate::yaml::path::{FieldPath, Step};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::render::{Position, render};
@@ -590,10 +591,10 @@ impl<'d> Edits<'d> {
         let before = self.document.text();
         let mut out = String::new();
         let is_first = self.new_roots.is_empty();
-        if is_first && !before.is_empty() && !before.ends_with('\n') {
+        if is_first && !before.is_empty() && !ends_line(before, before.len()) {
             out.push_str(self.document.eol());
         }
-        let last_line = before.lines().last().unwrap_or_default();
+        let last_line = lines(before).last().unwrap_or_default();
         if !is_first || !(before.trim().is_empty() || last_line.trim_end() == "---") {
             out.push_str("---");
             out.push_str(self.document.eol());
@@ -652,7 +653,7 @@ impl<'d> Edits<'d> {
         let at = end_with_comments(neighbour);
         let before = self.document.slice(0..at);
         let items = self.new_items.entry(list.id()).or_default();
-        let is_open = items.is_empty() && !before.ends_with('\n');
+        let is_open = items.is_empty() && !ends_line(before, at);
         let eol = if is_open { self.document.eol() } else { "" };
         self.appended.push(Edit::insert(at, format!("{eol}{text}")));
         items.push(object.clone().without_origin().into_owned());
@@ -728,9 +729,26 @@ impl<'d> Edits<'d> {
         if old.raw() == read.raw() && !self.document.has_anchors {
             return None;
         }
-        let value = old.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
+        // A key that is there twice was there before.
+        let mut ignored = Diagnostics::new();
+        let value = old.value(DuplicateKeys::LastWins, &mut ignored)?;
+        if read.value(DuplicateKeys::LastWins, &mut ignored).as_ref() == Some(&value) {
+            return None;
+        }
         differs(Some(read), &value)
     }
+}
+
+/// Reads the whole text with `edits` made: `node` holds `value`, and all else what it held.
+///
+/// # Errors
+/// If not so.
+pub(super) fn check_edits(node: Cursor<'_>, value: Value<'_>, edits: Vec<Edit>) -> Result<()> {
+    let document = node.document();
+    let edited = Edited::unchecked(document, edits)?;
+    let mut all = Edits::new(document);
+    all.meant.insert(node.id(), value.into_owned());
+    all.check(&edited)
 }
 
 /// What a node holds otherwise than it should.

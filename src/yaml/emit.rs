@@ -12,7 +12,7 @@ pub(crate) struct Layout {
     pub(crate) sequence: usize,
     /// The line break.
     pub(crate) eol: &'static str,
-    /// Whether texts of several lines are put in quotes: a block would take in what follows.
+    /// Whether no text is written as a block, which would take in what follows.
     pub(crate) quoted: bool,
 }
 
@@ -83,10 +83,11 @@ impl Layout {
         }
     }
 
-    /// The style for a scalar: quotes for several lines where a block will not do.
+    /// The style for a scalar: quotes where a block will not do.
     fn keep(self, scalar: &Scalar<'_>, keep: Option<Style>) -> Option<Style> {
         let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
-        if self.quoted && has_lines {
+        let is_block = matches!(keep, Some(Style::Literal | Style::Folded));
+        if self.quoted && (has_lines || is_block) {
             Some(Style::DoubleQuoted)
         } else {
             keep

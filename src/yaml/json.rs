@@ -1,7 +1,8 @@
 //! JSON as RFC 8259 has it becomes the table of spans, without a YAML parser.
 //!
 //! What is YAML in braces but not JSON (comments, plain words, commas at the end) is left to the
-//! full path, and so is a key whose `:` is not on its line, which YAML refuses.
+//! full path, and so are a key whose `:` is not on its line and a tab that indents the end of the
+//! text, which YAML refuses.
 
 use crate::yaml::node::{Kind, Span};
 use crate::yaml::parse::MAX_DEPTH;
@@ -47,11 +48,22 @@ impl Scanner<'_> {
                 self.separator()?;
             }
             if self.open.is_empty() {
-                self.blank();
-                return (self.at == self.bytes.len()).then_some(self.table);
+                return self.ends().then_some(self.table);
             }
             slot = self.slot()?;
         }
+    }
+
+    /// Whether only white space follows, and no tab on a line of its own: JSON allows it, but the
+    /// readers that take JSON for YAML do not.
+    fn ends(&mut self) -> bool {
+        let behind = self.at;
+        self.blank();
+        let rest = self.bytes.get(behind..).unwrap_or_default();
+        let mut below = rest
+            .iter()
+            .skip_while(|byte| !matches!(byte, b'\n' | b'\r'));
+        self.at == self.bytes.len() && !below.any(|byte| *byte == b'\t')
     }
 
     fn peek(&self) -> Option<u8> {

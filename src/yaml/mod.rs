@@ -26,21 +26,23 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod value;
+mod words;
 mod write;
 
 pub use edit::{Editor, Edits, Spot};
+pub(crate) use node::Opened;
 pub use node::{Cursor, Document, Kind, NodeId};
 pub use parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH};
 pub use path::{FieldPath, Step};
-pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
+pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH};
 pub use render::{Position, render};
 pub use value::{Data, Scalar, Value};
 
 pub(crate) use path::{write_index, write_key};
 
 pub(crate) use emit::json;
-pub(crate) use parse::next_line;
+pub(crate) use parse::{ends_line, next_line};
 pub use write::Edited;
 
-pub(crate) use render::{render_json, to_string, update};
-pub(crate) use write::{Edit, close_text, end_with_comments};
+pub(crate) use render::{render_json, to_line, to_string, update};
+pub(crate) use write::{Edit, close_text, end_with_comments, lines_of_items, remove_items};

@@ -1,6 +1,7 @@
 //! The table of spans behind a document, and the cursor that reads it.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,6 +11,7 @@ use crate::source::{Place, Source};
 use crate::yaml::scalar::{self, Style};
 use crate::yaml::scan::scan_item;
 use crate::yaml::value::Scalar;
+use crate::yaml::words;
 
 /// Marks "no node" where a [`Node`] names another.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -212,6 +214,20 @@ impl Document {
         } else {
             0
         }
+    }
+
+    /// Whether `offset` is neither in a scalar or key nor in braces.
+    pub(crate) fn is_between_tokens(&self, offset: usize) -> bool {
+        let behind = self
+            .nodes
+            .partition_point(|node| node.entry as usize <= offset);
+        let last = behind.checked_sub(1).and_then(|last| self.nodes.get(last));
+        last.is_none_or(|node| {
+            let is_scalar = matches!(node.kind, Kind::Scalar(_));
+            let is_in_value = is_scalar && node.value.range().contains(&offset);
+            let is_in_key = node.key.range().contains(&offset);
+            !is_in_value && !is_in_key && !node.has(Flags::FLOW) && !node.has(Flags::IN_FLOW)
+        })
     }
 
     /// The table of one item of a long list; `None` if it takes the full path.
@@ -428,6 +444,18 @@ impl<'d> Cursor<'d> {
     /// If the key is a collection, or its escapes are malformed.
     pub fn key(self) -> Result<Cow<'d, str>> {
         let node = self.node();
+        if let KeyKind::Scalar(style) = node.key_kind
+            && let Some(text) = literally(self.document.slice(node.key.range()), style)
+            && (style != Style::Plain || matches!(scalar::resolve(text), Scalar::String(_)))
+        {
+            return Ok(Cow::Borrowed(text));
+        }
+        self.key_slowly()
+    }
+
+    #[cold]
+    fn key_slowly(self) -> Result<Cow<'d, str>> {
+        let node = self.node();
         match node.key_kind {
             KeyKind::None => Ok(Cow::Borrowed("")),
             KeyKind::Scalar(style) => {
@@ -447,6 +475,13 @@ impl<'d> Cursor<'d> {
         }
     }
 
+    /// Whether the entry is a merge key.
+    pub(crate) fn is_merge_key(self) -> bool {
+        let node = self.node();
+        node.key_kind == KeyKind::Scalar(Style::Plain)
+            && self.document.slice(node.key.range()) == "<<"
+    }
+
     /// The key as it is written, without its quotes: `n: x` has the key `n`.
     ///
     /// # Errors
@@ -463,7 +498,7 @@ impl<'d> Cursor<'d> {
     }
 
     /// The node that an alias used as a key stands for: the last one before it with this anchor.
-    fn key_target(self) -> Option<Self> {
+    pub(crate) fn key_target(self) -> Option<Self> {
         let name = self
             .document
             .slice(self.node().key.range())
@@ -530,6 +565,7 @@ impl<'d> Cursor<'d> {
         self.decode_slowly(raw, style, start)
     }
 
+    #[cold]
     fn decode_slowly(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
         let parent = match style {
             Style::Literal | Style::Folded => self.block_parent(),
@@ -563,33 +599,59 @@ impl<'d> Cursor<'d> {
     /// The entry with this key, the last one if there are several; looks through merge keys.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
-        self.get_within(key, MERGE_DEPTH)
+        self.get_beside(key, &mut BTreeSet::new())
     }
 
-    fn get_within(self, key: &str, depth: usize) -> Option<Self> {
+    /// Looks in merged mappings too, but in none a second time.
+    fn get_beside(self, key: &str, seen: &mut BTreeSet<NodeId>) -> Option<Self> {
         if !self.is_mapping() {
             return None;
         }
         let mut found = None;
         let mut merge = None;
         for entry in self.children() {
-            match entry.key() {
-                Ok(name) if name == key => found = Some(entry),
-                Ok(name) if name == "<<" => merge = Some(entry),
-                _ => {}
+            if entry.is_merge_key() {
+                merge = Some(entry);
+            } else if entry.key().is_ok_and(|name| name == key) {
+                found = Some(entry);
             }
         }
-        if found.is_some() || depth == 0 {
+        let Some(merge) = merge.filter(|_| found.is_none()) else {
+            return found;
+        };
+        let mut get = |map: Self| {
+            let is_new = seen.insert(map.resolved().id);
+            is_new.then(|| map.get_beside(key, seen)).flatten()
+        };
+        if merge.is_sequence() {
+            merge.children().find_map(get)
+        } else {
+            get(merge)
+        }
+    }
+
+    /// The entries with these keys, each as [`get`](Self::get) finds it, in one walk.
+    #[must_use]
+    pub(crate) fn get_all<const N: usize>(self, keys: [&str; N]) -> [Option<Self>; N] {
+        let mut found = [None; N];
+        if !self.is_mapping() {
             return found;
         }
-        let merge = merge?;
-        if merge.is_sequence() {
-            merge
-                .children()
-                .find_map(|map| map.get_within(key, depth - 1))
-        } else {
-            merge.get_within(key, depth - 1)
+        let mut merges = false;
+        for entry in self.children() {
+            let Ok(name) = entry.key() else { continue };
+            merges |= name == "<<";
+            let slot = keys.iter().position(|key| name == *key);
+            if let Some(slot) = slot.and_then(|slot| found.get_mut(slot)) {
+                *slot = Some(entry);
+            }
         }
+        if merges {
+            for (slot, key) in found.iter_mut().zip(keys) {
+                *slot = slot.or_else(|| self.get(key));
+            }
+        }
+        found
     }
 
     /// Follows keys downwards: `at(["metadata", "name"])`.
@@ -613,9 +675,5 @@ fn literally(raw: &str, style: Style) -> Option<&str> {
         Style::SingleQuoted => (raw.strip_prefix('\'')?.strip_suffix('\'')?, b'\''),
         Style::Literal | Style::Folded => return None,
     };
-    let is_literal = |byte: u8| (b' '..0x7f).contains(&byte) && byte != escape;
-    text.bytes().all(is_literal).then_some(text)
+    words::is_printable_without(text, escape).then_some(text)
 }
-
-/// How many merge keys are followed into one another when a single key is looked up.
-pub(crate) const MERGE_DEPTH: usize = 16;

@@ -9,6 +9,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span as EventSpan, StructureStyl
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
 use crate::yaml::node::{Deferred, Document, Flags, KeyKind, Kind, NONE, Node, Span};
+use crate::yaml::read::check_merges;
 use crate::yaml::scalar::Style;
 use crate::yaml::table::Table;
 use crate::yaml::{json, scan, strict};
@@ -121,6 +122,7 @@ impl Document {
             has_tag_directives: memchr::memmem::find(text.as_bytes(), b"%TAG").is_some(),
         };
         strict::check(&document)?;
+        check_merges(&document)?;
         Ok(document)
     }
 }
@@ -333,7 +335,9 @@ impl Frame {
     fn slot(&mut self, text: &str, start: &Start) -> (Option<Key>, usize) {
         if let Some(key) = self.key.take() {
             let colon = skip_blank(text, self.cursor);
-            let has_colon = byte_at(text, colon) == Some(b':');
+            // In a block, the next key may begin with a colon.
+            let has_colon = starts_indicator(text, colon, b':')
+                || (self.flow && byte_at(text, colon) == Some(b':'));
             return (Some(key), if has_colon { colon + 1 } else { self.cursor });
         }
         if self.is_root() {
@@ -722,7 +726,8 @@ fn skip_document_ends(text: &str, from: usize) -> usize {
     let mut end = from;
     loop {
         let at = skip_blank(text, end);
-        if column(text, at) > 0 || !text.get(at..).is_some_and(|rest| rest.starts_with("...")) {
+        let is_end = |line: &str| line.starts_with('.') && is_document_marker(line);
+        if column(text, at) > 0 || !text.get(at..).is_some_and(is_end) {
             return end;
         }
         end = at + 3;
@@ -759,6 +764,22 @@ pub(crate) fn next_line(text: &str, at: usize) -> usize {
         [_, ..] => end + 1,
         [] => end,
     }
+}
+
+/// Whether a line ends before `at`.
+pub(crate) fn ends_line(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    before.ends_with(['\n', '\r'])
+}
+
+/// The lines of a text without their line breaks, of which a lone carriage return is one too.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at;
+        at = next_line(text, start);
+        (at > start).then(|| text.get(start..line_end(text, start)).unwrap_or_default())
+    })
 }
 
 /// Finds the `|` or `>` behind anchors and tags.
@@ -829,7 +850,11 @@ fn block_end(text: &str, header: usize, parent: Option<usize>) -> usize {
 
 /// Whether the line is `---` or `...`, which ends a scalar even without indentation.
 fn at_document_marker(text: &str, start: usize, end: usize) -> bool {
-    let line = text.get(start..end).unwrap_or_default();
+    is_document_marker(text.get(start..end).unwrap_or_default())
+}
+
+/// Whether a line begins or ends a document.
+pub(crate) fn is_document_marker(line: &str) -> bool {
     (line.starts_with("---") || line.starts_with("..."))
         && line.as_bytes().get(3).is_none_or(u8::is_ascii_whitespace)
 }

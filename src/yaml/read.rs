@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
-use crate::yaml::node::{Cursor, Flags, KeyKind, Kind, NONE};
+use crate::yaml::node::{Cursor, Document, Flags, Kind, NONE, NodeId};
 use crate::yaml::scalar::{self, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 
@@ -12,6 +12,9 @@ pub const MAX_ALIASED_NODES: usize = 100_000;
 
 /// How many bytes of text aliases may stand for in one value that is read.
 pub const MAX_ALIASED_BYTES: usize = 16 * 1024 * 1024;
+
+/// How many merge keys may lead into one another.
+pub const MERGE_DEPTH: usize = 16;
 
 /// What a mapping that has a key twice means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,7 @@ impl<'d> Cursor<'d> {
             nodes_left: MAX_ALIASED_NODES,
             bytes_left: MAX_ALIASED_BYTES,
             inside: Vec::new(),
+            places: Vec::new(),
             failed: false,
         };
         let value = reader.value(self);
@@ -49,7 +53,7 @@ impl<'d> Cursor<'d> {
         let mut seen = std::collections::BTreeMap::new();
         for entry in self.children() {
             let Ok(key) = entry.key() else { continue };
-            if key == "<<" && entry.node().key_kind == KeyKind::Scalar(Style::Plain) {
+            if entry.is_merge_key() {
                 continue;
             }
             if let Some(first) = seen.get(&key) {
@@ -236,11 +240,54 @@ fn duplicate_key(
             "the last one counts; remove the other",
         ),
     };
+    let diagnostic = diagnostic.rule("duplicate-key");
     let diagnostic = diagnostic.at(entry.key_place()).hint(hint);
     match first {
         Some(first) => diagnostic.related(first.key_place(), "first here"),
         None => diagnostic,
     }
+}
+
+/// Refuses mappings that hold others by more than [`MERGE_DEPTH`] merge keys, one in the other.
+pub(super) fn check_merges(document: &Document) -> Result<()> {
+    if memchr::memmem::find(document.text().as_bytes(), b"<<").is_none() {
+        return Ok(());
+    }
+    // How many merge keys lead on from each node; those before a node and in it are known first.
+    let mut depths = vec![0; document.nodes.len()];
+    let mut open: Vec<NodeId> = Vec::new();
+    for at in 0..=u32::try_from(document.nodes.len()).unwrap_or(NONE) {
+        while let Some(id) = open.pop_if(|id| document.node(*id).next <= at) {
+            let depth = merge_depth(document.cursor(id), &depths)?;
+            if let Some(slot) = depths.get_mut(id.0 as usize) {
+                *slot = depth;
+            }
+        }
+        open.push(NodeId(at));
+    }
+    Ok(())
+}
+
+/// How many merge keys a node leads to; `depths` knows it of what is in the node.
+fn merge_depth(node: Cursor<'_>, depths: &[usize]) -> Result<usize> {
+    let of = |node: Cursor<'_>| depths.get(node.resolved().id().0 as usize).copied();
+    let mut children = node.document().children(node.id());
+    match node.node().kind {
+        Kind::Sequence => return Ok(children.filter_map(of).max().unwrap_or_default()),
+        Kind::Mapping => {}
+        _ => return Ok(0),
+    }
+    let too_deep = children.find(|entry| entry.is_merge_key() && of(*entry) >= Some(MERGE_DEPTH));
+    if let Some(merge) = too_deep {
+        let message = format!("merge keys lead into one another more than {MERGE_DEPTH} times");
+        return Err(Diagnostic::error(message)
+            .at(merge.key_place())
+            .hint("write the entries out instead of using `<<`")
+            .into());
+    }
+    let entries = node.document().children(node.id());
+    let merged = entries.filter(|entry| entry.is_merge_key()).filter_map(of);
+    Ok(merged.max().map_or(0, |deepest| deepest + 1))
 }
 
 struct Reader<'r> {
@@ -250,6 +297,8 @@ struct Reader<'r> {
     bytes_left: usize,
     /// The anchored nodes whose aliases are being followed.
     inside: Vec<u32>,
+    /// Where each entry is of the mappings that are being read, outermost first.
+    places: Vec<NodeId>,
     failed: bool,
 }
 
@@ -346,7 +395,7 @@ impl<'d> Reader<'_> {
         let count = cursor.children().count();
         let mut mapping = Mapping {
             entries: Vec::with_capacity(count),
-            places: Vec::with_capacity(count),
+            places: self.places.len(),
             ..Mapping::default()
         };
         for entry in cursor.children() {
@@ -358,6 +407,7 @@ impl<'d> Reader<'_> {
                 Err(diagnostic) => drop(self.fail(diagnostic)),
             }
         }
+        self.places.truncate(mapping.places);
         for (at, value) in mapping.merged.into_iter().rev() {
             self.merge(cursor, &mut mapping.entries, at, value);
         }
@@ -371,16 +421,18 @@ impl<'d> Reader<'_> {
         key: Cow<'d, str>,
         value: Value<'d>,
     ) {
-        if key == "<<" && entry.node().key_kind == KeyKind::Scalar(Style::Plain) {
+        if entry.is_merge_key() {
             mapping.merged.push((mapping.entries.len(), value));
             return;
         }
         let Some(first) = mapping.index.insert(&key, &mapping.entries) else {
             mapping.entries.push((key, value));
-            mapping.places.push(entry);
+            self.places.push(entry.id());
             return;
         };
-        self.duplicate(&key, entry, mapping.places.get(first).copied());
+        let first_place = self.places.get(mapping.places + first);
+        let first_entry = first_place.map(|&id| entry.document().cursor(id));
+        self.duplicate(&key, entry, first_entry);
         // The later one counts, in the place of the first.
         if let Some(slot) = mapping.entries.get_mut(first) {
             slot.1 = value;
@@ -430,8 +482,8 @@ impl<'d> Reader<'_> {
 #[derive(Default)]
 struct Mapping<'d> {
     entries: Vec<(Cow<'d, str>, Value<'d>)>,
-    /// Where each entry is.
-    places: Vec<Cursor<'d>>,
+    /// How many places are those of the mappings around it.
+    places: usize,
     /// The values of merge keys, and how many entries are before each.
     merged: Vec<(usize, Value<'d>)>,
     index: KeyIndex<'d>,

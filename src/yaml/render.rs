@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostics, Result};
 use crate::source::Source;
-use crate::yaml::emit::{self, Layout};
+use crate::yaml::edit::check_edits;
+use crate::yaml::emit::{self, Flow, Layout};
 use crate::yaml::guard::{difference, wrong};
-use crate::yaml::node::{Cursor, Document, Flags, Kind};
+use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node};
+use crate::yaml::parse::{ends_line, is_document_marker, lines};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::value::Value;
 use crate::yaml::write::{self, Edit, Purpose, Rewrite};
@@ -32,7 +34,13 @@ pub enum Position {
 pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
     let text = match value.origin.map(|id| document.cursor(id)) {
         Some(node) if node.node().kind == Kind::Mapping && can_move(node) => {
-            moved(node, value, position)?
+            let text = moved(node, value, position)?;
+            // Indented, `...` may begin a key or go on with a text; not at the margin.
+            if position == Position::Document && lines(&text).any(is_document_marker) {
+                fresh(value, position)
+            } else {
+                text
+            }
         }
         _ => fresh(value, position),
     };
@@ -70,7 +78,7 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Stri
     let mut edits = Rewrite::edits(node, value, Purpose::Move)?;
     edits.retain(|edit| edit.start >= start);
     let mut text = write::apply(document.text(), start..end, &mut edits);
-    if !document.slice(start..end).ends_with('\n') {
+    if !ends_line(document.text(), end) {
         text.push_str(document.eol());
     }
     let from = document.column(start);
@@ -113,11 +121,11 @@ fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> Str
     out
 }
 
-/// Edits that make the item `old` of a block sequence hold `value` in its own place: its comments,
-/// order and quotes stay where its data does.
+/// Edits that make an item or entry hold `value` in its own place: its comments, order and quotes
+/// stay where its data does.
 ///
 /// # Errors
-/// As [`render`].
+/// As [`render`], and if an alias elsewhere stands for what is changed.
 pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
     match old.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) {
         Some(old) => value.adopt(&old),
@@ -129,17 +137,44 @@ pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>>
         }
     }
     let edits = Rewrite::edits(old, &value, Purpose::Stay)?;
-    let document = old.document();
-    if !edits.is_empty() && !old.node().has(Flags::IN_FLOW) && !document.has_anchors {
-        let start = document.line_start(old.node().entry as usize);
-        let text = write::apply(
-            document.text(),
-            start..write::end_with_comments(old),
-            &mut edits.clone(),
-        );
+    if edits.is_empty() {
+        return Ok(edits);
+    }
+    if !stands_alone(old) {
+        check_edits(old, value, edits.clone())?;
+        return Ok(edits);
+    }
+    let (document, node) = (old.document(), old.node());
+    let range = if node.has(Flags::IN_FLOW) {
+        node.props as usize..old.end()
+    } else {
+        document.line_start(old.start())..write::end_with_comments(old)
+    };
+    let text = write::apply(document.text(), range, &mut edits.clone());
+    if node.has(Flags::IN_FLOW) {
+        check(format!("[{text}]"), &value, Position::Item { column: 0 })?;
+    } else if node.key_kind == KeyKind::None {
         check(text, &value, Position::Item { column: 0 })?;
+    } else {
+        let entry = Value::mapping(vec![(old.key()?, value)]);
+        check(text, &entry, Position::Document)?;
     }
     Ok(edits)
+}
+
+/// Whether the text of a node says all that it holds, and nothing of what stands elsewhere.
+fn stands_alone(item: Cursor<'_>) -> bool {
+    let document = item.document();
+    if document.has_tag_directives {
+        return false;
+    }
+    let own = item.id().0..item.node().next;
+    let crosses = |(at, node): (u32, &Node)| {
+        let is_inside = own.contains(&at);
+        (node.kind == Kind::Alias && is_inside != own.contains(&node.target))
+            || node.key_kind == KeyKind::Alias
+    };
+    !document.has_anchors || !(0..).zip(&document.nodes).any(crosses)
 }
 
 /// Reads `text` again and compares it with what was meant.
@@ -151,19 +186,30 @@ fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> 
         Position::Document => root,
         Position::Item { .. } => root.and_then(|root| root.children().next()),
     };
-    let same = match read {
-        None => value.is_null(),
-        Some(read) => read.holds(value) && document.roots().count() == 1,
+    let is_one = document.roots().count() < 2;
+    let wrong_part = match read {
+        Some(read) if is_one && read.holds(value) => None,
+        // Where it has aliases, the values decide.
+        Some(read) if is_one => difference(read, value),
+        None if value.is_null() => None,
+        _ => Some("it reads otherwise".to_owned()),
     };
-    if !same {
-        let place = read.and_then(|read| difference(read, value));
-        return Err(wrong(
-            &source,
-            &place.unwrap_or_else(|| "it reads otherwise".to_owned()),
-        ));
+    if let Some(part) = wrong_part {
+        return Err(wrong(&source, &part));
     }
     drop(document);
     Ok(Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text))
+}
+
+/// A new entry of a mapping, on one line without its line break; the key alone without a value.
+pub(crate) fn to_line(key: &str, value: Option<&Value<'_>>) -> String {
+    let mut line = String::new();
+    emit::flow_key(&mut line, key, Flow::Yaml);
+    match value {
+        Some(value) => emit::flow(&mut line, value, Flow::Yaml),
+        None => line.truncate(line.trim_end().len()),
+    }
+    line
 }
 
 /// A new value as block YAML that ends with a line break.

@@ -17,6 +17,7 @@ use crate::yaml::node::{Kind, Span};
 use crate::yaml::parse::MAX_DEPTH;
 use crate::yaml::scalar::Style;
 use crate::yaml::table::{Slot, Table, span};
+use crate::yaml::words;
 
 /// The table of `text`; `None` if it takes the full path to read it.
 pub(super) fn scan(text: &str) -> Option<Table> {
@@ -124,7 +125,7 @@ impl<'t> Scanner<'t> {
         self.end = start;
         let mut line = start;
         while line < self.bytes.len() {
-            let at = self.skip_spaces(line);
+            let at = self.skip_indentation(line);
             line = match self.byte(at) {
                 None => at,
                 Some(b'\n') => at + 1,
@@ -227,20 +228,22 @@ impl<'t> Scanner<'t> {
     /// part that was cut off does not scan.
     fn deferred_item(&mut self, at: usize, column: usize) -> Option<usize> {
         let slot = self.pending.take()?.slot;
-        let mut line = self.next_line(at);
-        while line < self.bytes.len() {
-            let first = self.skip_spaces(line);
-            let is_text = !matches!(self.byte(first), None | Some(b'\n' | b'\r' | b'#'));
-            if is_text && first - line <= column {
-                break;
-            }
-            line = self.next_line(first);
-        }
+        let rest = self.bytes.get(at..)?;
+        let lines = memchr::memchr_iter(b'\n', rest).map(|newline| at + newline + 1);
+        let mut ends = lines.filter(|&line| self.has_text_up_to(column, line));
+        let line = ends.next().unwrap_or(self.bytes.len());
         let value = self.skip_spaces(at + 1).min(line);
         self.table.deferred(slot, span(value, line));
         self.end = line;
         self.continues = false;
         Some(line)
+    }
+
+    /// Whether there is text in this line, and none to the right of `column` only.
+    fn has_text_up_to(&self, column: usize, line: usize) -> bool {
+        let rest = self.bytes.get(line..).unwrap_or_default();
+        let first = rest.iter().take(column + 1).find(|&&byte| byte != b' ');
+        !matches!(first, None | Some(b'\n' | b'\r' | b'#'))
     }
 
     fn depth(&self) -> usize {
@@ -290,12 +293,17 @@ impl<'t> Scanner<'t> {
                 (Style::Plain, plain.end, plain.stop)
             }
         };
-        if colon - at > MAX_KEY {
+        if colon - at > MAX_KEY || self.is_merge_key(at, end) {
             return None;
         }
         self.open_pending(Kind::Mapping, at, column)?;
         let slot = Slot::entry(span(at, end), style);
         self.entry_value(slot, colon + 1, column)
+    }
+
+    /// Merge keys have a limit, which the full path looks after.
+    fn is_merge_key(&self, start: usize, end: usize) -> bool {
+        self.bytes.get(start..end) == Some(b"<<")
     }
 
     /// What stands behind the colon of a key in `column`.
@@ -452,16 +460,13 @@ impl Scanner<'_> {
     fn plain(&self, from: usize) -> Option<Plain> {
         let mut at = from;
         loop {
-            let rest = self.bytes.get(at..)?;
-            at += rest
-                .iter()
-                .position(|&byte| is_special(byte))
-                .unwrap_or(rest.len());
+            at += words::plain_stop(self.bytes.get(at..)?);
             match self.byte(at) {
+                None | Some(b'\n' | b'\r') => break,
+                Some(b':') if self.is_blank(at + 1) => break,
+                Some(b'#') if at == from || self.byte(at - 1) == Some(b' ') => break,
                 Some(b'\t') => return None,
-                Some(b':') if !self.is_blank(at + 1) => at += 1,
-                Some(b'#') if at > from && self.byte(at - 1) != Some(b' ') => at += 1,
-                _ => break,
+                Some(_) => at += 1,
             }
         }
         let text = self.bytes.get(from..at)?;
@@ -505,11 +510,9 @@ impl Scanner<'_> {
     fn quoted_line(&self, from: usize, quote: u8) -> Option<usize> {
         let mut at = from;
         loop {
-            let rest = self.bytes.get(at..)?;
-            at += rest.iter().position(|&byte| {
-                byte == quote || byte == b'\\' || byte == b'\n' || byte == b'\r'
-            })?;
+            at += words::quoted_stop(self.bytes.get(at..)?, quote);
             match self.byte(at)? {
+                byte if byte < b' ' && !self.is_line_end(at) => at += 1,
                 b'\\' if quote == b'"' && !self.is_line_end(at + 1) => at += self.escape(at + 1)?,
                 b'\\' => at += 1,
                 b'\'' if quote == b'\'' && self.byte(at + 1) == Some(b'\'') => at += 2,
@@ -598,7 +601,7 @@ impl Scanner<'_> {
         let mut end = None;
         let mut line = first;
         while line < self.bytes.len() {
-            let at = self.skip_spaces(line);
+            let at = self.skip_indentation(line);
             let spaces = at - line;
             let blank = match self.byte(at) {
                 None => return None,
@@ -712,7 +715,7 @@ impl Scanner<'_> {
             quote @ (b'"' | b'\'') => (quote_style(quote), self.quoted(at, quote)?),
             _ => (Style::Plain, self.flow_plain(at)?.end),
         };
-        if self.byte(end)? != b':' || end - at > MAX_KEY {
+        if self.byte(end)? != b':' || end - at > MAX_KEY || self.is_merge_key(at, end) {
             return None;
         }
         let value = self.skip_spaces(end + 1);
@@ -769,6 +772,11 @@ impl Scanner<'_> {
         self.bytes.get(at).copied()
     }
 
+    /// As [`skip_spaces`](Self::skip_spaces), for many spaces rather than one.
+    fn skip_indentation(&self, line: usize) -> usize {
+        line + words::behind_spaces(self.bytes.get(line..).unwrap_or_default())
+    }
+
     fn skip_spaces(&self, from: usize) -> usize {
         let mut at = from;
         while self.byte(at) == Some(b' ') {
@@ -797,11 +805,6 @@ impl Scanner<'_> {
         let rest = self.bytes.get(at..).unwrap_or_default();
         memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |newline| at + newline + 1)
     }
-}
-
-/// What plain text in a block may stop at.
-const fn is_special(byte: u8) -> bool {
-    matches!(byte, b':' | b'#' | b'\t' | b'\n' | b'\r')
 }
 
 const fn quote_style(quote: u8) -> Style {

@@ -317,6 +317,11 @@ impl Gaps<'_> {
                     at = line_end(text, at);
                     continue;
                 }
+                // A directive.
+                b'%' if self.document.column(at) == 0 => {
+                    at = line_end(text, at);
+                    continue;
+                }
                 _ => self.indicator(byte),
             }
             self.before = byte;

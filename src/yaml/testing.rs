@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use crate::diagnostic::Diagnostics;
 use crate::source::Source;
-use crate::yaml::node::{Cursor, Document, Kind, NodeId};
+use crate::yaml::node::{Cursor, Document, KeyKind, Kind, NodeId};
 use crate::yaml::parse::{check_text, fast, next_line};
 use crate::yaml::read::DuplicateKeys;
-use crate::yaml::render::{Position, render};
+use crate::yaml::render::{Position, render, update};
 use crate::yaml::value::{Data, Scalar, Value};
 use crate::yaml::write::{self, Edited, Purpose, Rewrite};
 
@@ -93,15 +93,11 @@ fn for_each_value(
 }
 
 /// Changes a text in places and to values that `choices` name. What comes out reads as it was meant,
-/// and lines that have nothing to do with it are as they were. A text with carriage returns for line
-/// breaks is left out: what edits it does not count its lines.
+/// and lines that have nothing to do with it are as they were.
 ///
 /// # Errors
 /// If not so.
 pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
-    if text.replace("\r\n", "").contains('\r') {
-        return Ok(());
-    }
     let Ok(document) = Document::parse(&Source::new("test", text)) else {
         return Ok(());
     };
@@ -121,17 +117,20 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     for _ in 0..=editor.choose(3) {
         editor.change(&mut value, root.id());
     }
-    let lines = editor.lines;
+    for (at, node) in (0..).zip(&document.nodes) {
+        if node.kind == Kind::Alias || node.key_kind == KeyKind::Alias {
+            // May be written out, as what it stands for is changed.
+            editor.touch(NodeId(at));
+        }
+    }
+    let lines = editor.lines.into_iter();
+    let lines = lines.map(|range| range.start..behind_tabs(text, range.end));
+    let lines = lines.collect();
     let explain = |what: &str| format!("{text:?}\nchanged to {value:?}\n{what}");
     let edited = Rewrite::edits(root, &value, Purpose::Stay)
         .and_then(|edits| Edited::new(&document, edits))
         .map(|edited| edited.to_string());
-    let edited = match edited {
-        // What another alias stands for may be gone.
-        Err(_) if document.has_anchors => return Ok(()),
-        Err(error) => return Err(explain(&error.message)),
-        Ok(edited) => edited,
-    };
+    let edited = edited.map_err(|error| explain(&error.message))?;
     let explain = |what: &str| explain(&format!("is\n{edited:?}\nwhich {what}"));
     let read = Document::parse(&Source::new("edited", edited.as_str()))
         .map_err(|error| explain(&error.message))?;
@@ -141,11 +140,111 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     if again.as_ref() != Some(&value) || read.roots.len() != count {
         return Err(explain(&format!("reads as {again:?} {found:?}")));
     }
+    let others = document.roots().zip(read.roots()).enumerate();
+    for (_, (old, new)) in others.filter(|(other, _)| *other != index) {
+        if values(old) != values(new) {
+            return Err(explain("changes another document"));
+        }
+    }
     if keeps(text, &edited, lines) {
         Ok(())
     } else {
         Err(explain("differs in lines that were not changed"))
     }
+}
+
+/// Gives an item of a list other data, as it is done to an object that stands already. It reads as
+/// meant, and all others as they did, or an error says which alias stands in the way.
+///
+/// # Errors
+/// If not so.
+pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
+    let Ok(document) = Document::parse(&Source::new("test", text)) else {
+        return Ok(());
+    };
+    let Some(list) = document.roots().find_map(list_in) else {
+        return Ok(());
+    };
+    let mut editor = Editor {
+        document: &document,
+        choices: choices.iter(),
+        lines: Vec::new(),
+    };
+    let index = editor.choose(list.children().count());
+    let Some((item, mut value)) = list
+        .children()
+        .nth(index)
+        .and_then(|item| Some((item, values(item)?)))
+    else {
+        return Ok(());
+    };
+    editor.change(&mut value, item.id());
+    let explain = |what: &str| format!("{text:?}\nitem {index} changed to {value:?}\n{what}");
+    let updated = update(item, value.clone().without_origin())
+        .and_then(|edits| Edited::new(&document, edits));
+    let edited = match updated {
+        Ok(edited) => edited.to_string(),
+        Err(error)
+            if error
+                .message
+                .ends_with("stands for what is changed elsewhere") =>
+        {
+            return Ok(());
+        }
+        Err(error) => return Err(explain(&error.message)),
+    };
+    let explain = |what: &str| explain(&format!("is\n{edited:?}\nwhich {what}"));
+    let read = Document::parse(&Source::new("updated", edited.as_str()))
+        .map_err(|error| explain(&error.message))?;
+    let Some(again) = read.roots().find_map(list_in) else {
+        return Err(explain("has no list"));
+    };
+    if again.children().count() != list.children().count() {
+        return Err(explain("has more or less items"));
+    }
+    for (at, (old, new)) in list.children().zip(again.children()).enumerate() {
+        let meant = if at == index {
+            Some(value.clone())
+        } else {
+            values(old)
+        };
+        if values(new) != meant {
+            return Err(explain(&format!("has another item {at}")));
+        }
+    }
+    Ok(())
+}
+
+/// The list that a document is, or has as `items`.
+fn list_in(root: Cursor<'_>) -> Option<Cursor<'_>> {
+    let list = root.get("items").unwrap_or(root);
+    (list.node().kind == Kind::Sequence).then_some(list)
+}
+
+/// What a node holds; nothing if it cannot be read.
+fn values(node: Cursor<'_>) -> Option<Value<'_>> {
+    node.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
+}
+
+/// Behind the blank lines at `at` of which one has a tab, which may have to go.
+fn behind_tabs(text: &str, at: usize) -> usize {
+    let (mut end, mut line) = (at, at);
+    while line < text.len() {
+        let next = next_line(text, line);
+        let content = text.get(line..next).unwrap_or_default();
+        let rest = content.trim_start_matches([' ', '\t', '\r', '\n']);
+        if content
+            .strip_suffix(rest)
+            .is_some_and(|blank| blank.contains('\t'))
+        {
+            end = next;
+        }
+        if !rest.is_empty() {
+            break;
+        }
+        line = next;
+    }
+    end
 }
 
 /// Whether `edited` has all of `text` but what is in `ranges`, in order.
@@ -242,14 +341,20 @@ impl Editor<'_> {
     }
 
     fn value(&mut self) -> Value<'static> {
+        self.nested(8)
+    }
+
+    /// A value that is nested so deep at most.
+    fn nested(&mut self, depth: usize) -> Value<'static> {
         match self.choose(12) {
+            5..=6 if depth == 0 => Value::string(self.text()),
             0 => Data::Scalar(Scalar::Null).into(),
             1 => Data::Scalar(Scalar::Bool(true)).into(),
             2 => Value::number("-1.5e3"),
             3 => Value::sequence(Vec::new()),
             4 => Value::mapping(Vec::new()),
-            5 => Value::sequence(vec![Value::string(self.text()), self.value()]),
-            6 => Value::mapping(vec![(self.text().into(), self.value())]),
+            5 => Value::sequence(vec![Value::string(self.text()), self.nested(depth - 1)]),
+            6 => Value::mapping(vec![(self.text().into(), self.nested(depth - 1))]),
             _ => Value::string(self.text()),
         }
     }
@@ -271,7 +376,7 @@ impl Editor<'_> {
             }
             (Data::Sequence(items), 0..=1) => {
                 let at = self.choose(count + 1);
-                self.touch_child(node, items.get(at.saturating_sub(1)));
+                self.touch_around(node, items.get(at.saturating_sub(1)));
                 items.insert(at, self.value());
             }
             (Data::Mapping(entries), 0..=1) => {
@@ -279,16 +384,22 @@ impl Editor<'_> {
                 if entries.iter().all(|(name, _)| *name != key) {
                     let at = self.choose(count + 1);
                     let near = entries.get(at.saturating_sub(1));
-                    self.touch_child(node, near.map(|(_, value)| value));
+                    self.touch_around(node, near.map(|(_, value)| value));
                     entries.insert(at, (key.into(), self.value()));
                 }
             }
             (Data::Sequence(items), 2..=3) if at < count => {
-                self.touch_removed(node, items.get(at), count);
+                // If none stays, all is written anew.
+                let read = items.iter().filter(|item| item.origin.is_some());
+                let stays = read.count() > 1;
+                self.touch_around(node, items.get(at).filter(|_| stays));
                 items.remove(at);
             }
             (Data::Mapping(entries), 2..=3) if at < count => {
-                self.touch_removed(node, entries.get(at).map(|(_, value)| value), count);
+                let read = entries.iter().filter(|(_, value)| value.origin.is_some());
+                let stays = read.count() > 1;
+                let child = entries.get(at).map(|(_, value)| value);
+                self.touch_around(node, child.filter(|_| stays));
                 entries.remove(at);
             }
             (Data::Mapping(entries), 4) => {
@@ -313,9 +424,8 @@ impl Editor<'_> {
 
     /// The lines of a node, and of the collection in braces it is in.
     fn touch(&mut self, mut node: NodeId) {
-        let is_merged = |entry: Cursor<'_>| entry.key().is_ok_and(|key| key == "<<");
         while let Some(parent) = self.parent(node)
-            && (parent.is_flow() || parent.children().any(is_merged))
+            && (parent.is_flow() || parent.children().any(Cursor::is_merge_key))
         {
             node = parent.id();
         }
@@ -339,19 +449,26 @@ impl Editor<'_> {
         self.touch(child.and_then(own).unwrap_or(node));
     }
 
-    /// The lines of a child with the comments above, and the line behind that may move up.
-    fn touch_removed(&mut self, node: NodeId, child: Option<&Value<'_>>, count: usize) {
+    /// The lines of a child with the comments above and below, and the line behind that may move up.
+    fn touch_around(&mut self, node: NodeId, child: Option<&Value<'_>>) {
         let before = self.lines.len();
-        self.touch_child(node, child.filter(|_| count > 1));
+        self.touch_child(node, child);
         let text = self.document.text();
         for range in self.lines.iter_mut().skip(before) {
             let line = text.get(range.start..).unwrap_or_default();
             let column = line.len() - line.trim_start_matches(' ').len();
-            let is_dash = line.trim_start_matches(' ').starts_with('-');
             range.start = write::lead_comments(text, range.start, column, 0);
-            if is_dash || self.document.node(node).kind == Kind::Sequence {
-                range.end = next_line(text, range.end);
-            }
+            range.end = next_line(text, range.end);
+        }
+        // What was put beside a child that goes stands beside another.
+        for child in self.document.children(node) {
+            let (head, foot) = (write::head(self.document, child.id()), write::extent(child));
+            self.lines.extend([head..head, foot..foot]);
+        }
+        if let Some(origin) = child.and_then(|child| child.origin) {
+            let child = self.document.cursor(origin);
+            let foot = write::end_with_comments(child)..write::extent(child);
+            self.lines.push(foot);
         }
     }
 

@@ -4,12 +4,14 @@ mod corpus;
 mod decoded;
 mod deferred;
 mod edit;
+mod fuzzed;
 mod hostile;
 mod limits;
 mod seeds;
 mod test_suite;
 mod tricky;
 mod unchanged;
+mod updated;
 
 use crate::yaml::parse::fast;
 use crate::yaml::testing::compare;

@@ -189,6 +189,18 @@ impl<'s> Value<'s> {
         }
     }
 
+    /// The entry or item with this index; an entry with its key.
+    pub(crate) fn part(&self, index: usize) -> Option<(Option<&str>, &Self)> {
+        match &self.data {
+            Data::Scalar(_) => None,
+            Data::Sequence(items) => Some((None, items.get(index)?)),
+            Data::Mapping(entries) => {
+                let (key, value) = entries.get(index)?;
+                Some((Some(key), value))
+            }
+        }
+    }
+
     /// The value under a key of a mapping.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {

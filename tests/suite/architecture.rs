@@ -9,11 +9,11 @@ use libtest_mimic::{Failed, Trial};
 const LAYERS: &[&[&str]] = &[
     &["source"],
     &["diagnostic"],
-    &["files", "suggest"],
+    &["files", "suggest", "threads"],
     &["yaml"],
     &["krm"],
     &["template", "composition", "deployment_manager", "report"],
-    &["function"],
+    &["function", "lint", "schema"],
     &["serve"],
     &["cli"],
 ];
@@ -21,6 +21,7 @@ const LAYERS: &[&[&str]] = &[
 /// What only `cli` may use.
 const MACHINE: &[&[&str]] = &[
     &["clap"],
+    &["walkdir"],
     &["std", "env"],
     &["std", "fs"],
     &["std", "io", "stdin"],

@@ -9,9 +9,11 @@
 //! | `expected.yaml`, `expected.json` or `expected.txt` | standard output | must be empty |
 //! | `stderr.txt` | standard error | must be empty |
 //! | `exit` | the exit status | 0 |
+//! | `expected/` | what the folder `out` holds in the end; the program runs in a copy of the case | it writes no files |
 //!
-//! Other files are the case's own. At least one of the last three kinds must be there.
+//! Other files are the case's own. At least one of the last four kinds must be there.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -26,6 +28,9 @@ const INPUTS: [&str; 3] = ["input.yaml", "input.json", "stdin"];
 const OUTPUTS: [&str; 3] = ["expected.yaml", "expected.json", "expected.txt"];
 const STDERR: &str = "stderr.txt";
 const EXIT: &str = "exit";
+const FILES: &str = "expected";
+/// The folder that is compared with [`FILES`].
+const OUT: &str = "out";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let areas = folders(&crate::root().join("tests/cases"));
@@ -50,14 +55,21 @@ pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn check(folder: &Path) -> Result<(), Failed> {
-    let output = run(folder)?;
+    let writes = folder.join(FILES).is_dir();
+    let place = if writes {
+        copied(folder)?
+    } else {
+        folder.to_owned()
+    };
+    let output = run(folder, &place)?;
+    let written = tree(&place.join(OUT))?;
     if crate::update() {
-        return update(folder, &output);
+        return update(folder, &output, writes.then_some(&written));
     }
     let exit = read(folder, EXIT)?;
     let stderr = read(folder, STDERR)?;
     let stdout = one_of(folder, OUTPUTS)?;
-    if exit.is_none() && stderr.is_none() && stdout.is_none() {
+    if exit.is_none() && stderr.is_none() && stdout.is_none() && !writes {
         let names = OUTPUTS.join(", ");
         let message = format!("nothing is expected: write {names}, {STDERR} or {EXIT}");
         return Err(format!("{message}, or let UPDATE=1 do it").into());
@@ -86,6 +98,9 @@ fn check(folder: &Path) -> Result<(), Failed> {
             problems.push(format!("{what}:\n{diff}"));
         }
     }
+    if writes {
+        compare_trees(&tree(&folder.join(FILES))?, &written, &mut problems);
+    }
     if problems.is_empty() {
         Ok(())
     } else {
@@ -99,14 +114,73 @@ fn check(folder: &Path) -> Result<(), Failed> {
     }
 }
 
-fn run(folder: &Path) -> Result<Output, String> {
+/// The files in a folder, by their paths in it.
+type Tree = BTreeMap<PathBuf, Vec<u8>>;
+
+fn tree(folder: &Path) -> Result<Tree, String> {
+    let mut files = Tree::new();
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    for entry in entries {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        let name = PathBuf::from(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            let below = tree(&path)?.into_iter();
+            files.extend(below.map(|(path, bytes)| (name.join(path), bytes)));
+        } else {
+            let bytes = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            files.insert(name, bytes);
+        }
+    }
+    Ok(files)
+}
+
+/// A copy of the case, for the program to write into.
+fn copied(folder: &Path) -> Result<PathBuf, String> {
+    let name = folder.strip_prefix(crate::root()).unwrap_or(folder);
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // What an earlier run left behind, if there was one.
+    let _ = fs::remove_dir_all(&copy);
+    write_tree(&copy, &tree(folder)?)?;
+    Ok(copy)
+}
+
+fn write_tree(folder: &Path, tree: &Tree) -> Result<(), String> {
+    for (path, bytes) in tree {
+        let path = folder.join(path);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, bytes))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn compare_trees(expected: &Tree, found: &Tree, problems: &mut Vec<String>) {
+    let mut paths: Vec<_> = expected.keys().chain(found.keys()).collect();
+    paths.sort();
+    paths.dedup();
+    for path in paths {
+        let file = path.display();
+        match (expected.get(path), found.get(path)) {
+            (Some(expected), Some(found)) => {
+                let diff = diff(expected, found);
+                problems.extend(diff.map(|diff| format!("{OUT}/{file}:\n{diff}")));
+            }
+            (Some(_), None) => problems.push(format!("{OUT}/{file} is missing\n")),
+            _ => problems.push(format!("{OUT}/{file} is not expected\n")),
+        }
+    }
+}
+
+/// Runs the program in `place` with what the case `folder` says.
+fn run(folder: &Path, place: &Path) -> Result<Output, String> {
     let lines = |name| {
         let bytes = read(folder, name)?.unwrap_or_default();
         let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         Ok::<Vec<String>, String>(lines.map(str::to_owned).collect())
     };
-    let mut command = program::command(folder);
+    let mut command = program::command(place);
     command.args(lines("args")?);
     for line in lines("env")? {
         let Some((name, value)) = line.split_once('=') else {
@@ -119,7 +193,13 @@ fn run(folder: &Path) -> Result<Output, String> {
 }
 
 /// Makes `folder` expect `output`.
-fn update(folder: &Path, output: &Output) -> Result<(), Failed> {
+fn update(folder: &Path, output: &Output, written: Option<&Tree>) -> Result<(), Failed> {
+    if let Some(written) = written {
+        let files = folder.join(FILES);
+        fs::remove_dir_all(&files)?;
+        fs::create_dir_all(&files)?;
+        write_tree(&files, written)?;
+    }
     let name = match one_of(folder, OUTPUTS)? {
         Some((name, _)) => name,
         None => output_name(&output.stdout),

@@ -10,9 +10,15 @@
 mod architecture;
 mod cases;
 mod diff;
+mod documents;
 mod examples;
+mod kudo;
+mod manners;
+mod parameters;
 mod program;
-mod readme;
+mod rules;
+mod schema;
+mod selection;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,7 +31,13 @@ fn main() -> ExitCode {
         architecture::trials(),
         cases::trials(),
         examples::trials(),
-        readme::trials(),
+        documents::trials(),
+        kudo::trials(),
+        manners::trials(),
+        parameters::trials(),
+        rules::trials(),
+        selection::trials(),
+        schema::trials(),
     ]
     .into_iter()
     .flatten()

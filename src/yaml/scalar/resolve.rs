@@ -20,7 +20,9 @@ pub fn resolve(plain: &str) -> Scalar<'_> {
         Some(b'0'..=b'9' | b'+' | b'-' | b'.') => {
             number(plain).map_or(Scalar::String(Cow::Borrowed(plain)), Scalar::Number)
         }
-        Some(b'~' | b'f' | b'F' | b'n' | b'N' | b'o' | b'O' | b't' | b'T' | b'y' | b'Y') => {
+        Some(b'~' | b'f' | b'F' | b'n' | b'N' | b'o' | b'O' | b't' | b'T' | b'y' | b'Y')
+            if plain.len() <= LONGEST_WORD =>
+        {
             word(plain)
         }
         Some(_) => Scalar::String(Cow::Borrowed(plain)),
@@ -33,6 +35,9 @@ pub fn is_non_finite(plain: &str) -> bool {
     matches!(plain, ".nan" | ".NaN" | ".NAN")
         || matches!(split_sign(plain).1, ".inf" | ".Inf" | ".INF")
 }
+
+/// Bytes of the longest text that [`word`] knows, `false`.
+const LONGEST_WORD: usize = 5;
 
 fn word(plain: &str) -> Scalar<'_> {
     match plain {

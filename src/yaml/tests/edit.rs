@@ -106,6 +106,40 @@ fn set_scalars_keep_their_style() {
 }
 
 #[test]
+fn what_stands_around_a_set_scalar_still_fits() {
+    // Plain text may go on behind a tab, nothing else may.
+    check("- b\n \t\n- c\n", &[r#"set [0] "1""#], "- \"1\"\n\n- c\n");
+    check("a: b\n \t# c\n", &[r#"set a "1""#], "a: \"1\"\n  # c\n");
+    check("b\n\t", &[r#"set . ["c"]"#], "- c\n");
+    check("\t{}\n", &[r#"set . {"a": 1}"#], "a: 1\n");
+    // A key without a colon.
+    check("? a\n", &["set a 1"], "? a\n: 1\n");
+    check("? a\n::b:\n", &["remove a"], "::b:\n");
+    check("? a\n::b:\n", &["set a 1"], "? a\n: 1\n::b:\n");
+    check("{!t\na}\n", &["set a 1"], "{a: 1}\n");
+    check("[!t ]\n", &["push . 1"], "[!t , 1 ]\n");
+    check("? a # c\n? b\n", &["set a 1"], "? a # c\n: 1\n? b\n");
+    check(
+        "? |-\n  a",
+        &["set a 1"],
+        "? \"a\"\n: 1".replace('"', "").as_str(),
+    );
+    // A blank or comment behind the last line of the old text.
+    check("a:\n  b ", &[r#"set a "x\ny""#], "a: |-\n  x\n  y");
+    check("a:\n  b # c\n", &[r#"set a "x\ny""#], "a: \"x\\ny\" # c\n");
+    check("a: |\n   ", &[r#"set a "x""#], "a: \"x\"\n   ");
+    // A mapping of one entry needs no braces in brackets, one of two does.
+    check("[a: b]\n", &["insert [0].c 1"], "[{a: b, c: 1}]\n");
+    // Lone carriage returns.
+    check("# a\ra: b\r# c\rd: e\r", &["remove d"], "# a\ra: b\r");
+    check(
+        "a: b\rc: d\r",
+        &["set a 1", "insert e 2"],
+        "a: 1\rc: d\re: 2\n",
+    );
+}
+
+#[test]
 fn set_collections_keep_what_stays() {
     check(
         "a:\n  # one\n  x: 'w' # c\n  z: 1\n",

@@ -238,6 +238,7 @@ fn takes_json() {
     takes("{\"a\":1,\"b\":[true,false,null,-0.5e+10,\"\\u00e9\\/\\ud83d\\ude00\"],\"c\":{}}");
     takes("[\n\t{\"a\" : \"b\"},\n\t[ ]\n]\n");
     takes("\u{feff}  {\"a\":\r\n  {}}\r\n");
+    takes("\t{}\t\r\r  \n");
 }
 
 #[test]
@@ -271,6 +272,9 @@ fn leaves_what_is_yaml_in_braces() {
         "[-]",
         "[1]]",
         "[1e]",
+        "{}\n\t",
+        "  {}\r\r\t\n",
+        "[1]\r\n \t\r\n",
     ] {
         leaves(text);
     }

@@ -4,16 +4,26 @@ use std::borrow::Cow;
 
 use crate::yaml::emit;
 use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId, Opened};
-use crate::yaml::parse::{line_end, next_line};
+use crate::yaml::parse::{ends_line, line_end, lines, next_line};
 use crate::yaml::scalar::Style;
 
 /// Behind the line on which an entry ends.
 pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
-    if text.get(..end).is_some_and(|before| before.ends_with('\n')) {
+    if ends_line(text, end) {
         end
     } else {
         next_line(text, end)
     }
+}
+
+/// Behind the blank rest of the line on which a value ends; `None` if a comment stands there.
+pub(super) fn behind_blank(text: &str, end: usize) -> Option<usize> {
+    if ends_line(text, end) {
+        return Some(end);
+    }
+    let line = line_end(text, end);
+    let rest = text.get(end..line).unwrap_or_default();
+    rest.trim_matches([' ', '\t']).is_empty().then_some(line)
 }
 
 /// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
@@ -26,8 +36,11 @@ pub(in crate::yaml) fn lead_comments(
 ) -> usize {
     let mut start = line;
     while start > floor {
-        let above = text.get(..start - 1).unwrap_or_default();
-        let from = above.rfind('\n').map_or(0, |newline| newline + 1);
+        let before = text.get(..start).unwrap_or_default();
+        let above = before.strip_suffix("\r\n");
+        let above = above.or_else(|| before.strip_suffix(['\n', '\r']));
+        let above = above.unwrap_or(before);
+        let from = above.rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
         let content = above.get(from..).unwrap_or_default();
         let spaces = content.len() - content.trim_start_matches([' ', '\t']).len();
         let is_comment = content
@@ -128,20 +141,25 @@ pub(super) fn rest_is_blank(text: &str, at: usize) -> bool {
 
 /// Moves every line of `text` but the first by `to - from` columns; empty lines stay empty.
 pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
-    if from == to || !text.contains('\n') {
+    if from == to || memchr::memchr(b'\n', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + text.len() / 16);
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        if index == 0 || line == "\n" || line == "\r\n" {
+    let mut start = 0;
+    let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
+    for end in breaks.chain([text.len()]) {
+        let line = text.get(start..end).unwrap_or_default();
+        if start == 0 || matches!(line, "" | "\n" | "\r\n") {
             out.push_str(line);
         } else if to > from {
             emit::indent(&mut out, to - from);
             out.push_str(line);
         } else {
-            let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
-            out.push_str(line.get(spaces.min(from - to)..).unwrap_or_default());
+            let indentation = line.bytes().take(from - to);
+            let spaces = indentation.take_while(|&byte| byte == b' ').count();
+            out.push_str(line.get(spaces..).unwrap_or_default());
         }
+        start = end;
     }
     Cow::Owned(out)
 }
@@ -156,13 +174,12 @@ pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
     let mut comments = Vec::new();
     if document.slice(line..entry).bytes().all(|byte| byte == b' ') {
         let start = head(document, item.id());
-        comments.extend(document.slice(start..line).lines().map(str::trim));
+        comments.extend(lines(document.slice(start..line)).map(str::trim));
     }
     if !node.has(Flags::IN_FLOW) {
         let between = document.slice(node.key.end as usize..node.props as usize);
         comments.extend(
-            between
-                .lines()
+            lines(between)
                 .map(str::trim)
                 .filter(|line| line.starts_with('#')),
         );

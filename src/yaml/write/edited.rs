@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Source;
-use crate::yaml::node::{Document, Kind, NodeId, Opened};
+use crate::yaml::node::{Document, KeyKind, Kind, NodeId, Opened};
+use crate::yaml::parse::ends_line;
 use crate::yaml::scalar::Style;
-use crate::yaml::value::{Data, Value};
-use crate::yaml::write::{Purpose, Rewrite};
+use crate::yaml::write::Rewrite;
 
 /// A byte range of a text and what replaces it.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ pub(crate) fn close_text(document: &Document, edits: &mut Vec<Edit>) -> Result<(
     let length = document.text().len();
     let takes_out_last = edits.iter().any(|edit| {
         let is_removal = edit.end == length && edit.start < length && edit.text.is_empty();
-        is_removal && document.slice(0..edit.start).ends_with('\n')
+        is_removal && ends_line(document.text(), edit.start)
     });
     let is_behind = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
     let Some(behind) = edits.iter_mut().find(is_behind) else {
@@ -137,8 +137,8 @@ pub(crate) fn close_text(document: &Document, edits: &mut Vec<Edit>) -> Result<(
     Ok(())
 }
 
-/// The edits that say in the header of a block scalar at the end of the text, which has no line
-/// break there, that it has none.
+/// The edits that say of a block scalar at the end of the text, which has no line break there, that
+/// it has none: in its header, or in quotes if it is a key.
 fn close(document: &Document) -> Result<Vec<Edit>> {
     let last = document.nodes.len().checked_sub(1);
     let Some(last) = last.and_then(|last| u32::try_from(last).ok()) else {
@@ -148,18 +148,17 @@ fn close(document: &Document) -> Result<Vec<Edit>> {
     if let Opened::Part(part) = cursor.open() {
         return close(&part);
     }
-    if !matches!(
-        cursor.node().kind,
-        Kind::Scalar(Style::Literal | Style::Folded)
-    ) {
-        return Ok(Vec::new());
+    let node = cursor.node();
+    if let KeyKind::Scalar(Style::Literal | Style::Folded) = node.key_kind
+        && node.value.is_empty()
+        && !ends_line(document.text(), node.key.end as usize)
+    {
+        return Rewrite::respell_key(cursor);
     }
-    let Some(scalar) = cursor.scalar()? else {
-        return Ok(Vec::new());
-    };
-    let value = Value {
-        origin: Some(cursor.id()),
-        data: Data::Scalar(scalar),
-    };
-    Rewrite::edits(cursor, &value, Purpose::Move)
+    match node.kind {
+        Kind::Scalar(style @ (Style::Literal | Style::Folded)) => {
+            Rewrite::respell_value(cursor, style)
+        }
+        _ => Ok(Vec::new()),
+    }
 }

@@ -6,8 +6,9 @@ use crate::yaml::node::{KeyKind, Node, NodeId};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
 use crate::yaml::scalar::{self, Context, Style};
 use crate::yaml::value::{Data, Value};
+use crate::yaml::write::Rewrite;
+use crate::yaml::write::children::{Kept, Side};
 use crate::yaml::write::comments::{head, rest_is_blank};
-use crate::yaml::write::{Kept, Rewrite, Side};
 
 impl Rewrite<'_> {
     /// Removes children in braces or brackets, with a comma. If something is put in their place,
@@ -39,7 +40,10 @@ impl Rewrite<'_> {
         }
         match (before, after) {
             (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
-            (Some(before), None) => self.edit(document.node(before).value.end as usize, end, ""),
+            (Some(before), None) => {
+                let behind = document.node(before).value.end as usize;
+                self.edit(behind, end, self.gap(behind));
+            }
             (None, None) => self.edit(start, end, ""),
         }
     }
@@ -138,7 +142,8 @@ impl Rewrite<'_> {
         if !self.is_on_own_line(start) {
             let comma = self.comma(after);
             let texts = texts.iter().map(|text| format!("{comma}{text}"));
-            self.edit(end, end, texts.collect::<String>());
+            let gap = self.gap(end);
+            self.edit(end, end, format!("{gap}{}", texts.collect::<String>()));
             return;
         }
         let eol = self.layout.eol;
@@ -160,13 +165,28 @@ impl Rewrite<'_> {
                 .map(|text| format!("{eol}{indentation}{text}"))
                 .collect();
             let at = line_end(text, end);
-            self.edit(end, end, ",");
+            self.edit(end, end, format!("{},", self.gap(end)));
             self.edit(at, at, lines.join(","));
         } else {
             let lines = texts
                 .iter()
                 .map(|text| format!(",{eol}{indentation}{text}"));
-            self.edit(end, end, lines.collect::<String>());
+            let gap = self.gap(end);
+            self.edit(end, end, format!("{gap}{}", lines.collect::<String>()));
+        }
+    }
+
+    /// What must stand between a value that ends at `end` and a comma or bracket: a colon, a tag or
+    /// an anchor without a value, and an alias, would go together with it.
+    fn gap(&self, end: usize) -> &'static str {
+        let before = self.document.slice(0..end);
+        let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | '{'));
+        let word = word.into_iter().next().unwrap_or_default();
+        let is_property = word.starts_with(['!', '&', '*']) && !word.ends_with(['"', '\'']);
+        if before.ends_with(':') || is_property {
+            " "
+        } else {
+            ""
         }
     }
 

@@ -1,0 +1,50 @@
+//! Tells the program which commit it is built from, where that is known.
+//!
+//! `KRM_TEMPLATE_COMMIT` says it, for builds without a repository; empty, it says to name none.
+//! Otherwise git is asked, if this folder is a repository of its own. The same sources make the
+//! same program: neither clock nor machine is asked.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "cargo tells a build script what is wanted by its environment"
+)]
+
+use std::path::Path;
+use std::process::Command;
+
+/// How many digits of a commit are named: enough in any repository.
+const DIGITS: usize = 12;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=KRM_TEMPLATE_COMMIT");
+    let commit = match std::env::var("KRM_TEMPLATE_COMMIT") {
+        Ok(commit) => Some(commit).filter(|commit| !commit.is_empty()),
+        // A `.git` further up is that of another project.
+        Err(_) if Path::new(".git").exists() => of_repository(),
+        Err(_) => None,
+    };
+    if let Some(commit) = commit {
+        let digits = commit.chars().filter(char::is_ascii_alphanumeric);
+        let commit: String = digits.take(DIGITS).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        println!("cargo:rustc-env=KRM_TEMPLATE_LONG_VERSION={version} ({commit})");
+    }
+}
+
+fn of_repository() -> Option<String> {
+    // The log of HEAD changes with every commit and checkout.
+    for name in ["HEAD", "logs/HEAD"] {
+        let path = git(&["rev-parse", "--git-path", name])?;
+        if Path::new(&path).exists() {
+            println!("cargo:rerun-if-changed={path}");
+        }
+    }
+    git(&["rev-parse", "HEAD"])
+}
+
+/// What git says on one line; nothing if there is no git, or it does not know.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

@@ -1,0 +1,33 @@
+//! `krm-template completion`: what a shell needs to complete our arguments.
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use crate::cli::{OK, io};
+
+/// Prints what a shell needs to complete the arguments of krm-template
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The shell
+    shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  # in ~/.bashrc
+  source <(krm-template completion bash)
+
+  # in ~/.zshrc, below `compinit`
+  source <(krm-template completion zsh)
+
+  # once
+  krm-template completion fish > ~/.config/fish/completions/krm-template.fish";
+
+pub(super) fn run(arguments: &Arguments, mut program: Command) -> anyhow::Result<u8> {
+    let mut script = Vec::new();
+    let name = program.get_name().to_owned();
+    clap_complete::generate(arguments.shell, &mut program, name, &mut script);
+    io::print([String::from_utf8_lossy(&script).as_ref()])?;
+    Ok(OK)
+}

@@ -1,0 +1,65 @@
+//! What the program says on standard error, as much of it as the user wants to hear.
+
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::cli::io;
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::report;
+use crate::source::Source;
+
+/// Behind a command's own options.
+const LAST: usize = 900;
+
+/// How much is said.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Console {
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
+    quiet: bool,
+
+    /// Say also which files are read
+    #[arg(short, long, global = true, display_order = LAST)]
+    verbose: bool,
+}
+
+impl Console {
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn read(self, path: &str) -> Result<Arc<Source>> {
+        let source = io::read(path)?;
+        self.has_read(source.name(), source.text().len());
+        Ok(source)
+    }
+
+    /// Reads a file that need not be text.
+    pub(super) fn read_bytes(self, path: &str) -> Result<Vec<u8>> {
+        let bytes = io::read_bytes(path)?;
+        self.has_read(path, bytes.len());
+        Ok(bytes)
+    }
+
+    fn has_read(self, name: &str, length: usize) {
+        if self.verbose {
+            let said = Diagnostic::info(format!("read `{name}`, {length} bytes"));
+            self.report(&said.into());
+        }
+    }
+
+    /// Reports diagnostics, in colour where that is wanted.
+    pub(super) fn report(self, diagnostics: &Diagnostics) {
+        let text = if self.quiet {
+            report::text(&diagnostics.errors(), io::color())
+        } else {
+            report::text(diagnostics, io::color())
+        };
+        io::print_error(&text);
+    }
+
+    /// Says a line that is no diagnostic.
+    pub(super) fn say(self, line: &str) {
+        if !self.quiet {
+            io::print_error(&format!("{line}\n"));
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! `krm-template man`: the manual pages, for those who make packages.
+
+use anyhow::Context as _;
+use clap::{Args, Command};
+
+use crate::cli::OK;
+
+/// Writes the manual pages, one a command
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The folder to write them to; it must be there
+    #[arg(long, value_name = "DIR")]
+    output_dir: String,
+}
+
+const EXAMPLES: &str = "\
+Example:
+  krm-template man --output-dir /usr/share/man/man1";
+
+pub(super) fn run(arguments: &Arguments, program: Command) -> anyhow::Result<u8> {
+    let folder = &arguments.output_dir;
+    clap_mangen::generate_to(program, folder)
+        .with_context(|| format!("the manual pages cannot be written to `{folder}`"))?;
+    Ok(OK)
+}

@@ -1,0 +1,101 @@
+//! `krm-template parameters`: what values the Template in a file takes.
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::{Console, FAILED, OK, first_root, io, table};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::schema;
+use crate::template::{self, Template, ValuesFormat};
+use crate::yaml::{self, Document};
+
+/// Lists the parameters of the Template in a file
+///
+/// Prints them as a table, as data for other programs, as a JSON Schema for forms and editors, or
+/// as a file of values for you to fill in. The values of secrets are never shown, nor those of
+/// parameters of type `base64` or with `generate`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The file that holds the Template, as YAML or JSON; `-` for standard input
+    #[arg(short, long, value_name = "FILE", required = true)]
+    filename: String,
+
+    /// What to print
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: OutputFormat,
+
+    /// Leave out the head of the table
+    #[arg(long)]
+    no_headers: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  krm-template parameters -f template.yaml
+  krm-template parameters -f template.yaml -o json | jq -r '.[] | select(.required).name'
+  krm-template parameters -f template.yaml -o schema > values.schema.json
+
+  # write a file of values, fill it in, use it
+  krm-template parameters -f template.yaml -o values > values.yaml
+  krm-template process -f template.yaml -P values.yaml";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OutputFormat {
+    /// A table, one line a parameter; on a terminal its lines are broken
+    Table,
+    /// A list of all parameters with all their fields
+    Json,
+    /// The same list as YAML
+    Yaml,
+    /// A JSON Schema (2020-12) of the values
+    Schema,
+    /// Lines `NAME: VALUE` to fill in, for `process -P`
+    Values,
+    /// Lines `NAME=VALUE` to fill in, for `process --param-file`
+    Env,
+}
+
+pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
+    let mut diagnostics = Diagnostics::new();
+    let mut text = None;
+    if let Some(source) = diagnostics.take(console.read(&arguments.filename)) {
+        let done = Document::read_with(&source, |document| {
+            let mut found = Diagnostics::new();
+            let text = print(arguments, document, &mut found);
+            (text, found)
+        });
+        let (made, found) = done.unwrap_or_else(|error| (None, error.into()));
+        diagnostics.append(found);
+        text = made;
+    }
+    console.report(&diagnostics);
+    let Some(text) = text else {
+        return Ok(FAILED);
+    };
+    io::print([text.as_str()])?;
+    Ok(OK)
+}
+
+fn print(
+    arguments: &Arguments,
+    document: &Document,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let root = first_root(document, diagnostics)?;
+    let template = Template::read(root, diagnostics)?;
+    if template.parameters().is_empty() && matches!(arguments.output, OutputFormat::Table) {
+        let message = "the Template declares no parameters";
+        diagnostics.push(Diagnostic::info(message));
+    }
+    Some(match arguments.output {
+        OutputFormat::Table => table::parameters(&template, !arguments.no_headers, io::width()),
+        OutputFormat::Json => {
+            let list = yaml::render_json(&template::list(&template), Some(2));
+            diagnostics.take(list)? + "\n"
+        }
+        OutputFormat::Yaml => yaml::to_string(&template::list(&template)),
+        OutputFormat::Schema => format!("{:#}\n", schema::of_values(&template)),
+        OutputFormat::Values => template::skeleton(&template, ValuesFormat::Yaml),
+        OutputFormat::Env => template::skeleton(&template, ValuesFormat::Env),
+    })
+}

@@ -1,0 +1,78 @@
+//! `--diff-against`: what would change in a file or folder.
+
+use std::sync::Arc;
+
+use anstyle::{AnsiColor, Style};
+use similar::TextDiff;
+
+use crate::cli::process::mask::Secrets;
+use crate::cli::process::output::Output;
+use crate::cli::{Console, io};
+use crate::diagnostic::{Diagnostics, Result};
+use crate::source::Source;
+
+/// Where there is no file.
+const NOTHING: &str = "/dev/null";
+
+/// What stands in `path`, a file or a folder, against `output`; empty if it is the same, nothing
+/// if it cannot be compared.
+pub(super) fn against(
+    path: &str,
+    output: Output,
+    secrets: &Secrets,
+    console: Console,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let mut text = String::new();
+    let mut compare = |path: &str, old: Option<Result<Arc<Source>>>, new: &str| {
+        let name = if old.is_some() { path } else { NOTHING };
+        let old = old.unwrap_or_else(|| Ok(Source::new(path, "")));
+        let Some(old) = diagnostics.take(old) else {
+            return;
+        };
+        if old.text() == new {
+            return;
+        }
+        if let Some((old, new)) = diagnostics.take(secrets.masked(&old, new)) {
+            text.push_str(&unified(&old, &new, name, path));
+        }
+    };
+    match output {
+        Output::Files(_, files) => {
+            for file in &files {
+                let path = io::path_in(path, file.path());
+                let old = io::is_there(&path).then(|| console.read(&path));
+                compare(&path, old, file.text());
+            }
+        }
+        output => {
+            let new = output.into_pieces().concat();
+            compare(path, Some(console.read(path)), &new);
+        }
+    }
+    (!diagnostics.has_errors()).then_some(text)
+}
+
+fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
+    TextDiff::from_lines(old, new)
+        .unified_diff()
+        .header(old_name, new_name)
+        .to_string()
+}
+
+/// The lines of a unified diff in the colours that git gives them.
+pub(super) fn colored(diff: &str) -> String {
+    let paint = |line: &str| {
+        let style = match line.as_bytes() {
+            [b'-', b'-', b'-', b' ', ..] | [b'+', b'+', b'+', b' ', ..] => Style::new().bold(),
+            [b'-', ..] => AnsiColor::Red.on_default(),
+            [b'+', ..] => AnsiColor::Green.on_default(),
+            [b'@', ..] => AnsiColor::Cyan.on_default(),
+            _ => Style::new(),
+        };
+        let end = line.trim_end_matches(['\n', '\r']).len();
+        let (text, end) = line.split_at(end);
+        format!("{style}{text}{style:#}{end}")
+    };
+    diff.split_inclusive('\n').map(paint).collect()
+}

@@ -1,0 +1,157 @@
+//! `--output-dir`: a file for each object, named as kpt names them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::cli::io::{self, Written};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::krm::identity::group;
+use crate::template::{self, Format, Given, Object, Options, Template};
+use crate::yaml::{self, Position, Value};
+
+/// A file to be written.
+pub(super) struct File {
+    /// Its path in the folder, with `/`.
+    path: String,
+    text: String,
+    /// The object, in the user's words.
+    object: String,
+    /// The API group of the object, which tells two of one kind and name apart.
+    group: String,
+}
+
+impl File {
+    /// Its path in the folder, with `/`.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is to stand in it.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Expands `template` and adds a file for each object. Returns the message of the Template.
+pub(super) fn files(
+    template: &Template<'_>,
+    given: &[Given],
+    options: &Options<'_>,
+    format: Format,
+    files: &mut Vec<File>,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let sink = &mut |object: Object<'_>, found: &mut Diagnostics| {
+        files.extend(file(&object, format, found));
+    };
+    template::process(template, given, options, diagnostics, sink)
+}
+
+fn file(object: &Object<'_>, format: Format, found: &mut Diagnostics) -> Option<File> {
+    let text = match format {
+        Format::Json => found.take(yaml::render_json(&object.value, Some(4)))? + "\n",
+        _ => found.take(yaml::render(
+            object.document,
+            &object.value,
+            Position::Document,
+        ))?,
+    };
+    let part = |keys: &[&str]| object.value.str_at(keys).unwrap_or_default();
+    let (kind, namespace) = (part(&["kind"]), part(&["metadata", "namespace"]));
+    let name = match part(&["metadata", "name"]) {
+        "" => part(&["metadata", "generateName"]),
+        name => name,
+    };
+    let extension = if format == Format::Json {
+        "json"
+    } else {
+        "yaml"
+    };
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    Some(File {
+        path: format!(
+            "{}{slash}{}_{}.{extension}",
+            safe(namespace),
+            safe(kind).to_lowercase(),
+            safe(name)
+        ),
+        text,
+        object: format!("{kind} {namespace}{slash}{name}"),
+        group: group_of(&object.value),
+    })
+}
+
+fn group_of(object: &Value<'_>) -> String {
+    group(object.str_at(&["apiVersion"]).unwrap_or_default()).to_owned()
+}
+
+/// A text as a part of a path that no file system takes for anything else: letters, digits, `-`,
+/// `_` and `.`, which does not come first.
+fn safe(text: &str) -> String {
+    let is_safe = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let replaced = text.chars().map(|c| if is_safe(&c) { c } else { '-' });
+    let replaced: String = replaced.collect();
+    match replaced.strip_prefix('.') {
+        Some(rest) => format!("-{rest}"),
+        None => replaced,
+    }
+}
+
+/// Reports objects that would be written to one file, upper and lower case being the same.
+pub(super) fn check(files: &[File], diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<String, &File> = BTreeMap::new();
+    for file in files {
+        let Some(first) = seen.insert(file.path.to_lowercase(), file) else {
+            continue;
+        };
+        let with_group = |file: &File| match file.group.as_str() {
+            "" => format!("`{}`", file.object),
+            group => format!("`{}` of `{group}`", file.object),
+        };
+        diagnostics.push(
+            Diagnostic::error(format!(
+                "{} and {} would both be written to `{}`",
+                with_group(first),
+                with_group(file),
+                file.path
+            ))
+            .hint("give one of them another name or namespace"),
+        );
+    }
+}
+
+/// Writes the files that are not there or hold something else. Says what was done.
+pub(super) fn write(folder: &str, files: &[File]) -> anyhow::Result<String> {
+    let (mut new, mut changed) = (0, 0);
+    for file in files {
+        let path = io::path_in(folder, &file.path);
+        match io::write_file(Path::new(&path), &file.text)? {
+            Written::New => new += 1,
+            Written::Changed => changed += 1,
+            Written::Same => {}
+        }
+    }
+    let same = files.len() - new - changed;
+    Ok(format!(
+        "{folder}: {new} new, {changed} changed, {same} as they were\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::safe;
+
+    #[test]
+    fn names_stay_in_their_folder() {
+        for (text, expected) in [
+            ("web", "web"),
+            ("system:node-proxier", "system-node-proxier"),
+            ("../../etc/passwd", "-.-..-etc-passwd"),
+            ("..", "-."),
+            ("a\\b\0c", "a-b-c"),
+            ("ä", "-"),
+        ] {
+            assert_eq!(safe(text), expected, "{text:?}");
+        }
+    }
+}

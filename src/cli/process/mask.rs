@@ -1,0 +1,178 @@
+//! Secrets out of sight where two texts with objects are compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostic::Result;
+use crate::source::Source;
+use crate::template::Traced;
+use crate::yaml::{Cursor, Document, FieldPath, Step};
+
+/// What stands in place of a secret, of one that was another before, and of the new one.
+const MASKS: [&str; 3] = ["***", "*** (before)", "*** (after)"];
+
+/// An item that has no name. Among the fields that are secret it stands for any item.
+const ITEM: &str = "[]";
+
+/// Which fields are secret: the kind of the object and the way to the field, in which an item is
+/// known by its name. Its index may be another in the older text.
+#[derive(Default)]
+pub(super) struct Secrets {
+    fields: BTreeSet<Vec<String>>,
+}
+
+impl Secrets {
+    /// Adds the fields of an object that are secret.
+    pub(super) fn add(&mut self, object: &Traced) {
+        let kind = object.value.str_at(&["kind"]).unwrap_or_default();
+        let secrets = object.fields.iter().filter(|field| object.is_secret(field));
+        for field in secrets.clone() {
+            let mut way = vec![kind.to_owned()];
+            let mut value = Some(&object.value);
+            let mut path = FieldPath::root();
+            // What a list or mapping held before is secret whatever its keys were.
+            for step in field.path.steps().iter().take(field.written) {
+                value = value.and_then(|value| value.step(step));
+                match step {
+                    Step::Key(key) => {
+                        path = path.key(key);
+                        way.push(key.clone());
+                    }
+                    Step::Index(index) => {
+                        path = path.index(*index);
+                        let name = path.clone().key("name");
+                        let hides = secrets.clone().any(|field| field.path == name);
+                        let name = value.and_then(|item| item.str_at(&["name"]));
+                        way.push(item(name.filter(|_| !hides)));
+                    }
+                }
+            }
+            self.fields.insert(way);
+        }
+    }
+
+    fn hides(&self, way: &[String]) -> bool {
+        let is_one = |(secret, step): (&String, &String)| {
+            secret == step || (secret == ITEM && step.starts_with('['))
+        };
+        let of_secret = matches!(way, [kind, key, ..] if kind == "Secret" && (key == "data" || key == "stringData"));
+        let mut fields = self.fields.iter();
+        of_secret
+            || fields.any(|secret| secret.len() == way.len() && secret.iter().zip(way).all(is_one))
+    }
+
+    /// Both texts without what is secret in them.
+    ///
+    /// # Errors
+    /// If one of them cannot be read, so that nobody knows what is secret in it.
+    pub(super) fn masked(&self, old: &Arc<Source>, new: &str) -> Result<(String, String)> {
+        let new = Source::new("output", new);
+        let found = [self.find(old)?, self.find(&new)?];
+        let [before, after] = &found;
+        let [_, was, is] = MASKS;
+        Ok((
+            mask(old.text(), before, after, was),
+            mask(new.text(), after, before, is),
+        ))
+    }
+
+    /// The secrets in a text.
+    fn find(&self, source: &Arc<Source>) -> Result<Vec<Secret>> {
+        let document = Document::parse(source)?;
+        let mut found = Vec::new();
+        let roots = document.roots().flat_map(|root| {
+            let items = root.get("items").filter(|items| items.is_sequence());
+            let whole = items.is_none().then_some(root);
+            whole
+                .into_iter()
+                .chain(items.into_iter().flat_map(Cursor::children))
+        });
+        for root in roots {
+            let text = |keys: &[&str]| {
+                let found = keys.iter().try_fold(root, |node, key| node.get(key));
+                let text = found.and_then(|node| node.text().ok().flatten());
+                text.unwrap_or_default().into_owned()
+            };
+            let object = [&["metadata", "namespace"], &["metadata", "name"]].map(|keys| text(keys));
+            self.look(root, &mut vec![text(&["kind"])], &object, false, &mut found);
+        }
+        Ok(found)
+    }
+
+    fn look(
+        &self,
+        node: Cursor<'_>,
+        way: &mut Vec<String>,
+        object: &[String; 2],
+        is_inside: bool,
+        found: &mut Vec<Secret>,
+    ) {
+        let is_hidden = is_inside || self.hides(way);
+        if !node.is_mapping() && !node.is_sequence() {
+            let range = node.place().range;
+            if is_hidden && !node.raw().is_empty() {
+                found.push(Secret {
+                    field: (object.clone(), way.clone()),
+                    text: node.raw().to_owned(),
+                    range,
+                });
+            }
+            return;
+        }
+        for child in node.children() {
+            way.push(if node.is_mapping() {
+                child.key().unwrap_or_default().into_owned()
+            } else {
+                item(child.text_at(["name"]).as_deref())
+            });
+            self.look(child, way, object, is_hidden, found);
+            way.pop();
+        }
+    }
+}
+
+fn item(name: Option<&str>) -> String {
+    name.map_or_else(|| ITEM.to_owned(), |name| format!("[{name}]"))
+}
+
+/// A secret in a text.
+struct Secret {
+    /// Namespace and name of its object, and its field.
+    field: ([String; 2], Vec<String>),
+    text: String,
+    range: Range<usize>,
+}
+
+/// `text` without its secrets. Those that are not in the `other` text are `changed` ones.
+fn mask(text: &str, secrets: &[Secret], other: &[Secret], changed: &str) -> String {
+    let mut known: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    for secret in other {
+        known
+            .entry(&secret.field)
+            .or_default()
+            .insert(secret.text.trim_end());
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for secret in secrets {
+        let is_same = |texts: &BTreeSet<&str>| texts.contains(secret.text.trim_end());
+        out.push_str(text.get(done..secret.range.start).unwrap_or_default());
+        let [same, ..] = MASKS;
+        out.push_str(if known.get(&secret.field).is_some_and(is_same) {
+            same
+        } else {
+            changed
+        });
+        // A block scalar ends behind its last line.
+        out.push_str(
+            secret
+                .text
+                .get(secret.text.trim_end().len()..)
+                .unwrap_or_default(),
+        );
+        done = secret.range.end;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    out
+}

@@ -1,0 +1,98 @@
+//! What there is to write: objects, files, Templates or tables.
+
+use crate::cli::process::Arguments;
+use crate::cli::process::directory::{self, File};
+use crate::cli::process::format::OutputFormat;
+use crate::cli::process::tables;
+use crate::cli::{Console, io};
+use crate::diagnostic::Diagnostics;
+use crate::template::{self, Format, Given, Options, Printer, Template};
+
+/// What the arguments ask for, as far as it is made.
+pub(super) enum Output {
+    /// Objects as one text.
+    Objects(Printer),
+    /// A file for each object.
+    Files(Format, Vec<File>),
+    /// Processed Templates.
+    Templates(Vec<String>),
+    /// Tables of parameters, each with the name of what it is of.
+    Tables(Vec<(String, String)>),
+}
+
+impl Output {
+    /// Nothing of it is made yet.
+    pub(super) fn new(arguments: &Arguments) -> Self {
+        match arguments.output {
+            _ if arguments.parameters || arguments.dump_parameters => Self::Tables(Vec::new()),
+            OutputFormat::Template => Self::Templates(Vec::new()),
+            OutputFormat::Objects(format) if arguments.goes_to_folder() => {
+                Self::Files(format, Vec::new())
+            }
+            OutputFormat::Objects(format) => Self::Objects(Printer::new(match format {
+                Format::Json if arguments.raw => Format::JsonStream,
+                Format::List if arguments.raw => Format::Yaml,
+                other => other,
+            })),
+        }
+    }
+
+    /// Adds what a Template declares.
+    pub(super) fn declare(&mut self, template: &Template<'_>) {
+        if let Self::Tables(tables) = self {
+            tables.push((template.name().to_owned(), tables::declared(template)));
+        }
+    }
+
+    /// Adds what `template` makes for the instance `name`. Returns its message, if there is one to
+    /// be told.
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        template: &Template<'_>,
+        given: &[Given],
+        options: &Options<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<String> {
+        match self {
+            Self::Objects(printer) => return printer.add(template, given, options, diagnostics),
+            Self::Files(format, files) => {
+                return directory::files(template, given, options, *format, files, diagnostics);
+            }
+            Self::Templates(texts) => {
+                texts.extend(template::processed(template, given, options, diagnostics));
+            }
+            Self::Tables(tables) => {
+                let table = tables::in_force(template, given, options, diagnostics);
+                tables.extend(table.map(|table| (name.to_owned(), table)));
+            }
+        }
+        None
+    }
+
+    /// Reports what is wrong with all of it together.
+    pub(super) fn check(&self, diagnostics: &mut Diagnostics) {
+        if let Self::Files(_, files) = self {
+            directory::check(files, diagnostics);
+        }
+    }
+
+    /// Writes it; files into `folder`.
+    pub(super) fn write(self, folder: Option<&str>, console: Console) -> anyhow::Result<()> {
+        if let Self::Files(_, files) = &self {
+            let summary = directory::write(folder.unwrap_or_default(), files)?;
+            console.say(summary.trim_end());
+        }
+        io::print(self.into_pieces().iter().map(String::as_str))
+    }
+
+    /// The text that goes to standard output, in pieces.
+    pub(super) fn into_pieces(self) -> Vec<String> {
+        match self {
+            Self::Objects(printer) => printer.finish(),
+            Self::Files(..) => Vec::new(),
+            Self::Templates(texts) => vec![texts.join("---\n")],
+            Self::Tables(tables) => tables::under_headings(tables),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Tables of parameters: what a Template declares, and what is in force.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::Diagnostics;
+use crate::template::{self, Given, Options, Parameter, Template};
+
+/// Columns are this wide at least, and have this many spaces between them, as in `oc`.
+const WIDTH: usize = 20;
+const GAP: usize = 3;
+/// What is shown in place of a secret.
+const MASK: &str = "***";
+
+/// The table of `oc process --parameters`.
+pub(super) fn declared(template: &Template<'_>) -> String {
+    let head = ["NAME", "DESCRIPTION", "GENERATOR", "VALUE"].map(str::to_owned);
+    let rows = template.parameters().iter().map(|parameter| {
+        let expression = parameter.expression();
+        let value = match expression {
+            Some(expression) => expression.to_owned(),
+            None => default(parameter),
+        };
+        let generator = expression.map_or("", |_| "expression");
+        [
+            parameter.name.as_ref(),
+            parameter.description.as_deref().unwrap_or_default(),
+            generator,
+            &value,
+        ]
+        .map(one_line)
+    });
+    table(std::iter::once(head).chain(rows).collect())
+}
+
+fn default(parameter: &Parameter<'_>) -> String {
+    match parameter.default_text() {
+        Some(text) if parameter.secret && !text.is_empty() => MASK.to_owned(),
+        text => text.unwrap_or_default().into_owned(),
+    }
+}
+
+/// The value of each parameter and where it comes from; nothing if there are errors.
+pub(super) fn in_force(
+    template: &Template<'_>,
+    given: &[Given],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let mut rows = vec![["NAME", "VALUE", "FROM"].map(str::to_owned)];
+    template::effective(template, given, options, diagnostics, |values| {
+        for parameter in template.parameters() {
+            let Some(effective) = values.get(&parameter.name) else {
+                continue;
+            };
+            let value = if effective.may_show || effective.text.is_empty() {
+                effective.text.as_ref()
+            } else {
+                MASK
+            };
+            let origin = effective.origin.to_string();
+            rows.push([&parameter.name, value, &origin].map(one_line));
+        }
+    })?;
+    Some(table(rows))
+}
+
+/// Several tables, each below the name of what it is of; of one, the table.
+pub(super) fn under_headings(tables: Vec<(String, String)>) -> Vec<String> {
+    let are_several = tables.len() > 1;
+    let mut pieces: Vec<String> = Vec::new();
+    for (name, table) in tables {
+        if are_several {
+            let gap = if pieces.is_empty() { "" } else { "\n" };
+            pieces.push(format!("{gap}{name}:\n"));
+        }
+        pieces.push(table);
+    }
+    pieces
+}
+
+/// A text without line breaks and tabs, which would break the table.
+fn one_line(text: &str) -> String {
+    let clean = |c: char| match c {
+        '\n' => Cow::Borrowed("\\n"),
+        '\t' => Cow::Borrowed("\\t"),
+        c if c.is_control() => Cow::Owned(c.escape_default().to_string()),
+        c => Cow::Owned(c.to_string()),
+    };
+    text.chars().map(clean).collect()
+}
+
+/// Lays out rows in columns; the last is as wide as it is.
+fn table<const N: usize>(rows: Vec<[String; N]>) -> String {
+    let mut widths = [WIDTH; N];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count() + GAP);
+        }
+    }
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            let blank = width.saturating_sub(cell.chars().count());
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', blank));
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}

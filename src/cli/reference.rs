@@ -1,0 +1,129 @@
+//! The reference of the command line, as Markdown.
+
+use std::fmt::Write as _;
+
+use clap::{Arg, Command};
+
+const HEAD: &str = "\
+# Reference
+
+The commands and options of krm-template. The options `-q`, `-v` and `-h` of the program may also
+stand behind a command. This file is made from the program; a test holds that it is current.
+";
+
+/// A section for the program and for each of its commands.
+pub(super) fn markdown(program: Command) -> String {
+    let mut program = program.disable_help_subcommand(true);
+    program.build();
+    let mut out = HEAD.to_owned();
+    section(&mut out, &program, |_| true);
+    for command in visible(&program) {
+        section(&mut out, command, |argument| {
+            !argument.is_global_set() && argument.get_id() != "help"
+        });
+    }
+    out
+}
+
+fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+    let commands = command.get_subcommands();
+    commands.filter(|command| !command.is_hide_set())
+}
+
+/// Writes what `command` is for, and those of its arguments that are `wanted`.
+fn section(out: &mut String, command: &Command, wanted: impl Fn(&Arg) -> bool) {
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    let about = command.get_long_about().or(command.get_about());
+    let about = about.map(ToString::to_string).unwrap_or_default();
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").trim();
+    // Writing to a string cannot fail.
+    let _ = write!(out, "\n## {name}\n\n{about}\n\n```text\n{usage}\n```\n");
+    if command.has_subcommands() {
+        out.push_str("\n| command | what it does |\n|---|---|\n");
+        for one in visible(command) {
+            let about = one.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "| [`{0}`](#krm-template-{0}) | {1} |",
+                one.get_name(),
+                cell(&about)
+            );
+        }
+    }
+    out.push_str("\n| option | what it does |\n|---|---|\n");
+    let arguments = command.get_arguments();
+    for argument in arguments.filter(|argument| !argument.is_hide_set() && wanted(argument)) {
+        let _ = writeln!(out, "| {} | {} |", spelling(argument), meaning(argument));
+    }
+    let after = command.get_after_long_help().or(command.get_after_help());
+    if let Some(after) = after {
+        let _ = write!(out, "\n```text\n{after}\n```\n");
+    }
+}
+
+/// `-f`, `--filename FILE`.
+fn spelling(argument: &Arg) -> String {
+    let names = argument.get_value_names().unwrap_or_default();
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let takes_value = argument.get_action().takes_values();
+    let value = if takes_value {
+        cell(&names.join(" "))
+    } else {
+        String::new()
+    };
+    let short = argument.get_short().map(|short| format!("-{short}"));
+    let long = argument.get_long().map(|long| format!("--{long}"));
+    match (short, long) {
+        (None, None) => format!("`{value}`"),
+        (short, long) => {
+            let spellings = short.into_iter().chain(long);
+            let spellings: Vec<_> = spellings
+                .map(|one| format!("`{}`", format!("{one} {value}").trim()))
+                .collect();
+            spellings.join(", ")
+        }
+    }
+}
+
+/// What an argument does, with what it may be and what it is if left out.
+fn meaning(argument: &Arg) -> String {
+    let help = argument.get_long_help().or(argument.get_help());
+    let mut text = help.map(ToString::to_string).unwrap_or_default();
+    if argument.is_required_set() {
+        text.push_str(". Required");
+    }
+    if argument.get_action().takes_values() {
+        let defaults = argument.get_default_values().iter();
+        for default in defaults.map(|default| default.to_string_lossy()) {
+            let _ = write!(text, ". Default: `{default}`");
+        }
+        text.push_str(&possible_values(argument));
+    }
+    cell(&text)
+}
+
+/// What a value may be: a line for each, where there is something to say about it.
+fn possible_values(argument: &Arg) -> String {
+    let mut text = String::new();
+    let mut names = Vec::new();
+    let values = argument.get_possible_values();
+    for value in values.iter().filter(|value| !value.is_hide_set()) {
+        let name = format!("`{}`", value.get_name());
+        match value.get_help() {
+            Some(help) => {
+                let _ = write!(text, "<br>{name}: {help}");
+            }
+            None => names.push(name),
+        }
+    }
+    if !names.is_empty() {
+        text.push_str(". One of ");
+        text.push_str(&names.join(", "));
+    }
+    text
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}

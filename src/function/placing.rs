@@ -1,0 +1,455 @@
+//! Where the objects of a Template go: over the item that they are, or into a file of their own.
+//! Then what was made before and is made no more is taken out.
+
+use std::collections::BTreeMap;
+
+use super::crossings::Crossings;
+use super::items::{Items, Standing, path_of};
+use super::paths;
+use super::plan::{Instance, Plan};
+use super::update::{Manner, annotate, remove_empty, update};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
+use crate::krm::identity::{self, Identity};
+use crate::krm::resource_list::{Changes, ResourceList};
+use crate::source::Place;
+use crate::template::{Object, Template};
+use crate::yaml::{Cursor, Value};
+
+/// Whether the objects name their instance: `"true"` or `"false"`.
+const OWNERSHIP: &str = "template.krm.dev/ownership";
+/// Whether an object that stands among the items and is nobody's may be taken over: `"true"`.
+const ADOPT: &str = "template.krm.dev/adopt";
+/// `merge` keeps all fields of a standing object that the Template does not set.
+const UPDATE: &str = "template.krm.dev/update";
+
+/// What the functionConfig says of objects that are there already.
+pub(super) struct Rules {
+    /// Whether objects name their instance.
+    owned: bool,
+    /// Whether what is made no more is taken out.
+    prunes: bool,
+    adopts: bool,
+    manner: Manner,
+}
+
+impl Rules {
+    /// Reads the annotations of the functionConfig. Where it does not say, objects name their
+    /// instance if the output is written back to files, where it will be input again.
+    pub(super) fn read(config: Cursor<'_>, are_kept: bool, diagnostics: &mut Diagnostics) -> Self {
+        let mut annotation = |key: &'static str, allowed: &[&str]| {
+            let node = config.at(["metadata", "annotations", key])?;
+            let text = node.text().ok().flatten().unwrap_or_default();
+            if allowed.contains(&text.as_ref()) {
+                return Some(text.into_owned());
+            }
+            diagnostics.push(not_allowed(
+                key,
+                allowed,
+                node.place(),
+                &identity::reference(config),
+            ));
+            None
+        };
+        let flags = ["true", "false"];
+        let ownership = annotation(OWNERSHIP, &flags);
+        let manner = annotation(UPDATE, &["merge", "replace"]);
+        Self {
+            owned: ownership
+                .as_deref()
+                .map_or(are_kept, |ownership| ownership == "true"),
+            prunes: ownership.as_deref() != Some("false"),
+            adopts: annotation(ADOPT, &flags).as_deref() == Some("true"),
+            manner: manner_of(manner.as_deref()),
+        }
+    }
+}
+
+fn manner_of(text: Option<&str>) -> Manner {
+    if text == Some("merge") {
+        Manner::Merge
+    } else {
+        Manner::Replace
+    }
+}
+
+fn not_allowed(
+    key: &str,
+    allowed: &[&str],
+    place: Place,
+    object: &crate::diagnostic::ObjectReference,
+) -> Diagnostic {
+    let allowed: Vec<String> = allowed.iter().map(|one| format!("`\"{one}\"`")).collect();
+    let mut diagnostic = Diagnostic::error(format!(
+        "annotation `{key}` must be {}",
+        allowed.join(" or ")
+    ))
+    .at(place)
+    .field(format!("metadata.annotations[{key}]"));
+    diagnostic.object = Some(object.clone());
+    diagnostic
+}
+
+/// Puts the objects of all instances where they belong.
+pub(super) struct Placing<'p, 'd> {
+    list: &'p ResourceList<'d>,
+    items: &'p Items<'d>,
+    plan: &'p Plan<'p>,
+    rules: &'p Rules,
+    next_index: BTreeMap<String, usize>,
+    made: BTreeMap<Identity, Made>,
+    changes: Changes,
+    /// What is said of the changes, if they are made.
+    said: Diagnostics,
+    crossings: Crossings,
+}
+
+/// An object that was placed.
+struct Made {
+    instance: usize,
+    field: String,
+}
+
+impl<'p, 'd> Placing<'p, 'd> {
+    pub(super) fn new(
+        list: &'p ResourceList<'d>,
+        items: &'p Items<'d>,
+        plan: &'p Plan<'p>,
+        rules: &'p Rules,
+    ) -> Self {
+        Self {
+            list,
+            items,
+            plan,
+            rules,
+            next_index: BTreeMap::new(),
+            made: BTreeMap::new(),
+            changes: Changes::default(),
+            said: Diagnostics::new(),
+            crossings: Crossings::default(),
+        }
+    }
+
+    /// Places an object of the instance at `index`.
+    pub(super) fn object(
+        &mut self,
+        index: usize,
+        instance: &Instance,
+        mut object: Object<'_>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let control = self.control(&mut object, diagnostics);
+        let Some(identity) = Identity::of(&object.value) else {
+            return;
+        };
+        if let Some(first) = self.made.get(&identity) {
+            diagnostics.push(self.made_twice(first, index, &identity, &object));
+            return;
+        }
+        let made = Made {
+            instance: index,
+            field: object.field.clone(),
+        };
+        self.made.insert(identity.clone(), made);
+        if self.plan.instances.len() > 1 {
+            self.crossings.add(index, &identity, &object);
+        }
+        if let Some(item) = self.items.by_identity.get(&identity) {
+            self.standing(item, instance, object, &control, &identity, diagnostics);
+        } else {
+            let text = self.add(object, instance, control.path);
+            self.changes.added.extend(diagnostics.take(text));
+        }
+    }
+
+    /// Brings an item up to date.
+    fn standing(
+        &mut self,
+        item: &Standing<'d>,
+        instance: &Instance,
+        object: Object<'_>,
+        control: &Control,
+        identity: &Identity,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let opened = item.node.open();
+        let old = opened.cursor();
+        let is_own = item
+            .owner
+            .as_deref()
+            .is_some_and(|owner| self.plan.owns.is_own(owner));
+        let adopts = control.adopts.unwrap_or(self.rules.adopts);
+        let may_change = is_own || adopts;
+        let owner = (self.rules.owned && may_change).then_some(instance.owner.as_str());
+        let manner = control.manner.unwrap_or(self.rules.manner);
+        let place = object
+            .value
+            .origin
+            .map(|origin| object.document.cursor(origin).key_place());
+        let field = object.field;
+        let Some(updated) = diagnostics.take(update(old, object.value, manner, owner)) else {
+            return;
+        };
+        if !may_change {
+            // It is what the Template makes as it stands: nothing is to be written over.
+            if updated.edits.is_empty() && item.owner.is_none() {
+                return;
+            }
+            let mut diagnostic = not_ours(identity, item, &instance.owner).field(field);
+            diagnostic.place = place;
+            diagnostics.push(
+                diagnostic
+                    .related(old.get("metadata").unwrap_or(old).place(), "it is here")
+                    .hint(format!("to let it become what the Template makes, put the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
+                    .hint("to keep it as it is, give one of the two another name, or take it out of the Template"),
+            );
+            return;
+        }
+        let fields = match updated.fields {
+            1 => "1 field changed".to_owned(),
+            fields => format!("{fields} fields changed"),
+        };
+        let message = match (is_own, updated.fields) {
+            (true, 0) => None,
+            (true, _) => Some(fields),
+            (false, 0) => Some("adopted".to_owned()),
+            (false, _) => Some(format!("adopted; {fields}")),
+        };
+        let has_edits = !updated.edits.is_empty();
+        if let (Some(message), true) = (message, has_edits) {
+            let mut info = Diagnostic::info(message);
+            info.object = Some(identity::reference(old));
+            self.said.push(info);
+        }
+        self.changes.edits.extend(updated.edits);
+    }
+
+    /// The text of a new item, with the file it is to be kept in if items are kept in files.
+    fn add(
+        &mut self,
+        mut object: Object<'_>,
+        instance: &Instance,
+        path: Option<String>,
+    ) -> Result<String> {
+        if self.items.are_kept || self.rules.owned {
+            let path = path.unwrap_or_else(|| {
+                let config = self.items.config_path.as_deref();
+                let taken = [config, instance.template_path.as_deref()];
+                let taken: Vec<&str> = taken.into_iter().flatten().collect();
+                paths::of_instance(config, &instance.name, &taken)
+            });
+            let index = self.next_index(&path);
+            annotate(&mut object.value, PATH, &path);
+            annotate(&mut object.value, INDEX, &index.to_string());
+        }
+        if self.rules.owned {
+            annotate(&mut object.value, OWNER, &instance.owner);
+        }
+        self.list.item_text(object.document, &object.value)
+    }
+
+    /// The next free position in a file.
+    fn next_index(&mut self, path: &str) -> usize {
+        let last = self.items.last_index.get(path);
+        let next = self
+            .next_index
+            .entry(path.to_owned())
+            .or_insert_with(|| last.map_or(0, |last| last + 1));
+        let index = *next;
+        *next += 1;
+        index
+    }
+
+    /// Takes out what this functionConfig has made before and makes no more. Returns all changes.
+    pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) -> Changes {
+        if !diagnostics.has_errors() && self.rules.prunes {
+            self.prune(diagnostics);
+        }
+        if !diagnostics.has_errors() {
+            let Plan {
+                instances,
+                templates,
+                ..
+            } = self.plan;
+            self.crossings.warn(instances, templates, diagnostics);
+            diagnostics.append(self.said);
+        }
+        self.changes
+    }
+
+    fn prune(&mut self, diagnostics: &mut Diagnostics) {
+        let mut seen: BTreeMap<&Identity, &Standing<'_>> = BTreeMap::new();
+        for (identity, item) in &self.items.owned {
+            let owner = item.owner.as_deref().unwrap_or_default();
+            if !self.plan.owns.is_own(owner) {
+                continue;
+            }
+            let opened = item.node.open();
+            let node = opened.cursor();
+            if self.made.contains_key(identity) {
+                if let Some(first) = seen.insert(identity, item) {
+                    diagnostics.push(stands_twice(identity, first, node));
+                }
+                continue;
+            }
+            let mut info = Diagnostic::info(format!("removed: `{owner}` makes it no longer"));
+            info.object = Some(identity::reference(node));
+            self.said.push(info);
+            self.changes.removed.insert(item.node.id());
+        }
+    }
+
+    /// Takes from an object the annotations that say where and how it goes.
+    fn control(&self, object: &mut Object<'_>, diagnostics: &mut Diagnostics) -> Control {
+        let mut control = Control {
+            path: None,
+            adopts: None,
+            manner: None,
+        };
+        let metadata = object.value.get_mut("metadata");
+        let Some(annotations) = metadata.and_then(|metadata| metadata.get_mut("annotations"))
+        else {
+            return control;
+        };
+        let (document, field) = (object.document, &object.field);
+        let at = |key: &str, value: &Value<'_>, mut diagnostic: Diagnostic| {
+            diagnostic.place = value.origin.map(|origin| document.cursor(origin).place());
+            diagnostic.field(format!("{field}.metadata.annotations[{key}]"))
+        };
+        for key in [PATH, LEGACY_PATH] {
+            let Some(value) = annotations.remove(key) else {
+                continue;
+            };
+            let Some(text) = value.as_str().filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            match paths::named(self.items.config_path.as_deref(), text) {
+                Some(path) => control.path = control.path.or(Some(path)),
+                None => diagnostics.push(at(
+                    key,
+                    &value,
+                    Diagnostic::error(format!("the path `{text}` is no file of the package"))
+                        .hint("write it relative to the directory of the functionConfig, with slashes and without leaving the package"),
+                )),
+            }
+        }
+        let mut flag = |key: &'static str, allowed: [&str; 2]| {
+            let value = annotations.remove(key)?;
+            let chosen = allowed.iter().position(|one| value.as_str() == Some(one));
+            if chosen.is_none() {
+                let problem = format!(
+                    "annotation `{key}` must be `\"{}\"` or `\"{}\"`",
+                    allowed[0], allowed[1]
+                );
+                diagnostics.push(at(key, &value, Diagnostic::error(problem)));
+            }
+            chosen.map(|chosen| chosen == 0)
+        };
+        control.adopts = flag(ADOPT, ["true", "false"]);
+        control.manner = flag(UPDATE, ["merge", "replace"]).map(|is_merge| {
+            if is_merge {
+                Manner::Merge
+            } else {
+                Manner::Replace
+            }
+        });
+        for key in [INDEX, LEGACY_INDEX, OWNER].iter().chain(IDS) {
+            annotations.remove(key);
+        }
+        if let Some(metadata) = object.value.get_mut("metadata") {
+            remove_empty(metadata, "annotations");
+        }
+        control
+    }
+
+    /// Two objects with one identity.
+    fn made_twice(
+        &self,
+        first: &Made,
+        instance: usize,
+        identity: &Identity,
+        object: &Object<'_>,
+    ) -> Diagnostic {
+        let field = &object.field;
+        let place = object
+            .value
+            .origin
+            .map(|origin| object.document.cursor(origin).key_place());
+        let instances = &self.plan.instances;
+        let (one, other) = (instances.get(first.instance), instances.get(instance));
+        let mut diagnostic = match (one, other) {
+            (Some(one), Some(other)) if first.instance != instance => {
+                let template = self.plan.templates.get(other.template);
+                let hint = template.and_then(|template| to_vary(template, object));
+                Diagnostic::error(format!(
+                    "the instances `{}` and `{}` both make `{identity}`",
+                    one.name, other.name
+                ))
+                .hint(hint.unwrap_or_else(|| {
+                    "let its `metadata.name` refer to a parameter, and give each instance another value for it".to_owned()
+                }))
+            }
+            _ => Diagnostic::error(format!(
+                "`{}` and `{field}` are both `{identity}`",
+                first.field
+            ))
+            .hint("give one of them another name"),
+        };
+        diagnostic.place = place;
+        diagnostic.field(field.clone())
+    }
+}
+
+/// What an object says of where and how it goes.
+struct Control {
+    path: Option<String>,
+    adopts: Option<bool>,
+    manner: Option<Manner>,
+}
+
+/// Which parameter tells apart the objects that two instances make of one.
+fn to_vary(template: &Template<'_>, object: &Object<'_>) -> Option<String> {
+    let names = ["name", "namespace"].iter().find_map(|key| {
+        let origin = object.value.at(&["metadata", key])?.origin?;
+        let text = object.document.cursor(origin).text().ok()??;
+        let names = template.names_in(&text);
+        (!names.is_empty()).then_some(names)
+    })?;
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    Some(match names.as_slice() {
+        [name] => format!("give parameter {name} another value in one of them"),
+        names => format!(
+            "give one of the parameters {} another value in one of them",
+            names.join(", ")
+        ),
+    })
+}
+
+fn in_file(path: Option<&str>) -> String {
+    path.map_or_else(String::new, |path| format!(" in {path}"))
+}
+
+/// An object in the way of one that is to be made.
+fn not_ours(identity: &Identity, item: &Standing<'_>, owner: &str) -> Diagnostic {
+    let file = in_file(path_of(item.node).as_deref());
+    Diagnostic::error(match &item.owner {
+        Some(other) => format!("`{identity}`{file} was made by `{other}`, not by `{owner}`"),
+        None => format!("`{identity}`{file} is there already, and was not made by `{owner}`"),
+    })
+}
+
+/// Two items with one identity that were both made by an instance.
+fn stands_twice(identity: &Identity, first: &Standing<'_>, second: Cursor<'_>) -> Diagnostic {
+    let reference = identity::reference(second);
+    let places = [path_of(first.node), reference.path.clone()];
+    let places: Vec<String> = places.iter().map(|path| in_file(path.as_deref())).collect();
+    let mut diagnostic = Diagnostic::error(format!(
+        "`{identity}` stands among the items twice: once{}, once{}",
+        places.first().map_or("", String::as_str),
+        places.get(1).map_or("", String::as_str),
+    ))
+    .at(second.get("metadata").unwrap_or(second).place())
+    .hint("remove one of the two, or the annotation `template.krm.dev/instance` and the name of what is your own copy");
+    diagnostic.object = Some(reference);
+    diagnostic
+}

@@ -1,0 +1,468 @@
+//! Rules about the types of fields that Kubernetes is strict with.
+//!
+//! The table is small on purpose: fields that templates set, of kinds that every cluster has. A
+//! field that takes both, as `targetPort` or `cpu` do, is not in it.
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::krm::identity::group;
+use crate::lint::{Context, place};
+use crate::template::{Dialect, Object, ParameterType, Part, Path, parts};
+use crate::yaml::{Data, Scalar, Value};
+
+/// What a field takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    String,
+    Number,
+    Bool,
+}
+
+/// Fields by their keys from the object down. Lists on the way are gone through, `*` is any key.
+type Fields = &'static [(&'static str, Type)];
+
+use Type::{Bool, Number, String as Text};
+
+/// Of every object.
+const METADATA: Fields = &[
+    ("metadata.labels.*", Text),
+    ("metadata.annotations.*", Text),
+];
+
+/// Of a `spec` with pods in it.
+const POD_TEMPLATE: Fields = &[
+    ("template.metadata.labels.*", Text),
+    ("template.metadata.annotations.*", Text),
+];
+
+/// Of kinds, by the last part of their groups.
+const KINDS: &[(&[&str], Fields)] = &[
+    (
+        &[
+            "Deployment",
+            "DeploymentConfig",
+            "ReplicaSet",
+            "ReplicationController",
+            "StatefulSet",
+        ],
+        &[
+            ("spec.replicas", Number),
+            ("spec.minReadySeconds", Number),
+            ("spec.revisionHistoryLimit", Number),
+            ("spec.progressDeadlineSeconds", Number),
+            ("spec.paused", Bool),
+            ("spec.triggers.imageChangeParams.automatic", Bool),
+        ],
+    ),
+    (
+        &[
+            "Deployment",
+            "ReplicaSet",
+            "StatefulSet",
+            "DaemonSet",
+            "PodDisruptionBudget",
+        ],
+        &[("spec.selector.matchLabels.*", Text)],
+    ),
+    (
+        &["DeploymentConfig", "ReplicationController", "Service"],
+        &[("spec.selector.*", Text)],
+    ),
+    (
+        &["Job"],
+        &[
+            ("spec.parallelism", Number),
+            ("spec.completions", Number),
+            ("spec.backoffLimit", Number),
+            ("spec.activeDeadlineSeconds", Number),
+            ("spec.ttlSecondsAfterFinished", Number),
+        ],
+    ),
+    (
+        &["CronJob"],
+        &[
+            ("spec.schedule", Text),
+            ("spec.suspend", Bool),
+            ("spec.startingDeadlineSeconds", Number),
+            ("spec.successfulJobsHistoryLimit", Number),
+            ("spec.failedJobsHistoryLimit", Number),
+            ("spec.jobTemplate.spec.parallelism", Number),
+            ("spec.jobTemplate.spec.completions", Number),
+            ("spec.jobTemplate.spec.backoffLimit", Number),
+            ("spec.jobTemplate.spec.activeDeadlineSeconds", Number),
+        ],
+    ),
+    (
+        &["Service"],
+        &[
+            ("spec.ports.name", Text),
+            ("spec.ports.port", Number),
+            ("spec.ports.nodePort", Number),
+            ("spec.healthCheckNodePort", Number),
+            ("spec.externalName", Text),
+            ("spec.publishNotReadyAddresses", Bool),
+        ],
+    ),
+    (
+        &["HorizontalPodAutoscaler"],
+        &[
+            ("spec.minReplicas", Number),
+            ("spec.maxReplicas", Number),
+            ("spec.targetCPUUtilizationPercentage", Number),
+        ],
+    ),
+    (
+        &["Route"],
+        &[
+            ("spec.host", Text),
+            ("spec.to.name", Text),
+            ("spec.to.weight", Number),
+        ],
+    ),
+    (&["ConfigMap"], &[("data.*", Text)]),
+    (&["Secret"], &[("data.*", Text), ("stringData.*", Text)]),
+];
+
+/// Of the specification of pods.
+const POD: Fields = &[
+    ("serviceAccountName", Text),
+    ("nodeSelector.*", Text),
+    ("terminationGracePeriodSeconds", Number),
+    ("activeDeadlineSeconds", Number),
+    ("priority", Number),
+    ("hostNetwork", Bool),
+    ("automountServiceAccountToken", Bool),
+    ("securityContext.runAsUser", Number),
+    ("securityContext.runAsGroup", Number),
+    ("securityContext.fsGroup", Number),
+    ("securityContext.runAsNonRoot", Bool),
+    ("volumes.name", Text),
+    ("volumes.secret.defaultMode", Number),
+    ("volumes.configMap.defaultMode", Number),
+];
+
+/// Of its containers.
+const CONTAINER: Fields = &[
+    ("name", Text),
+    ("image", Text),
+    ("command", Text),
+    ("args", Text),
+    ("env.name", Text),
+    ("env.value", Text),
+    ("ports.name", Text),
+    ("ports.containerPort", Number),
+    ("ports.hostPort", Number),
+    ("securityContext.runAsUser", Number),
+    ("securityContext.runAsNonRoot", Bool),
+    ("securityContext.privileged", Bool),
+    ("securityContext.readOnlyRootFilesystem", Bool),
+    ("securityContext.allowPrivilegeEscalation", Bool),
+    ("volumeMounts.name", Text),
+    ("volumeMounts.mountPath", Text),
+    ("volumeMounts.readOnly", Bool),
+];
+
+/// Of the probes of a container.
+const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
+const PROBE: Fields = &[
+    ("initialDelaySeconds", Number),
+    ("periodSeconds", Number),
+    ("timeoutSeconds", Number),
+    ("successThreshold", Number),
+    ("failureThreshold", Number),
+];
+
+pub(super) fn string_expected(
+    context: &Context<'_, '_>,
+    object: &Object<'_>,
+    found: &mut Diagnostics,
+) {
+    check(Text, context, object, found);
+}
+
+pub(super) fn number_expected(
+    context: &Context<'_, '_>,
+    object: &Object<'_>,
+    found: &mut Diagnostics,
+) {
+    check(Number, context, object, found);
+}
+
+pub(super) fn bool_expected(
+    context: &Context<'_, '_>,
+    object: &Object<'_>,
+    found: &mut Diagnostics,
+) {
+    check(Bool, context, object, found);
+}
+
+/// Reports the fields that take `expected` and get something else.
+fn check(expected: Type, context: &Context<'_, '_>, object: &Object<'_>, found: &mut Diagnostics) {
+    let is_secret = is_secret(object);
+    each_field(object, &mut |value, path, kind| {
+        if kind == expected
+            && let Some(actual) = type_of(context, object, value)
+            && actual != expected
+        {
+            let shown = if is_secret {
+                format!("a {}", actual.noun())
+            } else {
+                shown(context, value, actual)
+            };
+            found.push(
+                Diagnostic::error(format!(
+                    "`{}` must be {}, found {shown}",
+                    path.key().unwrap_or_else(|| parent_key(path)),
+                    expected.with_article(),
+                ))
+                .at(place(object, value))
+                .conceal(is_secret)
+                .field(path.to_string())
+                .maybe_hint(hint(context, object, value, expected)),
+            );
+        }
+    });
+}
+
+/// Whether what stands in an object must not be shown.
+fn is_secret(object: &Object<'_>) -> bool {
+    object.value.str_at(&["kind"]) == Some("Secret")
+}
+
+impl Type {
+    const fn with_article(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Number => "a number",
+            Self::Bool => "`true` or `false`",
+        }
+    }
+
+    const fn noun(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Number => "number",
+            Self::Bool => "bool",
+        }
+    }
+}
+
+fn parent_key<'p>(path: &Path<'p>) -> &'p str {
+    match path {
+        Path::Index(list, _) => list.key().unwrap_or("item"),
+        _ => "item",
+    }
+}
+
+/// Values longer than this are not shown.
+const LONG: usize = 60;
+
+fn shown(context: &Context<'_, '_>, value: &Value<'_>, actual: Type) -> String {
+    let noun = actual.noun();
+    match &value.data {
+        Data::Scalar(Scalar::Bool(flag)) => format!("the {noun} `{flag}`"),
+        Data::Scalar(Scalar::Number(digits)) if digits.len() <= LONG => {
+            format!("the {noun} `{digits}`")
+        }
+        Data::Scalar(Scalar::String(text))
+            if text.len() <= LONG && context.is_known(text) && actual == Type::String =>
+        {
+            format!("the {noun} `{text}`")
+        }
+        _ => format!("a {noun}"),
+    }
+}
+
+/// The type of what a field gets; `None` if that is not known, or nothing is there.
+fn type_of(context: &Context<'_, '_>, object: &Object<'_>, value: &Value<'_>) -> Option<Type> {
+    match &value.data {
+        Data::Scalar(Scalar::Bool(_)) => Some(Type::Bool),
+        Data::Scalar(Scalar::Number(_)) => Some(Type::Number),
+        Data::Scalar(Scalar::String(text)) if context.is_known(text) => Some(Type::String),
+        Data::Scalar(Scalar::String(_)) => type_of_unknown(context, object, value),
+        _ => None,
+    }
+}
+
+/// The type of a text whose references are not all replaced, by how it refers to what.
+fn type_of_unknown(
+    context: &Context<'_, '_>,
+    object: &Object<'_>,
+    value: &Value<'_>,
+) -> Option<Type> {
+    let node = object.document.cursor(value.origin?);
+    let text = node.text().ok()??;
+    let dialect = context.template.dialect();
+    let mut raw = Vec::new();
+    for part in parts(&text, dialect) {
+        let (name, is_raw) = match part {
+            Part::String { name, .. } => (name, false),
+            Part::Raw { name, .. } => (name, true),
+            Part::Text(_) | Part::Escaped { .. } => continue,
+        };
+        let parameters = context.template.parameters();
+        // One that is not declared is reported as such.
+        let declared = parameters.iter().find(|one| one.name == name)?;
+        if !is_raw {
+            return Some(Type::String);
+        }
+        raw.push(declared.kind);
+    }
+    match raw.as_slice() {
+        [ParameterType::Bool] => Some(Type::Bool),
+        [ParameterType::Int | ParameterType::Number] => Some(Type::Number),
+        _ => None,
+    }
+}
+
+/// How to write it.
+fn hint(
+    context: &Context<'_, '_>,
+    object: &Object<'_>,
+    value: &Value<'_>,
+    expected: Type,
+) -> Option<String> {
+    let node = object.document.cursor(value.origin?);
+    let written = node.text().ok()??;
+    let dialect = context.template.dialect();
+    let parts = parts(&written, dialect);
+    match (parts.as_slice(), expected) {
+        ([Part::Raw { name, .. }], Type::String) => {
+            let reference = string_reference(dialect, name);
+            Some(format!("`{reference}` puts in text"))
+        }
+        ([Part::String { name, .. }], Type::Number | Type::Bool) => {
+            let reference = raw_reference(dialect, name);
+            Some(format!(
+                "`{reference}` puts in what the value is, a number or a bool"
+            ))
+        }
+        ([Part::Text(_)], Type::String) if is_secret(object) => Some("put it in quotes".to_owned()),
+        ([Part::Text(_)], Type::String) => Some(format!("put it in quotes: `\"{}\"`", node.raw())),
+        ([Part::Text(text)], Type::Number) if text.parse::<f64>().is_ok() => {
+            Some(format!("write it without quotes: `{text}`"))
+        }
+        ([Part::Text(text @ ("true" | "false"))], Type::Bool) => {
+            Some(format!("write it without quotes: `{text}`"))
+        }
+        _ => None,
+    }
+}
+
+fn string_reference(dialect: Dialect, name: &str) -> String {
+    match dialect {
+        Dialect::Proposal => format!("$({name})"),
+        Dialect::OpenShift => format!("${{{name}}}"),
+    }
+}
+
+fn raw_reference(dialect: Dialect, name: &str) -> String {
+    match dialect {
+        Dialect::Proposal => format!("$(({name}))"),
+        Dialect::OpenShift => format!("\"${{{{{name}}}}}\""),
+    }
+}
+
+/// Takes a field with its path and the type that it must have.
+type Visit<'f> = dyn FnMut(&Value<'_>, &Path<'_>, Type) + 'f;
+
+/// Goes through all fields of the table that an object has.
+fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
+    let root = Path::Root(&object.field);
+    let value = &object.value;
+    each(value, &root, METADATA, visit);
+    let kind = value.str_at(&["kind"]).unwrap_or_default();
+    if !is_built_in(group(value.str_at(&["apiVersion"]).unwrap_or_default())) {
+        return;
+    }
+    for (kinds, fields) in KINDS {
+        if kinds.contains(&kind) {
+            each(value, &root, fields, visit);
+        }
+    }
+    pods_of(kind, value, &root, visit);
+}
+
+/// Whether kinds of this group are those of the table.
+pub(super) fn is_built_in(group: &str) -> bool {
+    matches!(
+        group,
+        "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy"
+    ) || group.ends_with(".k8s.io")
+        || group.ends_with(".openshift.io")
+}
+
+/// The fields of the pods that an object has or makes.
+fn pods_of(kind: &str, object: &Value<'_>, root: &Path<'_>, visit: &mut Visit<'_>) {
+    let templates: &[&str] = match kind {
+        "Pod" => {
+            follow(object, "spec", root, &mut |spec, path| {
+                pod(spec, path, visit);
+            });
+            return;
+        }
+        "CronJob" => &["spec.jobTemplate.spec"],
+        "DaemonSet"
+        | "Deployment"
+        | "DeploymentConfig"
+        | "Job"
+        | "ReplicaSet"
+        | "ReplicationController"
+        | "StatefulSet" => &["spec"],
+        _ => return,
+    };
+    for keys in templates {
+        follow(object, keys, root, &mut |spec, path| {
+            each(spec, path, POD_TEMPLATE, visit);
+            follow(spec, "template.spec", path, &mut |spec, path| {
+                pod(spec, path, visit);
+            });
+        });
+    }
+}
+
+fn pod(spec: &Value<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
+    each(spec, path, POD, visit);
+    for list in ["containers", "initContainers"] {
+        follow(spec, list, path, &mut |container, path| {
+            each(container, path, CONTAINER, visit);
+            for probe in PROBES {
+                follow(container, probe, path, &mut |probe, path| {
+                    each(probe, path, PROBE, visit);
+                });
+            }
+        });
+    }
+}
+
+fn each(value: &Value<'_>, path: &Path<'_>, fields: Fields, visit: &mut Visit<'_>) {
+    for (keys, kind) in fields {
+        follow(value, keys, path, &mut |value, path| {
+            visit(value, path, *kind);
+        });
+    }
+}
+
+/// Hands on all values under `keys`, which stand with dots between them.
+pub(super) fn follow(
+    value: &Value<'_>,
+    keys: &str,
+    path: &Path<'_>,
+    found: &mut dyn FnMut(&Value<'_>, &Path<'_>),
+) {
+    if let Some(items) = value.items() {
+        for (index, item) in items.iter().enumerate() {
+            follow(item, keys, &Path::Index(path, index), found);
+        }
+        return;
+    }
+    if keys.is_empty() {
+        found(value, path);
+        return;
+    }
+    let (key, rest) = keys.split_once('.').unwrap_or((keys, ""));
+    for (name, value) in value.entries().unwrap_or_default() {
+        if key == "*" || key == name {
+            follow(value, rest, &Path::Key(path, name), found);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Finds mistakes in Templates before anyone expands them.
+//!
+//! Most of it is what reading and expanding say anyway, with the values that are known: their
+//! diagnostics name the rule that is broken. Further rules are functions in [`RULES`].
+
+mod fields;
+mod identifiers;
+mod pitfalls;
+mod references;
+mod rules;
+mod selectors;
+
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::krm::identity::{Identity, group};
+use crate::source::{Place, Source};
+use crate::suggest::closest;
+use crate::template::survey::Survey;
+use crate::template::{
+    Dialect, OPENSHIFT_GROUP, OWN_GROUP, Object, Part, Template, is_template_group, parts,
+};
+use crate::yaml::{Cursor, Document, Value};
+
+use references::Reference;
+use selectors::Selection;
+
+pub use rules::{RULES, Rule};
+
+use rules::Check;
+
+/// The annotation that switches rules off for a Template.
+const DISABLE: &str = "template.krm.dev/disable-rules";
+
+/// What was found in one text.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// How many Templates it holds.
+    pub templates: usize,
+    /// What is wrong with them.
+    pub findings: Diagnostics,
+}
+
+/// Checks all Templates of a text, also those in lists; its other documents do not count. Rules in `disabled` are left
+/// out.
+///
+/// # Errors
+/// If the text is no YAML or JSON. Whether that matters depends on whether it was
+/// [meant to hold a Template](may_hold_template).
+pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
+    let document = Document::parse(source).map_err(|error| Box::new(error.rule("syntax")))?;
+    let mut checked = Checked::default();
+    let roots = document.roots().flat_map(|root| {
+        let items = root.get("items").filter(|items| items.is_sequence());
+        std::iter::once(root).chain(items.into_iter().flat_map(Cursor::children))
+    });
+    for root in roots.filter(|root| is_template(*root)) {
+        checked.templates += 1;
+        checked.findings.append(check_template(root, disabled));
+    }
+    Ok(checked)
+}
+
+/// Whether a text that cannot be read looks as if it held a Template.
+#[must_use]
+pub fn may_hold_template(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim().trim_end_matches(',');
+        line.split_once(':').is_some_and(|(key, value)| {
+            let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+            plain(key) == "kind" && plain(value) == "Template"
+        })
+    })
+}
+
+/// The name among [`RULES`] that was probably meant; nothing if this is one.
+#[must_use]
+pub fn unknown_rule(name: &str) -> Option<Diagnostic> {
+    let names = || RULES.iter().map(|rule| rule.name);
+    if names().any(|known| known == name) {
+        return None;
+    }
+    let hint = closest(name, names()).map_or_else(
+        || "docs/rules.md lists all rules".to_owned(),
+        |known| format!("did you mean `{known}`?"),
+    );
+    Some(Diagnostic::warning(format!("there is no rule `{name}`")).hint(hint))
+}
+
+/// Other projects have a kind of this name too.
+fn is_template(root: Cursor<'_>) -> bool {
+    let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
+    let group = group(&api_version);
+    root.text_at(["kind"]).as_deref() == Some("Template")
+        && (is_template_group(group) || closest(group, [OWN_GROUP, OPENSHIFT_GROUP]).is_some())
+}
+
+fn check_template(root: Cursor<'_>, disabled: &[String]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let template = Template::read(root, &mut found);
+    found.attribute_to_rule("structure");
+    if let Some(template) = &template {
+        check_content(template, &mut found);
+        found.attribute_to(template.reference());
+        found.conceal(&template.secrets(&[]));
+    }
+    let own = disabled_here(root, &mut found);
+    found.retain(|finding| {
+        let is_disabled = |name: &String| finding.rule == Some(name.as_str());
+        !own.iter().chain(disabled).any(is_disabled)
+    });
+    found.dedup();
+    found.sort_by_place();
+    found
+}
+
+/// The rules that the Template's annotation switches off.
+fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
+    let Some(annotation) = root.at(["metadata", "annotations", DISABLE]) else {
+        return Vec::new();
+    };
+    let text = annotation.text().ok().flatten().unwrap_or_default();
+    let names = text
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    let object = crate::krm::identity::reference(root);
+    for unknown in names.iter().filter_map(|name| unknown_rule(name)) {
+        let mut unknown = unknown
+            .rule("unknown-rule")
+            .at(annotation.place())
+            .field(format!("metadata.annotations[{DISABLE}]"));
+        unknown.object = Some(object.clone());
+        found.push(unknown);
+    }
+    names
+}
+
+/// What rules look at.
+struct Context<'c, 'd> {
+    template: &'c Template<'d>,
+    survey: &'c Survey<'c, 'd>,
+    references: Vec<Reference>,
+}
+
+impl Context<'_, '_> {
+    /// Whether all of a text is known: no reference is left in it.
+    fn is_known(&self, text: &str) -> bool {
+        parts(text, self.template.dialect())
+            .iter()
+            .all(|part| matches!(part, Part::Text(_) | Part::Escaped { .. }))
+    }
+
+    /// A text with a letter for each reference left in it: if it is wrong like this, it is with
+    /// any value.
+    fn at_best(&self, text: &str) -> String {
+        let part = |part: Part<'_>| match part {
+            Part::String { .. } | Part::Raw { .. } => "a".to_owned(),
+            _ => part.spelling().to_owned(),
+        };
+        parts(text, self.template.dialect())
+            .into_iter()
+            .map(part)
+            .collect()
+    }
+}
+
+/// What rules that compare objects know of each.
+struct Facts {
+    identity: Option<Identity>,
+    /// Where its name is.
+    place: Place,
+    field: String,
+    selection: Selection,
+}
+
+impl Facts {
+    fn of(object: &Object<'_>) -> Self {
+        let name = object.value.at(&["metadata", "name"]);
+        Self {
+            identity: Identity::of(&object.value),
+            place: place(object, name.unwrap_or(&object.value)),
+            field: object.field.clone(),
+            selection: Selection::of(object),
+        }
+    }
+}
+
+/// Where a part of an object stands; if it came by an alias or a label, where the object is.
+fn place(object: &Object<'_>, value: &Value<'_>) -> Place {
+    match value.origin.or(object.value.origin) {
+        Some(node) => object.document.cursor(node).place(),
+        None => Place {
+            source: Arc::clone(object.document.source()),
+            range: 0..0,
+        },
+    }
+}
+
+fn check_content(template: &Template<'_>, found: &mut Diagnostics) {
+    let mut defaults = Diagnostics::new();
+    let survey = Survey::of(template, &mut defaults);
+    defaults.attribute_to_rule("default-value");
+    found.append(defaults);
+
+    let context = Context {
+        template,
+        survey: &survey,
+        references: references::all(template),
+    };
+    let mut facts = Vec::new();
+    let mut expanding = Diagnostics::new();
+    survey.objects(&mut expanding, &mut |object, found| {
+        facts.push(Facts::of(&object));
+        for rule in RULES {
+            if let Check::Object(check) = rule.check {
+                run(rule.name, found, |found| check(&context, &object, found));
+            }
+        }
+    });
+    expanding.attribute_to_rule("structure");
+    if template.dialect() == Dialect::Proposal {
+        // One that is meant for a shell is written `$$(NAME)`.
+        expanding.take_for_errors("undeclared-parameter");
+    }
+    found.append(expanding);
+
+    for rule in RULES {
+        match rule.check {
+            Check::Template(check) => run(rule.name, found, |found| check(&context, found)),
+            Check::Objects(check) => {
+                run(rule.name, found, |found| check(&context, &facts, found));
+            }
+            Check::Reading | Check::Object(_) => {}
+        }
+    }
+}
+
+fn run(rule: &'static str, found: &mut Diagnostics, check: impl FnOnce(&mut Diagnostics)) {
+    let mut own = Diagnostics::new();
+    check(&mut own);
+    own.attribute_to_rule(rule);
+    found.append(own);
+}

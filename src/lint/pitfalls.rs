@@ -1,0 +1,157 @@
+//! Rules about plain scalars that mean something else than they look like.
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::lint::Context;
+use crate::template::Path;
+use crate::yaml::scalar::{Style, resolve};
+use crate::yaml::{Cursor, Kind, Scalar};
+
+/// Fields that hold file modes, which people write in octal.
+const MODES: &[&str] = &["defaultMode", "mode"];
+
+/// `yes`, `no`, `on`, `off`, `y` and `n`, as values and as keys.
+pub(super) fn yaml_bool(context: &Context<'_, '_>, found: &mut Diagnostics) {
+    each_plain(context, &mut |text, node, is_key, path| {
+        let Scalar::Bool(flag) = resolve(text) else {
+            return;
+        };
+        if matches!(text.to_ascii_lowercase().as_str(), "true" | "false") && !is_key {
+            return;
+        }
+        let what = if is_key { "the key " } else { "" };
+        let place = if is_key {
+            node.key_place()
+        } else {
+            node.place()
+        };
+        found.push(
+            Diagnostic::warning(format!("{what}`{text}` is the bool `{flag}` to Kubernetes"))
+                .at(place)
+                .field(path.to_string())
+                .hint(if is_key {
+                    format!("put it in quotes: `\"{text}\"`")
+                } else {
+                    format!("write `{flag}`, or for the text `\"{text}\"`")
+                }),
+        );
+    });
+}
+
+/// Numbers that are not read digit by digit: octal, hexadecimal, with underscores, or with zeros
+/// at the end.
+pub(super) fn yaml_number(context: &Context<'_, '_>, found: &mut Diagnostics) {
+    each_plain(context, &mut |text, node, is_key, path| {
+        let Scalar::Number(digits) = resolve(text) else {
+            return;
+        };
+        let is_mode = path.key().is_some_and(|key| MODES.contains(&key));
+        let Some(read) = read_as(text, &digits) else {
+            return;
+        };
+        if is_key || is_mode {
+            return;
+        }
+        found.push(
+            Diagnostic::warning(format!("`{text}` is the number {read} to Kubernetes"))
+                .at(node.place())
+                .field(path.to_string())
+                .hint(format!("write `{read}`, or for the text `\"{text}\"`")),
+        );
+    });
+}
+
+/// The number as most would write it, if it is written another way.
+fn read_as(text: &str, digits: &str) -> Option<String> {
+    if text.contains(['e', 'E']) && text == digits {
+        let number: f64 = text.parse().ok()?;
+        return (number.abs() < 1e15).then(|| number.to_string());
+    }
+    let shorter = match digits.split_once('.') {
+        Some((whole, fraction)) => match fraction.trim_end_matches('0') {
+            "" => whole.to_owned(),
+            fraction => format!("{whole}.{fraction}"),
+        },
+        None => digits.to_owned(),
+    };
+    (shorter != text).then_some(shorter)
+}
+
+/// Takes the text of a scalar without quotes, its node, whether it is the key there, and the path.
+type Visit<'f> = dyn FnMut(&str, Cursor<'_>, bool, &Path<'_>) + 'f;
+
+/// Goes through all keys and values of the objects that stand without quotes.
+fn each_plain(context: &Context<'_, '_>, visit: &mut Visit<'_>) {
+    if let Some(objects) = context.template.objects {
+        walk(objects, &Path::Root("objects"), visit);
+    }
+}
+
+fn walk(node: Cursor<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
+    // What an alias stands for is looked at where it is written.
+    if node.raw().starts_with('*') && node.resolved().id() != node.id() {
+        return;
+    }
+    match node.kind() {
+        Kind::Scalar(Style::Plain) if !node.raw().is_empty() => {
+            if let Ok(Some(text)) = node.text() {
+                visit(&text, node, false, path);
+            }
+        }
+        Kind::Mapping => {
+            let is_secret = node.text_at(["kind"]).as_deref() == Some("Secret");
+            for entry in node.children() {
+                let key = entry.key().unwrap_or_default();
+                // Not to be shown; another rule finds what is no string there.
+                if is_secret && matches!(key.as_ref(), "data" | "stringData") {
+                    continue;
+                }
+                let path = Path::Key(path, &key);
+                let written = entry.key_place();
+                let written = written.source.text().get(written.range).unwrap_or_default();
+                if written == entry.key_text().unwrap_or_default() {
+                    visit(written, entry, true, &path);
+                }
+                walk(entry, &path, visit);
+            }
+        }
+        Kind::Sequence => {
+            for (index, item) in node.children().enumerate() {
+                walk(item, &Path::Index(path, index), visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_as;
+    use crate::yaml::Scalar;
+    use crate::yaml::scalar::resolve;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&str>) {
+        let Scalar::Number(digits) = resolve(text) else {
+            panic!("{text} is no number");
+        };
+        assert_eq!(read_as(text, &digits).as_deref(), expected);
+    }
+
+    #[test]
+    fn numbers_that_look_like_what_they_are_pass() {
+        for text in ["0", "-1", "80", "1.5", "12345678901234567890", "0.25"] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_read_otherwise_are_found() {
+        check("1.10", Some("1.1"));
+        check("2.0", Some("2"));
+        check("0644", Some("420"));
+        check("0b11", Some("3"));
+        check("1_000", Some("1000"));
+        check("1e3", Some("1000"));
+        check("+5", Some("5"));
+    }
+}

@@ -1,0 +1,230 @@
+//! Rules about objects that belong together: their identities, their selectors and pods.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::krm::identity::Identity;
+use crate::krm::selection::{pod_labels, selector};
+use crate::lint::{Context, Facts, place};
+use crate::source::Place;
+use crate::template::Object;
+use crate::yaml::Value;
+
+type Pairs = Vec<(String, String)>;
+
+/// Labels that the cluster itself puts on pods.
+const GIVEN: &[&str] = &[
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-name",
+    "deployment",
+    "deploymentconfig",
+    "job-name",
+    "statefulset.kubernetes.io/pod-name",
+];
+
+/// Where the labels of the pods stand that an object makes.
+const POD_LABELS: &[&[&str]] = &[
+    &["spec", "template", "metadata", "labels"],
+    &[
+        "spec",
+        "jobTemplate",
+        "spec",
+        "template",
+        "metadata",
+        "labels",
+    ],
+];
+
+fn is_empty(labels: &Value<'_>) -> bool {
+    labels.is_null() || labels.entries().is_some_and(<[_]>::is_empty)
+}
+
+/// What an object selects, and what its own pods can be selected by.
+pub(super) struct Selection {
+    kind: String,
+    name: String,
+    /// The labels of its pods, and where they are.
+    pods: Option<(Pairs, Place)>,
+    /// Its selector, and where that is.
+    selector: Option<(Pairs, Place)>,
+}
+
+impl Selection {
+    pub(super) fn of(object: &Object<'_>) -> Self {
+        let value = &object.value;
+        let text = |keys| value.str_at(keys).unwrap_or_default().to_owned();
+        let owned = |pairs: Vec<(&str, &str)>| {
+            let pairs = pairs.into_iter();
+            pairs
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect()
+        };
+        let selected = ["selector", "podSelector"]
+            .iter()
+            .find_map(|key| value.at(&["spec", key]));
+        let labels = POD_LABELS.iter().find_map(|keys| value.at(keys));
+        let template = value.at(&["spec", "template"]);
+        let pods = match template.filter(|one| one.entries().is_some()) {
+            Some(template) if labels.is_none_or(is_empty) => {
+                Some((Vec::new(), place(object, template)))
+            }
+            _ => pod_labels(value).map(|pairs| {
+                // Those of a Pod are its own.
+                let labels = labels.or_else(|| value.at(&["metadata", "labels"]));
+                (owned(pairs), place(object, labels.unwrap_or(value)))
+            }),
+        };
+        Self {
+            kind: text(&["kind"]),
+            name: text(&["metadata", "name"]),
+            pods,
+            selector: selector(value)
+                .map(|pairs| (owned(pairs), place(object, selected.unwrap_or(value)))),
+        }
+    }
+
+    /// Whether it makes the pods that it selects, and so says both itself.
+    fn is_workload(&self) -> bool {
+        !matches!(
+            self.kind.as_str(),
+            "Service" | "PodDisruptionBudget" | "NetworkPolicy"
+        )
+    }
+}
+
+/// How a selector and the labels of pods go together.
+fn unmet<'p>(
+    context: &Context<'_, '_>,
+    selector: &'p Pairs,
+    labels: &'p Pairs,
+) -> Vec<(&'p str, &'p str, Option<&'p str>)> {
+    let is_open = |text: &str| !context.is_known(text);
+    let keys_are_known = labels.iter().all(|(key, _)| !is_open(key));
+    let wrong = selector.iter().filter_map(|(key, value)| {
+        let label = labels.iter().find(|(other, _)| other == key);
+        let label = label.map(|(_, label)| label.as_str());
+        let may_match = match label {
+            Some(label) => label == value || is_open(label) || is_open(value),
+            None => is_open(key) || !keys_are_known || GIVEN.contains(&key.as_str()),
+        };
+        (!may_match).then_some((key.as_str(), value.as_str(), label))
+    });
+    wrong.collect()
+}
+
+/// A workload whose own pods it does not select: the API server refuses it.
+pub(super) fn selector_mismatch(
+    context: &Context<'_, '_>,
+    object: &Object<'_>,
+    found: &mut Diagnostics,
+) {
+    let selection = Selection::of(object);
+    if !selection.is_workload() {
+        return;
+    }
+    let (Some((selector, place)), Some((labels, labels_place))) =
+        (&selection.selector, &selection.pods)
+    else {
+        return;
+    };
+    for (key, value, label) in unmet(context, selector, labels) {
+        let why = match label {
+            Some(label) => format!("theirs is `{key}: {label}`"),
+            None => "they have no such label".to_owned(),
+        };
+        found.push(
+            Diagnostic::error(format!(
+                "the {} selects pods with `{key}: {value}`, and its own are not: {why}",
+                selection.kind
+            ))
+            .at(place.clone())
+            .related(labels_place.clone(), "the labels of its pods")
+            .field(format!("{}.spec.selector", object.field))
+            .hint("selector and pod template must agree, or Kubernetes refuses the object"),
+        );
+    }
+}
+
+/// A Service (or the like) that selects none of the pods here, though it comes close: it shares a
+/// label with some.
+pub(super) fn unmatched_selector(
+    context: &Context<'_, '_>,
+    facts: &[Facts],
+    found: &mut Diagnostics,
+) {
+    let pods = || {
+        facts
+            .iter()
+            .filter_map(|facts| Some((&facts.selection, facts.selection.pods.as_ref()?)))
+    };
+    for one in facts.iter().filter(|facts| !facts.selection.is_workload()) {
+        let Some((selector, place)) = &one.selection.selector else {
+            continue;
+        };
+        if pods().any(|(_, (labels, _))| unmet(context, selector, labels).is_empty()) {
+            continue;
+        }
+        let shared = |labels: &Pairs| selector.iter().filter(|pair| labels.contains(pair)).count();
+        let nearest = pods().max_by_key(|(_, (labels, _))| shared(labels));
+        let Some((workload, (labels, labels_place))) = nearest else {
+            continue;
+        };
+        if shared(labels) == 0 {
+            continue;
+        }
+        let unmet = unmet(context, selector, labels);
+        let differs = unmet.iter().any(|(_, _, label)| label.is_some());
+        let missing: Vec<String> = unmet
+            .iter()
+            .map(|(key, value, label)| match label {
+                Some(label) => format!("`{key}: {value}` (they have `{key}: {label}`)"),
+                None => format!("`{key}: {value}`"),
+            })
+            .collect();
+        let message = format!(
+            "the {} selects no pods of this Template: those of {} `{}` lack {}",
+            one.selection.kind,
+            workload.kind,
+            workload.name,
+            missing.join(", ")
+        );
+        // A label that is not there may be put on the pods while they run.
+        let diagnostic = if differs {
+            Diagnostic::warning(message)
+        } else {
+            Diagnostic::info(message)
+        };
+        found.push(
+            diagnostic
+                .at(place.clone())
+                .related(labels_place.clone(), "the labels that come closest")
+                .field(format!("{}.spec", one.field))
+                .hint("make selector and labels agree"),
+        );
+    }
+}
+
+/// Objects that are one and the same to Kubernetes.
+pub(super) fn duplicate_object(_: &Context<'_, '_>, facts: &[Facts], found: &mut Diagnostics) {
+    let mut seen: BTreeMap<&Identity, &Facts> = BTreeMap::new();
+    for one in facts {
+        let Some(identity) = one
+            .identity
+            .as_ref()
+            .filter(|identity| !identity.name.is_empty())
+        else {
+            continue;
+        };
+        if let Some(first) = seen.get(identity) {
+            found.push(
+                Diagnostic::error(format!("the Template makes {identity} twice"))
+                    .at(one.place.clone())
+                    .related(first.place.clone(), "first here")
+                    .field(format!("{}.metadata.name", one.field))
+                    .hint("rename one of the two, or remove it"),
+            );
+        } else {
+            seen.insert(identity, one);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Findings as a list in JSON, for programs.
+
+use serde_json::{Map, Value, json};
+
+use super::position::Positions;
+use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
+use crate::source::Place;
+
+/// A list of objects, one a finding, in their order. A field that nothing is known for is not there.
+#[must_use]
+pub fn findings(findings: &Diagnostics) -> Value {
+    let mut positions = Positions::default();
+    let list = findings.iter().map(|one| finding(one, &mut positions));
+    Value::Array(list.collect())
+}
+
+fn finding(finding: &Diagnostic, positions: &mut Positions) -> Value {
+    let mut object = Map::new();
+    let mut set = |key: &str, value| object.insert(key.to_owned(), value);
+    if let Some(rule) = finding.rule {
+        set("rule", rule.into());
+    }
+    set("severity", finding.severity.as_str().into());
+    set("message", finding.message.as_str().into());
+    if let Some(place) = &finding.place {
+        set_place(place, positions, &mut set);
+    }
+    if let Some(reference) = &finding.object {
+        set("object", object_of(reference));
+    }
+    if let Some(field) = &finding.field {
+        set("field", field.as_str().into());
+    }
+    if !finding.related.is_empty() {
+        let related = finding.related.iter().map(|(place, label)| {
+            let mut object = Map::new();
+            let mut set = |key: &str, value| object.insert(key.to_owned(), value);
+            set("message", label.as_str().into());
+            set_place(place, positions, &mut set);
+            Value::Object(object)
+        });
+        set("related", related.collect());
+    }
+    set("hints", finding.hints.as_slice().into());
+    Value::Object(object)
+}
+
+fn set_place(
+    place: &Place,
+    positions: &mut Positions,
+    set: &mut impl FnMut(&str, Value) -> Option<Value>,
+) {
+    let (line, column) = positions.of(place);
+    let (end_line, end_column) = positions.of_end(place);
+    set("file", place.source.name().into());
+    set("line", line.into());
+    set("column", column.into());
+    set("endLine", end_line.into());
+    set("endColumn", end_column.into());
+}
+
+/// What is known of an object's identity.
+fn object_of(reference: &ObjectReference) -> Value {
+    let fields = [
+        ("apiVersion", &reference.api_version),
+        ("kind", &reference.kind),
+        ("namespace", &reference.namespace),
+        ("name", &reference.name),
+    ];
+    let known = fields.into_iter().filter(|(_, text)| !text.is_empty());
+    let known = known.map(|(key, text)| (key.to_owned(), json!(text)));
+    Value::Object(known.collect())
+}

@@ -1,0 +1,142 @@
+//! Findings as SARIF 2.1.0, which code hosts and editors read.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::position::Positions;
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::source::Place;
+
+/// A rule as SARIF describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct SarifRule {
+    /// Its name.
+    pub name: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it finds, in one line.
+    pub summary: &'static str,
+}
+
+/// A SARIF log of one run, with the rules that there are and the findings in their order.
+#[must_use]
+pub fn sarif(findings: &Diagnostics, rules: &[SarifRule]) -> Value {
+    let mut positions = Positions::default();
+    let results: Vec<Value> = findings
+        .iter()
+        .map(|finding| result(finding, rules, &mut positions))
+        .collect();
+    let rules = rules.iter().map(|rule| {
+        json!({
+            "id": rule.name,
+            "shortDescription": { "text": rule.summary },
+            "defaultConfiguration": { "level": level(rule.severity) },
+        })
+    });
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {
+                "driver": {
+                    "name": "krm-template",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "rules": rules.collect::<Vec<_>>(),
+                },
+            },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+}
+
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+fn result(finding: &Diagnostic, rules: &[SarifRule], positions: &mut Positions) -> Value {
+    let mut text = finding.message.clone();
+    for hint in &finding.hints {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{hint}");
+    }
+    let mut result = json!({
+        "level": level(finding.severity),
+        "message": { "text": text },
+    });
+    let mut set = |key: &str, value| {
+        if let Some(object) = result.as_object_mut() {
+            object.insert(key.to_owned(), value);
+        }
+    };
+    if let Some(name) = finding.rule {
+        set("ruleId", name.into());
+        if let Some(index) = rules.iter().position(|rule| rule.name == name) {
+            set("ruleIndex", index.into());
+        }
+    }
+    if let Some(place) = &finding.place {
+        let mut location = json!({ "physicalLocation": physical(place, positions) });
+        if let (Some(field), Some(object)) = (&finding.field, location.as_object_mut()) {
+            let logical = json!([{ "fullyQualifiedName": field }]);
+            object.insert("logicalLocations".to_owned(), logical);
+        }
+        set("locations", json!([location]));
+    }
+    if !finding.related.is_empty() {
+        let related = finding.related.iter().map(|(place, label)| {
+            json!({
+                "physicalLocation": physical(place, positions),
+                "message": { "text": label },
+            })
+        });
+        set("relatedLocations", related.collect());
+    }
+    result
+}
+
+fn physical(place: &Place, positions: &mut Positions) -> Value {
+    let (start_line, start_column) = positions.of(place);
+    let (end_line, end_column) = positions.of_end(place);
+    json!({
+        "artifactLocation": { "uri": uri(place.source.name()) },
+        "region": {
+            "startLine": start_line,
+            "startColumn": start_column,
+            "endLine": end_line,
+            "endColumn": end_column,
+        },
+    })
+}
+
+/// A path as a URI: what is not allowed there as `%` and the byte in hexadecimal.
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    if path.starts_with('/') {
+        uri.push_str("file://");
+    }
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~') {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_become_uris() {
+        assert_eq!(uri("a/b-c.yaml"), "a/b-c.yaml");
+        assert_eq!(uri("/a b/ü"), "file:///a%20b/%C3%BC");
+    }
+}

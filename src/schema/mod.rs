@@ -1,0 +1,213 @@
+//! The schemas of our kinds, in every form that their users read.
+//!
+//! | file | for |
+//! |---|---|
+//! | `KIND.schema.json` | editors: JSON Schema 2020-12 |
+//! | `KIND.crd.yaml` | Kubernetes, and tools that take schemas from CRDs |
+//! | `KIND.function.yaml` | catalogs of functions: a `KRMFunctionDefinition` |
+//! | `openapi.json` | kustomize's `openapi: {path: …}`: lists that patches merge by name |
+//!
+//! All are made from the types in [`kinds`] and stand in `functionconfig/`. Besides,
+//! [`of_values`] is the schema of the values that one Template takes.
+
+pub mod kinds;
+mod kustomize;
+mod structural;
+mod values;
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+use crate::template::OWN_GROUP;
+use crate::yaml;
+
+pub use values::of_values;
+
+/// The version of all kinds of our group.
+const VERSION: &str = "v1alpha1";
+
+/// A file to be written to `functionconfig/`.
+#[derive(Debug)]
+pub struct File {
+    /// Its name, without a folder.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// One of our kinds, with its schema in two forms.
+struct Kind {
+    name: &'static str,
+    /// JSON Schema 2020-12.
+    json: Schema,
+    /// `OpenAPI` 3.0 as Kubernetes takes it.
+    structural: Value,
+    /// Whether a function takes it as its functionConfig.
+    is_function: bool,
+}
+
+/// All schema files.
+#[must_use]
+pub fn files() -> Vec<File> {
+    let kinds = [
+        Kind::of::<kinds::Template>("Template", true),
+        Kind::of::<kinds::TemplateInstance>("TemplateInstance", true),
+        Kind::of::<kinds::ParameterValues>("ParameterValues", false),
+    ];
+    let mut files = vec![json_file("openapi.json", &kustomize::openapi(&kinds))];
+    for kind in kinds {
+        let name = kind.name.to_lowercase();
+        files.push(json_file(
+            &format!("{name}.schema.json"),
+            kind.json.as_value(),
+        ));
+        if kind.is_function {
+            files.push(yaml_file(
+                &format!("{name}.function.yaml"),
+                function_definition(&kind),
+            ));
+        }
+        files.push(yaml_file(&format!("{name}.crd.yaml"), crd(kind)));
+    }
+    files
+}
+
+impl Kind {
+    fn of<T: JsonSchema>(name: &'static str, is_function: bool) -> Self {
+        let json = SchemaSettings::draft2020_12()
+            .with_transform(RecursiveTransform(describe))
+            .into_generator()
+            .into_root_schema_for::<T>();
+        Self {
+            name,
+            json,
+            structural: structural::schema::<T>(),
+            is_function,
+        }
+    }
+
+    /// Its name in addresses: `templates`.
+    fn plural(&self) -> String {
+        let name = self.name.to_lowercase();
+        let end = if name.ends_with('s') { "" } else { "s" };
+        name + end
+    }
+}
+
+/// Puts the description first, and on one line where the source has broken it.
+fn describe(schema: &mut Schema) {
+    let Some(fields) = schema.as_object_mut() else {
+        return;
+    };
+    if let Some(Value::String(description)) = fields.shift_remove("description") {
+        let description = description.replace('\n', " ");
+        fields.shift_insert(0, "description".to_owned(), description.into());
+    }
+}
+
+fn crd(kind: Kind) -> Value {
+    let plural = kind.plural();
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": { "name": format!("{plural}.{OWN_GROUP}") },
+        "spec": {
+            "group": OWN_GROUP,
+            "names": {
+                "kind": kind.name,
+                "listKind": format!("{}List", kind.name),
+                "plural": plural,
+                "singular": kind.name.to_lowercase(),
+            },
+            "scope": "Namespaced",
+            "versions": [{
+                "name": VERSION,
+                "served": true,
+                "storage": true,
+                "schema": { "openAPIV3Schema": structural::of_resource(kind.structural) },
+            }],
+        },
+    })
+}
+
+fn function_definition(kind: &Kind) -> Value {
+    json!({
+        "apiVersion": "config.kubernetes.io/v1alpha1",
+        "kind": "KRMFunctionDefinition",
+        "metadata": { "name": format!("{}.{OWN_GROUP}", kind.plural()) },
+        "spec": {
+            "group": OWN_GROUP,
+            "names": { "kind": kind.name },
+            "description": kind.structural.get("description"),
+            "tags": ["generator", "transformer", "template"],
+            "versions": [{
+                "name": VERSION,
+                "idempotent": true,
+                "usage": "docs/template.md",
+                "examples": ["examples/kustomize/README.md", "examples/kpt/README.md"],
+                "license": env!("CARGO_PKG_LICENSE"),
+                "runtime": { "container": { "image": "localhost/krm-template:dev" } },
+                "schema": { "openAPIV3Schema": kind.structural },
+            }],
+        },
+    })
+}
+
+fn json_file(name: &str, value: &Value) -> File {
+    File {
+        name: name.to_owned(),
+        text: format!("{value:#}\n"),
+    }
+}
+
+fn yaml_file(name: &str, value: Value) -> File {
+    let text = yaml::to_string(&value.into());
+    File {
+        name: name.to_owned(),
+        text: format!("# Made from src/schema; a test holds that it is current.\n{text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, kinds};
+    use crate::template::instance::{SHARED_FIELDS, VALUE_OBJECTS};
+    use crate::template::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
+
+    /// Compares the fields of the kind at `pointer` with those that reading knows.
+    #[track_caller]
+    fn check(kind: &Kind, pointer: &str, read: &[&str]) {
+        let properties = kind.structural.pointer(pointer);
+        let properties = properties.and_then(|part| part.as_object());
+        let fields: Vec<&str> = properties
+            .into_iter()
+            .flat_map(|properties| properties.keys().map(String::as_str))
+            .collect();
+        assert_eq!(fields, read);
+    }
+
+    #[test]
+    fn a_template_has_the_fields_that_are_read() {
+        let kind = Kind::of::<kinds::Template>("Template", true);
+        check(&kind, "/properties", TEMPLATE_FIELDS);
+        let parameter = "/properties/parameters/items/properties";
+        check(&kind, parameter, PARAMETER_FIELDS);
+    }
+
+    #[test]
+    fn an_instance_has_the_fields_that_are_read() {
+        let kind = Kind::of::<kinds::TemplateInstance>("TemplateInstance", true);
+        let spec = "/properties/spec/properties";
+        check(&kind, spec, &[SHARED_FIELDS, &["instances"]].concat());
+        let instance = format!("{spec}/instances/items/properties");
+        check(&kind, &instance, &[&["name"], SHARED_FIELDS].concat());
+        let objects: Vec<&str> = VALUE_OBJECTS.iter().map(|(key, _)| *key).collect();
+        check(
+            &kind,
+            &format!("{spec}/parametersFrom/items/properties"),
+            &objects,
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! Schemas as a `CustomResourceDefinition` takes them: `OpenAPI` 3.0, without references, every part
+//! of a known type or open.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use serde_json::{Map, Value, json};
+
+/// Says of a part that it may hold any JSON.
+const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
+
+/// What Kubernetes does not take, or what has no meaning there.
+const LEFT_OUT: &[&str] = &["$schema", "title", "format"];
+
+/// The schema of a kind.
+pub(super) fn schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::openapi3().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings
+        .with_transform(RecursiveTransform(super::describe))
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
+    close(&mut schema);
+    schema
+}
+
+/// The schema of a kind as a CRD has it at the root, where Kubernetes itself checks what every
+/// object has.
+pub(super) fn of_resource(mut schema: Value) -> Value {
+    if let Some(properties) = properties(&mut schema) {
+        for (name, of) in [
+            ("apiVersion", "string"),
+            ("kind", "string"),
+            ("metadata", "object"),
+        ] {
+            properties.insert(name.to_owned(), json!({ "type": of }));
+        }
+    }
+    schema
+}
+
+fn properties(schema: &mut Value) -> Option<&mut Map<String, Value>> {
+    schema.get_mut("properties")?.as_object_mut()
+}
+
+/// Makes a schema structural, with all that is in it.
+fn close(schema: &mut Value) {
+    let Value::Object(fields) = schema else {
+        return;
+    };
+    fields.retain(|field, _| !LEFT_OUT.contains(&field.as_str()));
+    // Fields that are not declared: Kubernetes drops them unless it is told to keep them.
+    if let Some(Value::Bool(open)) = fields.get("additionalProperties") {
+        let open = *open;
+        fields.remove("additionalProperties");
+        if open {
+            fields.insert(OPEN.to_owned(), true.into());
+        }
+    }
+    if !fields.contains_key("type") {
+        fields.remove("nullable");
+        fields.insert(OPEN.to_owned(), true.into());
+    }
+    for part in ["items", "additionalProperties"] {
+        if let Some(part) = fields.get_mut(part) {
+            close(part);
+        }
+    }
+    for (_, property) in properties(schema).into_iter().flatten() {
+        close(property);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OPEN, of_resource, schema};
+    use crate::schema::kinds;
+    use serde_json::Value;
+
+    /// All that our schemas need of what a CRD may hold.
+    const KNOWN: &[&str] = &[
+        "additionalProperties",
+        "description",
+        "enum",
+        "items",
+        "maxProperties",
+        "minLength",
+        "minProperties",
+        "minimum",
+        "nullable",
+        "pattern",
+        "properties",
+        "required",
+        "type",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-list-type",
+        OPEN,
+    ];
+
+    /// The rules of a structural schema, as the reference of Kubernetes has them.
+    fn check(schema: &Value, path: &str) {
+        let fields = schema.as_object().expect(path);
+        for field in fields.keys() {
+            assert!(KNOWN.contains(&field.as_str()), "{path}: {field}");
+        }
+        let is_open = fields.get(OPEN) == Some(&Value::Bool(true));
+        assert!(is_open || fields.contains_key("type"), "{path}: no type");
+        assert!(fields.get("type").is_none_or(Value::is_string), "{path}");
+        if fields.get("x-kubernetes-list-type").is_some() {
+            let required = schema.pointer("/items/required");
+            assert_eq!(required, fields.get("x-kubernetes-list-map-keys"), "{path}");
+        }
+        for part in ["items", "additionalProperties"] {
+            if let Some(part) = fields.get(part) {
+                check(part, &format!("{path}[]"));
+            }
+        }
+        let properties = fields.get("properties").and_then(Value::as_object);
+        for (name, property) in properties.into_iter().flatten() {
+            check(property, &format!("{path}.{name}"));
+        }
+    }
+
+    #[test]
+    fn every_kind_is_structural() {
+        check(&of_resource(schema::<kinds::Template>()), "");
+        check(&of_resource(schema::<kinds::TemplateInstance>()), "");
+        check(&of_resource(schema::<kinds::ParameterValues>()), "");
+    }
+}

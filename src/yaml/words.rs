@@ -1,0 +1,133 @@
+//! Looks at eight bytes at a time where a text is too short for a call of memchr to pay.
+
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+const HIGH: u64 = ONES << 7;
+const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+
+/// Where `bytes` has the first one that is not a space.
+pub(super) fn behind_spaces(bytes: &[u8]) -> usize {
+    position(bytes, |word| word ^ SPACES)
+}
+
+/// Where plain text may stop: at a `:`, a `#` or a control character.
+pub(super) fn plain_stop(bytes: &[u8]) -> usize {
+    position(bytes, |word| {
+        (equal(word, b':') | equal(word, b'#') | below(word, b' ')) & HIGH
+    })
+}
+
+/// Where text in quotes may stop: at the quote, a `\` or a control character.
+pub(super) fn quoted_stop(bytes: &[u8], quote: u8) -> usize {
+    position(bytes, |word| {
+        (equal(word, quote) | equal(word, b'\\') | below(word, b' ')) & HIGH
+    })
+}
+
+/// Whether all characters are printable ASCII other than `escape`, which is ASCII itself.
+pub(super) fn is_printable_without(text: &str, escape: u8) -> bool {
+    let bytes = text.as_bytes();
+    let is_other = |word: u64| {
+        let del = word.wrapping_add(ONES);
+        (word | del | below(word, b' ') | equal(word, escape)) & HIGH != 0
+    };
+    let (words, rest) = bytes.as_chunks();
+    if words.iter().any(|word| is_other(u64::from_le_bytes(*word))) {
+        return false;
+    }
+    if rest.is_empty() {
+        return true;
+    }
+    // What is left is looked at with bytes before it, or in two halves that may overlap.
+    if let Some(last) = bytes.last_chunk() {
+        return !is_other(u64::from_le_bytes(*last));
+    }
+    if let (Some(first), Some(last)) = (rest.first_chunk(), rest.last_chunk()) {
+        let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
+        return !is_other(first << 32 | last);
+    }
+    rest.iter()
+        .all(|byte| (b' '..0x7f).contains(byte) && *byte != escape)
+}
+
+/// Where the first byte is whose bits `marks` sets any of; it may set bits of later bytes wrongly.
+fn position(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
+    let (words, rest) = bytes.as_chunks();
+    for (index, word) in words.iter().enumerate() {
+        let marked = marks(u64::from_le_bytes(*word));
+        if marked != 0 {
+            return index * 8 + marked.trailing_zeros() as usize / 8;
+        }
+    }
+    bytes.len() - rest.len() + position_in_rest(rest, marks)
+}
+
+/// As [`position`], in less than eight bytes at the end of a text.
+#[cold]
+fn position_in_rest(rest: &[u8], marks: impl Fn(u64) -> u64) -> usize {
+    let mut word = [0; 8];
+    for (slot, byte) in word.iter_mut().zip(rest) {
+        *slot = *byte;
+    }
+    // Zeros stand for what is behind the end.
+    let marked = marks(u64::from_le_bytes(word));
+    rest.len().min(marked.trailing_zeros() as usize / 8)
+}
+
+/// Sets the high bit of each byte that is `byte`. Of the bytes behind the first one that is, it
+/// may set more.
+const fn equal(word: u64, byte: u8) -> u64 {
+    let difference = word ^ (ONES * byte as u64);
+    difference.wrapping_sub(ONES) & !difference
+}
+
+/// Sets the high bit of each byte that is less than `limit`, which is ASCII. Of the bytes behind
+/// the first one that is, it may set more.
+const fn below(word: u64, limit: u8) -> u64 {
+    word.wrapping_sub(ONES * limit as u64) & !word
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{behind_spaces, is_printable_without, plain_stop, quoted_stop};
+
+    /// Texts of what is searched and of what is next to it.
+    fn text() -> impl Strategy<Value = String> {
+        let characters = " !\"#$'()9:;[\\]az~\t\n\r\x1f\x7f\u{80}é\u{2028}";
+        let character = prop::sample::select(characters.chars().collect::<Vec<_>>());
+        prop_oneof![
+            prop::collection::vec(character, 0..24).prop_map(String::from_iter),
+            "[ a-z]{0,24}[ -~]{0,4}",
+        ]
+    }
+
+    fn first(text: &str, is_found: impl Fn(u8) -> bool) -> usize {
+        text.bytes().position(is_found).unwrap_or(text.len())
+    }
+
+    proptest! {
+        #[test]
+        fn words_find_what_bytes_find(text in text()) {
+            let bytes = text.as_bytes();
+            prop_assert_eq!(behind_spaces(bytes), first(&text, |byte| byte != b' '));
+            prop_assert_eq!(
+                plain_stop(bytes),
+                first(&text, |byte| byte < b' ' || byte == b':' || byte == b'#')
+            );
+            for quote in [b'"', b'\''] {
+                prop_assert_eq!(
+                    quoted_stop(bytes, quote),
+                    first(&text, |byte| byte < b' ' || byte == b'\\' || byte == quote)
+                );
+            }
+            for escape in [b'\\', b'\'', b'\n'] {
+                let is_printable = |byte| (b' '..0x7f).contains(&byte) && byte != escape;
+                prop_assert_eq!(
+                    is_printable_without(&text, escape),
+                    text.bytes().all(is_printable)
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The commands of the README, of `docs/` and of the examples' READMEs do what they say: each block
+//! after a line ```` ```sh ```` runs, in order, in a copy of what the commands are about. From the
+//! README and `docs/` that is the top of the repository, from an example its own folder.
+//!
+//! Where a line `It prints:` and a block ```` ```text ```` follow, that is what it prints.
+//!
+//! Blocks that need kpt, kubectl, Docker or jq are left to `tests/clients/documents.py`, which runs all
+//! the others too: so no block without a client may need what one with a client has made.
+//! `cargo run --release` stands for the program already built; other cargo commands are left out.
+//! Blocks of another language, as ```` ```console ````, are not run.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::cases::folders;
+use crate::diff::diff;
+use crate::program;
+
+/// What the commands are about.
+const COPIED: &[&str] = &["README.md", "docs", "examples", "functionconfig"];
+/// What a line ends with that says what the block above prints.
+const PRINTS: &str = "It prints:";
+const CLIENTS: &[&str] = &["kpt", "kubectl", "docker", "jq", "yq"];
+/// It lost its commands if it has none.
+const REQUIRED: &str = "README.md";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut documents = vec![PathBuf::from(REQUIRED)];
+    let texts = fs::read_dir(crate::root().join("docs"))
+        .into_iter()
+        .flatten();
+    let texts = texts.flatten().map(|text| text.path());
+    let examples = folders(&crate::root().join("examples"));
+    let readmes = examples.iter().map(|example| example.join("README.md"));
+    documents.extend(texts.chain(readmes).filter_map(|path| {
+        let is_text = path.extension().is_some_and(|extension| extension == "md");
+        let path = path.strip_prefix(crate::root()).ok()?;
+        is_text.then(|| path.to_owned())
+    }));
+    documents.sort();
+    documents.into_iter().filter_map(trial).collect()
+}
+
+/// The test of a document, if there is something to run.
+fn trial(document: PathBuf) -> Option<Trial> {
+    let name = format!("documents/{}", document.display());
+    let text = fs::read_to_string(crate::root().join(&document)).unwrap_or_default();
+    let mut blocks = blocks(&text);
+    blocks.retain(|block| !needs_a_client(&block.script));
+    if blocks.is_empty() && document != Path::new(REQUIRED) {
+        return None;
+    }
+    Some(Trial::test(name, move || check(&document, &blocks)))
+}
+
+struct Block {
+    /// The number of its first line.
+    line: usize,
+    script: String,
+    /// What the document says it prints.
+    printed: Option<String>,
+}
+
+/// The `sh` blocks.
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut lines = (1..).zip(text.lines());
+    let mut before = "";
+    while let Some((number, line)) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let body = lines.by_ref().map(|(_, line)| line);
+            let body = body.take_while(|line| *line != "```");
+            let body: Vec<&str> = body.collect();
+            match (language, blocks.last_mut()) {
+                ("sh", _) => blocks.push(Block {
+                    line: number + 1,
+                    script: translate(body.into_iter()),
+                    printed: None,
+                }),
+                ("text", Some(block)) if before.ends_with(PRINTS) => {
+                    block.printed = Some(body.join("\n") + "\n");
+                }
+                _ => {}
+            }
+        }
+        before = line;
+    }
+    blocks
+}
+
+fn needs_a_client(script: &str) -> bool {
+    let mut words = script.split_whitespace();
+    words.any(|word| CLIENTS.contains(&word))
+}
+
+/// Replaces what cargo would do.
+fn translate<'l>(lines: impl Iterator<Item = &'l str>) -> String {
+    let mut script = Vec::new();
+    let mut skips = false;
+    for line in lines {
+        let command = line.trim_start();
+        let goes_on = line.ends_with('\\');
+        if skips {
+            skips = goes_on;
+        } else if let Some(rest) = command.strip_prefix("cargo run --release") {
+            let rest = rest.strip_prefix(" -- ").unwrap_or(rest);
+            script.push(format!("krm-template {}", rest.trim_start()));
+        } else if command.starts_with("cargo ") {
+            skips = goes_on;
+        } else {
+            script.push(line.to_owned());
+        }
+    }
+    script.join("\n")
+}
+
+fn check(document: &Path, blocks: &[Block]) -> Result<(), Failed> {
+    if blocks.is_empty() {
+        // A README that lost its commands would pass in silence.
+        return Err(format!("{} has no sh block to run", document.display()).into());
+    }
+    let name = document.display().to_string().replace(['/', '.'], "-");
+    let top = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("documents")
+        .join(name);
+    if top.exists() {
+        fs::remove_dir_all(&top)?;
+    }
+    fs::create_dir_all(&top)?;
+    for name in COPIED {
+        copy(&crate::root().join(name), &top.join(name))?;
+    }
+    let folder = if document.starts_with("examples") {
+        top.join(document.parent().unwrap_or(Path::new("")))
+    } else {
+        top.clone()
+    };
+    for block in blocks {
+        let mut command = Command::new("bash");
+        command
+            .args(["-e", "-o", "pipefail", "-c", &block.script])
+            .current_dir(&folder)
+            .env("PATH", path()?);
+        let output = program::run(&mut command, Vec::new())?;
+        let at = format!("{}:{}", document.display(), block.line);
+        if output.exit != "0" {
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            let script = &block.script;
+            return Err(format!("{at}: exit {} of\n{script}\n{said}", output.exit).into());
+        }
+        if let Some(printed) = &block.printed
+            && let Some(diff) = diff(printed.as_bytes(), &output.stdout)
+        {
+            return Err(format!("{at}: prints otherwise:\n{diff}").into());
+        }
+    }
+    Ok(fs::remove_dir_all(&top)?)
+}
+
+/// `PATH` with the program in front.
+fn path() -> Result<OsString, Failed> {
+    let folder = Path::new(program::PATH).parent().unwrap_or(Path::new(""));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let others = std::env::split_paths(&path);
+    let all = std::iter::once(folder.to_owned()).chain(others);
+    Ok(std::env::join_paths(all)?)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if !from.is_dir() {
+        return fs::copy(from, to).map(drop);
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}

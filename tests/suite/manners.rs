@@ -1,0 +1,144 @@
+//! What the program makes of itself: its reference, completions, manual pages and version; and that
+//! it is silent when nobody reads on.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use krm_template::cli;
+use libtest_mimic::{Failed, Trial};
+
+use crate::diff::diff;
+use crate::program;
+
+const REFERENCE: &str = "docs/reference.md";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("manners/reference_is_current", reference),
+        Trial::test("manners/every_command_has_a_help_case", help_cases),
+        Trial::test("manners/completions_know_every_command", completions),
+        Trial::test("manners/every_command_has_a_manual_page", manual_pages),
+        Trial::test("manners/the_version_names_a_commit_or_none", version),
+        Trial::test("manners/a_broken_pipe_is_silent", broken_pipe),
+    ]
+}
+
+/// The commands that users see, from the headings of the reference.
+fn commands() -> Vec<String> {
+    let reference = cli::reference();
+    let headings = reference.lines();
+    let names = headings.filter_map(|line| line.strip_prefix("## krm-template "));
+    names.map(str::to_owned).collect()
+}
+
+/// What the program prints; it must end well and without a word on standard error.
+fn stdout(arguments: &[&str]) -> Result<String, Failed> {
+    let output = program::run(program::command(crate::root()).args(arguments), Vec::new())?;
+    if output.exit != "0" || !output.stderr.is_empty() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{arguments:?}: exit {}: {stderr}", output.exit).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn reference() -> Result<(), Failed> {
+    let path = crate::root().join(REFERENCE);
+    let reference = cli::reference();
+    if crate::update() {
+        return Ok(fs::write(path, reference)?);
+    }
+    let found = fs::read(path).unwrap_or_default();
+    match diff(&found, reference.as_bytes()) {
+        None => Ok(()),
+        Some(diff) => Err(format!("{REFERENCE}: {diff}(UPDATE=1 writes it anew)").into()),
+    }
+}
+
+fn help_cases() -> Result<(), Failed> {
+    for command in commands() {
+        let case = crate::root().join("tests/cases/help").join(&command);
+        let arguments = fs::read_to_string(case.join("args")).unwrap_or_default();
+        if arguments
+            .split_whitespace()
+            .ne([command.as_str(), "--help"])
+        {
+            let path = case.display();
+            return Err(format!("{path}/args must be there and ask for `{command} --help`").into());
+        }
+    }
+    Ok(())
+}
+
+fn completions() -> Result<(), Failed> {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = stdout(&["completion", shell])?;
+        for command in commands() {
+            if !script.contains(&command) {
+                return Err(format!("{shell} does not complete `{command}`").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn manual_pages() -> Result<(), Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    stdout(&["man", "--output-dir", &folder.display().to_string()])?;
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        found.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    found.sort();
+    let mut expected: Vec<String> = commands()
+        .iter()
+        .map(|command| format!("krm-template-{command}.1"))
+        .collect();
+    expected.push("krm-template.1".to_owned());
+    expected.sort();
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("expected {expected:?}, found {found:?}").into())
+    }
+}
+
+fn version() -> Result<(), Failed> {
+    let plain = concat!("krm-template ", env!("CARGO_PKG_VERSION"));
+    let short = stdout(&["-V"])?;
+    let long = stdout(&["--version"])?;
+    let rest = long.trim_end().strip_prefix(plain);
+    let commit = rest.map(|rest| rest.trim_matches([' ', '(', ')']));
+    let is_commit = |commit: &str| commit.chars().all(|digit| digit.is_ascii_hexdigit());
+    if short.trim_end() == plain && commit.is_some_and(is_commit) {
+        Ok(())
+    } else {
+        Err(format!("-V: {short}--version: {long}").into())
+    }
+}
+
+/// The reader goes away before there is anything to read.
+fn broken_pipe() -> Result<(), Failed> {
+    let template = fs::read(crate::root().join("examples/web/template.yaml"))?;
+    let mut child = Command::new(program::PATH)
+        .args(["process", "-f", "-", "NAME=x"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    drop(child.stdout.take());
+    if let Some(mut stdin) = child.stdin.take() {
+        std::io::Write::write_all(&mut stdin, &template)?;
+    }
+    let output = child.wait_with_output()?;
+    if output.status.success() && output.stderr.is_empty() {
+        Ok(())
+    } else {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{}: {stderr}", output.status).into())
+    }
+}

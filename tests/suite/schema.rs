@@ -1,0 +1,216 @@
+//! The schema files in `functionconfig/` are current, and agree with the program on the Templates
+//! of this repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jsonschema::Validator;
+use krm_template::diagnostic::Diagnostics;
+use krm_template::schema::{self, File};
+use krm_template::source::Source;
+use krm_template::yaml::{Document, DuplicateKeys};
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use crate::cases::folders;
+use crate::diff::diff;
+
+/// The folder that all of the files stand in.
+const FOLDER: &str = "functionconfig";
+/// Where one of them stands again: kustomize reads no file from beside a kustomization's folder.
+const COPY: (&str, &str) = ("openapi.json", "examples/kustomize/overlay/template");
+
+/// Cases that the program takes and the schemas do not: a null passed over, values sent as a
+/// Template without objects, OpenShift's own TemplateInstance, a warning that is not printed.
+const LENIENT: &[&str] = &[
+    "function/a-template-with-a-tilde-for-its-objects-makes-none",
+    "instances/a-template-with-nothing-but-data-gives-values",
+    "instances/openshifts-own-kind-is-taken",
+    "manners/quiet-says-no-warnings",
+    "openshift/null-objects-make-an-empty-list",
+    "parameters/empty-entries",
+];
+
+/// Cases that the program refuses or warns about for what a schema can see.
+const REFUSED: &[&str] = &[
+    "errors/a-template-without-objects",
+    "errors/an-unknown-template-version",
+    "errors/objects-that-are-no-list",
+    "errors/objects-that-are-no-objects",
+    "labels/a-label-that-is-no-string-fails",
+    "labels/no-mapping-of-labels-fails",
+    "openshift/an-unknown-generator-fails",
+    "openshift/unknown-fields-warn",
+    "parameters/a-parameter-without-name-fails",
+    "parameters/an-unknown-type-fails",
+    "parameters/flags-of-a-parameter-must-be-bools",
+    "parameters/unknown-fields-of-a-parameter-warn",
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let current = schema::files()
+        .into_iter()
+        .map(|file| Trial::test(format!("schema/{}", file.name), move || is_current(&file)));
+    let agreeing = [
+        Trial::test("schema/holds_for_functionconfig", || {
+            all_hold(&yaml_files(&crate::root().join(FOLDER)), 3)
+        }),
+        Trial::test("schema/holds_for_the_examples", || {
+            let mut files = yaml_files(&crate::root().join("examples"));
+            files.retain(|file| !is_patch(file));
+            all_hold(&files, 6)
+        }),
+        Trial::test("schema/holds_for_what_the_program_takes", || {
+            all_hold(&valid_cases()?, 50)
+        }),
+        Trial::test("schema/refuses_what_the_program_complains_about", refuses),
+    ];
+    current.chain(agreeing).collect()
+}
+
+fn is_current(file: &File) -> Result<(), Failed> {
+    let copy = Some(COPY.1).filter(|_| file.name == COPY.0);
+    for folder in [FOLDER].into_iter().chain(copy) {
+        is_current_in(folder, file)?;
+    }
+    Ok(())
+}
+
+fn is_current_in(folder: &str, file: &File) -> Result<(), Failed> {
+    let path = crate::root().join(folder).join(&file.name);
+    if crate::update() {
+        return Ok(fs::write(path, &file.text)?);
+    }
+    let found = fs::read(&path).unwrap_or_default();
+    match diff(&found, file.text.as_bytes()) {
+        None => Ok(()),
+        Some(diff) => Err(format!("{folder}: {diff}(UPDATE=1 writes it anew)").into()),
+    }
+}
+
+/// Whether the kustomization beside a file lays it over another: then it is part of an object.
+fn is_patch(file: &Path) -> bool {
+    let kustomization = fs::read_to_string(file.with_file_name("kustomization.yaml"));
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    kustomization.is_ok_and(|text| text.contains(&format!("- path: {name}\n")))
+}
+
+/// Holds every object of our kinds in `files` against its schema; there are at least `least`.
+fn all_hold(files: &[PathBuf], least: usize) -> Result<(), Failed> {
+    let schemas = Schemas::load()?;
+    let (mut checked, mut problems) = (0, Vec::new());
+    for file in files {
+        for object in objects(file)? {
+            let Some(found) = schemas.problems(&object) else {
+                continue;
+            };
+            checked += 1;
+            let name = file.strip_prefix(crate::root()).unwrap_or(file);
+            problems.extend(
+                found
+                    .iter()
+                    .map(|what| format!("{}: {what}", name.display())),
+            );
+        }
+    }
+    if checked < least {
+        problems.push(format!("{checked} objects were checked, expected {least}"));
+    }
+    match problems.as_slice() {
+        [] => Ok(()),
+        problems => Err(problems.join("\n").into()),
+    }
+}
+
+fn refuses() -> Result<(), Failed> {
+    let schemas = Schemas::load()?;
+    for case in REFUSED.iter().chain(LENIENT) {
+        let folder = crate::root().join("tests/cases").join(case);
+        let mut found = Vec::new();
+        for file in yaml_files(&folder) {
+            for object in objects(&file)? {
+                found.extend(schemas.problems(&object).unwrap_or_default());
+            }
+        }
+        if found.is_empty() {
+            return Err(format!("{case} passes").into());
+        }
+    }
+    Ok(())
+}
+
+/// The files of the cases that end well and without a warning.
+fn valid_cases() -> Result<Vec<PathBuf>, Failed> {
+    let cases = crate::root().join("tests/cases");
+    let mut files = Vec::new();
+    for folder in folders(&cases).iter().flat_map(|area| folders(area)) {
+        let stderr = folder.join("stderr.txt");
+        let warned = stderr.exists() && fs::read_to_string(stderr)?.contains("warning:");
+        let name = folder.strip_prefix(&cases)?.to_string_lossy();
+        if !warned && !folder.join("exit").exists() && !LENIENT.contains(&name.as_ref()) {
+            files.extend(yaml_files(&folder));
+        }
+    }
+    Ok(files)
+}
+
+/// The YAML files below a folder.
+fn yaml_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "yaml")
+        })
+        .collect();
+    files.sort();
+    files.extend(folders(folder).iter().flat_map(|folder| yaml_files(folder)));
+    files
+}
+
+/// The objects in a file; of a `ResourceList` its functionConfig. None of what is no YAML.
+fn objects(file: &Path) -> Result<Vec<Value>, Failed> {
+    let Ok(text) = fs::read_to_string(file) else {
+        return Ok(Vec::new());
+    };
+    let Ok(document) = Document::parse(&Source::new("file", text)) else {
+        return Ok(Vec::new());
+    };
+    let mut objects = Vec::new();
+    for root in document.roots() {
+        let root = root.get("functionConfig").unwrap_or(root);
+        if let Some(value) = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) {
+            objects.push(serde_json::from_str(&value.to_json())?);
+        }
+    }
+    Ok(objects)
+}
+
+/// The schemas of `functionconfig/`, as they stand there.
+struct Schemas(Vec<(String, Validator)>);
+
+impl Schemas {
+    fn load() -> Result<Self, Failed> {
+        let mut schemas = Vec::new();
+        for kind in ["Template", "TemplateInstance", "ParameterValues"] {
+            let name = format!("{}.schema.json", kind.to_lowercase());
+            let text = fs::read_to_string(crate::root().join(FOLDER).join(name))?;
+            let schema = serde_json::from_str(&text)?;
+            schemas.push((kind.to_owned(), jsonschema::draft202012::new(&schema)?));
+        }
+        Ok(Self(schemas))
+    }
+
+    /// What is wrong with an object; none if it is of another kind.
+    fn problems(&self, object: &Value) -> Option<Vec<String>> {
+        let kind = object.get("kind")?.as_str()?;
+        let (_, schema) = self.0.iter().find(|(name, _)| name == kind)?;
+        let problems = schema.iter_errors(object);
+        Some(
+            problems
+                .map(|problem| format!("{}: {problem}", problem.instance_path()))
+                .collect(),
+        )
+    }
+}

@@ -459,6 +459,10 @@ impl Editor<'_> {
             let column = line.len() - line.trim_start_matches(' ').len();
             range.start = write::lead_comments(text, range.start, column, 0);
             range.end = next_line(text, range.end);
+            if text.contains('+') {
+                // A block scalar above would keep the blank lines below.
+                range.end = write::skip_blank_lines(text, range.end);
+            }
         }
         // What was put beside a child that goes stands beside another.
         for child in self.document.children(node) {

@@ -25,9 +25,9 @@ use crate::yaml::scalar::Style;
 use crate::yaml::value::{Data, Scalar, Value};
 
 use anchors::{check_aliases, has_merge_key, keep_anchors};
-use comments::{end_of_entry, skip_blank_lines};
+use comments::end_of_entry;
 pub(crate) use comments::{end_with_comments, head_comments};
-pub(super) use comments::{extent, head, lead_comments, reindent};
+pub(super) use comments::{extent, head, lead_comments, reindent, skip_blank_lines};
 pub use edited::Edited;
 pub(crate) use edited::{Edit, apply, close_text};
 pub(crate) use removal::{lines_of_items, remove_items};

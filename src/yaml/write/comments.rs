@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::yaml::emit;
-use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId, Opened};
+use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, NodeId, Opened};
 use crate::yaml::parse::{ends_line, line_end, lines, next_line};
 use crate::yaml::scalar::Style;
 
@@ -102,7 +102,7 @@ pub(super) fn moves_up(text: &str, at: usize) -> usize {
     at + rest.len() - rest.trim_start_matches(' ').len()
 }
 
-pub(super) fn skip_blank_lines(text: &str, at: usize) -> usize {
+pub(in crate::yaml) fn skip_blank_lines(text: &str, at: usize) -> usize {
     let mut at = at;
     while at < text.len() {
         let after = next_line(text, at);
@@ -122,14 +122,17 @@ pub(super) fn ends_kept_block(document: &Document, id: NodeId, start: usize) -> 
         return false;
     };
     let node = document.node(before);
-    let raw = document.slice(node.value.range());
+    // Of an entry without a value, its key.
+    let (style, range) = match (node.kind, node.key_kind) {
+        (_, KeyKind::Scalar(style)) if node.value.is_empty() => (style, node.key.range()),
+        (Kind::Scalar(style), _) => (style, node.value.range()),
+        _ => return false,
+    };
+    let raw = document.slice(range.clone());
     let header = raw.split([' ', '\n', '\r']).next().unwrap_or_default();
-    matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded))
+    matches!(style, Style::Literal | Style::Folded)
         && header.contains('+')
-        && document
-            .slice(node.value.end as usize..start)
-            .trim()
-            .is_empty()
+        && document.slice(range.end..start).trim().is_empty()
 }
 
 /// Whether nothing but a comment follows on the line.

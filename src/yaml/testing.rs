@@ -1,6 +1,7 @@
 //! What holds for every text, as functions for tests and fuzzing: an error says what does not hold.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -105,6 +106,7 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
         document: &document,
         choices: choices.iter(),
         lines: Vec::new(),
+        removed: BTreeSet::new(),
     };
     let count = document.roots.len();
     let index = editor.choose(count);
@@ -123,6 +125,7 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
             editor.touch(NodeId(at));
         }
     }
+    editor.touch_between_removed();
     let lines = editor.lines.into_iter();
     let lines = lines.map(|range| range.start..behind_tabs(text, range.end));
     let lines = lines.collect();
@@ -169,6 +172,7 @@ pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
         document: &document,
         choices: choices.iter(),
         lines: Vec::new(),
+        removed: BTreeSet::new(),
     };
     let index = editor.choose(list.children().count());
     let Some((item, mut value)) = list
@@ -276,6 +280,7 @@ struct Editor<'c> {
     choices: std::slice::Iter<'c, u8>,
     /// What of the text may be another now.
     lines: Vec<Range<usize>>,
+    removed: BTreeSet<NodeId>,
 }
 
 /// Texts that are easily written wrong.
@@ -393,14 +398,14 @@ impl Editor<'_> {
                 let read = items.iter().filter(|item| item.origin.is_some());
                 let stays = read.count() > 1;
                 self.touch_around(node, items.get(at).filter(|_| stays));
-                items.remove(at);
+                self.removed.extend(items.remove(at).origin);
             }
             (Data::Mapping(entries), 2..=3) if at < count => {
                 let read = entries.iter().filter(|(_, value)| value.origin.is_some());
                 let stays = read.count() > 1;
                 let child = entries.get(at).map(|(_, value)| value);
                 self.touch_around(node, child.filter(|_| stays));
-                entries.remove(at);
+                self.removed.extend(entries.remove(at).1.origin);
             }
             (Data::Mapping(entries), 4) => {
                 let key = self.text();
@@ -473,6 +478,17 @@ impl Editor<'_> {
             let child = self.document.cursor(origin);
             let foot = write::end_with_comments(child)..write::extent(child);
             self.lines.push(foot);
+        }
+    }
+
+    /// What stands between two neighbours goes when both go.
+    fn touch_between_removed(&mut self) {
+        for &first in &self.removed {
+            let next = NodeId(self.document.node(first).next);
+            if self.removed.contains(&next) {
+                let end = self.document.cursor(next).start();
+                self.lines.push(self.document.cursor(first).end()..end);
+            }
         }
     }
 

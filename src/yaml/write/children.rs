@@ -196,8 +196,9 @@ impl<'d> Rewrite<'d> {
         };
         let comment = self.lines_left(at).find(|line| !line.trim().is_empty());
         let comment_is_deeper = comment.is_some_and(|line| {
-            let spaces = line.len() - line.trim_start_matches(' ').len();
-            spaces > column && line.trim_start_matches(' ').starts_with('#')
+            // Tabs, too: they become spaces.
+            let content = line.trim_start_matches([' ', '\t']);
+            line.len() - content.len() > column && content.starts_with('#')
         });
         let mut blank = self
             .lines_left(at)

@@ -1,9 +1,107 @@
-//! Bytes from outside become a [`Source`].
+//! Files by relative paths, and bytes from outside that become a [`Source`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
+
+/// What stands at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+}
+
+/// Reads files for who does no input and output. Paths are separated by slashes, and relative to
+/// where the files are taken from; they may begin with `..`.
+pub trait Files {
+    /// What is at `path`; `None` if nothing is, or it cannot be told.
+    fn entry(&self, path: &str) -> Option<Entry>;
+
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// If it cannot be read: with the path and the reason.
+    fn read(&self, path: &str) -> Result<Vec<u8>>;
+
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not UTF-8.
+    fn source(&self, path: &str) -> Result<Arc<Source>> {
+        source(path, self.read(path)?)
+    }
+}
+
+/// Files that stand in memory.
+#[derive(Clone, Debug, Default)]
+pub struct InMemory {
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl InMemory {
+    /// Takes files by their paths.
+    pub fn new(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
+        Self {
+            files: files.into_iter().collect(),
+        }
+    }
+}
+
+impl Files for InMemory {
+    fn entry(&self, path: &str) -> Option<Entry> {
+        if self.files.contains_key(path) {
+            return Some(Entry::File);
+        }
+        let inside = format!("{path}/");
+        let is_directory = path == "." || self.files.keys().any(|file| file.starts_with(&inside));
+        is_directory.then_some(Entry::Directory)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
+        self.files.get(path).cloned().ok_or_else(|| {
+            Diagnostic::error(format!("`{path}` cannot be read: there is no such file")).into()
+        })
+    }
+}
+
+/// The path that `relative` names, seen from `directory`, without `.` and inner `..`.
+#[must_use]
+pub fn join(directory: &str, relative: &str) -> String {
+    if relative.starts_with('/') {
+        return relative.to_owned();
+    }
+    let is_absolute = directory.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in directory.split('/').chain(relative.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." if !parts.is_empty() && parts.last() != Some(&"..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    match (is_absolute, joined.is_empty()) {
+        (true, _) => format!("/{joined}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => joined,
+    }
+}
+
+/// The directory that a file is in: `.` where its path names none.
+#[must_use]
+pub fn directory_of(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) => "/",
+        Some((directory, _)) => directory,
+        None => ".",
+    }
+}
 
 /// Takes the bytes of the file, or of the stream, that users know as `name`.
 ///
@@ -34,4 +132,32 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Box<Diagnostic>
         })
         .hint("save it as UTF-8")
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{directory_of, join};
+
+    #[test]
+    fn paths_are_joined_without_detours() {
+        for (directory, relative, expected) in [
+            (".", "base", "base"),
+            (".", ".", "."),
+            ("overlay/prod", "../../base", "base"),
+            ("overlay", "../../x", "../x"),
+            ("..", "../x", "../../x"),
+            ("a", "./b//c/", "a/b/c"),
+            ("a", "/etc", "/etc"),
+            ("/a/b", "../c", "/a/c"),
+        ] {
+            assert_eq!(
+                join(directory, relative),
+                expected,
+                "{directory} {relative}"
+            );
+        }
+        assert_eq!(directory_of("a/b/c.yaml"), "a/b");
+        assert_eq!(directory_of("c.yaml"), ".");
+        assert_eq!(directory_of("/c.yaml"), "/");
+    }
 }

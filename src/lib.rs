@@ -107,6 +107,7 @@
 //! [`Parameters`](template::Parameters) are the values that are in force in one expansion.
 
 pub mod cli;
+pub mod composition;
 pub mod diagnostic;
 pub mod files;
 pub mod function;

@@ -47,6 +47,14 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     check(text, value, position)
 }
 
+/// Writes `value` as whole lines, all of it anew.
+///
+/// # Errors
+/// As [`render`].
+pub(crate) fn render_new(value: &Value<'_>, position: Position) -> Result<String> {
+    check(fresh(value, position), value, position)
+}
+
 /// Writes `value` as JSON, on one line or with `width` spaces a level.
 ///
 /// # Errors

@@ -1,0 +1,127 @@
+//! Fields named as kustomize's `fieldSpecs` name them: `spec/template/spec/containers[]/image`.
+//!
+//! Source: kustomize 5.8, `api/filters/fieldspec` and `api/filters/filtersutil`.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::krm::identity::group;
+use crate::yaml::{Data, Scalar, Value};
+
+/// A field in objects of some kinds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct FieldSpec {
+    /// Keys with slashes between; `\/` is a slash in a key, `[]` behind a key says that a list is
+    /// there. Lists without it are gone through, too.
+    pub(super) path: String,
+    /// The API group; any if empty.
+    pub(super) group: String,
+    /// The API version; any if empty.
+    pub(super) version: String,
+    /// The kind; any if empty.
+    pub(super) kind: String,
+    /// Whether the field is made where it is missing.
+    pub(super) create: bool,
+}
+
+/// What is made of a field that is missing or null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    /// Nothing: it is left out.
+    Nothing,
+    /// An empty mapping.
+    Mapping,
+    /// A null that is to be set.
+    Scalar,
+}
+
+impl FieldSpec {
+    /// Whether it is for objects like this.
+    pub(super) fn is_for(&self, object: &Value<'_>) -> bool {
+        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        let fits = |own: &str, found: &str| own.is_empty() || own == found;
+        fits(&self.group, group(api_version))
+            && fits(&self.version, version)
+            && fits(&self.kind, object.str_at(&["kind"]).unwrap_or_default())
+    }
+
+    /// Calls `set` with each value that the path leads to.
+    ///
+    /// # Errors
+    /// Those of `set`, and one if the way leads through something that is no mapping or list.
+    pub(super) fn visit<'s>(
+        &self,
+        object: &mut Value<'s>,
+        made: Made,
+        set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let keys = split_path(&self.path);
+        let made = if self.create { made } else { Made::Nothing };
+        descend(object, &keys, made, set)
+            .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
+    }
+}
+
+/// The keys of a path with slashes, of which `\/` is none.
+pub(super) fn split_path(path: &str) -> Vec<String> {
+    let mut keys = vec![String::new()];
+    let mut rest = path.trim_start_matches('/').chars().peekable();
+    while let Some(next) = rest.next() {
+        match (next, keys.last_mut()) {
+            ('\\', Some(key)) if rest.peek() == Some(&'/') => key.extend(rest.next()),
+            ('/', _) => keys.push(String::new()),
+            (next, Some(key)) => key.push(next),
+            (_, None) => {}
+        }
+    }
+    keys
+}
+
+fn descend<'s>(
+    value: &mut Value<'s>,
+    keys: &[String],
+    made: Made,
+    set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
+) -> Result<(), String> {
+    let Some((key, rest)) = keys.split_first() else {
+        return set(value);
+    };
+    match &mut value.data {
+        Data::Sequence(items) => items
+            .iter_mut()
+            .try_for_each(|item| descend(item, keys, made, set)),
+        Data::Mapping(entries) => {
+            let (key, is_list) = match key.strip_suffix("[]") {
+                Some(key) => (key, true),
+                None => (key.as_str(), false),
+            };
+            if key.is_empty() {
+                return Err("it has an empty key".to_owned());
+            }
+            let creates = made != Made::Nothing && !is_list;
+            if creates && entries.iter().all(|(name, _)| name != key) {
+                entries.push((Cow::Owned(key.to_owned()), null()));
+            }
+            let Some((_, field)) = entries.iter_mut().find(|(name, _)| name == key) else {
+                return Ok(());
+            };
+            if field.is_null() {
+                match (rest.is_empty(), made) {
+                    _ if !creates => return Ok(()),
+                    (true, Made::Scalar) => {}
+                    _ => field.data = Data::Mapping(Vec::new()),
+                }
+            }
+            descend(field, rest, made, set)
+        }
+        Data::Scalar(Scalar::Null) => Ok(()),
+        Data::Scalar(_) => Err(format!("`{key}` is looked for in a scalar")),
+    }
+}
+
+pub(super) fn null<'s>() -> Value<'s> {
+    Data::Scalar(Scalar::Null).into()
+}

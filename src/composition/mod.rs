@@ -1,0 +1,21 @@
+//! `kind: Composition` (KEP-2299): a list of transformers that make and change resources in order.
+//!
+//! [`consolidate`] reads a Composition with all that it imports and overrides, and makes one list
+//! of [`Transformer`]s of them. [`chain`] has the resources pass through these, from the first to
+//! the last. A [`Resource`] is plain data that remembers the text it was read from: only when all
+//! transformers are done is it compared with that text, and the text edited where the two differ.
+//! So comments, order and layout stay, whatever the number of transformers.
+//!
+//! `docs/composition.md` says what is decided where the KEP is silent.
+
+pub mod chain;
+pub mod consolidate;
+mod field_spec;
+mod resource;
+#[cfg(test)]
+mod tests;
+mod transformer;
+mod transformers;
+
+pub use resource::{Documents, Resource};
+pub use transformer::{Transformer, TransformerId};

@@ -1,0 +1,107 @@
+//! An object on its way through the transformers.
+
+use std::fmt;
+
+use crate::diagnostic::{Diagnostics, ObjectReference, Result};
+use crate::krm::Identity;
+use crate::krm::identity;
+use crate::source::Place;
+use crate::yaml::{self, Cursor, Document, DuplicateKeys, Opened, Position, Value};
+
+/// The documents that resources were read from; they live as long as all transformers run.
+#[derive(Default)]
+pub struct Documents {
+    documents: elsa::FrozenVec<Box<Document>>,
+}
+
+impl fmt::Debug for Documents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} documents", self.documents.len())
+    }
+}
+
+impl Documents {
+    /// Keeps a document.
+    pub fn keep(&self, document: Document) -> &Document {
+        self.documents.push_get(Box::new(document))
+    }
+}
+
+/// An object on its way through the transformers: plain data, and the text it was read from.
+#[derive(Clone, Debug)]
+pub struct Resource<'d> {
+    node: Option<Cursor<'d>>,
+    /// The object as it is now.
+    pub value: Value<'d>,
+    /// What it was known by before it was renamed, the first name first.
+    pub(super) previous: Vec<Identity>,
+}
+
+impl<'d> Resource<'d> {
+    /// Reads an object; nothing if it cannot be read, as with a key that is there twice.
+    pub(super) fn read(
+        node: Cursor<'d>,
+        documents: &'d Documents,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
+        let node = match node.open() {
+            Opened::Here(node) => node,
+            // The root is a list of this one item.
+            Opened::Part(part) => documents.keep(*part).roots().next()?.children().next()?,
+        };
+        Some(Self {
+            node: Some(node),
+            value: node.value(DuplicateKeys::Refuse, diagnostics)?,
+            previous: Vec::new(),
+        })
+    }
+
+    /// A new object.
+    pub(super) const fn new(value: Value<'d>) -> Self {
+        Self {
+            node: None,
+            value,
+            previous: Vec::new(),
+        }
+    }
+
+    /// What it is known by now; nothing without a kind and a name.
+    #[must_use]
+    pub fn identity(&self) -> Option<Identity> {
+        Identity::of(&self.value)
+    }
+
+    /// Whether `is` holds for what it is known by, now or before.
+    pub(super) fn is_or_was(&self, is: impl Fn(&Identity) -> bool) -> bool {
+        self.identity().is_some_and(|now| is(&now)) || self.previous.iter().any(is)
+    }
+
+    /// Where it was read from.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.node.map(Cursor::key_place)
+    }
+
+    /// Names it for a report.
+    pub(super) fn reference(&self) -> ObjectReference {
+        let text = |keys: &[&str]| self.value.str_at(keys).unwrap_or_default().to_owned();
+        ObjectReference {
+            api_version: text(&["apiVersion"]),
+            kind: text(&["kind"]),
+            namespace: text(&["metadata", "namespace"]),
+            name: text(&["metadata", "name"]),
+            ..self.node.map(identity::reference).unwrap_or_default()
+        }
+    }
+
+    /// Its text: what was read, with all that is otherwise now edited in.
+    ///
+    /// # Errors
+    /// If the text cannot be made, or would not read as meant.
+    pub fn text(&self, position: Position) -> Result<String> {
+        match self.node {
+            Some(node) => yaml::render(node.document(), &self.value, position),
+            None => yaml::render_new(&self.value, position),
+        }
+    }
+}

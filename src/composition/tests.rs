@@ -1,0 +1,139 @@
+//! Kustomize's own test cases through the built-in transformers.
+
+mod plugins;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::composition::chain::{self, FunctionOutput, Functions};
+use crate::composition::resource::{Documents, Resource};
+use crate::composition::transformer::{Layer, Transformer, TransformerId};
+use crate::diagnostic::Diagnostics;
+use crate::files::InMemory;
+use crate::source::Source;
+use crate::yaml::{Document, DuplicateKeys, Position, Value};
+
+/// A file of the shared folder; none without one.
+#[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
+fn shared(path: &str) -> Option<String> {
+    let root = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from)?;
+    Some(std::fs::read_to_string(root.join(path)).unwrap())
+}
+
+/// No functions.
+struct NoFunctions;
+
+impl Functions for NoFunctions {
+    fn run(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+        panic!("{} is not built in", transformer.id)
+    }
+}
+
+/// A transformer from the text of its configuration.
+fn transformer(config: &str) -> Transformer {
+    let document = Document::parse(&Source::new("config.yaml", config)).unwrap();
+    let root = document.roots().next().unwrap();
+    let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+    let config = value.unwrap().into_owned();
+    let text = |keys: &[&str]| config.str_at(keys).unwrap_or_default().to_owned();
+    let id = TransformerId {
+        group: String::new(),
+        version: "builtin".to_owned(),
+        kind: text(&["kind"]),
+        namespace: text(&["metadata", "namespace"]),
+        name: text(&["metadata", "name"]),
+    };
+    let node = root.id();
+    Transformer {
+        id,
+        config,
+        directory: ".".to_owned(),
+        layers: vec![Layer {
+            document: Arc::new(document),
+            node,
+            file: "config.yaml".to_owned(),
+        }],
+    }
+}
+
+/// What comes out of transformers: the stream of documents, or the messages of the errors.
+fn transformed(
+    configs: &[&str],
+    input: &str,
+    files: &[(String, String)],
+) -> Result<String, Vec<String>> {
+    let files = InMemory::new(
+        files
+            .iter()
+            .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
+    );
+    let transformers: Vec<Transformer> = configs.iter().map(|config| transformer(config)).collect();
+    let documents = Documents::default();
+    let mut diagnostics = Diagnostics::new();
+    let document = Document::parse(&Source::new("input.yaml", input)).unwrap();
+    let document = documents.keep(document);
+    let resources = document
+        .roots()
+        .map(|root| Resource::read(root, &documents, &mut diagnostics).unwrap())
+        .collect();
+    let (resources, _) = chain::run(
+        &transformers,
+        resources,
+        &files,
+        &NoFunctions,
+        &documents,
+        &mut diagnostics,
+    );
+    if diagnostics.has_errors() {
+        let messages = diagnostics.iter().map(|one| one.message.clone());
+        return Err(messages.collect());
+    }
+    let texts = resources
+        .iter()
+        .map(|resource| resource.text(Position::Document).unwrap());
+    Ok(texts.collect::<Vec<_>>().join("---\n"))
+}
+
+/// The documents of a stream as data.
+fn values(text: &str) -> Vec<Value<'static>> {
+    let document = Document::parse(&Source::new("values", text)).unwrap();
+    let values = document.roots().map(|root| {
+        let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+        value.unwrap().into_owned()
+    });
+    values.collect()
+}
+
+/// What is wrong with a case: it should come to `expected`, as data and in that order.
+fn difference(
+    outcome: Result<String, Vec<String>>,
+    expected: Result<&str, &[String]>,
+) -> Option<String> {
+    match (outcome, expected) {
+        (Ok(text), Ok(expected)) => (values(&text) != values(expected))
+            .then(|| format!("expected\n{expected}\nfound\n{text}")),
+        (Err(messages), Ok(_)) => Some(format!("fails: {}", messages.join("\n"))),
+        (Ok(text), Err(_)) => Some(format!("should fail, is\n{text}")),
+        // Kustomize's words are not ours.
+        (Err(_), Err(_)) => None,
+    }
+}
+
+/// Panics with the cases that differ and are no exception, and with exceptions that do not differ.
+fn judge(cases: impl IntoIterator<Item = (String, Option<String>)>, exceptions: &[(&str, &str)]) {
+    let mut wrong = Vec::new();
+    for (name, difference) in cases {
+        let is_exception = exceptions.iter().any(|(exception, _)| *exception == name);
+        match (difference, is_exception) {
+            (Some(difference), false) => wrong.push(format!("{name}: {difference}")),
+            (None, true) => wrong.push(format!("{name}: is listed as different, and is not")),
+            _ => {}
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} cases\n\n{}",
+        wrong.len(),
+        wrong.join("\n\n")
+    );
+}

@@ -1,0 +1,32 @@
+//! AnnotationsTransformer: sets annotations.
+//!
+//! Source: kustomize 5.8, `api/filters/annotations`. Annotations are set in the order of their
+//! names.
+
+use serde::Deserialize;
+
+use crate::composition::chain::Context;
+use crate::composition::field_spec::FieldSpec;
+use crate::composition::resource::Resource;
+use crate::composition::transformers::{Texts, defaults, fields_or, set_entries};
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    #[serde(default)]
+    annotations: Texts,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
+    let Some(config) = context.config::<Config>() else {
+        return;
+    };
+    let fields = fields_or(config.field_specs, defaults::ANNOTATIONS);
+    for resource in resources {
+        let outcome = set_entries(&mut resource.value, &fields, &config.annotations);
+        context.outcome(resource, outcome);
+    }
+}

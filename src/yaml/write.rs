@@ -21,7 +21,7 @@ use crate::diagnostic::Result;
 use crate::yaml::emit::Layout;
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
 use crate::yaml::parse::{ends_line, line_end, lines, next_line};
-use crate::yaml::scalar::Style;
+use crate::yaml::scalar::{Style, key_needs_explicit};
 use crate::yaml::value::{Data, Scalar, Value};
 
 use anchors::{check_aliases, has_merge_key, keep_anchors};
@@ -266,7 +266,7 @@ impl<'d> Rewrite<'d> {
             && !is_one_line(self.document.slice(entry..node.key.end as usize))
             && !part.is_null()
             && self.behind_colon(node).is_none();
-        if takes_no_colon && entry < start {
+        if takes_no_colon && entry < start && !key_needs_explicit(key) {
             self.edit(entry, start, "");
         }
         let lines = takes_no_colon || (self.purpose == Purpose::Move && !is_one_line(text));

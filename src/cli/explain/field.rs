@@ -17,6 +17,16 @@ pub(super) struct Selection<'o, 'm> {
     pub(super) fields: Vec<&'m Field>,
 }
 
+impl<'m> Selection<'_, 'm> {
+    /// The one field that is there, if it holds no others.
+    pub(super) fn only_field(&self) -> Option<&'m Field> {
+        match self.fields.as_slice() {
+            [field] if field.shown == self.path => Some(field),
+            _ => None,
+        }
+    }
+}
+
 /// The fields of an object that are at `path`, which is spelled as they are shown.
 pub(super) fn select<'o, 'm>(made: &'o Made<'m>, path: FieldPath) -> Result<Selection<'o, 'm>> {
     let fields = fields_at(made, &path);
@@ -67,8 +77,9 @@ fn unknown(made: &Made<'_>, path: &FieldPath) -> Box<Diagnostic> {
         ([], _) if is_secret() => format!("what is in `{parent}` is secret"),
         ([], _) => format!("there are no fields in `{parent}`"),
         ([Step::Index(_), ..], _) => {
+            let items = if steps.len() == 1 { "item" } else { "items" };
             let count = steps.len();
-            format!("`{parent}` has {count} items, counted from 0: `{parent}[0]`")
+            format!("`{parent}` has {count} {items}, counted from 0: `{parent}[0]`")
         }
         (_, more) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -82,8 +82,10 @@ fn explain(
             objects.map(move |object| Made::new(expansion, trace, object))
         })
         .collect();
-    let (object, path) = diagnostics.take(query.find(&objects))?;
-    let selection = diagnostics.take(field::select(object, path))?;
     let hidden = text::hidden(&traces);
-    Some(text::explanation(&selection, &hidden))
+    let found = query.find(&objects);
+    let selection = found.and_then(|(object, path)| field::select(object, path));
+    let selection = diagnostics.take(selection);
+    diagnostics.conceal(&hidden);
+    Some(text::explanation(&selection?, &hidden))
 }

@@ -75,11 +75,14 @@ impl<'m> Made<'m> {
         format!("{kind}{dot}{}/{}", self.group(), self.full_name())
     }
 
-    /// Where it is written, for lists of objects.
+    /// Where it is written, and for which instance it is made.
     fn whence(&self) -> String {
         let section = self.object.sections.first();
-        let place = section.map(|section| format!(" ({})", section.place.to_text()));
-        place.unwrap_or_default()
+        let place = section.map(|section| section.place.to_text());
+        let instance = Some(self.expansion.instance).filter(|name| !name.is_empty());
+        let instance = instance.map(|name| format!("instance `{name}`"));
+        let parts: Vec<String> = place.into_iter().chain(instance).collect();
+        parts.join(", ")
     }
 }
 
@@ -152,12 +155,15 @@ impl Query {
         let spelling = list.first().map(|made| made.spelling());
         let are_alike = list.iter().all(|made| Some(made.spelling()) == spelling);
         let has_instances = list.iter().any(|made| !made.expansion.instance.is_empty());
-        let problem = format!("`{}` may be one of {} objects", self.text, found.len());
-        let choice = (are_alike && has_instances).then(|| "choose one by `--instance`".to_owned());
-        Diagnostic::error(problem)
-            .hint(listed("it may be", &list))
-            .maybe_hint(choice)
-            .into()
+        let problem = format!("`{}` names {} objects", self.text, found.len());
+        let diagnostic = Diagnostic::error(problem);
+        let diagnostic = if are_alike {
+            diagnostic.hint(listed("there is", &list))
+        } else {
+            diagnostic.hint(listed("choose one of", &list))
+        };
+        let choice = (are_alike && has_instances).then(|| "choose an instance by `--instance`");
+        diagnostic.maybe_hint(choice.map(str::to_owned)).into()
     }
 
     fn unknown(&self, objects: &[Made<'_>]) -> Box<Diagnostic> {
@@ -200,7 +206,7 @@ fn listed(head: &str, objects: &[&Made<'_>]) -> String {
     let more = objects.len().saturating_sub(MAX_LISTED);
     let names = objects.iter().take(MAX_LISTED);
     let names: Vec<String> = names
-        .map(|made| format!("`{}`{}", made.spelling(), made.whence()))
+        .map(|made| format!("`{}` ({})", made.spelling(), made.whence()))
         .collect();
     let names = names.join(", ");
     match more {

@@ -35,8 +35,7 @@ pub(super) fn explanation(selection: &Selection<'_, '_>, hidden: &[Place]) -> St
     if !is_whole {
         parts.push(excerpt(selection, hidden));
     }
-    let is_one = matches!(selection.fields.as_slice(), [field] if field.shown == selection.path);
-    if !is_one {
+    if selection.only_field().is_none() {
         let rows = selection.fields.iter().map(|field| {
             [
                 field.shown.to_string(),
@@ -62,37 +61,28 @@ fn excerpt(selection: &Selection<'_, '_>, hidden: &[Place]) -> String {
     let Selection { made, path, fields } = selection;
     let title = made.title();
     let section = made.object.sections.iter().find(|one| one.path == *path);
-    let diagnostic = match (fields.as_slice(), section) {
-        ([field], None) => {
-            let value = value_of(selection, field);
-            let cause = cause(made.expansion, field);
-            let message = format!("`{path}` of {title} is {value}{cause}");
-            let secret = made.object.is_secret_as_written(field);
-            at(
-                Diagnostic::info(message).conceal(secret),
-                field.place.as_ref(),
-            )
-        }
-        (fields, section) => {
-            let message = match fields.len() {
-                1 => format!("in `{path}` of {title} there is 1 field"),
-                count => format!("in `{path}` of {title} there are {count} fields"),
-            };
-            let place = section.map(|section| &section.place);
-            let first = fields.first().and_then(|field| field.place.as_ref());
-            at(Diagnostic::info(message), place.or(first))
-        }
+    let (message, place) = if let Some(field) = selection.only_field() {
+        let value = value_of(selection, field);
+        let cause = cause(made.expansion, field);
+        let message = format!("`{path}` of {title} is {value}{cause}");
+        (message, field.place.as_ref())
+    } else {
+        let message = match fields.len() {
+            1 => format!("in `{path}` of {title} there is 1 field"),
+            count => format!("in `{path}` of {title} there are {count} fields"),
+        };
+        let section = section.map(|section| &section.place);
+        // In the value of a parameter there are no sections.
+        let first = fields.first().and_then(|field| field.place.as_ref());
+        (message, section.or(first))
+    };
+    let diagnostic = match place {
+        Some(place) => Diagnostic::info(message).at(place.clone()),
+        None => Diagnostic::info(message),
     };
     let mut diagnostics = Diagnostics::from(diagnostic);
     diagnostics.conceal(hidden);
     report::text(&diagnostics, io::stdout_color())
-}
-
-fn at(diagnostic: Diagnostic, place: Option<&Place>) -> Diagnostic {
-    match place {
-        Some(place) => diagnostic.at(place.clone()),
-        None => diagnostic,
-    }
 }
 
 /// What put the field there, if that is not the object in the Template.
@@ -120,7 +110,7 @@ fn setter(expansion: &Expansion<'_>, field: &Field) -> Option<String> {
     let instance = expansion.instance;
     Some(match expansion.set_by(field.cause) {
         SetBy::Object => return None,
-        SetBy::Labels => "the labels".to_owned(),
+        SetBy::Labels => "the labels of the Template".to_owned(),
         SetBy::InstanceLabels => format!("the labels of the instance `{instance}`"),
         SetBy::ArgumentLabels => "`--labels`".to_owned(),
         SetBy::InstanceNamespace => format!("the namespace of the instance `{instance}`"),

@@ -157,13 +157,15 @@ impl Query {
         let has_instances = list.iter().any(|made| !made.expansion.instance.is_empty());
         let problem = format!("`{}` names {} objects", self.text, found.len());
         let diagnostic = Diagnostic::error(problem);
-        let diagnostic = if are_alike {
-            diagnostic.hint(listed("there is", &list))
+        if !are_alike {
+            return diagnostic.hint(listed("choose one of", &list)).into();
+        }
+        let diagnostic = diagnostic.hint(listed("there is", &list));
+        if has_instances {
+            diagnostic.hint("choose an instance by `--instance`").into()
         } else {
-            diagnostic.hint(listed("choose one of", &list))
-        };
-        let choice = (are_alike && has_instances).then(|| "choose an instance by `--instance`");
-        diagnostic.maybe_hint(choice.map(str::to_owned)).into()
+            diagnostic.into()
+        }
     }
 
     fn unknown(&self, objects: &[Made<'_>]) -> Box<Diagnostic> {

@@ -334,6 +334,24 @@ struct Whence<'d> {
     is_literal: bool,
 }
 
+impl Whence<'_> {
+    /// That of something in it that does not stand in the Template.
+    fn beyond(&self, key: Option<&str>, index: usize) -> Self {
+        let shown = self.shown.clone();
+        Self {
+            node: None,
+            nearest: None,
+            depth: self.depth,
+            shown: match key {
+                Some(key) => shown.key(key),
+                None => shown.index(index),
+            },
+            references: Vec::new(),
+            is_literal: false,
+        }
+    }
+}
+
 impl<'d> Origins<'_, 'd> {
     fn of(&self, before: &Value<'_>) -> Traced {
         let value = &self.object.value;
@@ -402,11 +420,16 @@ impl<'d> Origins<'_, 'd> {
                 (Some(before), None) => before.items().and_then(|items| items.get(index)),
                 (None, _) => None,
             };
-            let mut whence = self.part(part, key, index, whence);
+            let is_set = before.is_none();
+            let mut whence = if is_set {
+                whence.beyond(key, index)
+            } else {
+                self.part(part, key, index, whence)
+            };
             if whence.node.is_some() {
                 whence.depth = path.steps().len();
             }
-            self.fields(part, before, path, &whence, before.is_none(), traced);
+            self.fields(part, before, path, &whence, is_set, traced);
             index += 1;
         }
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::cli::expansion::{Expansion, SetBy};
 use crate::cli::process::directory;
 use crate::source::{Place, Positions};
-use crate::template::{Field, Format, Trace, Traced, TracedParameter};
+use crate::template::{Cause, Field, Format, Trace, Traced, TracedParameter};
 
 /// The version of the format. Fields may be added to it; any other change makes another version.
 const VERSION: u32 = 1;
@@ -15,7 +15,8 @@ const VERSION: u32 = 1;
 #[derive(Default)]
 pub(super) struct SourceMap {
     objects: Vec<MappedObject>,
-    positions: Positions,
+    /// Of what stands in objects, and of labels and values: so both are asked for in order.
+    positions: [Positions; 2],
 }
 
 /// The file.
@@ -117,6 +118,8 @@ impl SourceMap {
     ) -> MappedObject {
         let text = |keys: &[&str]| object.value.str_at(keys).unwrap_or_default().to_owned();
         let name = Some(text(&["metadata", "name"])).filter(|name| !name.is_empty());
+        let section = object.sections.first();
+        let [in_objects, _] = &mut self.positions;
         MappedObject {
             api_version: text(&["apiVersion"]),
             kind: text(&["kind"]),
@@ -124,7 +127,7 @@ impl SourceMap {
             name: name.unwrap_or_else(|| text(&["metadata", "generateName"])),
             instance: expansion.instance.to_owned(),
             output: format.map(|format| directory::path(&object.value, format)),
-            location: self.location(object.sections.first().map(|section| &section.place)),
+            location: section.map(|section| location(&section.place, in_objects)),
             parameters: trace
                 .parameters_of(object.fields.iter())
                 .map(|parameter| self.parameter(parameter))
@@ -137,33 +140,32 @@ impl SourceMap {
     }
 
     fn parameter(&mut self, parameter: &TracedParameter) -> MappedParameter {
+        let [_, elsewhere] = &mut self.positions;
         MappedParameter {
             name: parameter.name.clone(),
             from: parameter.origin.to_string(),
-            location: self.location(parameter.place.as_ref()),
+            location: parameter
+                .place
+                .as_ref()
+                .map(|place| location(place, elsewhere)),
             made_from: parameter.made_from.clone(),
             secret: parameter.value.is_none(),
         }
     }
 
     fn field(&mut self, expansion: &Expansion<'_>, object: &Traced, field: &Field) -> MappedField {
+        let [in_objects, elsewhere] = &mut self.positions;
+        let positions = match field.cause {
+            Cause::Object => in_objects,
+            _ => elsewhere,
+        };
         MappedField {
             path: field.shown.to_string(),
             cause: expansion.set_by(field.cause),
-            location: self.location(field.place.as_ref()),
+            location: field.place.as_ref().map(|place| location(place, positions)),
             parameters: field.parameters().into_iter().map(str::to_owned).collect(),
             secret: object.is_secret(field),
         }
-    }
-
-    fn location(&mut self, place: Option<&Place>) -> Option<Location> {
-        let place = place?;
-        let (line, column) = self.positions.of(place);
-        Some(Location {
-            file: place.source.name().to_owned(),
-            line,
-            column,
-        })
     }
 
     /// The text of the file.
@@ -174,5 +176,14 @@ impl SourceMap {
         };
         let text = serde_json::to_string_pretty(&file).context("the source map cannot be made")?;
         Ok(text + "\n")
+    }
+}
+
+fn location(place: &Place, positions: &mut Positions) -> Location {
+    let (line, column) = positions.of(place);
+    Location {
+        file: place.source.name().to_owned(),
+        line,
+        column,
     }
 }

@@ -121,6 +121,14 @@ pub(super) fn write_file(path: &Path, text: &str) -> anyhow::Result<Written> {
     Ok(written)
 }
 
+/// Writes a file, or to standard output for `-`.
+pub(super) fn write(path: &str, text: &str) -> anyhow::Result<()> {
+    match path {
+        "-" => print([text]),
+        _ => write_file(Path::new(path), text).map(drop),
+    }
+}
+
 /// The variables of the environment whose names are text, in alphabetical order.
 pub(super) fn environment() -> Vec<(String, OsString)> {
     let variables = std::env::vars_os();

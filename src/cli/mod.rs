@@ -2,6 +2,8 @@
 
 mod completion;
 mod console;
+mod expansion;
+mod explain;
 mod function;
 mod io;
 mod man;
@@ -98,6 +100,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Process(Box<process::Arguments>),
+    Explain(Box<explain::Arguments>),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
     #[command(visible_alias = "lint")]
@@ -124,6 +127,7 @@ impl Cli {
         let outcome = match self.command {
             None => function::run(self.console),
             Some(Command::Process(arguments)) => process::run(&arguments, self.console),
+            Some(Command::Explain(arguments)) => explain::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),

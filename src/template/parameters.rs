@@ -11,7 +11,7 @@ use crate::template::dialect::Dialect;
 use crate::template::model::{Parameter, ParameterType, Template};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{Given, GivenValue};
-use crate::yaml::{Data, Document, DuplicateKeys, Value};
+use crate::yaml::{Cursor, Data, Document, DuplicateKeys, Value};
 
 /// The effective value of a parameter.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Effective<'d> {
     pub may_show: bool,
     /// Where it comes from.
     pub origin: Origin,
+    /// Where it stands in a file, or the expression that it was generated from.
+    pub place: Option<Place>,
 }
 
 /// Where the value of a parameter comes from.
@@ -267,6 +269,15 @@ impl<'d> Resolver<'_, 'd> {
         }
     }
 
+    fn place(&self, parameter: &Parameter<'_>, origin: &Origin) -> Option<Place> {
+        match origin {
+            Origin::Given(_) => self.given.get(&parameter.index)?.place.clone(),
+            Origin::Default => parameter.value.map(Cursor::place),
+            Origin::Generated => parameter.from.as_ref().map(|(_, node)| node.place()),
+            Origin::Nowhere => None,
+        }
+    }
+
     fn default_text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
         let Some(parameter) = self.parameter(index) else {
             return String::new();
@@ -371,6 +382,7 @@ impl<'d> Resolver<'_, 'd> {
         origin: Origin,
     ) {
         let given = self.given.get(&parameter.index).copied();
+        let place = self.place(parameter, &origin);
         if let Some(GivenValue::Unknown(text)) = given.map(|given| &given.value) {
             let unknown = Effective {
                 text: Cow::Owned(text.clone()),
@@ -379,6 +391,7 @@ impl<'d> Resolver<'_, 'd> {
                 kind: ParameterType::String,
                 may_show: true,
                 origin,
+                place,
             };
             effective.values.insert(parameter.name.clone(), unknown);
             return;
@@ -411,6 +424,7 @@ impl<'d> Resolver<'_, 'd> {
                 kind: parameter.kind,
                 may_show,
                 origin,
+                place,
             },
         );
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cli::Console;
-use crate::cli::process::Arguments;
+use crate::cli::expansion::Arguments;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Source;
 use crate::template::env_file;
@@ -19,9 +19,10 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// Reads all files; nothing if one of them cannot be read.
+    /// Reads all files; nothing if one of them cannot be read. `others` are read elsewhere.
     pub(super) fn read(
         arguments: &Arguments,
+        others: &[String],
         console: Console,
         diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
@@ -44,7 +45,7 @@ impl Inputs {
         ];
         let paths = paths.into_iter().flatten();
         let paths = paths.chain(value_files.iter().map(|(_, path)| path));
-        let paths = paths.chain(&arguments.diff_against);
+        let paths = paths.chain(others);
         if paths.filter(|path| *path == "-").count() > 1 {
             diagnostics.push(Diagnostic::error(
                 "`-` is there more than once, and standard input can be read only once",

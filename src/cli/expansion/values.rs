@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::cli::expansion::Arguments;
+use crate::cli::expansion::inputs::Inputs;
+use crate::cli::expansion::targets::{Target, Targets};
 use crate::cli::io;
-use crate::cli::process::Arguments;
-use crate::cli::process::inputs::Inputs;
-use crate::cli::process::targets::{Target, Targets};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{Place, Source};
 use crate::template::{self, Given, GivenValue, Template, env_file};

@@ -1,7 +1,11 @@
 //! A text with a name, and places in it.
 
+mod positions;
+
 use std::ops::Range;
 use std::sync::Arc;
+
+pub(crate) use positions::Positions;
 
 /// A text that was read, with the name users know it by (a path as they gave it, or `stdin`).
 #[derive(Debug)]

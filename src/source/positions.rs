@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::source::{Place, Source};
+use super::{Place, Source};
 
 /// Counts on from the place it was asked for last, in each source.
 #[derive(Default)]
-pub(super) struct Positions {
+pub(crate) struct Positions {
     known: Vec<(Arc<Source>, Position)>,
 }
 
@@ -25,7 +25,7 @@ const START: Position = Position {
 
 impl Positions {
     /// What [`Place::line_column`] says.
-    pub(super) fn of(&mut self, place: &Place) -> (usize, usize) {
+    pub(crate) fn of(&mut self, place: &Place) -> (usize, usize) {
         let known = self
             .known
             .iter_mut()
@@ -43,7 +43,7 @@ impl Positions {
 
 impl Positions {
     /// Line and column of the end, which is behind the last character.
-    pub(super) fn of_end(&mut self, place: &Place) -> (usize, usize) {
+    pub(crate) fn of_end(&mut self, place: &Place) -> (usize, usize) {
         let end = place.range.end.max(place.range.start);
         self.of(&Place {
             source: Arc::clone(&place.source),

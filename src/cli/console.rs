@@ -19,7 +19,7 @@ pub(super) struct Console {
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
     quiet: bool,
 
-    /// Say also which files are read
+    /// Say also which files are read, and which are left out
     #[arg(short, long, global = true, display_order = LAST)]
     verbose: bool,
 }
@@ -40,9 +40,13 @@ impl Console {
     }
 
     fn has_read(self, name: &str, length: usize) {
+        self.remark(format!("read `{name}`, {length} bytes"));
+    }
+
+    /// Says what only those want to hear who ask for more.
+    pub(super) fn remark(self, message: String) {
         if self.verbose {
-            let said = Diagnostic::info(format!("read `{name}`, {length} bytes"));
-            self.report(&said.into());
+            self.report(&Diagnostic::info(message).into());
         }
     }
 

@@ -4,6 +4,7 @@ mod completion;
 mod console;
 mod function;
 mod io;
+mod kustomization;
 mod man;
 mod parameters;
 mod process;

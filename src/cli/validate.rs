@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{Console, FAILED, OK, USAGE, io};
+use crate::cli::{Console, FAILED, OK, USAGE, io, kustomization};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::lint;
 use crate::report::{self, SarifRule};
@@ -93,6 +93,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
 /// Checks all files. What keeps one from being checked goes to `trouble`.
 fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics) -> lint::Checked {
     let mut all = lint::Checked::default();
+    let mut has_patches = false;
     for path in arguments.paths.iter().chain(&arguments.filenames) {
         let Some(files) = trouble.take(io::yaml_files(path)) else {
             continue;
@@ -105,18 +106,34 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
             else {
                 continue;
             };
-            if is_named && checked.templates == 0 {
-                trouble.push(Diagnostic::warning(format!("`{file}` holds no Template")));
+            if checked.templates == 0 {
+                if is_named {
+                    trouble.push(Diagnostic::warning(format!("`{file}` holds no Template")));
+                }
+                continue;
+            }
+            if let Some(kustomization) = kustomization::that_patches_with(&file) {
+                let message = format!("`{file}` is a patch, which `{kustomization}` lists");
+                if !is_named {
+                    console.remark(format!("{message}: it is left out"));
+                    has_patches = true;
+                    continue;
+                }
+                trouble.push(Diagnostic::warning(message).hint(
+                    "check the Template that it patches; in a directory, patches are left out",
+                ));
             }
             all.templates += checked.templates;
             all.findings.append(checked.findings);
         }
     }
     if all.templates == 0 && !trouble.has_errors() {
-        trouble.push(
-            Diagnostic::error("there is no Template to check")
-                .hint("a Template has `kind: Template` and the `apiVersion` `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"),
-        );
+        let hint = if has_patches {
+            "what a kustomization lists as a patch is left out: check what it patches"
+        } else {
+            "a Template has `kind: Template` and the `apiVersion` `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"
+        };
+        trouble.push(Diagnostic::error("there is no Template to check").hint(hint));
     }
     all
 }

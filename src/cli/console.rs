@@ -27,6 +27,7 @@ pub(super) struct Console {
 impl Console {
     /// Reads a file, or standard input for `-`.
     pub(super) fn read(self, path: &str) -> Result<Arc<Source>> {
+        self.invite(path);
         let source = io::read(path)?;
         self.has_read(source.name(), source.text().len());
         Ok(source)
@@ -34,9 +35,17 @@ impl Console {
 
     /// Reads a file that need not be text.
     pub(super) fn read_bytes(self, path: &str) -> Result<Vec<u8>> {
+        self.invite(path);
         let bytes = io::read_bytes(path)?;
         self.has_read(path, bytes.len());
         Ok(bytes)
+    }
+
+    /// Who is asked to type should know it.
+    fn invite(self, path: &str) {
+        if path == "-" && io::stdin_is_terminal() {
+            self.say("reading standard input; end it with Ctrl-D");
+        }
     }
 
     fn has_read(self, name: &str, length: usize) {

@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         text = made;
     }
     console.report(&diagnostics);
-    let Some(text) = text.filter(|_| !diagnostics.has_errors()) else {
+    let Some(text) = text else {
         return Ok(FAILED);
     };
     io::print([text.as_str()])?;

@@ -523,6 +523,11 @@ impl<'d> Check<'_, 'd> {
         if let Some(description) = &parameter.description {
             diagnostic = diagnostic.hint(description.trim().to_owned());
         }
+        let name = &parameter.name;
+        diagnostic = diagnostic.hint(match self.given {
+            Some(given) => format!("the value given by `{}` is empty", given.origin),
+            None => format!("give it as `-p {name}=…`, or in a function under `values` of the Template or `parameters` of the instance"),
+        });
         self.diagnostics.push(diagnostic);
     }
 

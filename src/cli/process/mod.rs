@@ -17,9 +17,10 @@ use self::inputs::Inputs;
 use self::mask::Secrets;
 use self::output::Output;
 use crate::cli::{Console, FAILED, OK, USAGE, io};
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use crate::function::items::Input;
 use crate::function::plan::{self, Whence};
+use crate::lint;
 use crate::template::{self, Format, Generation, Options};
 use crate::yaml::Document;
 
@@ -166,8 +167,9 @@ fn prefix(text: &str) -> std::result::Result<String, String> {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    if let Err(diagnostic) = usage(arguments) {
-        console.report(&Diagnostics::from(diagnostic));
+    let misused = usage(arguments).map_or_else(Diagnostics::from, |()| malformed(arguments));
+    if misused.has_errors() {
+        console.report(&misused);
         return Ok(USAGE);
     }
     let mut diagnostics = Diagnostics::new();
@@ -249,6 +251,19 @@ fn usage(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// What is wrong with arguments that give something to a name.
+fn malformed(arguments: &Arguments) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for argument in arguments.values.iter().chain(&arguments.assignments) {
+        found.take(values::assignment(argument));
+    }
+    for argument in &arguments.value_files {
+        found.take(inputs::value_file(argument));
+    }
+    labels(&arguments.labels, &mut found);
+    found
+}
+
 /// What was made, and what there is to be told of it.
 struct Made {
     output: Output,
@@ -271,6 +286,7 @@ fn process(
     let instance = arguments.instance.as_deref();
     let targets = targets::read(documents, &objects, instance, diagnostics)?;
     let labels = labels(&arguments.labels, diagnostics);
+    warn_about_names(arguments.namespace.as_deref(), &labels, diagnostics);
     let mut made = Made {
         output: Output::new(arguments),
         messages: Vec::new(),
@@ -329,6 +345,27 @@ fn labels(arguments: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, S
         .flat_map(|argument| argument.split(','))
         .filter_map(|label| diagnostics.take(one_label(label)))
         .collect()
+}
+
+/// What no cluster takes, though `oc process` does. A label may hold references.
+fn warn_about_names(
+    namespace: Option<&str>,
+    labels: &[(String, String)],
+    diagnostics: &mut Diagnostics,
+) {
+    let is_final = |label: &&(String, String)| !label.0.contains('$') && !label.1.contains('$');
+    let labels = labels.iter().filter(is_final);
+    let problems = labels.flat_map(|(key, value)| lint::check_label(key, value));
+    for problem in namespace
+        .and_then(lint::check_namespace)
+        .into_iter()
+        .chain(problems)
+    {
+        diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            ..problem
+        });
+    }
 }
 
 fn one_label(label: &str) -> Result<(String, String)> {

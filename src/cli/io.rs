@@ -226,7 +226,8 @@ pub(super) fn stdout_color() -> bool {
 fn is_colored(is_terminal: bool) -> bool {
     let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let is_forced = value("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    value("NO_COLOR").is_none() && (is_forced || is_terminal)
+    let is_plain = value("TERM").is_some_and(|value| value == "dumb");
+    value("NO_COLOR").is_none() && (is_forced || (is_terminal && !is_plain))
 }
 
 /// The columns of the terminal that standard output is, if it is one.

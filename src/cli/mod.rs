@@ -9,6 +9,7 @@ mod man;
 mod parameters;
 mod process;
 mod reference;
+mod suggested;
 mod table;
 mod validate;
 
@@ -18,6 +19,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use console::Console;
+use suggested::Suggested;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::yaml::{Cursor, Document};

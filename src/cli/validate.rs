@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::cli::{Console, FAILED, OK, USAGE, io, kustomization};
+use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io, kustomization};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::lint;
 use crate::report::{self, SarifRule};
@@ -32,7 +33,13 @@ pub(super) struct Arguments {
     output: OutputFormat,
 
     /// Rules to leave out, with commas between them
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = Suggested { parser: StringValueParser::new(), words: rules }
+    )]
     disable: Vec<String>,
 
     /// Warnings count as errors do: the exit status is 1
@@ -88,6 +95,12 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     };
     let counts = checked.findings.iter().any(|one| one.severity >= least);
     Ok(if counts { FAILED } else { OK })
+}
+
+/// The names of the rules.
+fn rules() -> Vec<PossibleValue> {
+    let names = lint::RULES.iter().map(|rule| rule.name);
+    names.map(PossibleValue::new).collect()
 }
 
 /// Checks all files. What keeps one from being checked goes to `trouble`.

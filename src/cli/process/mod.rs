@@ -16,7 +16,7 @@ use self::format::OutputFormat;
 use self::inputs::Inputs;
 use self::mask::Secrets;
 use self::output::Output;
-use crate::cli::{Console, FAILED, OK, USAGE, io};
+use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use crate::function::items::Input;
 use crate::function::plan::{self, Whence};
@@ -86,12 +86,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME")]
     instance: Option<String>,
 
-    /// How to print the objects: yaml, json, list, resourcelist, name or template
-    ///
-    /// `yaml` is a stream of documents, `json` one `v1` List; `list` is a `v1` List in YAML,
-    /// `resourcelist` a ResourceList as functions read it, `name` a line for each object, and
-    /// `template` the Template with its objects expanded and the values that went into them.
-    #[arg(short, long, value_name = "FORMAT", default_value = "yaml", value_parser = OutputFormat::parse)]
+    /// How to print the objects
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "yaml",
+        value_parser = Suggested { parser: OutputFormat::parse, words: OutputFormat::words }
+    )]
     output: OutputFormat,
 
     /// With `-o json`: print the objects one after another, not as a List

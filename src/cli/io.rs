@@ -74,9 +74,8 @@ fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    let entries = match std::fs::read_dir(folder.unwrap_or(Path::new("."))) {
-        Ok(entries) => entries,
-        Err(_) => return Some(format!("there is no directory `{}`", folder?.display())),
+    let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return Some(format!("there is no directory `{}`", folder?.display()));
     };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names: Vec<String> = names.collect();

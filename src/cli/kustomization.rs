@@ -1,5 +1,6 @@
 //! What a `kustomization.yaml` says of the files beside and below it.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::io;
@@ -20,15 +21,15 @@ pub(super) fn that_patches_with(file: &str) -> Option<String> {
 
 /// One that cannot be read lists nothing.
 fn lists(kustomization: &Path, patch: &Path) -> bool {
-    let path = kustomization.display().to_string();
-    if !io::is_there(&path) {
+    let name = kustomization.display().to_string();
+    if !io::is_there(&name) {
         return false;
     }
-    let document = io::read(&path).and_then(|source| Document::parse(&source));
+    let document = io::read(&name).and_then(|source| Document::parse(&source));
     let folder = kustomization.parent().unwrap_or(kustomization);
     document.is_ok_and(|document| {
         let mut paths = document.roots().flat_map(patches);
-        paths.any(|path| without_detours(&folder.join(path)) == without_detours(patch))
+        paths.any(|listed| without_detours(&folder.join(listed)) == without_detours(patch))
     })
 }
 
@@ -37,7 +38,7 @@ fn patches(root: Cursor<'_>) -> Vec<String> {
     let entries = |field| root.get(field).into_iter().flat_map(Cursor::children);
     let paths = entries("patches").filter_map(|patch| patch.text_at(["path"]));
     let old = entries("patchesStrategicMerge").filter_map(|path| path.text().ok().flatten());
-    paths.chain(old).map(|path| path.into_owned()).collect()
+    paths.chain(old).map(Cow::into_owned).collect()
 }
 
 /// A path without `.`, and without `..` behind a folder.

@@ -71,6 +71,9 @@ fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
     if kind != ErrorKind::NotFound {
         return None;
     }
+    if path.as_os_str().is_empty() {
+        return Some("its name is empty: is a variable of the shell not set?".to_owned());
+    }
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());

@@ -11,6 +11,7 @@ mod targets;
 mod values;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use self::format::OutputFormat;
 use self::inputs::Inputs;
@@ -75,7 +76,7 @@ pub(super) struct Arguments {
     labels: Vec<String>,
 
     /// The namespace of objects that name none, where their kind belongs to one
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     namespace: Option<String>,
 
     /// Keep the namespaces of an OpenShift Template, which `oc process` removes
@@ -101,7 +102,12 @@ pub(super) struct Arguments {
     raw: bool,
 
     /// Write each object to a file of its own in this folder; files that stay the same are left alone
-    #[arg(long, value_name = "DIR", conflicts_with = "raw")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "raw",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     output_dir: Option<String>,
 
     /// Show what would change in this file or folder, as a unified diff, and write nothing

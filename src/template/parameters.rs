@@ -483,6 +483,11 @@ impl<'d> Check<'_, 'd> {
             _ => false,
         };
         if fits {
+            if let Some(digits) = value.as_ref().and_then(Value::non_finite) {
+                let (message, hint) = no_json_number(name, Some(digits).filter(|_| self.may_show));
+                self.error(message, Some(hint.to_owned()));
+                return None;
+            }
             return value;
         }
         let hint = match value.as_ref().map(|value| &value.data) {
@@ -532,6 +537,11 @@ impl<'d> Check<'_, 'd> {
         if let Some(description) = &parameter.description {
             diagnostic = diagnostic.hint(description.trim().to_owned());
         }
+        let name = &parameter.name;
+        diagnostic = diagnostic.hint(match self.given {
+            Some(given) => format!("the value given by `{}` is empty", given.origin),
+            None => format!("give it as `-p {name}=…`, or in a function under `values` of the Template or `parameters` of the instance"),
+        });
         self.diagnostics.push(diagnostic);
     }
 
@@ -559,7 +569,7 @@ impl<'d> Check<'_, 'd> {
             ParameterType::Bool => Some("write `true` or `false`".to_owned()),
             ParameterType::Base64 => Some("encode it as RFC 4648 says, with padding".to_owned()),
             ParameterType::Int => Some("write digits, with an optional sign".to_owned()),
-            _ => None,
+            _ => Some("write it as JSON does: `3`, `-0.5`, `1e6`".to_owned()),
         };
         let message = format!(
             "parameter `{}` must be {expected}{}",
@@ -661,6 +671,15 @@ impl<'d> Check<'_, 'd> {
         };
         self.error(message, None);
     }
+}
+
+/// What to say of a list or mapping with a number that YAML has and JSON has not.
+pub(super) fn no_json_number(name: &str, digits: Option<&str>) -> (String, &'static str) {
+    let found = digits.map_or_else(String::new, |digits| format!(", found `{digits}`"));
+    (
+        format!("the value of parameter `{name}` must have numbers that JSON has{found}"),
+        "put it in quotes if it is a string",
+    )
 }
 
 /// Reads the text of an array or map parameter.

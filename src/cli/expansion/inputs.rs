@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::Console;
 use crate::cli::expansion::Arguments;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::Source;
 use crate::template::env_file;
 use crate::yaml::Document;
@@ -29,14 +29,7 @@ impl Inputs {
         let value_files: Vec<(String, String)> = arguments
             .value_files
             .iter()
-            .filter_map(|argument| match env_file::parse_assignment(argument) {
-                Ok(assignment) => Some(assignment),
-                Err(error) => {
-                    let hint = "write it as `NAME=FILE`";
-                    diagnostics.push(Diagnostic::error(error.message).hint(hint));
-                    None
-                }
-            })
+            .filter_map(|argument| diagnostics.take(value_file(argument)))
             .collect();
         let paths = [
             &arguments.filename,
@@ -47,9 +40,12 @@ impl Inputs {
         let paths = paths.chain(value_files.iter().map(|(_, path)| path));
         let paths = paths.chain(others);
         if paths.filter(|path| *path == "-").count() > 1 {
-            diagnostics.push(Diagnostic::error(
-                "`-` is there more than once, and standard input can be read only once",
-            ));
+            diagnostics.push(
+                Diagnostic::error(
+                    "`-` is there more than once, and standard input can be read only once",
+                )
+                .hint("put one of the two in a file"),
+            );
             return None;
         }
         let mut read = |paths: &[String]| -> Vec<Arc<Source>> {
@@ -80,6 +76,15 @@ impl Inputs {
     ) -> Result<T, Diagnostics> {
         nested(&self.templates, &[], run)
     }
+}
+
+/// Reads `NAME=FILE`.
+pub(super) fn value_file(argument: &str) -> Result<(String, String)> {
+    env_file::parse_assignment(argument).map_err(|error| {
+        Diagnostic::error(error.message)
+            .hint("write it as `NAME=FILE`")
+            .into()
+    })
 }
 
 /// Reads the first of `sources`, and the others inside, where those before are still there.

@@ -5,14 +5,16 @@ mod targets;
 mod values;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 
 use self::inputs::Inputs;
 use self::targets::{Target, Targets};
 use crate::cli::Console;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use crate::function::items::Input;
 use crate::function::plan::{self, Whence};
+use crate::lint;
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
 use crate::yaml::Document;
 
@@ -61,7 +63,7 @@ pub(super) struct Arguments {
     labels: Vec<String>,
 
     /// The namespace of objects that name none, where their kind belongs to one
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
     namespace: Option<String>,
 
     /// Keep the namespaces of an OpenShift Template, which `oc process` removes
@@ -93,18 +95,28 @@ fn prefix(text: &str) -> std::result::Result<String, String> {
 
 impl Arguments {
     /// Says what is wrong with the arguments themselves and not for clap to find.
-    pub(super) fn check(&self) -> Result<()> {
-        let Some(name) = self.values.iter().find(|value| !value.contains('=')) else {
-            return Ok(());
-        };
-        Err(Diagnostic::error(format!(
-            "`{name}` names a Template that is stored in a cluster, and none is asked"
-        ))
-        .hint("give the file with the Template by `-f`")
-        .hint(format!(
-            "if it is the value of a parameter, write `NAME={name}`"
-        ))
-        .into())
+    pub(super) fn check(&self) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        if let Some(name) = self.values.iter().find(|value| !value.contains('=')) {
+            found.push(
+                Diagnostic::error(format!(
+                    "`{name}` names a Template that is stored in a cluster, and none is asked"
+                ))
+                .hint("give the file with the Template by `-f`")
+                .hint(format!(
+                    "if it is the value of a parameter, write `NAME={name}`"
+                )),
+            );
+            return found;
+        }
+        for argument in self.values.iter().chain(&self.assignments) {
+            found.take(values::assignment(argument));
+        }
+        for argument in &self.value_files {
+            found.take(inputs::value_file(argument));
+        }
+        labels(&self.labels, &mut found);
+        found
     }
 
     /// Reads all files and lets `run` have what is expanded; nothing if there are errors. `others`
@@ -140,11 +152,13 @@ impl Arguments {
         let objects = plan::Inputs::of(&objects, Whence::Files);
         let instance = self.instance.as_deref();
         let targets = targets::read(documents, &objects, instance, diagnostics)?;
+        let labels = labels(&self.labels, diagnostics);
+        warn_about_names(self.namespace.as_deref(), &labels, diagnostics);
         let expansions = Expansions {
             arguments: self,
             inputs,
             targets: &targets,
-            labels: labels(&self.labels, diagnostics),
+            labels,
         };
         Some(run(&expansions, diagnostics))
     }
@@ -267,6 +281,27 @@ fn labels(arguments: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, S
         .flat_map(|argument| argument.split(','))
         .filter_map(|label| diagnostics.take(one_label(label)))
         .collect()
+}
+
+/// What no cluster takes, though `oc process` does. A label may hold references.
+fn warn_about_names(
+    namespace: Option<&str>,
+    labels: &[(String, String)],
+    diagnostics: &mut Diagnostics,
+) {
+    let is_final = |label: &&(String, String)| !label.0.contains('$') && !label.1.contains('$');
+    let labels = labels.iter().filter(is_final);
+    let problems = labels.flat_map(|(key, value)| lint::check_label(key, value));
+    for problem in namespace
+        .and_then(lint::check_namespace)
+        .into_iter()
+        .chain(problems)
+    {
+        diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            ..problem
+        });
+    }
 }
 
 fn one_label(label: &str) -> Result<(String, String)> {

@@ -7,7 +7,7 @@ use crate::cli::expansion::Arguments;
 use crate::cli::expansion::inputs::Inputs;
 use crate::cli::expansion::targets::{Target, Targets};
 use crate::cli::io;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::{Place, Source};
 use crate::template::{self, Given, GivenValue, Template, env_file};
 use crate::yaml::Document;
@@ -107,18 +107,24 @@ fn from_arguments(
     let flagged = flagged.map(|argument| (argument, "-p "));
     let mut given = Vec::new();
     for (argument, flag) in bare.chain(flagged) {
-        match env_file::parse_assignment(argument) {
-            Ok((name, value)) => {
-                warn_about_commas(&name, &value, template, diagnostics);
-                let origin = format!("{flag}{name}");
-                given.push(Given::text(name, value, origin));
-            }
-            Err(error) => diagnostics.push(Diagnostic::error(error.message).maybe_hint(error.hint)),
+        if let Some((name, value)) = diagnostics.take(assignment(argument)) {
+            warn_about_commas(&name, &value, template, diagnostics);
+            let origin = format!("{flag}{name}");
+            given.push(Given::text(name, value, origin));
         }
     }
     let hint = "the last value counts; those without `-p` stand before those with it";
     warn_about_twice(&given, hint, diagnostics);
     given
+}
+
+/// Reads `NAME=VALUE`.
+pub(super) fn assignment(argument: &str) -> Result<(String, String)> {
+    env_file::parse_assignment(argument).map_err(|error| {
+        Diagnostic::error(error.message)
+            .maybe_hint(error.hint)
+            .into()
+    })
 }
 
 fn warn_about_twice(given: &[Given], hint: &str, diagnostics: &mut Diagnostics) {

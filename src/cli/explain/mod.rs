@@ -38,13 +38,11 @@ Examples:
   krm-template explain 'svc/web.metadata.annotations[example.com/owner]' -f template.yaml";
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    let query = Query::parse(&arguments.object);
-    let query = match arguments.expansion.check().and(query) {
-        Ok(query) => query,
-        Err(diagnostic) => {
-            console.report(&Diagnostics::from(diagnostic));
-            return Ok(USAGE);
-        }
+    let mut misused = arguments.expansion.check();
+    let query = misused.take(Query::parse(&arguments.object));
+    let Some(query) = query.filter(|_| !misused.has_errors()) else {
+        console.report(&misused);
+        return Ok(USAGE);
     };
     let mut diagnostics = Diagnostics::new();
     let text = arguments.expansion.read(

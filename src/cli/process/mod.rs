@@ -9,13 +9,14 @@ mod source_map;
 mod tables;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use self::format::OutputFormat;
 use self::mask::Secrets;
 use self::output::Output;
 use self::source_map::SourceMap;
 use crate::cli::expansion::{self, Expansion, Expansions};
-use crate::cli::{Console, FAILED, OK, USAGE, io};
+use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::template::Format;
 
@@ -32,12 +33,14 @@ pub(super) struct Arguments {
     #[command(flatten)]
     expansion: expansion::Arguments,
 
-    /// How to print the objects: yaml, json, list, resourcelist, name or template
-    ///
-    /// `yaml` is a stream of documents, `json` one `v1` List; `list` is a `v1` List in YAML,
-    /// `resourcelist` a ResourceList as functions read it, `name` a line for each object, and
-    /// `template` the Template with its objects expanded and the values that went into them.
-    #[arg(short, long, value_name = "FORMAT", default_value = "yaml", value_parser = OutputFormat::parse)]
+    /// How to print the objects
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "yaml",
+        value_parser = Suggested { parser: OutputFormat::parse, words: OutputFormat::words }
+    )]
     output: OutputFormat,
 
     /// With `-o json`: print the objects one after another, not as a List
@@ -45,7 +48,12 @@ pub(super) struct Arguments {
     raw: bool,
 
     /// Write each object to a file of its own in this folder; files that stay the same are left alone
-    #[arg(long, value_name = "DIR", conflicts_with = "raw")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "raw",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     output_dir: Option<String>,
 
     /// Show what would change in this file or folder, as a unified diff, and write nothing
@@ -106,8 +114,9 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    if let Err(diagnostic) = usage(arguments) {
-        console.report(&Diagnostics::from(diagnostic));
+    let misused = usage(arguments).map_or_else(Diagnostics::from, |()| arguments.expansion.check());
+    if misused.has_errors() {
+        console.report(&misused);
         return Ok(USAGE);
     }
     let mut diagnostics = Diagnostics::new();
@@ -161,7 +170,6 @@ fn usage(arguments: &Arguments) -> Result<()> {
         .hint("the file with the Template is given by `-f`")
         .into());
     }
-    arguments.expansion.check()?;
     if arguments.source_map.as_deref() == Some("-") && arguments.output_dir.is_none() {
         return Err(Diagnostic::error(
             "`--source-map -` writes to standard output, where the objects go",

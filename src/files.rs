@@ -125,12 +125,17 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Box<Diagnostic>
     } else {
         format!("`{name}` is not UTF-8: byte 0x{byte:02X} at offset {offset}")
     };
+    let hint = if !utf16 && bytes.contains(&0) {
+        "there are zero bytes in it: is it a text at all?"
+    } else {
+        "save it as UTF-8"
+    };
     Diagnostic::error(message)
         .at(Place {
             source: Source::new(name, valid),
             range: offset..offset,
         })
-        .hint("save it as UTF-8")
+        .hint(hint)
         .into()
 }
 

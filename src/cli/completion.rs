@@ -27,7 +27,14 @@ Examples:
 pub(super) fn run(arguments: &Arguments, mut program: Command) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     let name = program.get_name().to_owned();
-    clap_complete::generate(arguments.shell, &mut program, name, &mut script);
-    io::print([String::from_utf8_lossy(&script).as_ref()])?;
+    clap_complete::generate(arguments.shell, &mut program, name.as_str(), &mut script);
+    let script = String::from_utf8_lossy(&script);
+    io::print([mended(&script, &name).as_str()])?;
     Ok(OK)
+}
+
+/// The script for bash has two spellings of a name with a hyphen, and so would complete no options
+/// of subcommands: <https://github.com/clap-rs/clap/issues/6421>.
+fn mended(script: &str, name: &str) -> String {
+    script.replace(&name.replace('-', "__subcmd__"), &name.replace('-', "__"))
 }

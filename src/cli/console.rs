@@ -19,7 +19,7 @@ pub(super) struct Console {
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
     quiet: bool,
 
-    /// Say also which files are read
+    /// Say also which files are read, and which are left out
     #[arg(short, long, global = true, display_order = LAST)]
     verbose: bool,
 }
@@ -27,6 +27,7 @@ pub(super) struct Console {
 impl Console {
     /// Reads a file, or standard input for `-`.
     pub(super) fn read(self, path: &str) -> Result<Arc<Source>> {
+        self.invite(path);
         let source = io::read(path)?;
         self.has_read(source.name(), source.text().len());
         Ok(source)
@@ -34,15 +35,27 @@ impl Console {
 
     /// Reads a file that need not be text.
     pub(super) fn read_bytes(self, path: &str) -> Result<Vec<u8>> {
+        self.invite(path);
         let bytes = io::read_bytes(path)?;
         self.has_read(path, bytes.len());
         Ok(bytes)
     }
 
+    /// Who is asked to type should know it.
+    fn invite(self, path: &str) {
+        if path == "-" && io::stdin_is_terminal() {
+            self.say("reading standard input; end it with Ctrl-D");
+        }
+    }
+
     fn has_read(self, name: &str, length: usize) {
+        self.remark(format!("read `{name}`, {length} bytes"));
+    }
+
+    /// Says what only those want to hear who ask for more.
+    pub(super) fn remark(self, message: String) {
         if self.verbose {
-            let said = Diagnostic::info(format!("read `{name}`, {length} bytes"));
-            self.report(&said.into());
+            self.report(&Diagnostic::info(message).into());
         }
     }
 

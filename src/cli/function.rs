@@ -1,7 +1,5 @@
 //! Without arguments: the KRM function on standard input and output.
 
-use std::io::IsTerminal;
-
 use crate::cli::{Console, FAILED, OK, USAGE, io};
 use crate::diagnostic::Diagnostics;
 use crate::function::{self, Environment};
@@ -19,7 +17,7 @@ For more, run `krm-template --help`.
 ";
 
 pub(super) fn run(console: Console) -> anyhow::Result<u8> {
-    if std::io::stdin().is_terminal() {
+    if io::stdin_is_terminal() {
         io::print_error(USAGE_TEXT);
         return Ok(USAGE);
     }

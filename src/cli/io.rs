@@ -11,6 +11,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files;
 use crate::source::Source;
+use crate::suggest::closest;
 
 /// Reads all of standard input.
 pub(super) fn stdin() -> Result<Arc<Source>> {
@@ -56,8 +57,39 @@ pub(super) fn read_bytes(path: &str) -> Result<Vec<u8>> {
             ErrorKind::NotADirectory => "there is no such file".to_owned(),
             _ => reason(&error),
         };
-        Diagnostic::error(format!("`{path}` cannot be read: {reason}")).into()
+        Diagnostic::error(format!("`{path}` cannot be read: {reason}"))
+            .maybe_hint(hint(Path::new(path), error.kind()))
+            .into()
     })
+}
+
+/// What file was probably meant by one that cannot be read.
+fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
+    if kind == ErrorKind::IsADirectory {
+        return Some("give a file that is in it".to_owned());
+    }
+    if kind != ErrorKind::NotFound {
+        return None;
+    }
+    if path.as_os_str().is_empty() {
+        return Some("its name is empty: is a variable of the shell not set?".to_owned());
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return Some(format!("there is no directory `{}`", folder?.display()));
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names: Vec<String> = names.collect();
+    let meant = closest(
+        path.file_name()?.to_str()?,
+        names.iter().map(String::as_str),
+    )?;
+    Some(format!(
+        "did you mean `{}`?",
+        path.with_file_name(meant).display()
+    ))
 }
 
 /// What is wrong with a file or folder, in the user's words.
@@ -109,16 +141,28 @@ pub(super) fn write_file(path: &Path, text: &str) -> anyhow::Result<Written> {
         Err(error) if error.kind() == ErrorKind::NotFound => Written::New,
         _ => Written::Changed,
     };
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let reason = reason(&error);
-        anyhow!("the folder `{}` cannot be made: {reason}", folder.display())
-    })?;
+    make_folder(path.parent().unwrap_or(path))?;
     std::fs::write(path, text).map_err(|error| {
         let reason = reason(&error);
         anyhow!("`{}` cannot be written: {reason}", path.display())
     })?;
     Ok(written)
+}
+
+/// Writes a file, or to standard output for `-`.
+pub(super) fn write(path: &str, text: &str) -> anyhow::Result<()> {
+    match path {
+        "-" => print([text]),
+        _ => write_file(Path::new(path), text).map(drop),
+    }
+}
+
+/// Makes a folder, and those around it, where they are missing.
+pub(super) fn make_folder(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let reason = reason(&error);
+        anyhow!("the folder `{}` cannot be made: {reason}", folder.display())
+    })
 }
 
 /// The variables of the environment whose names are text, in alphabetical order.
@@ -154,6 +198,11 @@ pub(super) fn yaml_files(path: &str) -> Result<Option<Vec<String>>> {
     Ok(Some(files))
 }
 
+/// Whether standard input is a terminal.
+pub(super) fn stdin_is_terminal() -> bool {
+    std::io::stdin().is_terminal()
+}
+
 /// Writes to standard output. A reader that has gone away is no error.
 pub(super) fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Result<()> {
     let mut stdout = BufWriter::new(std::io::stdout().lock());
@@ -187,7 +236,8 @@ pub(super) fn stdout_color() -> bool {
 fn is_colored(is_terminal: bool) -> bool {
     let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let is_forced = value("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    value("NO_COLOR").is_none() && (is_forced || is_terminal)
+    let is_plain = value("TERM").is_some_and(|value| value == "dumb");
+    value("NO_COLOR").is_none() && (is_forced || (is_terminal && !is_plain))
 }
 
 /// The columns of the terminal that standard output is, if it is one.

@@ -1,15 +1,17 @@
 //! `krm-template man`: the manual pages, for those who make packages.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use clap::{Args, Command};
 
-use crate::cli::OK;
+use crate::cli::{OK, io};
 
 /// Writes the manual pages, one a command
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The folder to write them to; it must be there
+    /// The folder to write them to; it is made where it is missing
     #[arg(long, value_name = "DIR")]
     output_dir: String,
 }
@@ -20,6 +22,7 @@ Example:
 
 pub(super) fn run(arguments: &Arguments, program: Command) -> anyhow::Result<u8> {
     let folder = &arguments.output_dir;
+    io::make_folder(Path::new(folder))?;
     clap_mangen::generate_to(program, folder)
         .with_context(|| format!("the manual pages cannot be written to `{folder}`"))?;
     Ok(OK)

@@ -2,20 +2,26 @@
 
 mod completion;
 mod console;
+mod expansion;
+mod explain;
 mod function;
 mod io;
+mod kustomization;
 mod man;
 mod parameters;
 mod process;
 mod reference;
+mod suggested;
 mod table;
 mod validate;
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use console::Console;
+use suggested::Suggested;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::yaml::{Cursor, Document};
@@ -98,6 +104,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Process(Box<process::Arguments>),
+    Explain(Box<explain::Arguments>),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
     #[command(visible_alias = "lint")]
@@ -110,7 +117,49 @@ enum Command {
 /// Parses the arguments and does what they say.
 #[must_use]
 pub fn main() -> ExitCode {
-    Cli::parse().run()
+    match Cli::try_parse() {
+        Ok(cli) => cli.run(),
+        Err(error) => refuse(error),
+    }
+}
+
+/// Says what is wrong with the arguments, or prints the help or the version.
+fn refuse(mut error: clap::Error) -> ExitCode {
+    if let Some(tip) = tip(&error) {
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    // There is nowhere to report a failure to.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { USAGE } else { OK })
+}
+
+/// What was probably meant, where clap does not know it.
+fn tip(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => Some(texts.join(" ")),
+        _ => None,
+    };
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return None;
+    }
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => Some(match text(ContextKind::InvalidSubcommand)? {
+            word if word == "version" => "'--version' prints the version".to_owned(),
+            word if io::is_there(&word) => {
+                format!("to expand the Template in it: 'krm-template process -f {word}'")
+            }
+            _ => return None,
+        }),
+        ErrorKind::MissingRequiredArgument => text(ContextKind::InvalidArg)?
+            .contains("--filename")
+            .then(|| "name the file that holds the Template: '-f template.yaml'".to_owned()),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
+            .filter(|word| !word.starts_with('-') && takes_files(error))
+            .map(|word| format!("a file is named by '-f': '-f {word}'")),
+        _ => None,
+    }
 }
 
 /// All commands and options, as the Markdown of `docs/reference.md`.
@@ -124,6 +173,7 @@ impl Cli {
         let outcome = match self.command {
             None => function::run(self.console),
             Some(Command::Process(arguments)) => process::run(&arguments, self.console),
+            Some(Command::Explain(arguments)) => explain::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),
@@ -139,14 +189,23 @@ impl Cli {
     }
 }
 
+/// Whether the arguments are those of a command that takes files by `-f` only.
+fn takes_files(error: &clap::Error) -> bool {
+    match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string().contains("--filename"),
+        _ => false,
+    }
+}
+
 /// The document of the stream that is processed: the first that is not empty.
 fn first_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Option<Cursor<'d>> {
     let mut roots = document.roots();
     let Some(root) = roots.next() else {
         let name = document.source().name();
-        diagnostics.push(Diagnostic::error(format!(
-            "`{name}` is empty, expected a Template"
-        )));
+        diagnostics.push(
+            Diagnostic::error(format!("`{name}` is empty, expected a Template"))
+                .hint("`krm-template --help` shows a small one"),
+        );
         return None;
     };
     if let Some(second) = roots.next() {

@@ -107,6 +107,9 @@ fn meaning(argument: &Arg) -> String {
 fn possible_values(argument: &Arg) -> String {
     let mut text = String::new();
     let mut names = Vec::new();
+    if argument.is_hide_possible_values_set() {
+        return text;
+    }
     let values = argument.get_possible_values();
     for value in values.iter().filter(|value| !value.is_hide_set()) {
         let name = format!("`{}`", value.get_name());

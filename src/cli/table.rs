@@ -13,6 +13,29 @@ const MAX_DEFAULT: usize = 60;
 
 /// A line for each parameter; with a `width` each is broken into as many lines as that takes.
 pub(super) fn parameters(template: &Template<'_>, header: bool, width: Option<u16>) -> String {
+    let parameters = template.parameters().iter();
+    let rows = parameters.map(|parameter| row(parameter, &template.fallback(parameter)));
+    let head = ["NAME", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"];
+    lines(header.then_some(head), rows, NARROW, width)
+}
+
+/// A line for each row below a head.
+pub(super) fn plain<const N: usize>(
+    head: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+    width: Option<u16>,
+) -> String {
+    let rows = rows.map(|row| row.map(|cell| cell.replace(char::is_control, "·")));
+    lines(Some(head), rows, 1, width)
+}
+
+/// Lays rows out in columns, of which the first `narrow` hold single words.
+fn lines<const N: usize>(
+    head: Option<[&str; N]>,
+    rows: impl Iterator<Item = [String; N]>,
+    narrow: usize,
+    width: Option<u16>,
+) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new());
     table.set_content_arrangement(match width {
@@ -22,21 +45,21 @@ pub(super) fn parameters(template: &Template<'_>, header: bool, width: Option<u1
     if let Some(width) = width {
         table.set_width(width);
     }
-    if header {
-        table.set_header(["NAME", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"]);
+    if let Some(head) = head {
+        table.set_header(head);
     }
-    for parameter in template.parameters() {
-        table.add_row(row(parameter, &template.fallback(parameter)));
+    for row in rows {
+        table.add_row(row);
     }
     let widths = table.column_max_content_widths();
     let least = widths
         .iter()
-        .take(NARROW)
+        .take(narrow)
         .fold(0_u16, |sum, width| sum.saturating_add(*width));
     let is_wide = width.is_some_and(|width| least < width / 5 * 3);
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
-        if index < NARROW && is_wide {
+        if index < narrow && is_wide {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
@@ -69,7 +92,8 @@ fn one_line(text: &str) -> String {
     words.join(" ").replace(char::is_control, "·")
 }
 
-fn shortened(text: &str) -> String {
+/// A text for a column that is not to be wide.
+pub(super) fn shortened(text: &str) -> String {
     if text.chars().count() <= MAX_DEFAULT {
         return text.to_owned();
     }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::cli::{Console, FAILED, OK, USAGE, io};
+use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io, kustomization};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::lint;
 use crate::report::{self, SarifRule};
@@ -32,7 +33,13 @@ pub(super) struct Arguments {
     output: OutputFormat,
 
     /// Rules to leave out, with commas between them
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = Suggested { parser: StringValueParser::new(), words: rules }
+    )]
     disable: Vec<String>,
 
     /// Warnings count as errors do: the exit status is 1
@@ -90,9 +97,16 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     Ok(if counts { FAILED } else { OK })
 }
 
+/// The names of the rules.
+fn rules() -> Vec<PossibleValue> {
+    let names = lint::RULES.iter().map(|rule| rule.name);
+    names.map(PossibleValue::new).collect()
+}
+
 /// Checks all files. What keeps one from being checked goes to `trouble`.
 fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics) -> lint::Checked {
     let mut all = lint::Checked::default();
+    let mut has_patches = false;
     for path in arguments.paths.iter().chain(&arguments.filenames) {
         let Some(files) = trouble.take(io::yaml_files(path)) else {
             continue;
@@ -105,18 +119,34 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
             else {
                 continue;
             };
-            if is_named && checked.templates == 0 {
-                trouble.push(Diagnostic::warning(format!("`{file}` holds no Template")));
+            if checked.templates == 0 {
+                if is_named {
+                    trouble.push(Diagnostic::warning(format!("`{file}` holds no Template")));
+                }
+                continue;
+            }
+            if let Some(kustomization) = kustomization::that_patches_with(&file) {
+                let message = format!("`{file}` is a patch, which `{kustomization}` lists");
+                if !is_named {
+                    console.remark(format!("{message}: it is left out"));
+                    has_patches = true;
+                    continue;
+                }
+                trouble.push(Diagnostic::warning(message).hint(
+                    "check the Template that it patches; in a directory, patches are left out",
+                ));
             }
             all.templates += checked.templates;
             all.findings.append(checked.findings);
         }
     }
     if all.templates == 0 && !trouble.has_errors() {
-        trouble.push(
-            Diagnostic::error("there is no Template to check")
-                .hint("a Template has `kind: Template` and the `apiVersion` `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"),
-        );
+        let hint = if has_patches {
+            "what a kustomization lists as a patch is left out: check what it patches"
+        } else {
+            "a Template has `kind: Template` and the `apiVersion` `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"
+        };
+        trouble.push(Diagnostic::error("there is no Template to check").hint(hint));
     }
     all
 }

@@ -29,10 +29,8 @@ impl<'d> ResourceList<'d> {
                 "holds no object"
             };
             return Err(
-                Diagnostic::error(format!("{name} {problem}, expected a ResourceList"))
-                    .hint(
-                        "a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`",
-                    )
+                Diagnostic::error(format!("`{name}` {problem}, expected a ResourceList"))
+                    .hint(RUN_BY)
                     .hint("to expand the Template in a file, run `krm-template process -f FILE`")
                     .into(),
             );
@@ -56,6 +54,7 @@ impl<'d> ResourceList<'d> {
                     Diagnostic::error(format!("`{key}` of a ResourceList must be a list"))
                         .at(entry.place())
                         .field(key)
+                        .hint("begin each entry with `- `")
                         .into(),
                 );
             }
@@ -365,11 +364,15 @@ fn check_keys(root: Cursor<'_>) -> Result<()> {
     }
 }
 
+const RUN_BY: &str =
+    "a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`, which send one";
+
 fn check_kind(root: Cursor<'_>) -> Result<()> {
     if !root.is_mapping() {
         return Err(
             Diagnostic::error("expected a ResourceList, found no mapping")
                 .at(root.place())
+                .hint(RUN_BY)
                 .into(),
         );
     }
@@ -387,7 +390,7 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
     let hint = if name == "Template" {
         "to expand this Template, run `krm-template process -f FILE`"
     } else {
-        "a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`, which send one"
+        RUN_BY
     };
     Err(
         Diagnostic::error(format!("expected `kind: ResourceList`, found {found}"))

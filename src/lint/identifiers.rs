@@ -100,6 +100,35 @@ fn is_label_key(key: &str) -> bool {
     }
 }
 
+/// What is wrong with a namespace.
+#[must_use]
+pub fn check_namespace(name: &str) -> Option<Diagnostic> {
+    (!Form::Label.fits(name)).then(|| not_the_name(name, "a namespace", Form::Label))
+}
+
+/// What is wrong with a label.
+#[must_use]
+pub fn check_label(key: &str, value: &str) -> Vec<Diagnostic> {
+    let key = (!is_label_key(key)).then(|| not_the_key(key, "a label"));
+    let is_value = value.is_empty() || is_label_text(value);
+    let value = (!is_value).then(|| not_the_value(value));
+    key.into_iter().chain(value).collect()
+}
+
+fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
+    Diagnostic::error(format!("`{name}` is not the name of {what}")).hint(form.rule())
+}
+
+fn not_the_key(key: &str, what: &str) -> Diagnostic {
+    Diagnostic::error(format!("`{key}` is not the key of {what}"))
+        .hint(format!("it is a name of up to {LABEL} letters, digits, `-`, `_` and `.`, which begins and ends with a letter or digit; a domain and `/` may stand before it"))
+}
+
+fn not_the_value(text: &str) -> Diagnostic {
+    Diagnostic::error(format!("`{text}` is not the value of a label"))
+        .hint(format!("it holds up to {LABEL} letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit"))
+}
+
 /// The names of objects, and those in pods.
 pub(super) fn invalid_name(
     context: &Context<'_, '_>,
@@ -119,10 +148,9 @@ pub(super) fn invalid_name(
                 return;
             }
             found.push(
-                Diagnostic::error(format!("`{name}` is not the name of {what}"))
+                not_the_name(name, what, form)
                     .at(place(object, value))
-                    .field(path.to_string())
-                    .hint(form.rule()),
+                    .field(path.to_string()),
             );
         });
     };
@@ -228,23 +256,15 @@ impl Labels<'_, '_, '_, '_> {
             let best = self.context.at_best(key);
             // The keys of annotations are compared in lower case.
             if !is_label_key(&best) && (has_values || !is_label_key(&best.to_lowercase())) {
-                self.found.push(
-                    Diagnostic::error(format!("`{key}` is not the key of {what}"))
-                        .at(at.key)
-                        .field(&at.field)
-                        .hint(format!("it is a name of up to {LABEL} letters, digits, `-`, `_` and `.`, which begins and ends with a letter or digit; a domain and `/` may stand before it")),
-                );
+                self.found
+                    .push(not_the_key(key, what).at(at.key).field(&at.field));
             }
             let Some(text) = value.as_str().filter(|text| has_values && !text.is_empty()) else {
                 continue;
             };
             if !is_label_text(&self.context.at_best(text)) {
-                self.found.push(
-                    Diagnostic::error(format!("`{text}` is not the value of a label"))
-                        .at(at.value)
-                        .field(at.field)
-                        .hint(format!("it holds up to {LABEL} letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit")),
-                );
+                self.found
+                    .push(not_the_value(text).at(at.value).field(at.field));
             }
         }
     }

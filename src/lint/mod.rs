@@ -25,6 +25,7 @@ use crate::yaml::{Cursor, Document, Value};
 use references::Reference;
 use selectors::Selection;
 
+pub use identifiers::{check_label, check_namespace};
 pub use rules::{RULES, Rule};
 
 use rules::Check;

@@ -6,7 +6,6 @@
 
 mod excerpt;
 mod findings;
-mod position;
 mod results;
 mod sarif;
 
@@ -21,10 +20,9 @@ use annotate_snippets::{
 };
 
 use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Severity};
-use crate::source::Place;
+use crate::source::{Place, Positions};
 
 use excerpt::{Excerpt, Spot};
-use position::Positions;
 
 pub use findings::findings;
 pub use results::results;

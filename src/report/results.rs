@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::position::Positions;
 use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
-use crate::source::Place;
+use crate::source::{Place, Positions};
 
 /// The list to write under `results`, one entry a diagnostic, in their order.
 ///

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::position::Positions;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::source::Place;
+use crate::source::{Place, Positions};
 
 /// A rule as SARIF describes it.
 #[derive(Clone, Copy, Debug)]

@@ -105,8 +105,8 @@ fn plain<'t>(parameter: &Parameter<'_>, text: Cow<'t, str>) -> Fallback<'t> {
     }
     let value = parameter.kind.is_structured().then(|| read_text(&text));
     match value.flatten() {
-        Some(value) => Fallback::Structured(value),
-        None => Fallback::Text(text),
+        Some(value) if value.non_finite().is_none() => Fallback::Structured(value),
+        _ => Fallback::Text(text),
     }
 }
 

@@ -5,8 +5,10 @@ use crate::krm::identity::group;
 use crate::template::reference;
 use crate::yaml::{Cursor, DuplicateKeys, Kind};
 
-/// Our own API version of the Template kind.
+/// Our own API group.
 pub(crate) const OWN_GROUP: &str = "template.krm.dev";
+/// The one version of it.
+pub(crate) const OWN_API_VERSION: &str = "template.krm.dev/v1alpha1";
 /// OpenShift's API group of the Template kind.
 pub(crate) const OPENSHIFT_GROUP: &str = "template.openshift.io";
 /// The annotation that decides the dialect against the API version.

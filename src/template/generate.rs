@@ -55,10 +55,22 @@ pub struct SystemRandom;
 
 impl Random for SystemRandom {
     fn below(&mut self, bound: u32) -> Result<u32, String> {
-        uniform(bound, || {
-            getrandom::u32().map_err(|error| format!("no randomness from the system: {error}"))
-        })
+        uniform(bound, || getrandom::u32().map_err(no_randomness))
     }
+}
+
+fn no_randomness(error: getrandom::Error) -> String {
+    format!("no randomness from the system: {error}")
+}
+
+/// How many bytes a seed has that is made up.
+pub(super) const SEED: usize = 32;
+
+/// A secret for a [`SeededRandom`], made up by the system.
+pub(super) fn random_seed() -> Result<[u8; SEED], String> {
+    let mut seed = [0; SEED];
+    getrandom::fill(&mut seed).map_err(no_randomness)?;
+    Ok(seed)
 }
 
 /// Randomness derived from a secret: the same every time for one parameter of one instance of a

@@ -14,6 +14,11 @@ use crate::yaml::Cursor;
 pub enum Generation<'o> {
     /// At random, by the operating system.
     Random,
+    /// At random once, and then the same whenever these options are used again.
+    Once {
+        /// Random bytes that values are derived from.
+        seed: [u8; generate::SEED],
+    },
     /// The same each time: a value that stands in the objects of an earlier run, else one derived
     /// from a secret seed, else an error.
     Reproducible {
@@ -24,6 +29,18 @@ pub enum Generation<'o> {
         /// Finds the object that was made before, by identity.
         standing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
     },
+}
+
+impl Generation<'_> {
+    /// Values made at random, the same in each expansion with these options.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub fn once() -> Result<Self> {
+        let seed = generate::random_seed();
+        let seed = seed.map_err(Diagnostic::error)?;
+        Ok(Self::Once { seed })
+    }
 }
 
 /// The value of a parameter that has an expression and no value.
@@ -44,6 +61,10 @@ pub(super) fn generated(
     };
     let made = match generation {
         Generation::Random => generate::expression(from, &mut SystemRandom),
+        Generation::Once { seed } => {
+            let mut random = SeededRandom::new(seed, template.name(), "", &parameter.name);
+            generate::expression(from, &mut random)
+        }
         Generation::Reproducible {
             seed,
             instance,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::{self, group};
 use crate::source::Place;
-use crate::template::dialect::{OPENSHIFT_GROUP, OWN_GROUP};
+use crate::template::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::model::unknown_fields;
 use crate::template::values::{self, Given};
 use crate::yaml::{Cursor, Scalar};
@@ -97,7 +97,7 @@ pub(crate) fn read<'d>(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Vec<I
 fn read_spec<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Vec<Instance<'d>> {
     let api_version = node.text_at(["apiVersion"]).unwrap_or_default();
     let is_openshift = match group(&api_version) {
-        OWN_GROUP => false,
+        OWN_GROUP if api_version == OWN_API_VERSION => false,
         OPENSHIFT_GROUP => true,
         _ => {
             let version = node.get("apiVersion");

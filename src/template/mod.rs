@@ -44,6 +44,6 @@ pub use processed::processed;
 pub(crate) use reference::{Part, parts};
 pub use skeleton::{ValuesFormat, skeleton};
 pub(crate) use substitute::place_of;
-pub use trace::{Cause, Field, Reference, Traced, trace};
+pub use trace::{Cause, Field, Reference, Section, Trace, Traced, TracedParameter, trace};
 pub use values::{Given, GivenValue};
 pub(crate) use values::{from_mapping as values_from_mapping, from_node as values_of_file};

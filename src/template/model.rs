@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use crate::krm::identity;
 use crate::source::Place;
 use crate::suggest::closest;
-use crate::template::dialect::{Dialect, OPENSHIFT_GROUP, OWN_GROUP};
+use crate::template::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{self, Given};
 use crate::yaml::{Cursor, Scalar};
@@ -51,6 +51,32 @@ pub(crate) fn is_template_group(group: &str) -> bool {
     matches!(group, "" | OWN_GROUP | OPENSHIFT_GROUP)
 }
 
+/// Whether a Template may have this API version: of ours there is one, and the versions that
+/// OpenShift had mean the same.
+fn is_known(api_version: &str) -> bool {
+    match identity::group(api_version) {
+        OWN_GROUP => api_version == OWN_API_VERSION,
+        group => !api_version.is_empty() && is_template_group(group),
+    }
+}
+
+/// What to do with a document that is no Template.
+fn hint_for(kind: &str) -> &'static str {
+    if closest(kind, ["Template"]).is_some() {
+        return "did you mean `kind: Template`?";
+    }
+    match kind {
+        "" => {
+            "a Template begins with `apiVersion` and `kind: Template`; a file of values is given by `-P`"
+        }
+        "ResourceList" => {
+            "the functionConfig of a ResourceList is expanded by `krm-template < FILE`"
+        }
+        "List" => "take the Template out of the `items`",
+        _ => "objects stand under `objects` of a Template",
+    }
+}
+
 impl<'d> Template<'d> {
     /// Reads the Template under a node. All errors and warnings go to `diagnostics`; after an
     /// error there is no Template.
@@ -69,7 +95,11 @@ impl<'d> Template<'d> {
 
     fn read_fields(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Self> {
         if !node.is_mapping() {
-            found.push(Diagnostic::error("expected a Template, found no mapping").at(node.place()));
+            found.push(
+                Diagnostic::error("expected a Template, found no mapping")
+                    .at(node.place())
+                    .hint(hint_for("")),
+            );
             return None;
         }
         let kind = node.text_at(["kind"]).unwrap_or_default();
@@ -85,12 +115,13 @@ impl<'d> Template<'d> {
             found.push(
                 Diagnostic::error(format!("expected `kind: Template`, found {what}"))
                     .at(place)
-                    .field("kind"),
+                    .field("kind")
+                    .hint(hint_for(&kind)),
             );
             return None;
         }
         let api_version = node.text_at(["apiVersion"]).unwrap_or_default();
-        if api_version.is_empty() || !is_template_group(identity::group(&api_version)) {
+        if !is_known(&api_version) {
             let place = node
                 .get("apiVersion")
                 .map_or_else(|| node.key_place(), Cursor::place);

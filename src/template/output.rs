@@ -1,12 +1,12 @@
 //! Objects printed one after another: as a stream, as one List, as a ResourceList or by name.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::krm::identity::group;
 use crate::template::expand::{Expander, Object, Options, expand};
 use crate::template::model::Template;
 use crate::template::values::Given;
 use crate::threads;
-use crate::yaml::{self, Cursor, Data, NodeId, Position, Scalar, Value};
+use crate::yaml::{self, Cursor, Position, Value};
 
 /// How objects are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,13 +257,6 @@ impl Writer {
     /// Writes an object `depth` levels deep, below what stands before it; at the margin as lines
     /// of their own.
     fn json(&mut self, object: &Object<'_>, depth: usize) {
-        if let Some((digits, origin)) = non_finite(&object.value, object.value.origin) {
-            let mut diagnostic = Diagnostic::error(format!("`{digits}` cannot be written as JSON"))
-                .field(object.field.clone())
-                .hint("put it in quotes if it is a string");
-            diagnostic.place = origin.map(|node| object.document.cursor(node).place());
-            self.complaints.push(diagnostic);
-        }
         if !self.text.is_empty() {
             self.text.push_str(self.separator);
         }
@@ -276,24 +269,5 @@ impl Writer {
         if depth == 0 {
             self.text.push('\n');
         }
-    }
-}
-
-/// The first infinite or undefined number, which YAML has and JSON has not, and the nearest node
-/// that holds it.
-fn non_finite<'v>(
-    value: &'v Value<'_>,
-    nearest: Option<NodeId>,
-) -> Option<(&'v str, Option<NodeId>)> {
-    let nearest = value.origin.or(nearest);
-    match &value.data {
-        Data::Scalar(Scalar::Number(digits)) if yaml::scalar::is_non_finite(digits) => {
-            Some((digits, nearest))
-        }
-        Data::Scalar(_) => None,
-        Data::Sequence(items) => items.iter().find_map(|item| non_finite(item, nearest)),
-        Data::Mapping(entries) => entries
-            .iter()
-            .find_map(|(_, value)| non_finite(value, nearest)),
     }
 }

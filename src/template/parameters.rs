@@ -11,7 +11,7 @@ use crate::template::dialect::Dialect;
 use crate::template::model::{Parameter, ParameterType, Template};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{Given, GivenValue};
-use crate::yaml::{Data, Document, DuplicateKeys, Value};
+use crate::yaml::{Cursor, Data, Document, DuplicateKeys, Value};
 
 /// The effective value of a parameter.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Effective<'d> {
     pub may_show: bool,
     /// Where it comes from.
     pub origin: Origin,
+    /// Where it stands in a file, or the expression that it was generated from.
+    pub place: Option<Place>,
 }
 
 /// Where the value of a parameter comes from.
@@ -267,6 +269,15 @@ impl<'d> Resolver<'_, 'd> {
         }
     }
 
+    fn place(&self, parameter: &Parameter<'_>, origin: &Origin) -> Option<Place> {
+        match origin {
+            Origin::Given(_) => self.given.get(&parameter.index)?.place.clone(),
+            Origin::Default => parameter.value.map(Cursor::place),
+            Origin::Generated => parameter.from.as_ref().map(|(_, node)| node.place()),
+            Origin::Nowhere => None,
+        }
+    }
+
     fn default_text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
         let Some(parameter) = self.parameter(index) else {
             return String::new();
@@ -371,6 +382,7 @@ impl<'d> Resolver<'_, 'd> {
         origin: Origin,
     ) {
         let given = self.given.get(&parameter.index).copied();
+        let place = self.place(parameter, &origin);
         if let Some(GivenValue::Unknown(text)) = given.map(|given| &given.value) {
             let unknown = Effective {
                 text: Cow::Owned(text.clone()),
@@ -379,6 +391,7 @@ impl<'d> Resolver<'_, 'd> {
                 kind: ParameterType::String,
                 may_show: true,
                 origin,
+                place,
             };
             effective.values.insert(parameter.name.clone(), unknown);
             return;
@@ -411,6 +424,7 @@ impl<'d> Resolver<'_, 'd> {
                 kind: parameter.kind,
                 may_show,
                 origin,
+                place,
             },
         );
     }
@@ -469,6 +483,11 @@ impl<'d> Check<'_, 'd> {
             _ => false,
         };
         if fits {
+            if let Some(digits) = value.as_ref().and_then(Value::non_finite) {
+                let (message, hint) = no_json_number(name, Some(digits).filter(|_| self.may_show));
+                self.error(message, Some(hint.to_owned()));
+                return None;
+            }
             return value;
         }
         let hint = match value.as_ref().map(|value| &value.data) {
@@ -518,6 +537,11 @@ impl<'d> Check<'_, 'd> {
         if let Some(description) = &parameter.description {
             diagnostic = diagnostic.hint(description.trim().to_owned());
         }
+        let name = &parameter.name;
+        diagnostic = diagnostic.hint(match self.given {
+            Some(given) => format!("the value given by `{}` is empty", given.origin),
+            None => format!("give it as `-p {name}=…`, or in a function under `values` of the Template or `parameters` of the instance"),
+        });
         self.diagnostics.push(diagnostic);
     }
 
@@ -545,7 +569,7 @@ impl<'d> Check<'_, 'd> {
             ParameterType::Bool => Some("write `true` or `false`".to_owned()),
             ParameterType::Base64 => Some("encode it as RFC 4648 says, with padding".to_owned()),
             ParameterType::Int => Some("write digits, with an optional sign".to_owned()),
-            _ => None,
+            _ => Some("write it as JSON does: `3`, `-0.5`, `1e6`".to_owned()),
         };
         let message = format!(
             "parameter `{}` must be {expected}{}",
@@ -647,6 +671,15 @@ impl<'d> Check<'_, 'd> {
         };
         self.error(message, None);
     }
+}
+
+/// What to say of a list or mapping with a number that YAML has and JSON has not.
+pub(super) fn no_json_number(name: &str, digits: Option<&str>) -> (String, &'static str) {
+    let found = digits.map_or_else(String::new, |digits| format!(", found `{digits}`"));
+    (
+        format!("the value of parameter `{name}` must have numbers that JSON has{found}"),
+        "put it in quotes if it is a string",
+    )
 }
 
 /// Reads the text of an array or map parameter.

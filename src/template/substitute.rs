@@ -10,6 +10,7 @@ use crate::template::model::ParameterType;
 use crate::template::parameters::{Parameters, is_json_number};
 use crate::template::path::Path;
 use crate::template::reference::{Part, parts};
+use crate::yaml::scalar::is_non_finite;
 use crate::yaml::{Cursor, Data, Document, NodeId, Scalar, Value};
 
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
@@ -153,6 +154,11 @@ impl<'d> Substitution<'_, 'd> {
                     Replaced::Data(data) => value.set(data),
                     Replaced::Nothing => return true,
                 }
+            }
+            Data::Scalar(Scalar::Number(digits)) if is_non_finite(digits) => {
+                let message = format!("`{digits}` is no number in JSON, which clusters read");
+                let hint = format!("if it is a string, put it in quotes: `\"{digits}\"`");
+                self.error(spot, digits, message, Some(hint));
             }
             Data::Scalar(_) => {}
             Data::Sequence(items) => {

@@ -67,6 +67,17 @@ pub(crate) fn from_node(
     let is_object = root.get("apiVersion").is_some()
         && matches!(kind.as_ref(), "ParameterValues" | "ConfigMap");
     if !is_object {
+        if let Some(place) = root.get("kind").map(Cursor::place)
+            && root.get("apiVersion").is_some()
+            && root.get("metadata").is_some()
+        {
+            diagnostics.push(
+                Diagnostic::error(format!("expected values, found `kind: {kind}`"))
+                    .at(place)
+                    .hint("write each value as `NAME: value`, or all under `values` of `kind: ParameterValues`"),
+            );
+            return Vec::new();
+        }
         return from_mapping(root, diagnostics);
     }
     if let Some(meant) = root.get("template").filter(|meant| !meant.is_null()) {
@@ -96,7 +107,7 @@ pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -
         diagnostics.push(
             Diagnostic::error("expected a mapping from parameter names to values")
                 .at(mapping.place())
-                .hint("write each value as `NAME: value`"),
+                .hint("write each value as `NAME: value`; a file of lines `NAME=VALUE` is given by `--param-file`"),
         );
         return Vec::new();
     }

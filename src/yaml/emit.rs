@@ -217,6 +217,9 @@ pub(crate) fn flow(out: &mut String, value: &Value<'_>, style: Flow) {
 /// Writes `key: ` for the inside of braces.
 pub(crate) fn flow_key(out: &mut String, key: &str, style: Flow) {
     if style == Flow::Yaml {
+        if scalar::key_needs_explicit(key) {
+            out.push_str("? ");
+        }
         scalar::write_string(out, key, Context::FlowKey, None, 0, "\n");
     } else {
         scalar::write_json_string(out, key);

@@ -219,7 +219,7 @@ fn syntax_error(source: &Arc<Source>, error: &granit_parser::ScanError) -> Box<D
             .into();
     }
     Diagnostic::error(format!("not valid YAML: {text}"))
-        .maybe_hint(syntax_hint(source.text(), at).map(str::to_owned))
+        .maybe_hint(syntax_hint(&text, source.text(), at).map(str::to_owned))
         .at(place)
         .into()
 }
@@ -238,8 +238,72 @@ fn long_key(text: &str, at: usize) -> Option<Range<usize>> {
     (length > MAX_KEY_LENGTH).then(|| from..from + colon)
 }
 
+const TABS: &str = "indent with spaces: YAML takes no tabs there";
+
+/// What to do about characters, by a part of the parser's message.
+const SPELLINGS: &[(&str, &str)] = &[
+    ("tab", TABS),
+    (
+        "escape",
+        "in double quotes `\\` begins an escape: write `\\\\`, or use single quotes",
+    ),
+    ("anchor", "text that begins with `*` or `&` needs quotes"),
+    (
+        "unexpected character",
+        "text that begins with this character needs quotes",
+    ),
+    (
+        "after single-quoted",
+        "in single quotes, write a quote twice: `'it''s'`",
+    ),
+];
+
+/// The same about the order of lines and brackets.
+const SHAPES: &[(&str, &str)] = &[
+    (
+        "after double-quoted",
+        "put all of the text in the quotes (`\\\"` is one within), or a comma between two entries",
+    ),
+    (
+        "bracket",
+        "each `[` needs its `]`, each `{` its `}`; text that begins with one needs quotes",
+    ),
+    (
+        "flow",
+        "in braces and brackets, put commas between the entries, and close what is open",
+    ),
+    (
+        "':' indicator",
+        "close the bracket above it; text that begins with one needs quotes",
+    ),
+    ("<document start>", "put a line `---` between two documents"),
+    (
+        "sequence entries",
+        "begin a list on a line of its own; text that begins with `- ` needs quotes",
+    ),
+    (
+        "mapping values",
+        "begin all keys of a mapping in one column, with a blank behind each colon",
+    ),
+    (
+        "block",
+        "begin all keys of a mapping, and all dashes of a list, in one column",
+    ),
+];
+
+/// What is probably meant where the parser says `message`.
+fn syntax_hint(message: &str, text: &str, at: usize) -> Option<&'static str> {
+    let by = |hints: &[(&str, &'static str)]| {
+        let mut hints = hints.iter();
+        hints.find_map(|(part, hint)| message.contains(part).then_some(*hint))
+    };
+    by(SPELLINGS)
+        .or_else(|| line_hint(text, at))
+        .or_else(|| by(SHAPES))
+}
+
 /// What is probably meant, by the line an error is reported on and the one before it.
-fn syntax_hint(text: &str, at: usize) -> Option<&'static str> {
+fn line_hint(text: &str, at: usize) -> Option<&'static str> {
     let before = text.get(..at).unwrap_or(text);
     let above = before.trim_end_matches('\n').rfind('\n');
     let start = above.map_or(0, |newline| newline + 1);
@@ -253,7 +317,7 @@ fn syntax_hint(text: &str, at: usize) -> Option<&'static str> {
             .is_some_and(|blank| blank.contains('\t'))
     };
     if lines().any(is_tabbed) {
-        return Some("indent with spaces: YAML takes no tabs there");
+        return Some(TABS);
     }
     let in_braces = |line: &str| line.replace("${", "").contains(['{', '[']);
     if lines().any(|line| line.contains("${") && in_braces(line)) {
@@ -266,7 +330,9 @@ fn syntax_hint(text: &str, at: usize) -> Option<&'static str> {
     }
     let value = |line: &str| line.split_once(": ").map(|(_, value)| value.to_owned());
     let is_plain = |value: &str| !value.starts_with(['"', '\'', '{', '[']) && value.contains(": ");
+    let in_block = |line: &&str| !line.trim_start().starts_with(['{', '[']);
     lines()
+        .filter(in_block)
         .filter_map(value)
         .any(|value| is_plain(&value))
         .then_some("put a value that holds `: ` in quotes")

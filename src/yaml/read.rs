@@ -155,6 +155,7 @@ impl<'d> Cursor<'d> {
                 "expected {expected} behind the tag, found `{text}`"
             ))
             .at(self.place())
+            .hint("take the tag away, or write a value of its type")
             .into()
         };
         match tag {
@@ -378,6 +379,7 @@ impl<'d> Reader<'_> {
             return self.fail(
                 Diagnostic::error(format!("alias `{}` stands for itself", cursor.raw()))
                     .at(cursor.place())
+                    .hint("write out what it is to stand for")
                     .into(),
             );
         }
@@ -464,6 +466,7 @@ impl<'d> Reader<'_> {
                 self.fail(
                     Diagnostic::error("a merge key `<<` needs a mapping or a list of mappings")
                         .at(cursor.place())
+                        .hint("let it stand for one, as `<<: *defaults`, or put the key in quotes")
                         .into(),
                 );
                 return;

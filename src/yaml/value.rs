@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::yaml::node::NodeId;
+use crate::yaml::scalar::is_non_finite;
 
 /// A scalar as Kubernetes reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,6 +163,19 @@ impl<'s> Value<'s> {
         match &self.data {
             Data::Scalar(Scalar::String(text)) => Some(text),
             _ => None,
+        }
+    }
+
+    /// The first number in it that YAML has and JSON has not: `.inf` or `.nan`.
+    #[must_use]
+    pub fn non_finite(&self) -> Option<&str> {
+        match &self.data {
+            Data::Scalar(Scalar::Number(digits)) => {
+                Some(digits.as_ref()).filter(|digits| is_non_finite(digits))
+            }
+            Data::Scalar(_) => None,
+            Data::Sequence(items) => items.iter().find_map(Self::non_finite),
+            Data::Mapping(entries) => entries.iter().find_map(|(_, value)| value.non_finite()),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::diagnostic::Result;
 use crate::yaml::emit::Layout;
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
 use crate::yaml::parse::{ends_line, line_end, lines, next_line};
-use crate::yaml::scalar::Style;
+use crate::yaml::scalar::{Style, key_needs_explicit};
 use crate::yaml::value::{Data, Scalar, Value};
 
 use anchors::{check_aliases, has_merge_key, keep_anchors};
@@ -260,13 +260,15 @@ impl<'d> Rewrite<'d> {
         let text = self.document.slice(node.key.range());
         let alias = node.key_kind == KeyKind::Alias
             && (self.purpose == Purpose::Move || self.loses_anchor());
-        // A key of several lines depends on where it stands, and in braces takes no colon.
+        // A key of several lines depends on where it stands. In braces it takes no colon, nor does
+        // one that is too long.
         let (entry, start) = (node.entry as usize, node.key.start as usize);
-        let takes_no_colon = node.has(Flags::IN_FLOW)
-            && !is_one_line(self.document.slice(entry..node.key.end as usize))
-            && !part.is_null()
-            && self.behind_colon(node).is_none();
-        if takes_no_colon && entry < start {
+        let gets_colon =
+            node.has(Flags::IN_FLOW) && !part.is_null() && self.behind_colon(node).is_none();
+        let is_long = gets_colon && key_needs_explicit(key);
+        let takes_no_colon = is_long
+            || (gets_colon && !is_one_line(self.document.slice(entry..node.key.end as usize)));
+        if takes_no_colon && entry < start && !is_long {
             self.edit(entry, start, "");
         }
         let lines = takes_no_colon || (self.purpose == Purpose::Move && !is_one_line(text));

@@ -42,10 +42,23 @@ STRANGER = (
 )
 
 
-@case("kubectl kustomize refuses to write over an object that the Template has not made")
-def transformers_refuse(clients, place):
+def with_a_stranger(place):
+    """The example of transformers, with the stranger among its resources."""
     directory = copy(KUSTOMIZE / "transformers", place / "transformers")
     append(directory / "web.yaml", STRANGER)
+    return directory
+
+
+def makes_what_is_expected(clients, directory):
+    """Builds a directory with each kubectl."""
+    for kubectl in clients.kubectls:
+        result = clients.kustomize(kubectl, directory)
+        same_text(result.stdout, directory / "expected.yaml", kubectl)
+
+
+@case("kubectl kustomize refuses to write over an object that the Template has not made")
+def transformers_refuse(clients, place):
+    directory = with_a_stranger(place)
     result = clients.kustomize("kubectl", directory, fails=True)
     if b"Service mongodb" not in result.stderr or b"template.krm.dev/adopt" not in result.stderr:
         raise Failure("stderr does not say how to adopt the Service\n" + said(result))
@@ -53,8 +66,7 @@ def transformers_refuse(clients, place):
 
 @case("kubectl kustomize puts an object of the Template in place of one that it may adopt")
 def transformers_adopt(clients, place):
-    directory = copy(KUSTOMIZE / "transformers", place / "transformers")
-    append(directory / "web.yaml", STRANGER)
+    directory = with_a_stranger(place)
     edit(
         directory / "template.yaml",
         ("  annotations:\n", '  annotations:\n    template.krm.dev/adopt: "true"\n'),
@@ -84,18 +96,14 @@ def one_parameter(clients, place):
     )
     for patches in ONE_PARAMETER.values():
         write(directory / "template/kustomization.yaml", "resources: [../base]\n" + patches)
-        for kubectl in clients.kubectls:
-            result = clients.kustomize(kubectl, directory)
-            same_text(result.stdout, directory / "expected.yaml", kubectl)
+        makes_what_is_expected(clients, directory)
 
 
 @case("kubectl kustomize merges the instances of a TemplateInstance by name")
 def instances(clients, place):
     directory = copy(CASES_FOLDER / "instances", place / "instances")
     shutil.copy(OPENAPI, directory)
-    for kubectl in clients.kubectls:
-        result = clients.kustomize(kubectl, directory)
-        same_text(result.stdout, directory / "expected.yaml", kubectl)
+    makes_what_is_expected(clients, directory)
 
 
 @case("kubectl kustomize patches Kubernetes's own kinds as without our openapi.json")
@@ -116,9 +124,7 @@ def kubernetes(clients, place):
 @case("kubectl kustomize merges, replaces and renames what the Template asks it to")
 def annotations(clients, _place):
     directory = CASES_FOLDER / "annotations"
-    for kubectl in clients.kubectls:
-        result = clients.kustomize(kubectl, directory)
-        same_text(result.stdout, directory / "expected.yaml", kubectl)
+    makes_what_is_expected(clients, directory)
 
 
 @case("kpt and kubectl kustomize make the same objects, but for the annotation of kpt's")

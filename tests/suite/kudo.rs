@@ -117,10 +117,10 @@ impl Case {
         Ok(values.cloned().unwrap_or_default())
     }
 
-    fn check_fails(&self, arguments: &[&str], message: &str) -> Result<(), Failed> {
+    fn check_fails(&self, arguments: &[&str], exit: &str, message: &str) -> Result<(), Failed> {
         let output = self.run(arguments, &[])?;
         let stderr = String::from_utf8_lossy(&output.stderr);
-        if output.exit == "1" && stderr.contains(message) {
+        if output.exit == exit && stderr.contains(message) {
             return Ok(());
         }
         let exit = output.exit;
@@ -322,7 +322,7 @@ fn files_that_were_really_passed(corpus: &Path) -> Result<(), Failed> {
         ),
     ] {
         let path = path(name);
-        case.check_fails(&["-P", &path], &format!("{path}:{line}:"))?;
+        case.check_fails(&["-P", &path], "1", &format!("{path}:{line}:"))?;
     }
     // Parameters of another operator, and a list of parameters in place of values.
     for (name, message) in [
@@ -335,7 +335,7 @@ fn files_that_were_really_passed(corpus: &Path) -> Result<(), Failed> {
             "the Template has no parameter `parameters`",
         ),
     ] {
-        case.check_fails(&["-P", &path(name)], message)?;
+        case.check_fails(&["-P", &path(name)], "1", message)?;
     }
     Ok(())
 }
@@ -390,7 +390,7 @@ fn cases_of_files(corpus: &Path) -> Result<(), Failed> {
         let arguments: Vec<String> = files.chain(values).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         if one["error"].is_string() {
-            case.check_fails(&arguments, "error: ")?;
+            case.check_fails(&arguments, "1", "error: ")?;
             continue;
         }
         let found = case.values(&arguments, &[])?;
@@ -425,7 +425,7 @@ fn cases_of_arguments(corpus: &Path) -> Result<(), Failed> {
             Value::Null if argument.ends_with('=') => {
                 check("foo", &case.values(&[&argument], &[])?["foo"], &"".into())?;
             }
-            Value::Null => case.check_fails(&[&argument], "error: ")?,
+            Value::Null => case.check_fails(&[&argument], "2", "error: ")?,
             pair => check("foo", &case.values(&[&argument], &[])?["foo"], &pair[1])?,
         }
     }
@@ -440,7 +440,7 @@ fn cases_of_types(corpus: &Path) -> Result<(), Failed> {
             // KUDO takes any YAML for a map, we only maps.
             let is_other = kind == "map" && !(one[1].is_object() || one[1].is_null());
             if one[2] == true || is_other {
-                case.check_fails(&[&argument], &format!("is not of the type {kind}"))?;
+                case.check_fails(&[&argument], "1", &format!("is not of the type {kind}"))?;
             } else {
                 check(
                     &argument,

@@ -19,6 +19,7 @@ mod program;
 mod rules;
 mod schema;
 mod selection;
+mod source_map;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         rules::trials(),
         selection::trials(),
         schema::trials(),
+        source_map::trials(),
     ]
     .into_iter()
     .flatten()

@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("manners/reference_is_current", reference),
         Trial::test("manners/every_command_has_a_help_case", help_cases),
         Trial::test("manners/completions_know_every_command", completions),
+        Trial::test("manners/bash_completes_options_and_values", bash),
         Trial::test("manners/every_command_has_a_manual_page", manual_pages),
         Trial::test("manners/the_version_names_a_commit_or_none", version),
         Trial::test("manners/a_broken_pipe_is_silent", broken_pipe),
@@ -80,6 +81,34 @@ fn completions() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// What a real bash makes of its script, as far as there is one.
+fn bash() -> Result<(), Failed> {
+    const ASK: &str = r#"
+        ask() {
+            COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+            _krm__template "$1" "${@: -1}" "${@: -2:1}"
+            echo "${COMPREPLY[*]}"
+        }
+        ask krm-template pro
+        ask krm-template process --out
+        ask krm-template process -o ""
+        ask krm-template parameters -o s
+        ask krm-template lint --disable unu
+    "#;
+    let script = stdout(&["completion", "bash"])?;
+    let Ok(output) = Command::new("bash")
+        .args(["--norc", "-c", &(script + ASK)])
+        .output()
+    else {
+        return Ok(());
+    };
+    let expected = "process\n--output --output-dir\nyaml json list resourcelist name template\nschema\nunused-parameter\n";
+    match diff(&output.stdout, expected.as_bytes()) {
+        None => Ok(()),
+        Some(diff) => Err(diff.into()),
+    }
 }
 
 fn manual_pages() -> Result<(), Failed> {

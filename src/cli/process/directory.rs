@@ -56,29 +56,41 @@ fn file(object: &Object<'_>, format: Format, found: &mut Diagnostics) -> Option<
             Position::Document,
         ))?,
     };
-    let part = |keys: &[&str]| object.value.str_at(keys).unwrap_or_default();
-    let (kind, namespace) = (part(&["kind"]), part(&["metadata", "namespace"]));
-    let name = match part(&["metadata", "name"]) {
-        "" => part(&["metadata", "generateName"]),
-        name => name,
-    };
+    let (kind, namespace, name) = names(&object.value);
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    Some(File {
+        path: path(&object.value, format),
+        text,
+        object: format!("{kind} {namespace}{slash}{name}"),
+        group: group_of(&object.value),
+    })
+}
+
+/// The path of an object's file in the folder, with `/`.
+pub(super) fn path(object: &Value<'_>, format: Format) -> String {
+    let (kind, namespace, name) = names(object);
     let extension = if format == Format::Json {
         "json"
     } else {
         "yaml"
     };
     let slash = if namespace.is_empty() { "" } else { "/" };
-    Some(File {
-        path: format!(
-            "{}{slash}{}_{}.{extension}",
-            safe(namespace),
-            safe(kind).to_lowercase(),
-            safe(name)
-        ),
-        text,
-        object: format!("{kind} {namespace}{slash}{name}"),
-        group: group_of(&object.value),
-    })
+    format!(
+        "{}{slash}{}_{}.{extension}",
+        safe(namespace),
+        safe(kind).to_lowercase(),
+        safe(name)
+    )
+}
+
+/// Kind, namespace and name of an object.
+fn names<'o>(object: &'o Value<'_>) -> (&'o str, &'o str, &'o str) {
+    let part = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
+    let name = match part(&["metadata", "name"]) {
+        "" => part(&["metadata", "generateName"]),
+        name => name,
+    };
+    (part(&["kind"]), part(&["metadata", "namespace"]), name)
 }
 
 fn group_of(object: &Value<'_>) -> String {

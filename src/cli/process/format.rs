@@ -1,5 +1,7 @@
 //! What `-o` takes.
 
+use clap::builder::PossibleValue;
+
 use crate::suggest::closest;
 use crate::template::Format;
 
@@ -12,13 +14,38 @@ pub(super) enum OutputFormat {
     Template,
 }
 
-const NAMES: &[(&str, OutputFormat)] = &[
-    ("yaml", OutputFormat::Objects(Format::Yaml)),
-    ("json", OutputFormat::Objects(Format::Json)),
-    ("list", OutputFormat::Objects(Format::List)),
-    ("resourcelist", OutputFormat::Objects(Format::ResourceList)),
-    ("name", OutputFormat::Objects(Format::Name)),
-    ("template", OutputFormat::Template),
+/// The names, with what each prints.
+const NAMES: &[(&str, OutputFormat, &str)] = &[
+    (
+        "yaml",
+        OutputFormat::Objects(Format::Yaml),
+        "A stream of documents",
+    ),
+    (
+        "json",
+        OutputFormat::Objects(Format::Json),
+        "A `v1` List in JSON",
+    ),
+    (
+        "list",
+        OutputFormat::Objects(Format::List),
+        "A `v1` List in YAML",
+    ),
+    (
+        "resourcelist",
+        OutputFormat::Objects(Format::ResourceList),
+        "A ResourceList, as functions read it",
+    ),
+    (
+        "name",
+        OutputFormat::Objects(Format::Name),
+        "A line for each object",
+    ),
+    (
+        "template",
+        OutputFormat::Template,
+        "The Template with its objects expanded and the values that went into them",
+    ),
 ];
 
 /// What `oc` prints by a language of its own, by how it begins.
@@ -26,7 +53,7 @@ const LANGUAGES: &[&str] = &["jsonpath", "go-template", "custom-columns"];
 
 impl OutputFormat {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        if let Some((_, format)) = NAMES.iter().find(|(name, _)| *name == text) {
+        if let Some((_, format, _)) = NAMES.iter().find(|(name, ..)| *name == text) {
             return Ok(*format);
         }
         if let Some(language) = LANGUAGES.iter().find(|name| text.starts_with(**name)) {
@@ -34,11 +61,19 @@ impl OutputFormat {
                 "`{language}` is not supported; choose from JSON: `-o json | jq …`"
             ));
         }
-        let names = NAMES.iter().map(|(name, _)| *name);
+        let names = NAMES.iter().map(|(name, ..)| *name);
         Err(match closest(text, names.clone()) {
             Some(known) => format!("did you mean `{known}`?"),
             None => format!("use one of {}", names.collect::<Vec<_>>().join(", ")),
         })
+    }
+
+    /// What shells and `--help` offer.
+    pub(super) fn words() -> Vec<PossibleValue> {
+        let words = NAMES.iter();
+        words
+            .map(|(name, _, help)| PossibleValue::new(*name).help(*help))
+            .collect()
     }
 
     pub(super) const fn format(self) -> Option<Format> {

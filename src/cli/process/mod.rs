@@ -3,25 +3,22 @@
 mod diff;
 mod directory;
 mod format;
-mod inputs;
 mod mask;
 mod output;
+mod source_map;
 mod tables;
-mod targets;
-mod values;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use self::format::OutputFormat;
-use self::inputs::Inputs;
 use self::mask::Secrets;
 use self::output::Output;
-use crate::cli::{Console, FAILED, OK, USAGE, io};
+use self::source_map::SourceMap;
+use crate::cli::expansion::{self, Expansion, Expansions};
+use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::function::items::Input;
-use crate::function::plan::{self, Whence};
-use crate::template::{self, Format, Generation, Options};
-use crate::yaml::Document;
+use crate::template::Format;
 
 /// Expands the Template in a file and prints its objects
 ///
@@ -33,64 +30,17 @@ use crate::yaml::Document;
     reason = "each is an option, and they are independent"
 )]
 pub(super) struct Arguments {
-    /// The file that holds the Template, as YAML or JSON; `-` for standard input
-    ///
-    /// It may also hold a TemplateInstance, and each ConfigMap and Secret that it takes values from;
-    /// or these stand in files of their own, each given by another `-f`.
-    #[arg(short, long, value_name = "FILE", required = true)]
-    filename: Vec<String>,
+    #[command(flatten)]
+    expansion: expansion::Arguments,
 
-    /// Values of parameters: the same as `-p NAME=VALUE`
-    #[arg(value_name = "NAME=VALUE")]
-    values: Vec<String>,
-
-    /// The value of a parameter; wins over all others; the last one of a name counts
+    /// How to print the objects
     #[arg(
-        short = 'p',
-        long = "parameter",
-        alias = "param",
-        value_name = "NAME=VALUE"
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "yaml",
+        value_parser = Suggested { parser: OutputFormat::parse, words: OutputFormat::words }
     )]
-    assignments: Vec<String>,
-
-    /// A YAML or JSON file with `NAME: value` entries; of several files the later ones win
-    #[arg(short = 'P', long = "parameter-file", value_name = "FILE")]
-    parameter_files: Vec<String>,
-
-    /// A file with `NAME=VALUE` lines, as `oc process` reads it; of several files the first wins
-    #[arg(long = "param-file", value_name = "FILE")]
-    env_files: Vec<String>,
-
-    /// Take values from the environment: that of the variable `PREFIX_NAME` for the parameter NAME
-    #[arg(long, value_name = "PREFIX_", value_parser = prefix)]
-    env: Option<String>,
-
-    /// The bytes of a file as the value of a parameter; in base64 if that is its type
-    #[arg(long = "parameter-from-file", value_name = "NAME=FILE")]
-    value_files: Vec<String>,
-
-    /// Labels to put on all objects, as `key=value,key=value`; they win over the Template's own
-    #[arg(short, long, value_name = "LABELS")]
-    labels: Vec<String>,
-
-    /// The namespace of objects that name none, where their kind belongs to one
-    #[arg(short, long)]
-    namespace: Option<String>,
-
-    /// Keep the namespaces of an OpenShift Template, which `oc process` removes
-    #[arg(long)]
-    keep_namespace: bool,
-
-    /// Of a TemplateInstance, only this one of its instances
-    #[arg(long, value_name = "NAME")]
-    instance: Option<String>,
-
-    /// How to print the objects: yaml, json, list, resourcelist, name or template
-    ///
-    /// `yaml` is a stream of documents, `json` one `v1` List; `list` is a `v1` List in YAML,
-    /// `resourcelist` a ResourceList as functions read it, `name` a line for each object, and
-    /// `template` the Template with its objects expanded and the values that went into them.
-    #[arg(short, long, value_name = "FORMAT", default_value = "yaml", value_parser = OutputFormat::parse)]
     output: OutputFormat,
 
     /// With `-o json`: print the objects one after another, not as a List
@@ -98,7 +48,12 @@ pub(super) struct Arguments {
     raw: bool,
 
     /// Write each object to a file of its own in this folder; files that stay the same are left alone
-    #[arg(long, value_name = "DIR", conflicts_with = "raw")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "raw",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     output_dir: Option<String>,
 
     /// Show what would change in this file or folder, as a unified diff, and write nothing
@@ -109,25 +64,28 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE|DIR", conflicts_with_all = ["raw", "output_dir"])]
     diff_against: Option<String>,
 
+    /// Write to this file where each field of the objects came from, as JSON
+    ///
+    /// For each object, in the order they are printed, and each of its fields: the file, line and
+    /// column it is written at, what put it there, and the parameters that went into it, without
+    /// their values. `-` is standard output, if the objects go to files. docs/process.md describes
+    /// the format.
+    #[arg(long, value_name = "FILE", conflicts_with = "diff_against")]
+    source_map: Option<String>,
+
     /// List the parameters of the Template and do nothing else
     #[arg(long, conflicts_with_all = [
         "values", "assignments", "parameter_files", "env_files", "env", "value_files", "labels",
-        "namespace", "instance", "output", "raw", "output_dir", "diff_against", "dump_parameters",
-        "template",
+        "namespace", "instance", "output", "raw", "output_dir", "diff_against", "source_map",
+        "dump_parameters", "template",
     ])]
     parameters: bool,
 
     /// Show the value of each parameter and where it comes from, and do nothing else
-    #[arg(long, conflicts_with_all = ["output", "raw", "output_dir", "diff_against"])]
+    #[arg(long, conflicts_with_all = [
+        "output", "raw", "output_dir", "diff_against", "source_map",
+    ])]
     dump_parameters: bool,
-
-    /// Leave values out, with a warning, that are for no parameter of the Template
-    #[arg(long)]
-    ignore_unknown_parameters: bool,
-
-    /// Take a reference to a parameter that is not declared for an error
-    #[arg(long)]
-    strict: bool,
 
     /// Taken for the sake of `oc process --local`: nothing is ever fetched here
     #[arg(long)]
@@ -155,35 +113,20 @@ impl Arguments {
     }
 }
 
-/// Of an empty prefix every variable would be a value.
-fn prefix(text: &str) -> std::result::Result<String, String> {
-    if text.is_empty() {
-        return Err(
-            "a prefix tells variables that are values from all others, as `APP_`".to_owned(),
-        );
-    }
-    Ok(text.to_owned())
-}
-
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    if let Err(diagnostic) = usage(arguments) {
-        console.report(&Diagnostics::from(diagnostic));
+    let misused = usage(arguments).map_or_else(Diagnostics::from, |()| arguments.expansion.check());
+    if misused.has_errors() {
+        console.report(&misused);
         return Ok(USAGE);
     }
     let mut diagnostics = Diagnostics::new();
-    let mut made = None;
-    if let Some(inputs) = Inputs::read(arguments, console, &mut diagnostics) {
-        let done = inputs.with_documents(&|documents| {
-            let mut found = Diagnostics::new();
-            let made = process(arguments, &inputs, documents, &mut found);
-            found.dedup();
-            (made, found)
-        });
-        let (done, found) = done.unwrap_or_else(|errors| (None, errors));
-        diagnostics.append(found);
-        made = done;
-    }
-    let made = made.filter(|_| !diagnostics.has_errors());
+    let others = arguments.diff_against.as_slice();
+    let made = arguments.expansion.read(
+        others,
+        console,
+        &mut diagnostics,
+        &|expansions, diagnostics| process(arguments, expansions, diagnostics),
+    );
     if let Some(path) = &arguments.diff_against {
         let diff = made.and_then(|made| {
             diff::against(path, made.output, &made.secrets, console, &mut diagnostics)
@@ -197,6 +140,10 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     };
     for message in made.messages {
         console.say(message.trim_end());
+    }
+    // First, so that nothing is applied whose map is missing.
+    if let (Some(path), Some(map)) = (&arguments.source_map, &made.source_map) {
+        io::write(path, &map.to_json()?)?;
     }
     made.output
         .write(arguments.output_dir.as_deref(), console)?;
@@ -223,14 +170,12 @@ fn usage(arguments: &Arguments) -> Result<()> {
         .hint("the file with the Template is given by `-f`")
         .into());
     }
-    if let Some(name) = arguments.values.iter().find(|value| !value.contains('=')) {
-        return Err(Diagnostic::error(format!(
-            "`{name}` names a Template that is stored in a cluster, and none is asked"
-        ))
-        .hint("give the file with the Template by `-f`")
-        .hint(format!(
-            "if it is the value of a parameter, write `NAME={name}`"
-        ))
+    if arguments.source_map.as_deref() == Some("-") && arguments.output_dir.is_none() {
+        return Err(Diagnostic::error(
+            "`--source-map -` writes to standard output, where the objects go",
+        )
+        .hint("give the map a file, or the objects a folder by `--output-dir`")
+        .hint("to look at one object, use `krm-template explain`")
         .into());
     }
     let is_text = |format| matches!(format, Format::Yaml | Format::Json);
@@ -256,88 +201,53 @@ struct Made {
     messages: Vec<String>,
     /// What a diff must not show.
     secrets: Secrets,
+    /// Where the fields came from, if that is asked for.
+    source_map: Option<SourceMap>,
 }
 
 /// Makes the output and collects the messages of the Templates.
 fn process(
     arguments: &Arguments,
-    inputs: &Inputs,
-    documents: &[&Document],
+    expansions: &Expansions<'_>,
     diagnostics: &mut Diagnostics,
-) -> Option<Made> {
-    let roots = documents.iter().flat_map(|document| document.roots());
-    let objects: Vec<Input<'_>> = roots.filter_map(Input::of_document).collect();
-    let objects = plan::Inputs::of(&objects, Whence::Files);
-    let instance = arguments.instance.as_deref();
-    let targets = targets::read(documents, &objects, instance, diagnostics)?;
-    let labels = labels(&arguments.labels, diagnostics);
+) -> Made {
     let mut made = Made {
         output: Output::new(arguments),
         messages: Vec::new(),
         secrets: Secrets::default(),
+        source_map: arguments.source_map.as_ref().map(|_| SourceMap::default()),
     };
     if arguments.parameters {
-        for template in &targets.templates {
+        for template in expansions.templates() {
             made.output.declare(template);
         }
-        return Some(made);
+        return made;
     }
-    let has_failed = diagnostics.has_errors();
-    for target in &targets.list {
-        let Some(template) = targets.templates.get(target.template) else {
-            continue;
-        };
-        let mut found = Diagnostics::new();
-        let given = values::given(arguments, inputs, &targets, target, &mut found);
-        let namespace = arguments.namespace.as_ref().or(target.namespace.as_ref());
-        let options = Options {
-            labels: [target.labels.as_slice(), &labels].concat(),
-            namespace: namespace.cloned(),
-            ignore_unknown_parameters: arguments.ignore_unknown_parameters,
-            strict: arguments.strict,
-            require_name: false,
-            keep_namespace: arguments.keep_namespace,
-            generation: Generation::Random,
-        };
-        if !has_failed && !found.has_errors() {
-            let name = &target.name;
-            let message = made
-                .output
-                .add(name, template, &given, &options, &mut found);
-            made.messages.extend(message);
-            if arguments.diff_against.is_some() {
-                let unheard = &mut Diagnostics::new();
-                let traced = template::trace(template, &given, &options, unheard, |_| ());
-                for object in traced.iter().flat_map(|(objects, ())| objects) {
-                    made.secrets.add(object);
-                }
-            }
+    let traces = arguments.diff_against.is_some() || arguments.source_map.is_some();
+    expansions.each(diagnostics, |expansion, found| {
+        let message = made.output.add(&expansion, found);
+        made.messages.extend(message);
+        if traces {
+            made.trace(&expansion);
         }
-        if let Some(place) = &target.place {
-            found.relate(place, &format!("for the instance `{}`", target.name));
-        }
-        diagnostics.append(found);
-    }
+    });
     made.output.check(diagnostics);
-    Some(made)
+    made
 }
 
-/// Reads `key=value,key=value`.
-fn labels(arguments: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, String)> {
-    arguments
-        .iter()
-        .flat_map(|argument| argument.split(','))
-        .filter_map(|label| diagnostics.take(one_label(label)))
-        .collect()
-}
-
-fn one_label(label: &str) -> Result<(String, String)> {
-    match label.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() && !value.contains('=') => {
-            Ok((key.trim().to_owned(), value.to_owned()))
+impl Made {
+    /// Keeps in mind where the fields of the objects came from.
+    fn trace(&mut self, expansion: &Expansion<'_>) {
+        // All there is to say was said when the objects were made.
+        let unheard = &mut Diagnostics::new();
+        let Some(trace) = expansion.trace(unheard) else {
+            return;
+        };
+        for object in &trace.objects {
+            self.secrets.add(object);
         }
-        _ => Err(Diagnostic::error(format!("`{label}` is no label"))
-            .hint("write it as `key=value`")
-            .into()),
+        if let Some(map) = &mut self.source_map {
+            map.add(expansion, &trace, self.output.file_format());
+        }
     }
 }

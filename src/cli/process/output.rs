@@ -1,12 +1,13 @@
 //! What there is to write: objects, files, Templates or tables.
 
+use crate::cli::expansion::Expansion;
 use crate::cli::process::Arguments;
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::format::OutputFormat;
 use crate::cli::process::tables;
 use crate::cli::{Console, io};
 use crate::diagnostic::Diagnostics;
-use crate::template::{self, Format, Given, Options, Printer, Template};
+use crate::template::{self, Format, Printer, Template};
 
 /// What the arguments ask for, as far as it is made.
 pub(super) enum Output {
@@ -44,16 +45,20 @@ impl Output {
         }
     }
 
-    /// Adds what `template` makes for the instance `name`. Returns its message, if there is one to
-    /// be told.
+    /// Adds what an expansion makes. Returns the message of its Template, if there is one to be
+    /// told.
     pub(super) fn add(
         &mut self,
-        name: &str,
-        template: &Template<'_>,
-        given: &[Given],
-        options: &Options<'_>,
+        expansion: &Expansion<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<String> {
+        let Expansion {
+            instance,
+            template,
+            given,
+            options,
+            ..
+        } = expansion;
         match self {
             Self::Objects(printer) => return printer.add(template, given, options, diagnostics),
             Self::Files(format, files) => {
@@ -64,10 +69,18 @@ impl Output {
             }
             Self::Tables(tables) => {
                 let table = tables::in_force(template, given, options, diagnostics);
-                tables.extend(table.map(|table| (name.to_owned(), table)));
+                tables.extend(table.map(|table| ((*instance).to_owned(), table)));
             }
         }
         None
+    }
+
+    /// The format of the files, if there is one for each object.
+    pub(super) const fn file_format(&self) -> Option<Format> {
+        match self {
+            Self::Files(format, _) => Some(*format),
+            _ => None,
+        }
     }
 
     /// Reports what is wrong with all of it together.

@@ -9,7 +9,8 @@ use crate::source::Place;
 use crate::suggest::closest;
 use crate::template::dialect::{Dialect, OPENSHIFT_GROUP};
 use crate::template::generate;
-use crate::yaml::{Cursor, DuplicateKeys, Kind, Scalar};
+use crate::template::parameters::no_json_number;
+use crate::yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value};
 
 /// The type a parameter's value must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -240,6 +241,20 @@ fn check_default(parameter: &Parameter<'_>, found: &mut Diagnostics) {
                 } else {
                     "declare it with `type: map`"
                 }),
+            );
+            return;
+        }
+        let data = value.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+        if let Some(digits) = data.as_ref().and_then(Value::non_finite) {
+            let may_show = parameter.may_show();
+            let (message, hint) =
+                no_json_number(&parameter.name, Some(digits).filter(|_| may_show));
+            found.push(
+                Diagnostic::error(message)
+                    .at(value.place())
+                    .conceal(!may_show)
+                    .field(field)
+                    .hint(hint),
             );
         }
         return;

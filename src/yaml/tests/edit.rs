@@ -568,6 +568,26 @@ fn one_text_has_one_editor() {
     assert_eq!(error.message, "two editors change the same text");
 }
 
+#[test]
+fn a_long_key_in_braces_gets_a_question_mark() {
+    let key = "k".repeat(1_025);
+    for (before, old) in [("a: {b: 1}\n", "b"), ("- {x: {'b': 1}}\n", "b")] {
+        let document = Document::parse(&Source::new("test", before)).unwrap();
+        let root = document.roots().next().unwrap();
+        let mut editor = Editor::new(root).unwrap();
+        let path = if before.starts_with('-') {
+            FieldPath::root().index(0).key("x")
+        } else {
+            FieldPath::root().key("a")
+        };
+        editor.rename(&path.clone().key(old), &key).unwrap();
+        let other = path.key(format!("{key}2"));
+        editor.insert(&other, "v", Spot::End).unwrap();
+        let text = editor.finish().unwrap().to_string();
+        assert_eq!(text.matches("? ").count(), 2, "{text}");
+    }
+}
+
 #[track_caller]
 fn check_append(before: &str, objects: &[&str], after: &str) {
     let document = Document::parse(&Source::new("test", before)).unwrap();

@@ -32,6 +32,11 @@ impl<'d> Rewrite<'d> {
         } else {
             Context::Key
         };
+        let entry = node.entry as usize;
+        let is_explicit = self.document.slice(entry..entry + 1) == "?";
+        if context == Context::FlowKey && scalar::key_needs_explicit(key) && !is_explicit {
+            self.edit(entry, entry, "? ");
+        }
         scalar::write_string(&mut out, key, context, keep, 0, self.layout.eol);
         if ends_line(self.document.text(), node.key.end as usize) {
             // A block scalar: its text ends with its last line.

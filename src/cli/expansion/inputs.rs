@@ -1,0 +1,109 @@
+//! The texts of all files that the arguments name.
+
+use std::sync::Arc;
+
+use crate::cli::Console;
+use crate::cli::expansion::Arguments;
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::source::Source;
+use crate::template::env_file;
+use crate::yaml::Document;
+
+/// The texts of all files.
+pub(super) struct Inputs {
+    pub(super) templates: Vec<Arc<Source>>,
+    pub(super) parameter_files: Vec<Arc<Source>>,
+    pub(super) env_files: Vec<Arc<Source>>,
+    /// The parameters whose values are files, with the bytes of these.
+    pub(super) value_files: Vec<(String, Vec<u8>)>,
+}
+
+impl Inputs {
+    /// Reads all files; nothing if one of them cannot be read. `others` are read elsewhere.
+    pub(super) fn read(
+        arguments: &Arguments,
+        others: &[String],
+        console: Console,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
+        let value_files: Vec<(String, String)> = arguments
+            .value_files
+            .iter()
+            .filter_map(|argument| diagnostics.take(value_file(argument)))
+            .collect();
+        let paths = [
+            &arguments.filename,
+            &arguments.parameter_files,
+            &arguments.env_files,
+        ];
+        let paths = paths.into_iter().flatten();
+        let paths = paths.chain(value_files.iter().map(|(_, path)| path));
+        let paths = paths.chain(others);
+        if paths.filter(|path| *path == "-").count() > 1 {
+            diagnostics.push(
+                Diagnostic::error(
+                    "`-` is there more than once, and standard input can be read only once",
+                )
+                .hint("put one of the two in a file"),
+            );
+            return None;
+        }
+        let mut read = |paths: &[String]| -> Vec<Arc<Source>> {
+            let sources = paths.iter().map(|path| console.read(path));
+            sources
+                .filter_map(|source| diagnostics.take(source))
+                .collect()
+        };
+        let templates = read(&arguments.filename);
+        let parameter_files = read(&arguments.parameter_files);
+        let env_files = read(&arguments.env_files);
+        let value_files = value_files
+            .into_iter()
+            .filter_map(|(name, path)| Some((name, diagnostics.take(console.read_bytes(&path))?)))
+            .collect();
+        (!diagnostics.has_errors()).then_some(Self {
+            templates,
+            parameter_files,
+            env_files,
+            value_files,
+        })
+    }
+
+    /// Lets `run` have the documents of all files in `templates`.
+    pub(super) fn with_documents<T>(
+        &self,
+        run: &dyn Fn(&[&Document]) -> T,
+    ) -> Result<T, Diagnostics> {
+        nested(&self.templates, &[], run)
+    }
+}
+
+/// Reads `NAME=FILE`.
+pub(super) fn value_file(argument: &str) -> Result<(String, String)> {
+    env_file::parse_assignment(argument).map_err(|error| {
+        Diagnostic::error(error.message)
+            .hint("write it as `NAME=FILE`")
+            .into()
+    })
+}
+
+/// Reads the first of `sources`, and the others inside, where those before are still there.
+fn nested<T>(
+    sources: &[Arc<Source>],
+    before: &[&Document],
+    run: &dyn Fn(&[&Document]) -> T,
+) -> Result<T, Diagnostics> {
+    let Some((first, others)) = sources.split_first() else {
+        return Ok(run(before));
+    };
+    let done = Document::read_with(first, |document| {
+        nested(others, &[before, &[document]].concat(), run)
+    });
+    done.unwrap_or_else(|error| {
+        let mut errors = Diagnostics::from(error);
+        for source in others {
+            errors.take(Document::parse(source));
+        }
+        Err(errors)
+    })
+}

@@ -1,0 +1,316 @@
+//! What is expanded, and with what: the arguments that `process` and `explain` have in common.
+
+mod inputs;
+mod targets;
+mod values;
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use serde::Serialize;
+
+use self::inputs::Inputs;
+use self::targets::{Target, Targets};
+use crate::cli::Console;
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
+use crate::function::items::Input;
+use crate::function::plan::{self, Whence};
+use crate::lint;
+use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
+use crate::yaml::Document;
+
+/// Which Template is expanded, and with what values.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct Arguments {
+    /// The file that holds the Template, as YAML or JSON; `-` for standard input
+    ///
+    /// It may also hold a TemplateInstance, and each ConfigMap and Secret that it takes values from;
+    /// or these stand in files of their own, each given by another `-f`.
+    #[arg(short, long, value_name = "FILE", required = true)]
+    filename: Vec<String>,
+
+    /// Values of parameters: the same as `-p NAME=VALUE`
+    #[arg(value_name = "NAME=VALUE")]
+    values: Vec<String>,
+
+    /// The value of a parameter; wins over all others; the last one of a name counts
+    #[arg(
+        short = 'p',
+        long = "parameter",
+        alias = "param",
+        value_name = "NAME=VALUE"
+    )]
+    assignments: Vec<String>,
+
+    /// A YAML or JSON file with `NAME: value` entries; of several files the later ones win
+    #[arg(short = 'P', long = "parameter-file", value_name = "FILE")]
+    parameter_files: Vec<String>,
+
+    /// A file with `NAME=VALUE` lines, as `oc process` reads it; of several files the first wins
+    #[arg(long = "param-file", value_name = "FILE")]
+    env_files: Vec<String>,
+
+    /// Take values from the environment: that of the variable `PREFIX_NAME` for the parameter NAME
+    #[arg(long, value_name = "PREFIX_", value_parser = prefix)]
+    env: Option<String>,
+
+    /// The bytes of a file as the value of a parameter; in base64 if that is its type
+    #[arg(long = "parameter-from-file", value_name = "NAME=FILE")]
+    value_files: Vec<String>,
+
+    /// Labels to put on all objects, as `key=value,key=value`; they win over the Template's own
+    #[arg(short, long, value_name = "LABELS")]
+    labels: Vec<String>,
+
+    /// The namespace of objects that name none, where their kind belongs to one
+    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
+    namespace: Option<String>,
+
+    /// Keep the namespaces of an OpenShift Template, which `oc process` removes
+    #[arg(long)]
+    keep_namespace: bool,
+
+    /// Of a TemplateInstance, only this one of its instances
+    #[arg(long, value_name = "NAME")]
+    instance: Option<String>,
+
+    /// Leave values out, with a warning, that are for no parameter of the Template
+    #[arg(long)]
+    ignore_unknown_parameters: bool,
+
+    /// Take a reference to a parameter that is not declared for an error
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Of an empty prefix every variable would be a value.
+fn prefix(text: &str) -> std::result::Result<String, String> {
+    if text.is_empty() {
+        return Err(
+            "a prefix tells variables that are values from all others, as `APP_`".to_owned(),
+        );
+    }
+    Ok(text.to_owned())
+}
+
+impl Arguments {
+    /// Says what is wrong with the arguments themselves and not for clap to find.
+    pub(super) fn check(&self) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        if let Some(name) = self.values.iter().find(|value| !value.contains('=')) {
+            found.push(
+                Diagnostic::error(format!(
+                    "`{name}` names a Template that is stored in a cluster, and none is asked"
+                ))
+                .hint("give the file with the Template by `-f`")
+                .hint(format!(
+                    "if it is the value of a parameter, write `NAME={name}`"
+                )),
+            );
+            return found;
+        }
+        for argument in self.values.iter().chain(&self.assignments) {
+            found.take(values::assignment(argument));
+        }
+        for argument in &self.value_files {
+            found.take(inputs::value_file(argument));
+        }
+        labels(&self.labels, &mut found);
+        found
+    }
+
+    /// Reads all files and lets `run` have what is expanded; nothing if there are errors. `others`
+    /// are further files that are read, of which one may be standard input.
+    pub(super) fn read<T>(
+        &self,
+        others: &[String],
+        console: Console,
+        diagnostics: &mut Diagnostics,
+        run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
+    ) -> Option<T> {
+        let inputs = Inputs::read(self, others, console, diagnostics)?;
+        let done = inputs.with_documents(&|documents| {
+            let mut found = Diagnostics::new();
+            let made = self.find(&inputs, documents, &mut found, run);
+            found.dedup();
+            (made, found)
+        });
+        let (made, found) = done.unwrap_or_else(|errors| (None, errors));
+        diagnostics.append(found);
+        made.filter(|_| !diagnostics.has_errors())
+    }
+
+    fn find<T>(
+        &self,
+        inputs: &Inputs,
+        documents: &[&Document],
+        diagnostics: &mut Diagnostics,
+        run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
+    ) -> Option<T> {
+        let roots = documents.iter().flat_map(|document| document.roots());
+        let objects: Vec<Input<'_>> = roots.filter_map(Input::of_document).collect();
+        let objects = plan::Inputs::of(&objects, Whence::Files);
+        let instance = self.instance.as_deref();
+        let targets = targets::read(documents, &objects, instance, diagnostics)?;
+        let labels = labels(&self.labels, diagnostics);
+        warn_about_names(self.namespace.as_deref(), &labels, diagnostics);
+        let expansions = Expansions {
+            arguments: self,
+            inputs,
+            targets: &targets,
+            labels,
+        };
+        Some(run(&expansions, diagnostics))
+    }
+}
+
+/// All that is to be expanded.
+pub(super) struct Expansions<'e> {
+    arguments: &'e Arguments,
+    inputs: &'e Inputs,
+    targets: &'e Targets<'e>,
+    /// Those of the arguments.
+    labels: Vec<(String, String)>,
+}
+
+impl<'e> Expansions<'e> {
+    /// The Templates, each once.
+    pub(super) fn templates(&self) -> &[Template<'e>] {
+        &self.targets.templates
+    }
+
+    /// Hands each expansion to `run` unless something is wrong with what it is to be made of.
+    pub(super) fn each(
+        &self,
+        diagnostics: &mut Diagnostics,
+        mut run: impl FnMut(Expansion<'e>, &mut Diagnostics),
+    ) {
+        let has_failed = diagnostics.has_errors();
+        for target in &self.targets.list {
+            let mut found = Diagnostics::new();
+            if let Some(expansion) = self.one(target, &mut found)
+                && !has_failed
+                && !found.has_errors()
+            {
+                run(expansion, &mut found);
+            }
+            if let Some(place) = &target.place {
+                found.relate(place, &format!("for the instance `{}`", target.name));
+            }
+            diagnostics.append(found);
+        }
+    }
+
+    fn one(&self, target: &'e Target, diagnostics: &mut Diagnostics) -> Option<Expansion<'e>> {
+        let template = self.targets.templates.get(target.template)?;
+        let arguments = self.arguments;
+        let namespace = arguments.namespace.as_ref().or(target.namespace.as_ref());
+        Some(Expansion {
+            instance: &target.name,
+            template,
+            given: values::given(arguments, self.inputs, self.targets, target, diagnostics),
+            options: Options {
+                labels: [target.labels.as_slice(), &self.labels].concat(),
+                namespace: namespace.cloned(),
+                ignore_unknown_parameters: arguments.ignore_unknown_parameters,
+                strict: arguments.strict,
+                require_name: false,
+                keep_namespace: arguments.keep_namespace,
+                generation: diagnostics.take(Generation::once())?,
+            },
+            own_labels: target.labels.len(),
+            is_own_namespace: arguments.namespace.is_none(),
+        })
+    }
+}
+
+/// One Template with its values. However often it is expanded, the objects are the same.
+pub(super) struct Expansion<'e> {
+    /// The name of the instance; empty if it is none.
+    pub(super) instance: &'e str,
+    pub(super) template: &'e Template<'e>,
+    pub(super) given: Vec<Given>,
+    pub(super) options: Options<'e>,
+    /// How many of the labels are those of the instance; the others stand in the arguments.
+    own_labels: usize,
+    /// Whether the namespace is that of the instance.
+    is_own_namespace: bool,
+}
+
+/// What put a field into an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum SetBy {
+    /// The object in the Template.
+    Object,
+    /// The labels of the Template.
+    Labels,
+    /// The labels of the instance.
+    InstanceLabels,
+    /// The labels of the arguments.
+    ArgumentLabels,
+    /// The namespace of the instance.
+    InstanceNamespace,
+    /// The namespace of the arguments.
+    ArgumentNamespace,
+}
+
+impl Expansion<'_> {
+    /// Tells of each object where it came from.
+    pub(super) fn trace(&self, diagnostics: &mut Diagnostics) -> Option<Trace> {
+        template::trace(self.template, &self.given, &self.options, diagnostics)
+    }
+
+    /// Who it was that put a field into an object.
+    pub(super) const fn set_by(&self, cause: Cause) -> SetBy {
+        match cause {
+            Cause::Object => SetBy::Object,
+            Cause::Labels => SetBy::Labels,
+            Cause::GivenLabel(index) if index < self.own_labels => SetBy::InstanceLabels,
+            Cause::GivenLabel(_) => SetBy::ArgumentLabels,
+            Cause::Namespace if self.is_own_namespace => SetBy::InstanceNamespace,
+            Cause::Namespace => SetBy::ArgumentNamespace,
+        }
+    }
+}
+
+/// Reads `key=value,key=value`.
+fn labels(arguments: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, String)> {
+    arguments
+        .iter()
+        .flat_map(|argument| argument.split(','))
+        .filter_map(|label| diagnostics.take(one_label(label)))
+        .collect()
+}
+
+/// What no cluster takes, though `oc process` does. A label may hold references.
+fn warn_about_names(
+    namespace: Option<&str>,
+    labels: &[(String, String)],
+    diagnostics: &mut Diagnostics,
+) {
+    let is_final = |label: &&(String, String)| !label.0.contains('$') && !label.1.contains('$');
+    let labels = labels.iter().filter(is_final);
+    let problems = labels.flat_map(|(key, value)| lint::check_label(key, value));
+    for problem in namespace
+        .and_then(lint::check_namespace)
+        .into_iter()
+        .chain(problems)
+    {
+        diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            ..problem
+        });
+    }
+}
+
+fn one_label(label: &str) -> Result<(String, String)> {
+    match label.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() && !value.contains('=') => {
+            Ok((key.trim().to_owned(), value.to_owned()))
+        }
+        _ => Err(Diagnostic::error(format!("`{label}` is no label"))
+            .hint("write it as `key=value`")
+            .into()),
+    }
+}

@@ -1,0 +1,126 @@
+//! Finds the field that is asked for in an object.
+
+use crate::cli::explain::object::Made;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::suggest::closest;
+use crate::template::Field;
+use crate::yaml::{FieldPath, Step};
+
+/// How many fields a hint lists.
+const MAX_LISTED: usize = 10;
+
+/// What is asked for: an object, or a field and what is in it.
+pub(super) struct Selection<'o, 'm> {
+    pub(super) made: &'o Made<'m>,
+    pub(super) path: FieldPath,
+    /// All there is at the path.
+    pub(super) fields: Vec<&'m Field>,
+}
+
+impl<'m> Selection<'_, 'm> {
+    /// The one field that is there, if it holds no others.
+    pub(super) fn only_field(&self) -> Option<&'m Field> {
+        match self.fields.as_slice() {
+            [field] if field.shown == self.path => Some(field),
+            _ => None,
+        }
+    }
+}
+
+/// The fields of an object that are at `path`, which is spelled as they are shown.
+pub(super) fn select<'o, 'm>(made: &'o Made<'m>, path: FieldPath) -> Result<Selection<'o, 'm>> {
+    let fields = fields_at(made, &path);
+    if fields.is_empty() {
+        return Err(unknown(made, &path));
+    }
+    Ok(Selection { made, path, fields })
+}
+
+fn fields_at<'m>(made: &Made<'m>, path: &FieldPath) -> Vec<&'m Field> {
+    let fields = made.object.shown();
+    fields
+        .filter(|field| field.shown.starts_with(path))
+        .collect()
+}
+
+/// Says what there is instead, in the nearest field that there is.
+fn unknown(made: &Made<'_>, path: &FieldPath) -> Box<Diagnostic> {
+    let mut parent = FieldPath::root();
+    let mut missing = None;
+    for step in path.steps() {
+        let next = child(&parent, step);
+        if fields_at(made, &next).is_empty() {
+            missing = Some(step);
+            break;
+        }
+        parent = next;
+    }
+    let title = made.title();
+    let diagnostic = Diagnostic::error(format!("{title} has no field `{path}`"));
+    let section = made.object.sections.iter().find(|one| one.path == parent);
+    let diagnostic = match section {
+        Some(section) if !parent.steps().is_empty() => diagnostic.at(section.place.clone()),
+        _ => diagnostic,
+    };
+    let steps = steps_in(made, &parent);
+    let names: Vec<String> = steps
+        .iter()
+        .map(|step| child(&parent, step).to_string())
+        .collect();
+    let asked = missing.map(|step| child(&parent, step).to_string());
+    let meant = asked.and_then(|asked| closest_of(&asked, &names, missing));
+    let is_secret = || {
+        let mut fields = fields_at(made, &parent).into_iter();
+        fields.any(|field| field.shown == parent && made.object.is_secret(field))
+    };
+    let hint = match (steps.as_slice(), steps.len().saturating_sub(MAX_LISTED)) {
+        ([], _) if is_secret() => format!("what is in `{parent}` is secret"),
+        ([], _) => format!("there are no fields in `{parent}`"),
+        ([Step::Index(_), ..], _) => {
+            let items = if steps.len() == 1 { "item" } else { "items" };
+            let count = steps.len();
+            format!("`{parent}` has {count} {items}, counted from 0: `{parent}[0]`")
+        }
+        (_, more) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let shown = names.get(..MAX_LISTED).unwrap_or(&names).join(", ");
+            match more {
+                0 => format!("there is {shown}"),
+                more => format!("there is {shown} and {more} more"),
+            }
+        }
+    };
+    let meant = meant.map(|meant| format!("did you mean `{meant}`?"));
+    diagnostic.maybe_hint(meant).hint(hint).into()
+}
+
+/// The field that a mistyped last step was probably meant for.
+fn closest_of(asked: &str, names: &[String], missing: Option<&Step>) -> Option<String> {
+    match missing {
+        Some(Step::Key(_)) => {
+            let known = closest(asked, names.iter().map(String::as_str));
+            known.map(str::to_owned)
+        }
+        _ => None,
+    }
+}
+
+/// The steps that lead on from `parent`, each once.
+fn steps_in<'m>(made: &Made<'m>, parent: &FieldPath) -> Vec<&'m Step> {
+    let mut steps: Vec<&Step> = Vec::new();
+    for field in fields_at(made, parent) {
+        if let Some(step) = field.shown.steps().get(parent.steps().len())
+            && !steps.contains(&step)
+        {
+            steps.push(step);
+        }
+    }
+    steps
+}
+
+fn child(parent: &FieldPath, step: &Step) -> FieldPath {
+    match step {
+        Step::Key(key) => parent.clone().key(key),
+        Step::Index(index) => parent.clone().index(*index),
+    }
+}

@@ -1,0 +1,89 @@
+//! `krm-template explain`: where an object or a field of it came from.
+
+mod field;
+mod object;
+mod text;
+
+use clap::Args;
+
+use self::object::{Made, Query};
+use crate::cli::expansion::{self, Expansions};
+use crate::cli::{Console, FAILED, OK, USAGE, io};
+use crate::diagnostic::Diagnostics;
+
+/// Says where an object, or a field of it, came from
+///
+/// For each field: its value, where it is written, and the parameters that went into it, with their
+/// values and where these come from. Values are given as for `process`. Secrets are masked.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The object, and the field if only that is meant: `deployment/web.spec.replicas`
+    ///
+    /// The kind is written as for kubectl: `deployment`, `deployments`, `deploy` or
+    /// `deployment.apps`. Where several objects have the name, their namespace stands before it:
+    /// `configmap/shop/web`.
+    #[arg(value_name = "KIND/NAME[.FIELD]")]
+    object: String,
+
+    #[command(flatten)]
+    expansion: expansion::Arguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  krm-template explain deployment/web -f template.yaml -p NAME=web
+  krm-template explain deployment/web.spec.replicas -f template.yaml -P production.yaml
+  krm-template explain 'deploy/web.spec.template.spec.containers[0].image' -f template.yaml
+  krm-template explain 'svc/web.metadata.annotations[example.com/owner]' -f template.yaml";
+
+pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
+    let mut misused = arguments.expansion.check();
+    let query = misused.take(Query::parse(&arguments.object));
+    let Some(query) = query.filter(|_| !misused.has_errors()) else {
+        console.report(&misused);
+        return Ok(USAGE);
+    };
+    let mut diagnostics = Diagnostics::new();
+    let text = arguments.expansion.read(
+        &[],
+        console,
+        &mut diagnostics,
+        &|expansions, diagnostics| explain(&query, expansions, diagnostics),
+    );
+    console.report(&diagnostics);
+    let Some(text) = text.flatten() else {
+        return Ok(FAILED);
+    };
+    io::print([text.as_str()])?;
+    Ok(OK)
+}
+
+/// What there is to say of what is asked for; nothing if there is an error.
+fn explain(
+    query: &Query,
+    expansions: &Expansions<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let mut traces = Vec::new();
+    expansions.each(diagnostics, |expansion, found| {
+        let trace = expansion.trace(found);
+        traces.extend(trace.map(|trace| (expansion, trace)));
+    });
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let objects: Vec<Made<'_>> = traces
+        .iter()
+        .flat_map(|(expansion, trace)| {
+            let objects = trace.objects.iter();
+            objects.map(move |object| Made::new(expansion, trace, object))
+        })
+        .collect();
+    let hidden = text::hidden(&traces);
+    let found = query.find(&objects);
+    let selection = found.and_then(|(object, path)| field::select(object, path));
+    let selection = diagnostics.take(selection);
+    diagnostics.conceal(&hidden);
+    Some(text::explanation(&selection?, &hidden))
+}

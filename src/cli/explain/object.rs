@@ -1,0 +1,218 @@
+//! Finds the object that is asked for.
+
+use crate::cli::expansion::Expansion;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::krm::identity::group;
+use crate::krm::kind_names::is_called;
+use crate::suggest::closest;
+use crate::template::{Trace, Traced};
+use crate::yaml::FieldPath;
+
+/// How many objects a hint lists.
+const MAX_LISTED: usize = 10;
+
+/// What is asked for, as far as it can be told apart without the objects: a name may hold dots.
+pub(super) struct Query {
+    text: String,
+    kind: String,
+    /// The name, perhaps behind a namespace and `/`, and perhaps before a field.
+    rest: String,
+}
+
+/// An object with all that is known of where it came from.
+pub(super) struct Made<'m> {
+    pub(super) expansion: &'m Expansion<'m>,
+    pub(super) trace: &'m Trace,
+    pub(super) object: &'m Traced,
+}
+
+impl<'m> Made<'m> {
+    pub(super) const fn new(
+        expansion: &'m Expansion<'m>,
+        trace: &'m Trace,
+        object: &'m Traced,
+    ) -> Self {
+        Self {
+            expansion,
+            trace,
+            object,
+        }
+    }
+
+    fn text(&self, keys: &[&str]) -> &'m str {
+        self.object.value.str_at(keys).unwrap_or_default()
+    }
+
+    fn group(&self) -> &'m str {
+        group(self.text(&["apiVersion"]))
+    }
+
+    /// `metadata.name`, else `metadata.generateName`.
+    fn name(&self) -> &'m str {
+        match self.text(&["metadata", "name"]) {
+            "" => self.text(&["metadata", "generateName"]),
+            name => name,
+        }
+    }
+
+    /// The name behind the namespace, if there is one.
+    fn full_name(&self) -> String {
+        match self.text(&["metadata", "namespace"]) {
+            "" => self.name().to_owned(),
+            namespace => format!("{namespace}/{}", self.name()),
+        }
+    }
+
+    /// `Deployment/web`.
+    pub(super) fn title(&self) -> String {
+        format!("{}/{}", self.text(&["kind"]), self.full_name())
+    }
+
+    /// `deployment.apps/web`: what may be asked for.
+    fn spelling(&self) -> String {
+        let dot = if self.group().is_empty() { "" } else { "." };
+        let kind = self.text(&["kind"]).to_lowercase();
+        format!("{kind}{dot}{}/{}", self.group(), self.full_name())
+    }
+
+    /// Where it is written, and for which instance it is made.
+    fn whence(&self) -> String {
+        let section = self.object.sections.first();
+        let place = section.map(|section| section.place.to_text());
+        let instance = Some(self.expansion.instance).filter(|name| !name.is_empty());
+        let instance = instance.map(|name| format!("instance `{name}`"));
+        let parts: Vec<String> = place.into_iter().chain(instance).collect();
+        parts.join(", ")
+    }
+}
+
+impl Query {
+    /// Splits the argument at its first `/`.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let Some((kind, rest)) = text.split_once('/').filter(|(kind, _)| !kind.is_empty()) else {
+            return Err(Diagnostic::error(format!("`{text}` names no object"))
+                .hint("write it as `KIND/NAME`, as in `deployment/web`")
+                .hint("`krm-template process -o name` lists the objects")
+                .into());
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            kind: kind.to_owned(),
+            rest: rest.to_owned(),
+        })
+    }
+
+    /// The object that is meant, and the field of it. The longest name counts that there is.
+    pub(super) fn find<'o, 'm>(
+        &self,
+        objects: &'o [Made<'m>],
+    ) -> Result<(&'o Made<'m>, FieldPath)> {
+        let mut found: Vec<(&Made<'_>, Name)> = objects
+            .iter()
+            .filter_map(|made| Some((made, self.name_of(made)?)))
+            .collect();
+        let longest = found.iter().map(|(_, name)| name.length).max();
+        found.retain(|(_, name)| Some(name.length) == longest);
+        // As with kubectl, what needs no group or namespace to be named beats what does.
+        if found.iter().any(|(_, name)| name.is_full) {
+            found.retain(|(_, name)| name.is_full);
+        }
+        match found.as_slice() {
+            [] => Err(self.unknown(objects)),
+            [(made, name)] => {
+                let field = self.rest.get(name.length..).unwrap_or_default();
+                let field = field.strip_prefix('.').unwrap_or(field);
+                Ok((made, field.parse()?))
+            }
+            several => Err(self.ambiguous(several)),
+        }
+    }
+
+    /// How the object is named, if it may be meant.
+    fn name_of(&self, made: &Made<'_>) -> Option<Name> {
+        if !is_called(&self.kind, made.text(&["kind"]), made.group()) {
+            return None;
+        }
+        let ends = |name: &str| {
+            let field = self.rest.strip_prefix(name)?;
+            (field.is_empty() || field.starts_with(['.', '['])).then_some(name.len())
+        };
+        let needs_group = !made.group().is_empty() && !self.kind.contains('.');
+        match ends(&made.full_name()) {
+            Some(length) => Some(Name {
+                length,
+                is_full: !needs_group,
+            }),
+            None => Some(Name {
+                length: ends(made.name())?,
+                is_full: false,
+            }),
+        }
+    }
+
+    fn ambiguous(&self, found: &[(&Made<'_>, Name)]) -> Box<Diagnostic> {
+        let list: Vec<&Made<'_>> = found.iter().map(|(made, _)| *made).collect();
+        let spelling = list.first().map(|made| made.spelling());
+        let are_alike = list.iter().all(|made| Some(made.spelling()) == spelling);
+        let has_instances = list.iter().any(|made| !made.expansion.instance.is_empty());
+        let problem = format!("`{}` names {} objects", self.text, found.len());
+        let diagnostic = Diagnostic::error(problem);
+        if !are_alike {
+            return diagnostic.hint(listed("choose one of", &list)).into();
+        }
+        let diagnostic = diagnostic.hint(listed("there is", &list));
+        if has_instances {
+            diagnostic.hint("choose an instance by `--instance`").into()
+        } else {
+            diagnostic.into()
+        }
+    }
+
+    fn unknown(&self, objects: &[Made<'_>]) -> Box<Diagnostic> {
+        let diagnostic = Diagnostic::error(format!("there is no object `{}`", self.text));
+        let known: Vec<String> = objects.iter().flat_map(Made::names).collect();
+        let names = || known.iter().map(String::as_str);
+        // Where the name ends nobody can tell.
+        let name = self.rest.split(['.', '[']).next().unwrap_or_default();
+        let asked = [self.text.clone(), format!("{}/{name}", self.kind)];
+        let meant = asked.iter().find_map(|asked| closest(asked, names()));
+        let hint = meant.map(|known| format!("did you mean `{known}`?"));
+        diagnostic
+            .maybe_hint(hint)
+            .hint(match objects {
+                [] => "the Template makes no objects".to_owned(),
+                objects => listed("there is", &objects.iter().collect::<Vec<_>>()),
+            })
+            .into()
+    }
+}
+
+impl Made<'_> {
+    /// What somebody may have meant to write.
+    fn names(&self) -> [String; 2] {
+        let kind = self.text(&["kind"]).to_lowercase();
+        [self.spelling(), format!("{kind}/{}", self.full_name())]
+    }
+}
+
+/// How an object is named in a query.
+struct Name {
+    /// How many bytes the name has, with the namespace if that is there.
+    length: usize,
+    /// Whether nothing is left out that the object has.
+    is_full: bool,
+}
+
+/// `there is a, b and 3 more`.
+fn listed(head: &str, objects: &[&Made<'_>]) -> String {
+    let more = objects.len().saturating_sub(MAX_LISTED);
+    let names = objects.iter().take(MAX_LISTED);
+    let names: Vec<String> = names
+        .map(|made| format!("`{}` ({})", made.spelling(), made.whence()))
+        .collect();
+    let names = names.join(", ");
+    match more {
+        0 => format!("{head} {names}"),
+        more => format!("{head} {names} and {more} more: `process -o name` lists all"),
+    }
+}

@@ -1,8 +1,8 @@
 //! Fields that name other objects follow these when they are renamed or moved.
 //!
 //! Source: kustomize 5.8, `api/filters/nameref`, `api/internal/accumulator`, `api/resmap`
-//! (`SubsetThatCouldBeReferencedByResource`). Only objects among the resources count, and only those
-//! that had another name or were in another namespace before: a name that none of them had stays.
+//! (`SubsetThatCouldBeReferencedByResource`). Only objects among the resources count, and only
+//! those that were renamed or moved: a name that none of them had stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -137,7 +137,7 @@ impl Target {
 
 /// All that fields may name.
 struct Targets {
-    targets: Vec<Target>,
+    all: Vec<Target>,
     /// Those that had a name.
     by_name: BTreeMap<String, Vec<usize>>,
     /// The namespaces that objects were in at first, with those that they name now.
@@ -146,7 +146,7 @@ struct Targets {
 
 impl Targets {
     fn of(resources: &[Resource<'_>]) -> Self {
-        let mut targets = Vec::new();
+        let mut all = Vec::new();
         let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut moves = BTreeSet::new();
         for target in resources.iter().filter_map(Target::of) {
@@ -158,14 +158,14 @@ impl Targets {
             }
             for (_, name) in &target.previous {
                 let indexes = by_name.entry(name.clone()).or_default();
-                if indexes.last() != Some(&targets.len()) {
-                    indexes.push(targets.len());
+                if indexes.last() != Some(&all.len()) {
+                    indexes.push(all.len());
                 }
             }
-            targets.push(target);
+            all.push(target);
         }
         Self {
-            targets,
+            all,
             by_name,
             moves,
         }
@@ -174,7 +174,7 @@ impl Targets {
     /// The fields of a table that name objects of a kind that is there.
     fn links<'t>(&self, table: &'t [Named]) -> Vec<Link<'t>> {
         let is_there = |to: &&Named| {
-            let mut targets = self.targets.iter();
+            let mut targets = self.all.iter();
             targets.any(|target| target.was(to.group, to.version, to.kind))
         };
         let links = table.iter().filter(is_there).flat_map(|to| {
@@ -334,9 +334,7 @@ impl Lookup<'_> {
         let Some(indexes) = self.targets.by_name.get(name) else {
             return Ok(None);
         };
-        let targets = indexes
-            .iter()
-            .filter_map(|at| self.targets.targets.get(*at));
+        let targets = indexes.iter().filter_map(|at| self.targets.all.get(*at));
         let mut found: Vec<&Target> = targets
             .filter(|target| self.is_meant(target))
             .filter(|target| namespace.is_none_or(|name| self.is_in(target, name)))
@@ -370,8 +368,11 @@ impl Lookup<'_> {
 
     /// Whether an object was in a namespace at first or, if nothing was in that one, is there now.
     fn is_in(&self, target: &Target, namespace: &str) -> bool {
-        let mut moves = self.targets.moves.iter();
-        let is_former = moves.any(|(first, now)| first == namespace && self.referrer.sees(now));
+        let from = (namespace.to_owned(), String::new());
+        let moves = self.targets.moves.range(from..);
+        let is_former = moves
+            .take_while(|(first, _)| first == namespace)
+            .any(|(_, now)| self.referrer.sees(now));
         let found = if is_former {
             &target.first_namespace
         } else {

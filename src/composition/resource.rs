@@ -38,7 +38,7 @@ pub struct Resource<'d> {
     /// What was put before its name, the first first; so for what was put behind it.
     pub(super) prefixes: Vec<String>,
     pub(super) suffixes: Vec<String>,
-    /// Whether the HashTransformer is to put a hash of its content behind its name.
+    /// Whether the `HashTransformer` is to put a hash of its content behind its name.
     pub(super) needs_hash: bool,
 }
 

@@ -58,7 +58,7 @@ fn check(filter: &str, config: impl Fn(&Case) -> String, exceptions: &[(&str, &s
 }
 
 /// The pairs `name: "text"` of a Go literal, where names are in quotes or not.
-fn pairs<'g>(go: &'g str, in_quotes: bool) -> impl Iterator<Item = (&'g str, &'g str)> {
+fn pairs(go: &str, in_quotes: bool) -> impl Iterator<Item = (&str, &str)> {
     go.split([',', '{', '\n']).filter_map(move |part| {
         let (name, text) = part.trim().split_once(':')?;
         let text = text.trim().trim_end_matches('}');
@@ -66,10 +66,7 @@ fn pairs<'g>(go: &'g str, in_quotes: bool) -> impl Iterator<Item = (&'g str, &'g
         let quoted = name
             .strip_prefix('"')
             .and_then(|name| name.strip_suffix('"'));
-        match in_quotes {
-            true => Some((quoted?, text)),
-            false => (quoted.is_none()).then_some((name, text)),
-        }
+        (in_quotes == quoted.is_some()).then_some((quoted.unwrap_or(name), text))
     })
 }
 
@@ -400,8 +397,8 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         diagnostics: &mut diagnostics,
     };
     references::follow(&mut resources, &[named], &mut context);
-    match diagnostics.has_errors() {
-        true => Err(diagnostics.iter().map(|one| one.message.clone()).collect()),
-        false => Ok(resources[0].text(Position::Document).unwrap()),
+    if diagnostics.has_errors() {
+        return Err(diagnostics.iter().map(|one| one.message.clone()).collect());
     }
+    Ok(resources[0].text(Position::Document).unwrap())
 }

@@ -61,7 +61,7 @@ pub(super) fn add(
 }
 
 /// Whether the name of an object says more than how it is called: what it defines, or a namespace
-/// that the NamespaceTransformer is there for.
+/// that the `NamespaceTransformer` is there for.
 fn keeps_its_name(resource: &Resource<'_>) -> bool {
     let now = resource.value.str_at(&["kind"]);
     let first = resource.previous.first().map(|first| first.kind.as_str());

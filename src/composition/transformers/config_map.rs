@@ -1,4 +1,4 @@
-//! ConfigMapGenerator: makes a ConfigMap of texts and files, or adds to one.
+//! `ConfigMapGenerator`: makes a ConfigMap of texts and files, or adds to one.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/configmapgenerator`, `api/internal/generators`.
 

@@ -1,5 +1,5 @@
-//! What ConfigMapGenerator and SecretGenerator share: where entries come from, and how what is made
-//! comes among the resources.
+//! What `ConfigMapGenerator` and `SecretGenerator` share: where entries come from, and how what is
+//! made comes among the resources.
 //!
 //! Source: kustomize 5.8, `api/kv`, `api/internal/generators`, `api/resmap` (`AbsorbAll`).
 
@@ -17,9 +17,8 @@ use crate::krm::Identity;
 use crate::yaml::{Data, FieldPath, Value};
 
 /// The configuration.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-#[derive(Default)]
 pub(super) struct Config {
     /// What the object is called; by default as the generator is.
     name: String,
@@ -53,7 +52,6 @@ struct Options {
 enum Behavior {
     /// It must not be there.
     #[default]
-    #[serde(alias = "", alias = "unspecified")]
     Create,
     /// Its entries are replaced by the new ones.
     Replace,
@@ -182,7 +180,7 @@ fn without_quotes(text: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(text)
 }
 
-/// What Kubernetes asks of the keys of ConfigMaps and Secrets.
+/// What Kubernetes asks of the keys of `ConfigMap`s and Secrets.
 fn check_key(key: &str) -> Result<(), String> {
     const MAX_LENGTH: usize = 253;
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);

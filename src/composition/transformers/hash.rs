@@ -1,4 +1,4 @@
-//! HashTransformer: puts a hash of its content behind the name of what was generated, so that a
+//! `HashTransformer`: puts a hash of its content behind the name of what was generated, so that a
 //! changed ConfigMap or Secret is another object, and what uses it is rolled out anew.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/hashtransformer`, `api/hasher`. For kinds other than

@@ -1,8 +1,8 @@
-//! ImageTagTransformer: changes the name, the tag and the digest of images.
+//! `ImageTagTransformer`: changes the name, the tag and the digest of images.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/imagetagtransformer`, `api/filters/imagetag`,
 //! `api/internal/image`. Besides the fields that are named, each `image` in a list `containers` or
-//! `initContainers` is looked at, at any depth; CustomResourceDefinitions never.
+//! `initContainers` is looked at, at any depth; `CustomResourceDefinition`s never.
 
 use regex_lite::Regex;
 use serde::Deserialize;

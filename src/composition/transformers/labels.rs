@@ -1,4 +1,4 @@
-//! LabelTransformer: sets labels, and the selectors that look for them.
+//! `LabelTransformer`: sets labels, and the selectors that look for them.
 //!
 //! Source: kustomize 5.8, `api/filters/labels`. Where no fields are named, they are those of
 //! `commonLabels`: the labels of the object, of what it makes, and its selectors.

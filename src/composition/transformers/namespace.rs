@@ -1,7 +1,7 @@
-//! NamespaceTransformer: moves objects to the namespace that its `metadata.namespace` names.
+//! `NamespaceTransformer`: moves objects to the namespace that its `metadata.namespace` names.
 //!
-//! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, `api/filters/namespace`. What names
-//! a moved object together with its namespace follows it: subjects, webhooks, API services.
+//! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, `api/filters/namespace`. What
+//! names a moved object together with its namespace follows it, as subjects and webhooks do.
 
 use std::collections::BTreeMap;
 
@@ -35,9 +35,8 @@ struct Config {
 enum Subjects {
     /// Those named `default`, as every namespace has a service account of that name.
     #[default]
-    #[serde(alias = "")]
     DefaultOnly,
-    /// Every ServiceAccount.
+    /// Every `ServiceAccount`.
     AllServiceAccounts,
     /// None.
     None,

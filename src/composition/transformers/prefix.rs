@@ -1,4 +1,4 @@
-//! PrefixTransformer: puts a text before the names of objects, and has those that name them follow.
+//! `PrefixTransformer`: puts a text before the names of objects, and has what names them follow.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`.
 

@@ -1,4 +1,4 @@
-//! PrefixSuffixTransformer: PrefixTransformer and SuffixTransformer at once.
+//! `PrefixSuffixTransformer`: `PrefixTransformer` and `SuffixTransformer` at once.
 //!
 //! Source: kustomize 4, `plugin/builtin/prefixsuffixtransformer`; 5.8 has it in tests only.
 

@@ -1,4 +1,4 @@
-//! ReplicaCountTransformer: sets the number of replicas of the objects of a name.
+//! `ReplicaCountTransformer`: sets the number of replicas of the objects of a name.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/replicacounttransformer`, `api/filters/replicacount`. The
 //! name may be one that the object had before.

@@ -1,4 +1,4 @@
-//! SuffixTransformer: puts a text behind the names of objects, and has those that name them follow.
+//! `SuffixTransformer`: puts a text behind the names of objects, and has what names them follow.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/suffixtransformer`.
 

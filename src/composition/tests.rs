@@ -1,5 +1,6 @@
 //! Kustomize's own test cases through the built-in transformers.
 
+mod builds;
 mod filters;
 mod names;
 mod plugins;

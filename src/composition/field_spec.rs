@@ -80,7 +80,8 @@ pub(super) fn split_path(path: &str) -> Vec<String> {
     keys
 }
 
-fn descend<'s>(
+/// Calls `set` with each value that the keys lead to.
+pub(super) fn descend<'s>(
     value: &mut Value<'s>,
     keys: &[String],
     made: Made,

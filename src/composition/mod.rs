@@ -11,6 +11,7 @@
 pub mod chain;
 pub mod consolidate;
 mod field_spec;
+mod references;
 mod resource;
 #[cfg(test)]
 mod tests;

@@ -35,6 +35,11 @@ pub struct Resource<'d> {
     pub value: Value<'d>,
     /// What it was known by before it was renamed, the first name first.
     pub(super) previous: Vec<Identity>,
+    /// What was put before its name, the first first; so for what was put behind it.
+    pub(super) prefixes: Vec<String>,
+    pub(super) suffixes: Vec<String>,
+    /// Whether the `HashTransformer` is to put a hash of its content behind its name.
+    pub(super) needs_hash: bool,
 }
 
 impl<'d> Resource<'d> {
@@ -51,8 +56,7 @@ impl<'d> Resource<'d> {
         };
         Some(Self {
             node: Some(node),
-            value: node.value(DuplicateKeys::Refuse, diagnostics)?,
-            previous: Vec::new(),
+            ..Self::new(node.value(DuplicateKeys::Refuse, diagnostics)?)
         })
     }
 
@@ -62,6 +66,9 @@ impl<'d> Resource<'d> {
             node: None,
             value,
             previous: Vec::new(),
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+            needs_hash: false,
         }
     }
 
@@ -69,6 +76,11 @@ impl<'d> Resource<'d> {
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         Identity::of(&self.value)
+    }
+
+    /// Notes what it is known by, before it is renamed or moved to another namespace.
+    pub(super) fn remember(&mut self) {
+        self.previous.extend(self.identity());
     }
 
     /// Whether `is` holds for what it is known by, now or before.

@@ -1,7 +1,19 @@
 //! The built-in transformers, one a file, and the table of them.
 
+mod affix;
 mod annotations;
+mod config_map;
 mod defaults;
+mod generator;
+mod hash;
+mod images;
+mod labels;
+mod namespace;
+mod prefix;
+mod prefix_suffix;
+mod replicas;
+mod secret;
+mod suffix;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,6 +27,10 @@ use crate::composition::resource::Resource;
 use crate::composition::transformer::TransformerId;
 use crate::yaml::{Data, Value};
 
+#[cfg(test)]
+pub(super) use defaults::Field;
+pub(super) use defaults::{NAME_REFERENCES, Named};
+
 /// Changes the resources, or says what is wrong.
 type Apply = for<'c, 'd> fn(&mut Vec<Resource<'d>>, &mut Context<'c, 'd>);
 
@@ -27,10 +43,52 @@ pub(super) struct Builtin {
 }
 
 /// All of them.
-pub(super) const BUILTINS: &[Builtin] = &[Builtin {
-    kinds: &["AnnotationsTransformer"],
-    apply: annotations::apply,
-}];
+pub(super) const BUILTINS: &[Builtin] = &[
+    Builtin {
+        kinds: &["AnnotationsTransformer"],
+        apply: annotations::apply,
+    },
+    Builtin {
+        kinds: &["LabelTransformer"],
+        apply: labels::apply,
+    },
+    Builtin {
+        kinds: &["PrefixTransformer"],
+        apply: prefix::apply,
+    },
+    Builtin {
+        kinds: &["SuffixTransformer"],
+        apply: suffix::apply,
+    },
+    Builtin {
+        kinds: &["PrefixSuffixTransformer"],
+        apply: prefix_suffix::apply,
+    },
+    Builtin {
+        kinds: &["NamespaceTransformer"],
+        apply: namespace::apply,
+    },
+    Builtin {
+        kinds: &["ReplicaCountTransformer"],
+        apply: replicas::apply,
+    },
+    Builtin {
+        kinds: &["ImageTagTransformer"],
+        apply: images::apply,
+    },
+    Builtin {
+        kinds: &["ConfigMapGenerator"],
+        apply: config_map::apply,
+    },
+    Builtin {
+        kinds: &["SecretGenerator"],
+        apply: secret::apply,
+    },
+    Builtin {
+        kinds: &["HashTransformer"],
+        apply: hash::apply,
+    },
+];
 
 /// The built-in transformer of this id; `apiVersion` is `builtin`, or missing.
 pub(super) fn find(id: &TransformerId) -> Option<&'static Builtin> {

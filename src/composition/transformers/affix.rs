@@ -1,0 +1,83 @@
+//! What the transformers of prefixes and suffixes share: they put a text before or behind names.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
+
+use crate::composition::chain::Context;
+use crate::composition::field_spec::{FieldSpec, Made};
+use crate::composition::resource::Resource;
+use crate::krm::identity::group;
+use crate::yaml::{Data, Scalar};
+
+/// The end of a name that a text is put to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Front,
+    Back,
+}
+
+/// Puts `affix` to one end of the names that `fields` lead to.
+pub(super) fn add(
+    resources: &mut [Resource<'_>],
+    context: &mut Context<'_, '_>,
+    end: End,
+    affix: &str,
+    fields: &[FieldSpec],
+) {
+    if affix.is_empty() {
+        return;
+    }
+    for resource in resources {
+        if keeps_its_name(resource) {
+            continue;
+        }
+        for field in fields {
+            if !field.is_for(&resource.value) {
+                continue;
+            }
+            // Only a rename of the object itself is one that others must follow.
+            if field.path == "metadata/name" {
+                resource.remember();
+                let affixes = match end {
+                    End::Front => &mut resource.prefixes,
+                    End::Back => &mut resource.suffixes,
+                };
+                affixes.push(affix.to_owned());
+            }
+            let outcome = field.visit(&mut resource.value, Made::Scalar, &mut |name| {
+                let Data::Scalar(scalar) = &name.data else {
+                    return Err("expected a text there".to_owned());
+                };
+                let old = text(scalar);
+                let new = match end {
+                    End::Front => format!("{affix}{old}"),
+                    End::Back => format!("{old}{affix}"),
+                };
+                name.set(Data::Scalar(Scalar::String(new.into())));
+                Ok(())
+            });
+            context.outcome(resource, outcome);
+        }
+    }
+}
+
+/// Whether the name of an object says more than how it is called: what it defines, or a namespace
+/// that the `NamespaceTransformer` is there for.
+fn keeps_its_name(resource: &Resource<'_>) -> bool {
+    let now = resource.value.str_at(&["kind"]);
+    let first = resource.previous.first().map(|first| first.kind.as_str());
+    let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
+    match first.or(now) {
+        Some("CustomResourceDefinition" | "Namespace") => true,
+        Some("APIService") => group(api_version) == "apiregistration.k8s.io",
+        _ => false,
+    }
+}
+
+fn text<'a>(scalar: &'a Scalar<'_>) -> &'a str {
+    match scalar {
+        Scalar::Null => "",
+        Scalar::Bool(true) => "true",
+        Scalar::Bool(false) => "false",
+        Scalar::Number(text) | Scalar::String(text) => text,
+    }
+}

@@ -1,0 +1,31 @@
+//! `SuffixTransformer`: puts a text behind the names of objects, and has what names them follow.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/suffixtransformer`.
+
+use serde::Deserialize;
+
+use crate::composition::chain::Context;
+use crate::composition::field_spec::FieldSpec;
+use crate::composition::references;
+use crate::composition::resource::Resource;
+use crate::composition::transformers::affix::{self, End};
+use crate::composition::transformers::{defaults, fields_or};
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    #[serde(default)]
+    suffix: String,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
+    let Some(config) = context.config::<Config>() else {
+        return;
+    };
+    let fields = fields_or(config.field_specs, defaults::SUFFIX);
+    affix::add(resources, context, End::Back, &config.suffix, &fields);
+    references::update(resources, context);
+}

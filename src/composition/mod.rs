@@ -11,11 +11,18 @@
 pub mod chain;
 pub mod consolidate;
 mod field_spec;
+mod model;
+mod order;
+mod overrides;
+mod print;
+mod provider;
 mod resource;
 #[cfg(test)]
 mod tests;
 mod transformer;
 mod transformers;
 
+pub use print::{Format, print};
+pub use provider::{Container, Exec, Provider};
 pub use resource::{Documents, Resource};
 pub use transformer::{Transformer, TransformerId};

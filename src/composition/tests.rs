@@ -1,5 +1,6 @@
 //! Kustomize's own test cases through the built-in transformers.
 
+mod compositions;
 mod plugins;
 
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use crate::composition::transformer::{Layer, Transformer, TransformerId};
 use crate::diagnostic::Diagnostics;
 use crate::files::InMemory;
 use crate::source::Source;
-use crate::yaml::{Document, DuplicateKeys, Position, Value};
+use crate::yaml::{Document, DuplicateKeys, FieldPath, Position, Value};
 
 /// A file of the shared folder; none without one.
 #[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
@@ -51,7 +52,7 @@ fn transformer(config: &str) -> Transformer {
         layers: vec![Layer {
             document: Arc::new(document),
             node,
-            file: "config.yaml".to_owned(),
+            at: FieldPath::root(),
         }],
     }
 }

@@ -2,6 +2,7 @@
 
 mod annotations;
 mod defaults;
+mod resource_accumulator;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,16 +28,21 @@ pub(super) struct Builtin {
 }
 
 /// All of them.
-pub(super) const BUILTINS: &[Builtin] = &[Builtin {
-    kinds: &["AnnotationsTransformer"],
-    apply: annotations::apply,
-}];
+pub(super) const BUILTINS: &[Builtin] = &[
+    Builtin {
+        kinds: &["AnnotationsTransformer"],
+        apply: annotations::apply,
+    },
+    Builtin {
+        kinds: &["ResourceAccumulator", "ResourceGenerator"],
+        apply: resource_accumulator::apply,
+    },
+];
 
 /// The built-in transformer of this id; `apiVersion` is `builtin`, or missing.
 pub(super) fn find(id: &TransformerId) -> Option<&'static Builtin> {
-    let is_builtin = id.group.is_empty() && id.version == "builtin";
     let mut all = BUILTINS.iter();
-    all.find(|builtin| is_builtin && builtin.kinds.contains(&id.kind.as_str()))
+    all.find(|builtin| id.is_builtin() && builtin.kinds.contains(&id.kind.as_str()))
 }
 
 /// Texts by their keys; numbers and bools are taken as they are spelled.

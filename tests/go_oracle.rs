@@ -427,6 +427,7 @@ mod expanding {
             keep_namespace: false,
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
+            ..Environment::default()
                 instance: String::new(),
                 standing: &|_| None,
             },

@@ -40,9 +40,13 @@ impl Console {
     }
 
     fn has_read(self, name: &str, length: usize) {
+        self.explain(&format!("read `{name}`, {length} bytes"));
+    }
+
+    /// Says what is done, to who wants to hear it.
+    pub(super) fn explain(self, message: &str) {
         if self.verbose {
-            let said = Diagnostic::info(format!("read `{name}`, {length} bytes"));
-            self.report(&said.into());
+            self.report(&Diagnostic::info(message).into());
         }
     }
 

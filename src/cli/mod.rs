@@ -1,5 +1,6 @@
 //! The command line: arguments, files, standard streams and exit codes, and nothing else.
 
+mod build;
 mod completion;
 mod console;
 mod function;
@@ -98,6 +99,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Process(Box<process::Arguments>),
+    Build(build::Arguments),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
     #[command(visible_alias = "lint")]
@@ -124,6 +126,7 @@ impl Cli {
         let outcome = match self.command {
             None => function::run(self.console),
             Some(Command::Process(arguments)) => process::run(&arguments, self.console),
+            Some(Command::Build(arguments)) => build::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),

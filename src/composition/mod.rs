@@ -17,6 +17,7 @@ mod overrides;
 mod print;
 mod provider;
 mod resource;
+mod show;
 #[cfg(test)]
 mod tests;
 mod transformer;
@@ -25,4 +26,5 @@ mod transformers;
 pub use print::{Format, print};
 pub use provider::{Container, Exec, Provider};
 pub use resource::{Documents, Resource};
+pub use show::show;
 pub use transformer::{Transformer, TransformerId};

@@ -36,7 +36,7 @@ pub enum Provider {
 
 /// A function in a container image.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "expected a mapping with `image`")]
+#[serde(deny_unknown_fields, expecting = "a mapping with `image`")]
 pub struct Container {
     /// The name of the image.
     pub image: String,
@@ -50,7 +50,7 @@ pub struct Container {
 
 /// A function that is a program.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "expected a mapping with `path`")]
+#[serde(deny_unknown_fields, expecting = "a mapping with `path`")]
 pub struct Exec {
     /// Its file; a name without a slash is looked for where programs are.
     pub path: String,
@@ -66,7 +66,7 @@ pub struct Exec {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "expected a mapping with `path`")]
+#[serde(deny_unknown_fields, expecting = "a mapping with `path`")]
 struct Starlark {
     path: Option<String>,
     url: Option<String>,
@@ -77,7 +77,7 @@ struct Starlark {
 #[derive(Debug, Deserialize)]
 #[serde(
     deny_unknown_fields,
-    expecting = "expected a mapping with `container`, `exec` or `starlark`"
+    expecting = "a mapping with `container`, `exec` or `starlark`"
 )]
 struct Spec {
     container: Option<Container>,
@@ -166,10 +166,12 @@ fn external(
                     .hint("take `network` out; what it needs must be among the resources")
                     .into());
             }
-            Ok(if is_ours(&container.image) {
-                Provider::Own
-            } else {
+            Ok(if !is_ours(&container.image) {
                 Provider::Container(container)
+            } else if transformer.id.group == GROUP {
+                return internal(transformer);
+            } else {
+                Provider::Own
             })
         }
         Spec {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use crate::composition::model::backticked;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files;
 use crate::source::{Place, Source};
+use crate::suggest::closest;
 use crate::yaml::{self, Cursor, Document, FieldPath, NodeId, Position, Step, Value};
 
 /// What a transformer is known by among the others.
@@ -69,6 +71,11 @@ impl Layer {
             Step::Index(index) => path.index(*index),
         });
         node.lookup(&rest)
+    }
+
+    /// Whether it is a part of a field, and not the whole of it.
+    fn is_within(&self, field: &FieldPath) -> bool {
+        self.at != *field && self.at.starts_with(field)
     }
 
     /// The file it was read from.
@@ -139,6 +146,18 @@ impl Transformer {
     #[must_use]
     pub fn file_of(&self, field: &FieldPath) -> Option<&str> {
         self.written(field).map(|(layer, _)| layer.file())
+    }
+
+    /// Whether parts of a field, and not the whole of it, were put in.
+    pub(super) fn is_changed_within(&self, field: &FieldPath) -> bool {
+        self.layers.iter().any(|layer| layer.is_within(field))
+    }
+
+    /// The files that the parts of a field were written in.
+    pub(super) fn files_within(&self, field: &FieldPath) -> Vec<&str> {
+        let parts = self.layers.iter().filter(|layer| layer.is_within(field));
+        let whole = self.file_of(field).into_iter();
+        whole.chain(parts.map(Layer::file)).collect()
     }
 
     /// What a path that stands in a field is relative to: the directory of the file it was written
@@ -231,10 +250,47 @@ impl Transformer {
         let mut json = serde_json::Deserializer::from_str(&json);
         serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let path = field_path(field, error.path());
-            let inner = error.into_inner().to_string();
-            self.error(&path, inner).into()
+            let (problem, hint) = in_words(&error.into_inner().to_string());
+            self.error(&path, problem).maybe_hint(hint).into()
         })
     }
+}
+
+/// What serde says, in the words of all other messages, and what was probably meant.
+fn in_words(message: &str) -> (String, Option<String>) {
+    let place = message.rsplit_once(" at line ");
+    let message = place.map_or(message, |(message, _)| message);
+    if let Some(rest) = message.strip_prefix("unknown field `")
+        && let Some((name, known)) = rest.split_once('`')
+    {
+        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        let hint = match closest(name, known.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("its fields are {}", backticked(&known)),
+        };
+        return (format!("`{name}` is no field of it"), Some(hint));
+    }
+    if let Some(name) = message.strip_prefix("missing field ") {
+        return (format!("{name} is missing"), None);
+    }
+    let typed = ["invalid type: ", "invalid value: "].iter();
+    let typed = typed.filter_map(|start| message.strip_prefix(start)).next();
+    if let Some((found, expected)) = typed.and_then(|rest| rest.split_once(", expected ")) {
+        let expected = match expected {
+            "a sequence" => "a list",
+            "a map" => "a mapping",
+            "a string" => "a text",
+            expected if expected.starts_with("struct ") => "a mapping",
+            expected => expected,
+        };
+        let found = match found {
+            "sequence" => "a list",
+            "map" => "a mapping",
+            found => found,
+        };
+        return (format!("expected {expected}, found {found}"), None);
+    }
+    (message.to_owned(), None)
 }
 
 fn field_path(start: &FieldPath, path: &serde_path_to_error::Path) -> FieldPath {

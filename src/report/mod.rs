@@ -7,6 +7,7 @@
 mod excerpt;
 mod findings;
 mod position;
+mod read;
 mod results;
 mod sarif;
 
@@ -27,6 +28,7 @@ use excerpt::{Excerpt, Spot};
 use position::Positions;
 
 pub use findings::findings;
+pub use read::read_results;
 pub use results::results;
 pub use sarif::{SarifRule, sarif};
 

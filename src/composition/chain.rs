@@ -89,11 +89,19 @@ impl Context<'_, '_> {
 }
 
 impl<'d> Context<'_, 'd> {
-    /// The resources that the Composition in a file makes of nothing.
-    pub(super) fn build(&mut self, file: &str) -> Option<Vec<Resource<'d>>> {
-        self.diagnostics
-            .take(check_chain(self.building, file, "build"))?;
+    /// The resources that the Composition in a file makes of nothing; `field` names it.
+    pub(super) fn build(&mut self, file: &str, field: &FieldPath) -> Option<Vec<Resource<'d>>> {
+        let mut building = self.building.to_vec();
+        if building.is_empty() {
+            building.push(self.transformer.file().to_owned());
+        }
         let mut found = Diagnostics::new();
+        let chain = check_chain(&building, file, "build");
+        if let Err(mut problem) = chain {
+            problem.place = self.transformer.place_of(field);
+            self.diagnostics.push(*problem);
+            return None;
+        }
         let transformers = consolidate(self.files, file, &mut found);
         let made = self.pass(&transformers, Vec::new(), file, &mut found);
         let has_failed = found.has_errors();
@@ -175,10 +183,12 @@ impl<'d> Surroundings<'_, 'd> {
                 break;
             }
             if resources.is_empty() && before > 0 {
-                let mut warning = Diagnostic::warning(format!(
-                    "`{}` drops all {before} resources there were",
-                    transformer.id
-                ));
+                let all = match before {
+                    1 => "the only resource there was".to_owned(),
+                    _ => format!("all {before} resources there were"),
+                };
+                let mut warning =
+                    Diagnostic::warning(format!("{}: it drops {all}", transformer.id));
                 warning.place = transformer.place();
                 diagnostics.push(warning);
             }
@@ -320,7 +330,7 @@ fn list_for(resources: &[Resource<'_>], context: &mut Context<'_, '_>) -> Option
         }
     }
     // The text of an item, without its dash, is that of an entry.
-    let config = context.transformer.text(Position::Item { column: 0 });
+    let config = context.transformer.function_config();
     let config = context.diagnostics.take(config)?;
     let config = config.strip_prefix("- ").unwrap_or(&config);
     list.push_str("functionConfig:\n  ");

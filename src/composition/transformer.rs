@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::composition::model::backticked;
+use crate::composition::provider::Provider;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files;
 use crate::source::{Place, Source};
@@ -202,6 +203,22 @@ impl Transformer {
             placed.push(one);
         }
         placed
+    }
+
+    /// It as a function gets it: as an item of a list at the left margin. Our own kinds are not
+    /// told what runs them.
+    ///
+    /// # Errors
+    /// As [`yaml::render`].
+    pub(super) fn function_config(&self) -> Result<String> {
+        let position = Position::Item { column: 0 };
+        if !matches!(Provider::of(self), Ok(Provider::Own)) {
+            return self.text(position);
+        }
+        let mut plain = self.clone();
+        plain.config.remove("provider");
+        plain.config.remove("runtime");
+        plain.text(position)
     }
 
     /// Its configuration as text, with the layout and the comments of the file that declares it.

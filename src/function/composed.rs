@@ -90,6 +90,25 @@ pub(super) fn changes(
     environment: &Environment<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Changes {
+    let mut found = Diagnostics::new();
+    let changes = passed(list, config, environment, &mut found);
+    found.dedup();
+    for mut one in found.iter().cloned() {
+        // Fields are those of transformers, not of the functionConfig.
+        if one.object.is_none() && one.field.is_none() {
+            one.object = Some(identity::reference(config));
+        }
+        diagnostics.push(one);
+    }
+    changes
+}
+
+fn passed(
+    list: &ResourceList<'_>,
+    config: Cursor<'_>,
+    environment: &Environment<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Changes {
     let nothing = InMemory::default();
     let files: &dyn Files = environment.files.unwrap_or(&nothing);
     let run = Run::new(list, config);

@@ -5,6 +5,7 @@ mod process;
 mod programs;
 mod stats;
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -101,6 +102,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
             make(arguments, &list, &disk, &mut diagnostics)
         };
     }
+    // What is imported, or built, in two ways is said once.
+    diagnostics.dedup();
     console.report(&diagnostics);
     let Some((pieces, stats)) = made.filter(|_| !diagnostics.has_errors()) else {
         return Ok(FAILED);
@@ -124,6 +127,7 @@ fn make(
         executables: arguments.enable_exec,
         limit: Duration::from_secs(arguments.function_timeout),
         console: disk.console,
+        started: Cell::new(0),
     };
     let environment = environment(disk);
     let functions = InProcess {

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// How often a program that has closed its output is asked whether it has ended.
 const PAUSE: Duration = Duration::from_millis(2);
 
+/// How long the last words of a program are waited for that was stopped.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// What a program left behind.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
@@ -46,7 +49,7 @@ pub(super) fn run(command: &mut Command, input: String, limit: Duration) -> Resu
     let Ok(stdout) = out else {
         let _ = child.kill();
         let _ = child.wait();
-        let stderr = stderr.recv_timeout(PAUSE).unwrap_or_default();
+        let stderr = stderr.recv_timeout(GRACE).unwrap_or_default();
         return Err(Failure::TimedOut(stderr));
     };
     // What it started itself may keep standard error open.

@@ -1,5 +1,6 @@
 //! Functions that are other programs: containers, executables, and kustomize for Kustomizations.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use crate::source::Source;
 const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
 /// The variable that chooses one, as kpt has it.
 const ENGINE: &str = "KRM_FN_RUNTIME";
+/// How long it may take to remove a container.
+const CLEANING: Duration = Duration::from_secs(30);
 /// How many lines of standard error are shown.
 const SHOWN_LINES: usize = 20;
 
@@ -28,6 +31,8 @@ pub(super) struct Programs {
     /// How long one may run.
     pub(super) limit: Duration,
     pub(super) console: Console,
+    /// How many containers were started.
+    pub(super) started: Cell<u32>,
 }
 
 impl Functions for Programs {
@@ -83,9 +88,12 @@ impl Programs {
                 .hint("allow it with `--enable-alpha-plugins`")
                 .into());
         }
+        self.started.set(self.started.get() + 1);
+        let name = format!("krm-template-{}-{}", std::process::id(), self.started.get());
         for engine in engines() {
             let mut command = Command::new(&engine);
             command.args(["run", "--rm", "-i", "--network", "none", "--user", "nobody"]);
+            command.args(["--name", &name]);
             command.arg("--security-opt=no-new-privileges");
             for variable in &container.envs {
                 command.args(["--env", variable]);
@@ -93,6 +101,13 @@ impl Programs {
             command.arg("--").arg(&container.image);
             match self.function(&mut command, &container.image, list) {
                 Err(Failure::Missing) => {}
+                Err(failure @ Failure::TimedOut(_)) => {
+                    // What was stopped is the client. The container goes on, if nobody ends it.
+                    let mut command = Command::new(&engine);
+                    command.args(["rm", "--force", &name]);
+                    let _ = process::run(&mut command, String::new(), CLEANING);
+                    return Err(self.failure(&container.image, failure));
+                }
                 output => return output.map_err(|failure| self.failure(&container.image, failure)),
             }
         }
@@ -170,7 +185,7 @@ impl Programs {
                 Diagnostic::error(format!("`{name}` cannot be run: {error}"))
             }
             Failure::TimedOut(stderr) => Diagnostic::error(format!(
-                "`{name}` ran for more than {} seconds and was stopped",
+                "`{name}` ran for more than {} s and was stopped",
                 self.limit.as_secs()
             ))
             .maybe_hint(said(&stderr))

@@ -116,7 +116,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
         };
         match found {
             Found::File => self.file(&resolved),
-            Found::Composition(file) => self.context.build(&file).unwrap_or_default(),
+            Found::Composition(file) => self.context.build(&file, &self.field).unwrap_or_default(),
             Found::Kustomization => {
                 let source = self.context.functions.kustomize(&resolved);
                 let source = self.take(source);
@@ -155,7 +155,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
         };
         match document.roots().next().map(group_and_kind) {
             Some((group, kind)) if group == model::GROUP && kind == "Composition" => {
-                self.context.build(path).unwrap_or_default()
+                self.context.build(path, &self.field).unwrap_or_default()
             }
             Some((group, kind)) if group == model::GROUP && kind == "Kustomization" => {
                 let wrong = self

@@ -14,7 +14,7 @@ use crate::composition::transformers;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files::Files;
 use crate::source::Source;
-use crate::yaml::{Cursor, Document, FieldPath, Position};
+use crate::yaml::{Cursor, Document, FieldPath, NodeId, Position};
 
 /// Runs what is not built in.
 pub trait Functions {
@@ -251,28 +251,34 @@ fn nested<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) 
         return;
     }
     let mut found = Diagnostics::new();
-    let list = match transformer.written_as_is() {
-        Some((document, node)) => {
-            consolidate_node(context.files, document, node, &transformer.directory, &mut found)
-        }
+    let list = if let Some((document, node)) = transformer.written_as_is() {
+        transformers_of(document, Some(node), context, &mut found)
+    } else {
         // Parts were overridden: what it is now stands in no file.
-        None => {
-            let text = found.take(transformer.text(Position::Document));
-            let source = text.map(|text| Source::new(name.clone(), text));
-            let document = source.and_then(|source| found.take(Document::parse(&source)));
-            let document = document.map(Arc::new);
-            let root = |document: &Arc<Document>| document.roots().next().map(Cursor::id);
-            match document.as_ref().and_then(|one| Some((one, root(one)?))) {
-                Some((document, root)) => {
-                    let directory = &transformer.directory;
-                    consolidate_node(context.files, document, root, directory, &mut found)
-                }
-                None => Vec::new(),
-            }
-        }
+        let text = found.take(transformer.text(Position::Document));
+        let source = text.map(|text| Source::new(name.clone(), text));
+        let document = source.and_then(|source| found.take(Document::parse(&source)));
+        let document = document.map(Arc::new);
+        document.map_or_else(Vec::new, |document| {
+            let root = document.roots().next().map(Cursor::id);
+            transformers_of(&document, root, context, &mut found)
+        })
     };
     *resources = context.pass(&list, std::mem::take(resources), &name, &mut found);
     context.diagnostics.append(found);
+}
+
+/// The transformers of the Composition under a node.
+fn transformers_of(
+    document: &Arc<Document>,
+    node: Option<NodeId>,
+    context: &Context<'_, '_>,
+    found: &mut Diagnostics,
+) -> Vec<Transformer> {
+    let directory = &context.transformer.directory;
+    node.map_or_else(Vec::new, |node| {
+        consolidate_node(context.files, document, node, directory, found)
+    })
 }
 
 /// Passes the resources through a function, as a ResourceList.
@@ -282,8 +288,8 @@ fn call<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
         return;
     };
     let source = Source::new(format!("input of {}", transformer.id), list);
-    let mut output = context.functions.run(transformer, &source);
-    let said = transformer.placed(std::mem::take(&mut output.diagnostics), &source);
+    let output = context.functions.run(transformer, &source);
+    let said = transformer.placed(&output.diagnostics, &source);
     context.diagnostics.append(said);
     let Some(list) = output.list else { return };
     if context.diagnostics.has_errors() {

@@ -337,8 +337,10 @@ fn unmatched(
     are_there_imports: bool,
 ) -> Diagnostic {
     let id = &change.id;
-    let wrong = Diagnostic::error(format!("no `{id}` was imported, so it cannot be overridden"))
-        .at(change.place());
+    let wrong = Diagnostic::error(format!(
+        "no `{id}` was imported, so it cannot be overridden"
+    ))
+    .at(change.place());
     if let Some(own) = own.iter().find(|own| own.id == *id) {
         let wrong = wrong.hint("it is declared in this Composition itself: change it there");
         return match own.place() {
@@ -347,23 +349,23 @@ fn unmatched(
         };
     }
     if !are_there_imports {
-        return wrong.hint("this Composition imports nothing: name others under `transformersFrom`");
+        return wrong
+            .hint("this Composition imports nothing: name others under `transformersFrom`");
     }
     let imported = || parts.iter().flat_map(|part| &part.transformers);
     let same_name = imported().find(|one| one.id.name == id.name && one.id.kind == id.kind);
     let names: Vec<String> = imported().map(|one| one.id.to_string()).collect();
-    wrong.hint(match same_name {
-        Some(other) => format!(
+    let slip = closest(&id.to_string(), names.iter().map(String::as_str));
+    wrong.hint(match (same_name, slip) {
+        (Some(other), _) => format!(
             "there is `{}`: `apiVersion`, `kind`, `namespace` and `name` must all be the same",
             other.id
         ),
-        None => match closest(&id.to_string(), names.iter().map(String::as_str)) {
-            Some(known) => format!("did you mean `{known}`?"),
-            None => {
-                let names: Vec<&str> = names.iter().map(String::as_str).take(10).collect();
-                format!("imported are {}", model::backticked(&names))
-            }
-        },
+        (None, Some(known)) => format!("did you mean `{known}`?"),
+        (None, None) => {
+            let names: Vec<&str> = names.iter().map(String::as_str).take(10).collect();
+            format!("imported are {}", model::backticked(&names))
+        }
     })
 }
 
@@ -380,7 +382,10 @@ fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
         let mut wrong = Diagnostic::error(if files[0] == files[1] {
             format!("`{}` is there twice in {}", one.id, files[0])
         } else {
-            format!("`{}` is there twice, in {} and {}", one.id, files[0], files[1])
+            format!(
+                "`{}` is there twice, in {} and {}",
+                one.id, files[0], files[1]
+            )
         })
         .hint("give one of them another `metadata.name`");
         wrong.place = one.place();

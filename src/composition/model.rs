@@ -134,7 +134,10 @@ pub(super) fn read(
 fn check_kind(root: Cursor<'_>) -> Result<()> {
     let kind = root.text_at(["kind"]).unwrap_or_default();
     let version = root.text_at(["apiVersion"]);
-    let place = |key| root.get(key).map_or_else(|| root.key_place(), Cursor::place);
+    let place = |key| {
+        root.get(key)
+            .map_or_else(|| root.key_place(), Cursor::place)
+    };
     if matches!(kind.as_ref(), "Kustomization" | "Component") {
         return Err(Diagnostic::error(format!(
             "a {kind} cannot be imported, it has no list of transformers"
@@ -356,7 +359,9 @@ fn id(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Tr
         version: version.to_owned(),
         name: name.unwrap_or_else(|| kebab_case(&kind)),
         kind,
-        namespace: namespace.filter(|name| name != "default").unwrap_or_default(),
+        namespace: namespace
+            .filter(|name| name != "default")
+            .unwrap_or_default(),
     })
 }
 
@@ -389,7 +394,9 @@ pub(super) fn kebab_case(kind: &str) -> String {
 }
 
 fn order(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Order> {
-    let list = root.get("transformerOrder").filter(|list| !list.is_null())?;
+    let list = root
+        .get("transformerOrder")
+        .filter(|list| !list.is_null())?;
     let entries = items(root, "transformerOrder", diagnostics)
         .into_iter()
         .filter_map(|(field, node)| entry(node, &field, diagnostics))
@@ -401,12 +408,15 @@ fn order(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Order> {
 }
 
 /// An entry of `transformerOrder`.
-pub(super) fn entry(
-    node: Cursor<'_>,
-    field: &str,
-    diagnostics: &mut Diagnostics,
-) -> Option<Entry> {
-    let known = ["name", "kind", "apiVersion", "group", "version", "namespace"];
+pub(super) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Entry> {
+    let known = [
+        "name",
+        "kind",
+        "apiVersion",
+        "group",
+        "version",
+        "namespace",
+    ];
     let what = "an entry of `transformerOrder`";
     check_fields(node, &known, &format!("{field}."), what, diagnostics);
     let mut part = |key| text(node, key, field, diagnostics).map(|(text, _)| text);
@@ -431,7 +441,13 @@ pub(super) fn entry(
         kind,
         group: both.map(|(group, _)| group.to_owned()).or(own_group),
         version: both.map(|(_, version)| version.to_owned()).or(own_version),
-        namespace: namespace.map(|name| if name == "default" { String::new() } else { name }),
+        namespace: namespace.map(|name| {
+            if name == "default" {
+                String::new()
+            } else {
+                name
+            }
+        }),
         place: node.key_place(),
         field: field.to_owned(),
     })

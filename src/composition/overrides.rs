@@ -13,12 +13,7 @@ const KEYED: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Fields by which a transformer is found; an override says them, and does not change them.
-const IDENTITY: [&str; 4] = [
-    "apiVersion",
-    "kind",
-    "metadata.name",
-    "metadata.namespace",
-];
+const IDENTITY: [&str; 4] = ["apiVersion", "kind", "metadata.name", "metadata.namespace"];
 
 /// Merges what `change` says into a transformer: mappings deeply, lists as a whole unless their
 /// items have a key, and null takes a field out.
@@ -127,17 +122,14 @@ impl<'d> Merging<'_, 'd> {
         };
         for (item, node) in items.into_iter().zip(node.children()) {
             let same = |old: &Value<'_>| old.get(key).is_some() && old.get(key) == item.get(key);
-            match base.iter().position(same) {
-                Some(index) => {
-                    let path = path.clone().index(index);
-                    if let Some(old) = base.get_mut(index) {
-                        self.mapping(old, item, node, &path);
-                    }
+            if let Some(index) = base.iter().position(same) {
+                let path = path.clone().index(index);
+                if let Some(old) = base.get_mut(index) {
+                    self.mapping(old, item, node, &path);
                 }
-                None => {
-                    self.layers.push((path.clone().index(base.len()), node));
-                    base.push(item);
-                }
+            } else {
+                self.layers.push((path.clone().index(base.len()), node));
+                base.push(item);
             }
         }
     }

@@ -101,7 +101,12 @@ impl Provider {
 /// The field that says what runs a transformer, with its value.
 fn named(transformer: &Transformer) -> Result<Option<(FieldPath, Value<'static>)>> {
     let fields = ["provider", "runtime"].map(|key| FieldPath::root().key(key));
-    let annotation = |key| FieldPath::root().key("metadata").key("annotations").key(key);
+    let annotation = |key| {
+        FieldPath::root()
+            .key("metadata")
+            .key("annotations")
+            .key(key)
+    };
     let all = fields.into_iter().chain(ANNOTATIONS.map(annotation));
     let mut said = all.filter_map(|field| {
         let value = transformer.config.lookup(&field)?;
@@ -138,18 +143,19 @@ fn from_annotation(
     });
     match read {
         Ok(Some(value)) => Ok(value),
-        Ok(None) => Err(transformer.error(field, "the annotation says nothing").into()),
+        Ok(None) => Err(transformer
+            .error(field, "the annotation says nothing")
+            .into()),
         Err(problem) => Err(transformer
-            .error(field, format!("the annotation is no YAML: {}", problem.message))
+            .error(
+                field,
+                format!("the annotation is no YAML: {}", problem.message),
+            )
             .into()),
     }
 }
 
-fn external(
-    transformer: &Transformer,
-    field: &FieldPath,
-    value: &Value<'_>,
-) -> Result<Provider> {
+fn external(transformer: &Transformer, field: &FieldPath, value: &Value<'_>) -> Result<Provider> {
     let spec: Spec = transformer.read_part(field, value)?;
     let error = |key: &str, problem: &str| transformer.error(&field.clone().key(key), problem);
     match spec {
@@ -183,7 +189,7 @@ fn external(
                 return Err(error("exec", "there is no `path` of a program").into());
             }
             let at = field.clone().key("exec").key("path");
-            exec.directory = transformer.directory_of(&at).to_owned();
+            transformer.directory_of(&at).clone_into(&mut exec.directory);
             if exec.path.contains('/') {
                 exec.path = transformer.resolve(&at, &exec.path);
             }
@@ -241,7 +247,9 @@ fn internal(transformer: &Transformer) -> Result<Provider> {
     }
     Err(transformer
         .error(&field, "it does not say what runs it")
-        .hint("name an image under `runtime.container.image`, or a program under `runtime.exec.path`")
+        .hint(
+            "name an image under `runtime.container.image`, or a program under `runtime.exec.path`",
+        )
         .into())
 }
 
@@ -265,7 +273,12 @@ mod tests {
         ] {
             assert!(is_ours(image), "{image}");
         }
-        for image in ["", "a/krm-templates", "krm-template/other", "a:krm-template"] {
+        for image in [
+            "",
+            "a/krm-templates",
+            "krm-template/other",
+            "a:krm-template",
+        ] {
             assert!(!is_ours(image), "{image}");
         }
     }

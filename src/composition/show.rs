@@ -24,7 +24,13 @@ pub fn show(transformers: &[Transformer]) -> Result<String> {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "# {}", place.as_deref().unwrap_or("?"));
         let start = text.len();
-        mapping(&mut text, transformer, &FieldPath::root(), &transformer.config, 1);
+        mapping(
+            &mut text,
+            transformer,
+            &FieldPath::root(),
+            &transformer.config,
+            1,
+        );
         text.replace_range(start..start + 2, "- ");
     }
     yaml::Document::parse(&crate::source::Source::new("consolidated", text.as_str()))?;
@@ -71,9 +77,8 @@ fn is_of_one_origin(transformer: &Transformer, at: &FieldPath, value: &Value<'_>
     let mut entries = value.entries().unwrap_or_default().iter();
     is_declared
         && !transformer.is_changed_within(at)
-        && entries.all(|(key, value)| {
-            is_of_one_origin(transformer, &at.clone().key(key.as_ref()), value)
-        })
+        && entries
+            .all(|(key, value)| is_of_one_origin(transformer, &at.clone().key(key.as_ref()), value))
 }
 
 /// Where a part is from, if that is not the declaration.

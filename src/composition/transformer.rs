@@ -67,10 +67,12 @@ impl Layer {
     fn find(&self, field: &FieldPath) -> Option<Cursor<'_>> {
         let steps = field.steps().strip_prefix(self.at.steps())?;
         let node = self.document.cursor(self.node);
-        let rest = steps.iter().fold(FieldPath::root(), |path, step| match step {
-            Step::Key(key) => path.key(key),
-            Step::Index(index) => path.index(*index),
-        });
+        let rest = steps
+            .iter()
+            .fold(FieldPath::root(), |path, step| match step {
+                Step::Key(key) => path.key(key),
+                Step::Index(index) => path.index(*index),
+            });
         node.lookup(&rest)
     }
 
@@ -167,7 +169,9 @@ impl Transformer {
     pub fn directory_of(&self, field: &FieldPath) -> &str {
         let overriding = self.written(field);
         let overriding = overriding.filter(|(layer, _)| !layer.at.steps().is_empty());
-        overriding.map_or(&self.directory, |(layer, _)| files::directory_of(layer.file()))
+        overriding.map_or(&self.directory, |(layer, _)| {
+            files::directory_of(layer.file())
+        })
     }
 
     /// The path that the text of a field names, seen from where files are read.
@@ -185,7 +189,7 @@ impl Transformer {
     }
 
     /// Says of what a function has found in its input where that is written.
-    pub(super) fn placed(&self, found: Diagnostics, input: &Arc<Source>) -> Diagnostics {
+    pub(super) fn placed(&self, found: &Diagnostics, input: &Arc<Source>) -> Diagnostics {
         let mut placed = Diagnostics::new();
         for mut one in found.iter().cloned() {
             let in_input = |place: &Place| Arc::ptr_eq(&place.source, input);
@@ -290,8 +294,8 @@ fn in_words(message: &str) -> (String, Option<String>) {
     if let Some(name) = message.strip_prefix("missing field ") {
         return (format!("{name} is missing"), None);
     }
-    let typed = ["invalid type: ", "invalid value: "].iter();
-    let typed = typed.filter_map(|start| message.strip_prefix(start)).next();
+    let mut typed = ["invalid type: ", "invalid value: "].iter();
+    let typed = typed.find_map(|start| message.strip_prefix(start));
     if let Some((found, expected)) = typed.and_then(|rest| rest.split_once(", expected ")) {
         let expected = match expected {
             "a sequence" => "a list",

@@ -254,15 +254,12 @@ impl<'l, 'd> Run<'l, 'd> {
         }
         for (resource, item) in made.into_iter().zip(standing) {
             let item = item.and_then(|index| self.items.get(index));
-            match item {
-                Some(item) => {
-                    let edits = diagnostics.take(edits(item.node, resource.value));
-                    changes.edits.extend(edits.into_iter().flatten());
-                }
-                None => {
-                    let text = self.added(resource);
-                    changes.added.extend(diagnostics.take(text));
-                }
+            if let Some(item) = item {
+                let edits = diagnostics.take(edits(item.node, resource.value));
+                changes.edits.extend(edits.into_iter().flatten());
+            } else {
+                let text = self.added(resource);
+                changes.added.extend(diagnostics.take(text));
             }
         }
         let left = left.iter().filter_map(|index| self.items.get(*index));
@@ -271,11 +268,7 @@ impl<'l, 'd> Run<'l, 'd> {
     }
 
     /// For each resource, the item that it is; takes these out of `left`.
-    fn standing(
-        &self,
-        made: &[Resource<'_>],
-        left: &mut BTreeSet<usize>,
-    ) -> Vec<Option<usize>> {
+    fn standing(&self, made: &[Resource<'_>], left: &mut BTreeSet<usize>) -> Vec<Option<usize>> {
         let mut by_place = BTreeMap::new();
         let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
         for index in left.iter().copied() {
@@ -289,7 +282,9 @@ impl<'l, 'd> Run<'l, 'd> {
         }
         let mut standing: Vec<Option<usize>> = Vec::with_capacity(made.len());
         for resource in made {
-            let place = resource.place().filter(|place| self.is_in_list(&place.source));
+            let place = resource
+                .place()
+                .filter(|place| self.is_in_list(&place.source));
             let found = place.and_then(|place| by_place.get(&place.range.start));
             standing.push(found.copied().filter(|index| left.remove(index)));
         }
@@ -318,17 +313,19 @@ impl<'l, 'd> Run<'l, 'd> {
             annotate(&mut resource.value, PATH, &path);
             annotate(&mut resource.value, INDEX, &next.to_string());
             self.last_index.insert(path, next);
-            if resource.value.at(&["metadata", "annotations", OWNER]).is_none() {
+            if resource
+                .value
+                .at(&["metadata", "annotations", OWNER])
+                .is_none()
+            {
                 annotate(&mut resource.value, OWNER, &self.owner);
             }
         }
-        match resource.document() {
-            Some(document) => self.list.item_text(document, &resource.value),
-            None => {
-                let document = Document::parse(&Source::new("new", ""))?;
-                self.list.item_text(&document, &resource.value)
-            }
+        if let Some(document) = resource.document() {
+            return self.list.item_text(document, &resource.value);
         }
+        let nothing = Document::parse(&Source::new("new", ""))?;
+        self.list.item_text(&nothing, &resource.value)
     }
 }
 

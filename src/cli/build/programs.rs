@@ -44,7 +44,9 @@ impl Functions for Programs {
             Err(problem) => Err(problem),
         };
         output.unwrap_or_else(|mut problem| {
-            problem.message.insert_str(0, &format!("{}: ", transformer.id));
+            problem
+                .message
+                .insert_str(0, &format!("{}: ", transformer.id));
             problem.place = problem.place.or_else(|| transformer.place());
             FunctionOutput {
                 list: None,
@@ -84,9 +86,11 @@ impl Programs {
     /// Runs a function as kpt does: without a network and as nobody.
     fn container(&self, container: &Container, list: &Arc<Source>) -> Result<FunctionOutput> {
         if !self.containers {
-            return Err(Diagnostic::error("a container runs only if that is allowed")
-                .hint("allow it with `--enable-alpha-plugins`")
-                .into());
+            return Err(
+                Diagnostic::error("a container runs only if that is allowed")
+                    .hint("allow it with `--enable-alpha-plugins`")
+                    .into(),
+            );
         }
         self.started.set(self.started.get() + 1);
         let name = format!("krm-template-{}-{}", std::process::id(), self.started.get());
@@ -115,7 +119,10 @@ impl Programs {
             "there is no container engine to run `{}` with",
             container.image
         ))
-        .hint(format!("install one of {}, or name yours in `{ENGINE}`", ENGINES.join(", ")))
+        .hint(format!(
+            "install one of {}, or name yours in `{ENGINE}`",
+            ENGINES.join(", ")
+        ))
         .into())
     }
 
@@ -148,9 +155,11 @@ impl Programs {
                 } else {
                     "a name without a slash is looked for on the PATH; write `./NAME` for a file beside the Composition"
                 };
-                Err(Diagnostic::error(format!("there is no program `{}`", exec.path))
-                    .hint(hint)
-                    .into())
+                Err(
+                    Diagnostic::error(format!("there is no program `{}`", exec.path))
+                        .hint(hint)
+                        .into(),
+                )
             }
             output => output.map_err(|failure| self.failure(&exec.path, failure)),
         }
@@ -165,12 +174,11 @@ impl Programs {
     ) -> std::result::Result<FunctionOutput, Failure> {
         let ended = process::run(command, list.text().to_owned(), self.limit)?;
         let list = String::from_utf8(ended.stdout.clone()).ok();
-        let mut diagnostics = match &list {
-            Some(list) => report::read_results(list),
-            None => {
-                let problem = format!("what `{name}` wrote is not UTF-8");
-                Diagnostics::from(Diagnostic::error(problem))
-            }
+        let mut diagnostics = if let Some(list) = &list {
+            report::read_results(list)
+        } else {
+            let problem = format!("what `{name}` wrote is not UTF-8");
+            Diagnostics::from(Diagnostic::error(problem))
         };
         if !ended.status.success() {
             diagnostics.push(unsuccessful(name, &ended));
@@ -181,9 +189,7 @@ impl Programs {
     fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
         match failure {
             Failure::Missing => Diagnostic::error(format!("there is no program `{name}`")),
-            Failure::System(error) => {
-                Diagnostic::error(format!("`{name}` cannot be run: {error}"))
-            }
+            Failure::System(error) => Diagnostic::error(format!("`{name}` cannot be run: {error}")),
             Failure::TimedOut(stderr) => Diagnostic::error(format!(
                 "`{name}` ran for more than {} s and was stopped",
                 self.limit.as_secs()

@@ -31,7 +31,9 @@ const ERRORS: &[(&str, &[&str])] = &[
     ),
     (
         "import_collision",
-        &["`LabelTransformer environment-label` is there twice, in `base/composition.yaml` and `composition.yaml`"],
+        &[
+            "`LabelTransformer environment-label` is there twice, in `base/composition.yaml` and `composition.yaml`",
+        ],
     ),
     (
         "invalid_composition/overrides_invalid_fields",
@@ -91,7 +93,9 @@ const ERRORS: &[(&str, &[&str])] = &[
     ),
     (
         "override_version_conflict",
-        &["no `ResourceGenerator.builtin-next local-resources` was imported, so it cannot be overridden"],
+        &[
+            "no `ResourceGenerator.builtin-next local-resources` was imported, so it cannot be overridden",
+        ],
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! ResourceAccumulator: adds the resources of files and directories to those there are.
+//! `ResourceAccumulator`: adds the resources of files and directories to those there are.
 //!
 //! Source: KEP-2299, and what kustomize 5.8 does with `resources` (`api/internal/target`,
 //! `api/resmap`). A directory with a Composition is built as one, with nothing for its input.
@@ -124,7 +124,9 @@ impl<'d> Accumulation<'_, '_, 'd> {
             }
             Found::Nothing => {
                 let wrong = self
-                    .error(format!("`{resolved}` holds neither a Composition nor a Kustomization"))
+                    .error(format!(
+                        "`{resolved}` holds neither a Composition nor a Kustomization"
+                    ))
                     .hint("name the files in it one by one, or give it a `composition.yaml`");
                 self.context.diagnostics.push(wrong);
                 Vec::new()
@@ -222,7 +224,10 @@ fn group_and_kind(root: Cursor<'_>) -> (String, String) {
 fn incomplete(object: &Value<'_>, node: Cursor<'_>) -> Option<(String, Place)> {
     let is_there = |keys: &[&str]| object.str_at(keys).is_some_and(|text| !text.is_empty());
     if object.entries().is_none() {
-        return Some(("expected an object, found no mapping".to_owned(), node.place()));
+        return Some((
+            "expected an object, found no mapping".to_owned(),
+            node.place(),
+        ));
     }
     for key in ["apiVersion", "kind"] {
         if !is_there(&[key]) {

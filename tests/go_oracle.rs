@@ -555,6 +555,7 @@ mod expanding {
         let list = std::fs::read_to_string(root.join("examples/mongodb/resource-list.yaml"));
         let environment = Environment {
             seed: Some(b"seed".to_vec()),
+            ..Environment::default()
         };
         let output = function::run(&Source::new("stdin", list.unwrap()), &environment);
         assert!(!output.diagnostics.has_errors());

@@ -82,7 +82,11 @@ fn without_places(text: &str) -> String {
 
 fn function(text: &str) -> Output {
     let seed = Some(b"seed".to_vec());
-    run(&Source::new("stdin", text), &Environment { seed })
+    let environment = Environment {
+        seed,
+        ..Environment::default()
+    };
+    run(&Source::new("stdin", text), &environment)
 }
 
 /// Whether nothing of `input` is missing in `output` but what stood under `results`, and no `items`

@@ -53,7 +53,7 @@ impl Console {
     }
 
     /// Says what only those want to hear who ask for more.
-    pub(super) fn remark(self, message: String) {
+    pub(super) fn remark(self, message: impl Into<String>) {
         if self.verbose {
             self.report(&Diagnostic::info(message).into());
         }

@@ -1,5 +1,6 @@
 //! Without arguments: the KRM function on standard input and output.
 
+use crate::cli::build::disk::Disk;
 use crate::cli::{Console, FAILED, OK, USAGE, io};
 use crate::diagnostic::Diagnostics;
 use crate::function::{self, Environment};
@@ -28,7 +29,8 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
             return Ok(FAILED);
         }
     };
-    let output = function::run(&source, &environment());
+    let disk = Disk { console };
+    let output = function::run(&source, &environment(&disk));
     console.report(&output.diagnostics);
     io::print(output.list.iter().flat_map(Edited::pieces))?;
     Ok(if output.diagnostics.has_errors() {
@@ -38,15 +40,17 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
     })
 }
 
+/// What a function may know of this machine.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line reads the environment, for all the others"
 )]
-fn environment() -> Environment {
+pub(super) fn environment(disk: &Disk) -> Environment<'_> {
     let seed = std::env::var("KRM_TEMPLATE_SEED")
         .ok()
         .filter(|seed| !seed.is_empty());
     Environment {
         seed: seed.map(String::into_bytes),
+        files: Some(disk),
     }
 }

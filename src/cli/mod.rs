@@ -1,5 +1,6 @@
 //! The command line: arguments, files, standard streams and exit codes, and nothing else.
 
+mod build;
 mod completion;
 mod console;
 mod expansion;
@@ -105,6 +106,7 @@ struct Cli {
 enum Command {
     Process(Box<process::Arguments>),
     Explain(Box<explain::Arguments>),
+    Build(build::Arguments),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
     #[command(visible_alias = "lint")]
@@ -174,6 +176,7 @@ impl Cli {
             None => function::run(self.console),
             Some(Command::Process(arguments)) => process::run(&arguments, self.console),
             Some(Command::Explain(arguments)) => explain::run(&arguments, self.console),
+            Some(Command::Build(arguments)) => build::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),

@@ -5,18 +5,33 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 
+use crate::composition::consolidate::{check_chain, consolidate, consolidate_node};
+use crate::composition::print::texts;
+use crate::composition::provider::Provider;
 use crate::composition::resource::{Documents, Resource};
 use crate::composition::transformer::Transformer;
 use crate::composition::transformers;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files::Files;
 use crate::source::Source;
-use crate::yaml::{Document, FieldPath, Position};
+use crate::yaml::{Cursor, Document, FieldPath, NodeId, Position};
 
-/// Runs the functions that are not built in.
+/// Runs what is not built in.
 pub trait Functions {
     /// Runs the function that a transformer names on a ResourceList with it as functionConfig.
     fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput;
+
+    /// The stream of objects that a directory with a Kustomization makes.
+    ///
+    /// # Errors
+    /// If there is nothing to build it with, or it cannot be built.
+    fn kustomize(&self, directory: &str) -> Result<Arc<Source>> {
+        Err(Diagnostic::error(format!(
+            "`{directory}` holds a Kustomization, and a function runs no other programs"
+        ))
+        .hint("build it with `krm-template build`, or with `kustomize build` before")
+        .into())
+    }
 }
 
 /// What a function gave back.
@@ -28,16 +43,29 @@ pub struct FunctionOutput {
     pub diagnostics: Diagnostics,
 }
 
+/// What is there besides the resources.
+#[derive(Clone)]
+struct Surroundings<'c, 'd> {
+    files: &'c dyn Files,
+    functions: &'c dyn Functions,
+    documents: &'d Documents,
+    /// The Compositions that are being built, each for the one before.
+    building: Vec<String>,
+}
+
 /// What transformers may use.
 pub(super) struct Context<'c, 'd> {
     /// The transformer that runs.
     pub(super) transformer: &'c Transformer,
-    /// To read files with, by paths that are joined to the transformer's directory.
+    /// To read files with, by paths that the transformer [resolves](Transformer::resolve).
     pub(super) files: &'c dyn Files,
+    /// Runs what is not built in.
+    pub(super) functions: &'c dyn Functions,
     /// Where documents that resources are read from are kept.
     pub(super) documents: &'d Documents,
     /// What there is to say; with an error, the chain ends behind this transformer.
     pub(super) diagnostics: &'c mut Diagnostics,
+    building: &'c [String],
 }
 
 impl Context<'_, '_> {
@@ -60,6 +88,50 @@ impl Context<'_, '_> {
     }
 }
 
+impl<'d> Context<'_, 'd> {
+    /// The resources that the Composition in a file makes of nothing; `field` names it.
+    pub(super) fn build(&mut self, file: &str, field: &FieldPath) -> Option<Vec<Resource<'d>>> {
+        let mut building = self.building.to_vec();
+        if building.is_empty() {
+            building.push(self.transformer.file().to_owned());
+        }
+        let mut found = Diagnostics::new();
+        let chain = check_chain(&building, file, "build");
+        if let Err(mut problem) = chain {
+            problem.place = self.transformer.place_of(field);
+            self.diagnostics.push(*problem);
+            return None;
+        }
+        let transformers = consolidate(self.files, file, &mut found);
+        let made = self.pass(&transformers, Vec::new(), file, &mut found);
+        let has_failed = found.has_errors();
+        self.diagnostics.append(found);
+        (!has_failed).then_some(made)
+    }
+
+    /// Has resources pass through the transformers of another Composition, called `name`.
+    fn pass(
+        &self,
+        transformers: &[Transformer],
+        resources: Vec<Resource<'d>>,
+        name: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Resource<'d>> {
+        if diagnostics.has_errors() {
+            return resources;
+        }
+        let mut building = self.building.to_vec();
+        building.push(name.to_owned());
+        let around = Surroundings {
+            files: self.files,
+            functions: self.functions,
+            documents: self.documents,
+            building,
+        };
+        around.run(transformers, resources, diagnostics).0
+    }
+}
+
 /// What one transformer took.
 #[derive(Debug)]
 pub struct Stat {
@@ -75,86 +147,199 @@ pub struct Stat {
 /// came up, and are not to be used.
 pub fn run<'d>(
     transformers: &[Transformer],
-    mut resources: Vec<Resource<'d>>,
+    resources: Vec<Resource<'d>>,
     files: &dyn Files,
     functions: &dyn Functions,
     documents: &'d Documents,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Resource<'d>>, Vec<Stat>) {
-    let mut stats = Vec::new();
-    for transformer in transformers {
-        let start = Instant::now();
-        let before = resources.len();
+    let around = Surroundings {
+        files,
+        functions,
+        documents,
+        building: Vec::new(),
+    };
+    around.run(transformers, resources, diagnostics)
+}
+
+impl<'d> Surroundings<'_, 'd> {
+    fn run(
+        &self,
+        transformers: &[Transformer],
+        mut resources: Vec<Resource<'d>>,
+        diagnostics: &mut Diagnostics,
+    ) -> (Vec<Resource<'d>>, Vec<Stat>) {
+        let mut stats = Vec::new();
+        for transformer in transformers {
+            let start = now();
+            let before = resources.len();
+            self.one(transformer, &mut resources, diagnostics);
+            stats.push(Stat {
+                name: transformer.id.to_string(),
+                time: start.elapsed(),
+                count: resources.len(),
+            });
+            if diagnostics.has_errors() {
+                break;
+            }
+            if resources.is_empty() && before > 0 {
+                let all = match before {
+                    1 => "the only resource there was".to_owned(),
+                    _ => format!("all {before} resources there were"),
+                };
+                let mut warning =
+                    Diagnostic::warning(format!("{}: it drops {all}", transformer.id));
+                warning.place = transformer.place();
+                diagnostics.push(warning);
+            }
+        }
+        (resources, stats)
+    }
+
+    fn one(
+        &self,
+        transformer: &Transformer,
+        resources: &mut Vec<Resource<'d>>,
+        diagnostics: &mut Diagnostics,
+    ) {
         let mut context = Context {
             transformer,
-            files,
-            documents,
-            diagnostics: &mut *diagnostics,
+            files: self.files,
+            functions: self.functions,
+            documents: self.documents,
+            diagnostics,
+            building: &self.building,
         };
-        match transformers::find(&transformer.id) {
-            Some(builtin) => (builtin.apply)(&mut resources, &mut context),
-            None => call(&mut resources, functions, &mut context),
-        }
-        stats.push(Stat {
-            name: transformer.id.to_string(),
-            time: start.elapsed(),
-            count: resources.len(),
-        });
-        if diagnostics.has_errors() {
-            break;
-        }
-        if resources.is_empty() && before > 0 {
-            let mut warning = Diagnostic::warning(format!(
-                "{} drops all {before} resources there were",
-                transformer.id
-            ));
-            warning.place = transformer.place();
-            diagnostics.push(warning);
+        match Provider::of(transformer) {
+            Ok(Provider::Builtin) => {
+                if let Some(builtin) = transformers::find(&transformer.id) {
+                    (builtin.apply)(resources, &mut context);
+                }
+            }
+            Ok(Provider::Composition) => nested(resources, &mut context),
+            Ok(Provider::Starlark) => diagnostics.push(no_starlark(transformer)),
+            Ok(Provider::Own | Provider::Container(_) | Provider::Exec(_)) => {
+                call(resources, &mut context);
+            }
+            Err(problem) => diagnostics.push(*problem),
         }
     }
-    (resources, stats)
+}
+
+/// The one well-kept crate that runs Starlark would be most of the program.
+fn no_starlark(transformer: &Transformer) -> Diagnostic {
+    transformer
+        .error(&FieldPath::root(), "this program runs no Starlark")
+        .hint("run the script with a program that does: `runtime.exec.path`, or an image under `runtime.container.image`")
+        .hint("or let a Template, or the built-in transformers, do what it does")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the time is for statistics, no output depends on it"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Passes the resources through the transformers of a Composition that is itself a transformer.
+fn nested<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    let transformer = context.transformer;
+    let name = format!("{} in {}", transformer.id, transformer.file());
+    let chain = check_chain(context.building, &name, "build");
+    if context.diagnostics.take(chain).is_none() {
+        return;
+    }
+    let mut found = Diagnostics::new();
+    let list = if let Some((document, node)) = transformer.written_as_is() {
+        transformers_of(document, Some(node), context, &mut found)
+    } else {
+        // Parts were overridden: what it is now stands in no file.
+        let text = found.take(transformer.text(Position::Document));
+        let source = text.map(|text| Source::new(name.clone(), text));
+        let document = source.and_then(|source| found.take(Document::parse(&source)));
+        let document = document.map(Arc::new);
+        document.map_or_else(Vec::new, |document| {
+            let root = document.roots().next().map(Cursor::id);
+            transformers_of(&document, root, context, &mut found)
+        })
+    };
+    *resources = context.pass(&list, std::mem::take(resources), &name, &mut found);
+    context.diagnostics.append(found);
+}
+
+/// The transformers of the Composition under a node.
+fn transformers_of(
+    document: &Arc<Document>,
+    node: Option<NodeId>,
+    context: &Context<'_, '_>,
+    found: &mut Diagnostics,
+) -> Vec<Transformer> {
+    let directory = &context.transformer.directory;
+    node.map_or_else(Vec::new, |node| {
+        consolidate_node(context.files, document, node, directory, found)
+    })
 }
 
 /// Passes the resources through a function, as a ResourceList.
-fn call<'d>(
-    resources: &mut Vec<Resource<'d>>,
-    functions: &dyn Functions,
-    context: &mut Context<'_, 'd>,
-) {
+fn call<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    let transformer = context.transformer;
+    let Some(list) = list_for(resources, context) else {
+        return;
+    };
+    let source = Source::new(format!("input of {}", transformer.id), list);
+    let output = context.functions.run(transformer, &source);
+    let said = transformer.placed(&output.diagnostics, &source);
+    context.diagnostics.append(said);
+    let Some(list) = output.list else { return };
+    if context.diagnostics.has_errors() {
+        return;
+    }
+    let name = format!("output of {}", transformer.id);
+    let read = Document::parse(&Source::new(name, list));
+    let Some(document) = context.diagnostics.take(read) else {
+        return;
+    };
+    let document = context.documents.keep(document);
+    let Some(root) = document.roots().next().filter(|root| is_list(*root)) else {
+        let wrong = transformer.error(
+            &FieldPath::root(),
+            "the function wrote no ResourceList to its standard output",
+        );
+        context.diagnostics.push(wrong);
+        return;
+    };
+    resources.clear();
+    let items = root.get("items");
+    for item in items.iter().flat_map(|items| items.children()) {
+        resources.extend(Resource::read(item, context.documents, context.diagnostics));
+    }
+}
+
+fn is_list(root: Cursor<'_>) -> bool {
+    root.text_at(["kind"]).as_deref() == Some("ResourceList")
+}
+
+/// The ResourceList that a function reads.
+fn list_for(resources: &[Resource<'_>], context: &mut Context<'_, '_>) -> Option<String> {
     let mut list = String::from("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n");
     list.push_str(if resources.is_empty() {
         "items: []\n"
     } else {
         "items:\n"
     });
-    for resource in resources.iter() {
-        let text = resource.text(Position::Item { column: 0 });
-        list.extend(context.diagnostics.take(text));
+    let mut is_whole = true;
+    for text in texts(resources, Position::Item { column: 0 }) {
+        match context.diagnostics.take(text) {
+            Some(text) => list.push_str(&text),
+            None => is_whole = false,
+        }
     }
-    list.push_str("functionConfig: ");
-    list.push_str(&context.transformer.config.to_json());
-    list.push('\n');
-    if context.diagnostics.has_errors() {
-        return;
-    }
-    let source = Source::new(context.transformer.id.to_string(), list);
-    let mut output = functions.run(context.transformer, &source);
-    context
-        .diagnostics
-        .append(std::mem::take(&mut output.diagnostics));
-    let Some(list) = output.list else { return };
-    if context.diagnostics.has_errors() {
-        return;
-    }
-    let name = format!("output of {}", context.transformer.id);
-    let read = Document::parse(&Source::new(name, list));
-    let Some(document) = context.diagnostics.take(read) else {
-        return;
-    };
-    let document = context.documents.keep(document);
-    let items = document.roots().next().and_then(|root| root.get("items"));
-    resources.clear();
-    for item in items.iter().flat_map(|items| items.children()) {
-        resources.extend(Resource::read(item, context.documents, context.diagnostics));
-    }
+    // The text of an item, without its dash, is that of an entry.
+    let config = context.transformer.function_config();
+    let config = context.diagnostics.take(config)?;
+    let config = config.strip_prefix("- ").unwrap_or(&config);
+    list.push_str("functionConfig:\n  ");
+    list.push_str(config);
+    is_whole.then_some(list)
 }

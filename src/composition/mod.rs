@@ -11,12 +11,21 @@
 pub mod chain;
 pub mod consolidate;
 mod field_spec;
+mod model;
+mod order;
+mod overrides;
+mod print;
+mod provider;
 mod references;
 mod resource;
+mod show;
 #[cfg(test)]
 mod tests;
 mod transformer;
 mod transformers;
 
+pub use print::{Format, print};
+pub use provider::{Container, Exec, Provider};
 pub use resource::{Documents, Resource};
+pub use show::show;
 pub use transformer::{Transformer, TransformerId};

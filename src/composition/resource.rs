@@ -44,7 +44,7 @@ pub struct Resource<'d> {
 
 impl<'d> Resource<'d> {
     /// Reads an object; nothing if it cannot be read, as with a key that is there twice.
-    pub(super) fn read(
+    pub fn read(
         node: Cursor<'d>,
         documents: &'d Documents,
         diagnostics: &mut Diagnostics,
@@ -86,6 +86,19 @@ impl<'d> Resource<'d> {
     /// Whether `is` holds for what it is known by, now or before.
     pub(super) fn is_or_was(&self, is: impl Fn(&Identity) -> bool) -> bool {
         self.identity().is_some_and(|now| is(&now)) || self.previous.iter().any(is)
+    }
+
+    /// All that it is or was known by, what it is now first.
+    #[must_use]
+    pub fn identities(&self) -> Vec<Identity> {
+        let now = self.identity().into_iter();
+        now.chain(self.previous.iter().cloned()).collect()
+    }
+
+    /// The document it was read from.
+    #[must_use]
+    pub fn document(&self) -> Option<&'d Document> {
+        self.node.map(Cursor::document)
     }
 
     /// Where it was read from.

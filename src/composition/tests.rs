@@ -1,6 +1,7 @@
 //! Kustomize's own test cases through the built-in transformers.
 
 mod builds;
+mod compositions;
 mod filters;
 mod names;
 mod plugins;
@@ -14,7 +15,7 @@ use crate::composition::transformer::{Layer, Transformer, TransformerId};
 use crate::diagnostic::Diagnostics;
 use crate::files::InMemory;
 use crate::source::Source;
-use crate::yaml::{Data, Document, DuplicateKeys, Position, Value};
+use crate::yaml::{Data, Document, DuplicateKeys, FieldPath, Position, Value};
 
 /// A file of the shared folder; none without one.
 #[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
@@ -54,7 +55,7 @@ fn transformer(config: &str) -> Transformer {
         layers: vec![Layer {
             document: Arc::new(document),
             node,
-            file: "config.yaml".to_owned(),
+            at: FieldPath::root(),
         }],
     }
 }

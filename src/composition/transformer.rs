@@ -6,9 +6,13 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::diagnostic::{Diagnostic, Result};
-use crate::source::Place;
-use crate::yaml::{Document, FieldPath, NodeId, Value};
+use crate::composition::model::backticked;
+use crate::composition::provider::Provider;
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::files;
+use crate::source::{Place, Source};
+use crate::suggest::closest;
+use crate::yaml::{self, Cursor, Document, FieldPath, NodeId, Position, Step, Value};
 
 /// What a transformer is known by among the others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +27,13 @@ pub struct TransformerId {
     pub namespace: String,
     /// `metadata.name`; by default the kind in kebab case.
     pub name: String,
+}
+
+impl TransformerId {
+    /// Whether its `apiVersion` is `builtin`, or missing.
+    pub(super) fn is_builtin(&self) -> bool {
+        self.group.is_empty() && self.version == "builtin"
+    }
 }
 
 impl fmt::Display for TransformerId {
@@ -47,8 +58,33 @@ impl fmt::Display for TransformerId {
 pub(super) struct Layer {
     pub(super) document: Arc<Document>,
     pub(super) node: NodeId,
-    /// What it is to the list: `declared`, or `overridden by PATH`.
-    pub(super) file: String,
+    /// Which part it is; the root for the object that declares the transformer.
+    pub(super) at: FieldPath,
+}
+
+impl Layer {
+    /// The node of a field, if it is in this part.
+    fn find(&self, field: &FieldPath) -> Option<Cursor<'_>> {
+        let steps = field.steps().strip_prefix(self.at.steps())?;
+        let node = self.document.cursor(self.node);
+        let rest = steps
+            .iter()
+            .fold(FieldPath::root(), |path, step| match step {
+                Step::Key(key) => path.key(key),
+                Step::Index(index) => path.index(*index),
+            });
+        node.lookup(&rest)
+    }
+
+    /// Whether it is a part of a field, and not the whole of it.
+    fn is_within(&self, field: &FieldPath) -> bool {
+        self.at != *field && self.at.starts_with(field)
+    }
+
+    /// The file it was read from.
+    fn file(&self) -> &str {
+        self.document.source().name()
+    }
 }
 
 /// A transformer with its configuration, as it is after imports and overrides.
@@ -56,11 +92,13 @@ pub(super) struct Layer {
 pub struct Transformer {
     /// What it is known by.
     pub id: TransformerId,
-    /// The whole object, with `apiVersion`, `kind` and `metadata` filled in.
+    /// The whole object, with `apiVersion`, `kind` and `metadata` filled in. Its parts name the
+    /// nodes of the document that declares it.
     pub config: Value<'static>,
-    /// What the paths in it are relative to: the directory of the file that declares it.
+    /// The directory of the file that declares it. Paths in it are [resolved](Self::resolve), for
+    /// an override may have them from elsewhere.
     pub directory: String,
-    /// The object that declares it, then those that override parts of it.
+    /// The object that declares it, then parts that others have put in.
     pub(super) layers: Vec<Layer>,
 }
 
@@ -76,23 +114,125 @@ impl Transformer {
         Some(first.document.cursor(first.node).key_place())
     }
 
+    /// The file that declares it.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        self.layers.first().map_or("", Layer::file)
+    }
+
+    /// The part that a field was written in, and its node there; the innermost part counts, and of
+    /// several the one that was put in last.
+    fn written(&self, field: &FieldPath) -> Option<(&Layer, Cursor<'_>)> {
+        let all = self.layers.iter().enumerate();
+        let all = all.filter_map(|(index, layer)| {
+            let node = layer.find(field)?;
+            Some((layer.at.steps().len(), index, layer, node))
+        });
+        let last = all.max_by_key(|(depth, index, ..)| (*depth, *index));
+        last.map(|(_, _, layer, node)| (layer, node))
+    }
+
     /// Where the value of a field was written, or what it is in.
     #[must_use]
     pub fn place_of(&self, field: &FieldPath) -> Option<Place> {
         let mut way = field.clone();
-        loop {
-            let written = self.layers.iter().rev().find_map(|layer| {
-                let node = layer.document.cursor(layer.node);
-                let found = node.lookup(&way)?;
-                (found.id() != layer.node).then(|| found.place())
-            });
-            if written.is_some() {
-                return written;
+        while let Some((parent, _)) = way.split_last() {
+            if let Some((_, node)) = self.written(&way) {
+                return Some(node.place());
             }
-            let Some((parent, _)) = way.split_last() else {
-                return self.place();
-            };
             way = parent;
+        }
+        self.place()
+    }
+
+    /// Which file the value of a field was written in; nothing if it was filled in.
+    #[must_use]
+    pub fn file_of(&self, field: &FieldPath) -> Option<&str> {
+        self.written(field).map(|(layer, _)| layer.file())
+    }
+
+    /// Whether parts of a field, and not the whole of it, were put in.
+    pub(super) fn is_changed_within(&self, field: &FieldPath) -> bool {
+        self.layers.iter().any(|layer| layer.is_within(field))
+    }
+
+    /// The files that the parts of a field were written in.
+    pub(super) fn files_within(&self, field: &FieldPath) -> Vec<&str> {
+        let parts = self.layers.iter().filter(|layer| layer.is_within(field));
+        let whole = self.file_of(field).into_iter();
+        whole.chain(parts.map(Layer::file)).collect()
+    }
+
+    /// What a path that stands in a field is relative to: the directory of the file it was written
+    /// in.
+    #[must_use]
+    pub fn directory_of(&self, field: &FieldPath) -> &str {
+        let overriding = self.written(field);
+        let overriding = overriding.filter(|(layer, _)| !layer.at.steps().is_empty());
+        overriding.map_or(&self.directory, |(layer, _)| {
+            files::directory_of(layer.file())
+        })
+    }
+
+    /// The path that the text of a field names, seen from where files are read.
+    #[must_use]
+    pub fn resolve(&self, field: &FieldPath, path: &str) -> String {
+        files::join(self.directory_of(field), path)
+    }
+
+    /// The node that it is, unless parts of it were put in or filled in.
+    pub(super) fn written_as_is(&self) -> Option<(&Arc<Document>, NodeId)> {
+        match self.layers.as_slice() {
+            [layer] => Some((&layer.document, layer.node)),
+            _ => None,
+        }
+    }
+
+    /// Says of what a function has found in its input where that is written.
+    pub(super) fn placed(&self, found: &Diagnostics, input: &Arc<Source>) -> Diagnostics {
+        let mut placed = Diagnostics::new();
+        for mut one in found.iter().cloned() {
+            let in_input = |place: &Place| Arc::ptr_eq(&place.source, input);
+            if one.place.as_ref().is_none_or(in_input) {
+                let about_it = one.object.as_ref().is_none_or(|object| {
+                    object.kind == self.id.kind && object.name == self.id.name
+                });
+                let field = one.field.as_deref().and_then(|field| field.parse().ok());
+                one.place = match field {
+                    Some(field) if about_it => self.place_of(&field),
+                    _ => self.place(),
+                };
+            }
+            one.related.retain(|(place, _)| !in_input(place));
+            placed.push(one);
+        }
+        placed
+    }
+
+    /// It as a function gets it: as an item of a list at the left margin. Our own kinds are not
+    /// told what runs them.
+    ///
+    /// # Errors
+    /// As [`yaml::render`].
+    pub(super) fn function_config(&self) -> Result<String> {
+        let position = Position::Item { column: 0 };
+        if !matches!(Provider::of(self), Ok(Provider::Own)) {
+            return self.text(position);
+        }
+        let mut plain = self.clone();
+        plain.config.remove("provider");
+        plain.config.remove("runtime");
+        plain.text(position)
+    }
+
+    /// Its configuration as text, with the layout and the comments of the file that declares it.
+    ///
+    /// # Errors
+    /// As [`yaml::render`].
+    pub(super) fn text(&self, position: Position) -> Result<String> {
+        match self.layers.first() {
+            Some(layer) => yaml::render(&layer.document, &self.config, position),
+            None => yaml::render_new(&self.config, position),
         }
     }
 
@@ -115,20 +255,69 @@ impl Transformer {
         for key in Self::COMMON_FIELDS {
             config.remove(key);
         }
-        let json = config.to_json();
+        self.read_part(&FieldPath::root(), &config)
+    }
+
+    /// A part of the configuration as such a type.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn read_part<T: DeserializeOwned>(
+        &self,
+        field: &FieldPath,
+        value: &Value<'_>,
+    ) -> Result<T> {
+        let json = value.to_json();
         let mut json = serde_json::Deserializer::from_str(&json);
         serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let path = field_path(error.path());
-            let inner = error.into_inner().to_string();
-            self.error(&path, inner).into()
+            let path = field_path(field, error.path());
+            let (problem, hint) = in_words(&error.into_inner().to_string());
+            self.error(&path, problem).maybe_hint(hint).into()
         })
     }
 }
 
-fn field_path(path: &serde_path_to_error::Path) -> FieldPath {
+/// What serde says, in the words of all other messages, and what was probably meant.
+fn in_words(message: &str) -> (String, Option<String>) {
+    let place = message.rsplit_once(" at line ");
+    let message = place.map_or(message, |(message, _)| message);
+    if let Some(rest) = message.strip_prefix("unknown field `")
+        && let Some((name, known)) = rest.split_once('`')
+    {
+        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        let hint = match closest(name, known.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("its fields are {}", backticked(&known)),
+        };
+        return (format!("`{name}` is no field of it"), Some(hint));
+    }
+    if let Some(name) = message.strip_prefix("missing field ") {
+        return (format!("{name} is missing"), None);
+    }
+    let mut typed = ["invalid type: ", "invalid value: "].iter();
+    let typed = typed.find_map(|start| message.strip_prefix(start));
+    if let Some((found, expected)) = typed.and_then(|rest| rest.split_once(", expected ")) {
+        let expected = match expected {
+            "a sequence" => "a list",
+            "a map" => "a mapping",
+            "a string" => "a text",
+            expected if expected.starts_with("struct ") => "a mapping",
+            expected => expected,
+        };
+        let found = match found {
+            "sequence" => "a list",
+            "map" => "a mapping",
+            found => found,
+        };
+        return (format!("expected {expected}, found {found}"), None);
+    }
+    (message.to_owned(), None)
+}
+
+fn field_path(start: &FieldPath, path: &serde_path_to_error::Path) -> FieldPath {
     use serde_path_to_error::Segment;
     path.iter()
-        .fold(FieldPath::root(), |path, segment| match segment {
+        .fold(start.clone(), |path, segment| match segment {
             Segment::Seq { index } => path.index(*index),
             Segment::Map { key } => path.key(key.as_str()),
             Segment::Enum { .. } | Segment::Unknown => path,

@@ -5,6 +5,7 @@
 //! that was made of it before, or comes behind the others; items that are made no longer go. On an
 //! error the items come back as they were, with `results` that say what is wrong.
 
+mod composed;
 mod crossings;
 pub(crate) mod items;
 mod paths;
@@ -13,12 +14,16 @@ pub(crate) mod plan;
 mod update;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
+
+pub use self::composed::InProcess;
 
 use self::items::Items;
 use self::placing::{Placing, Rules};
 use self::plan::{Inputs, Plan, Whence};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::files::Files;
 use crate::krm::identity::{self, Identity};
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
@@ -30,10 +35,19 @@ use crate::yaml::{Cursor, Document, Edited, Value};
 const SEED_SECRET: &str = "template.krm.dev/seed-secret";
 
 /// What a function may know besides its input.
-#[derive(Clone, Debug, Default)]
-pub struct Environment {
+#[derive(Clone, Default)]
+pub struct Environment<'e> {
     /// The secret that generated values are derived from.
     pub seed: Option<Vec<u8>>,
+    /// The files that a Composition names; without them it finds none.
+    pub files: Option<&'e dyn Files>,
+}
+
+impl fmt::Debug for Environment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A seed is a secret.
+        f.debug_struct("Environment").finish_non_exhaustive()
+    }
 }
 
 /// What a function has to say.
@@ -47,7 +61,7 @@ pub struct Output {
 
 /// Runs the function on the text of a ResourceList.
 #[must_use]
-pub fn run(source: &Arc<Source>, environment: &Environment) -> Output {
+pub fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
     Document::read_with(source, |document| match ResourceList::read(document) {
         Ok(list) => run_on(&list, environment),
         Err(diagnostic) => diagnostic.into(),
@@ -76,7 +90,7 @@ impl From<Box<Diagnostic>> for Output {
     }
 }
 
-fn run_on(list: &ResourceList<'_>, environment: &Environment) -> Output {
+fn run_on(list: &ResourceList<'_>, environment: &Environment<'_>) -> Output {
     let mut diagnostics = Diagnostics::new();
     let changes = changes(list, environment, &mut diagnostics);
     let mut edited = None;
@@ -104,12 +118,15 @@ fn results(diagnostics: &Diagnostics) -> Value<'static> {
 /// Decides what happens to the items.
 fn changes(
     list: &ResourceList<'_>,
-    environment: &Environment,
+    environment: &Environment<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Changes {
     let Some(config) = list.function_config() else {
         return Changes::default();
     };
+    if composed::is_composition(config) {
+        return composed::changes(list, config, environment, diagnostics);
+    }
     let items = Items::read(list, config);
     let inputs = Inputs::of(&items.inputs, Whence::Items);
     let mut found = Diagnostics::new();
@@ -143,7 +160,7 @@ fn stamp_out(
     config: Cursor<'_>,
     items: &Items<'_>,
     plan: &Plan<'_>,
-    environment: &Environment,
+    environment: &Environment<'_>,
     placing: &mut Placing<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) {
@@ -194,7 +211,7 @@ fn stamp_out(
 fn seed(
     template: &Template<'_>,
     list: &ResourceList<'_>,
-    environment: &Environment,
+    environment: &Environment<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<u8>> {
     use base64::Engine as _;

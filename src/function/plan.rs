@@ -265,6 +265,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         let kinds = [
             "Template",
             "TemplateInstance",
+            "Composition",
             "ConfigMap",
             "ParameterValues",
         ];

@@ -6,6 +6,7 @@
 
 mod excerpt;
 mod findings;
+mod read;
 mod results;
 mod sarif;
 
@@ -25,6 +26,7 @@ use crate::source::{Place, Positions};
 use excerpt::{Excerpt, Spot};
 
 pub use findings::findings;
+pub use read::read_results;
 pub use results::results;
 pub use sarif::{SarifRule, sarif};
 

@@ -12,6 +12,7 @@ mod namespace;
 mod prefix;
 mod prefix_suffix;
 mod replicas;
+mod resource_accumulator;
 mod secret;
 mod suffix;
 
@@ -88,13 +89,16 @@ pub(super) const BUILTINS: &[Builtin] = &[
         kinds: &["HashTransformer"],
         apply: hash::apply,
     },
+    Builtin {
+        kinds: &["ResourceAccumulator", "ResourceGenerator"],
+        apply: resource_accumulator::apply,
+    },
 ];
 
 /// The built-in transformer of this id; `apiVersion` is `builtin`, or missing.
 pub(super) fn find(id: &TransformerId) -> Option<&'static Builtin> {
-    let is_builtin = id.group.is_empty() && id.version == "builtin";
     let mut all = BUILTINS.iter();
-    all.find(|builtin| is_builtin && builtin.kinds.contains(&id.kind.as_str()))
+    all.find(|builtin| id.is_builtin() && builtin.kinds.contains(&id.kind.as_str()))
 }
 
 /// Texts by their keys; numbers and bools are taken as they are spelled.

@@ -1,0 +1,149 @@
+//! `krm-template build`: makes the resources of a Composition.
+
+pub(super) mod disk;
+mod process;
+mod programs;
+mod stats;
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use self::disk::Disk;
+use self::programs::Programs;
+use crate::cli::function::environment;
+use crate::cli::{Console, FAILED, OK, io};
+use crate::composition::chain::{self, Stat};
+use crate::composition::{self, Documents, Format, Transformer};
+use crate::diagnostic::Diagnostics;
+use crate::function::InProcess;
+
+/// How long a function may run, as with kpt.
+const TIMEOUT: u64 = 300;
+
+/// Builds the resources of a Composition and prints them
+///
+/// A Composition (KEP-2299) lists transformers, which make and change resources in order, and
+/// imports, overrides and orders those of others. docs/composition.md describes it.
+/// Transformers that are built in, and Templates, run in this program. Nothing is printed unless
+/// all of them succeed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option, and they are independent"
+)]
+pub(super) struct Arguments {
+    /// The directory with `composition.yaml`, or a file
+    #[arg(value_name = "DIR|FILE", default_value = ".")]
+    path: String,
+
+    /// How to print the resources: `yaml` as a stream of documents, `resourcelist` as functions
+    /// read them
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
+    output: OutputFormat,
+
+    /// Print the list of transformers that all imports and overrides come to, with the origin of
+    /// each part as comments, and do nothing else
+    #[arg(long)]
+    show_consolidated: bool,
+
+    /// Say on standard error how long each transformer takes
+    #[arg(long)]
+    stats: bool,
+
+    /// Allow functions in containers, by `docker`, `podman` or `nerdctl`: without a network, as
+    /// nobody
+    #[arg(long)]
+    enable_alpha_plugins: bool,
+
+    /// Allow functions that are programs of this machine
+    #[arg(long)]
+    enable_exec: bool,
+
+    /// Taken for the sake of kustomize: this program runs no Starlark
+    #[arg(long)]
+    enable_star: bool,
+
+    /// How long a function may run
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT)]
+    function_timeout: u64,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  krm-template build
+  krm-template build staging | kubectl apply -f -
+  krm-template build staging --show-consolidated
+  krm-template build --stats --enable-exec staging/composition.yaml > resources.yaml
+
+Environment:
+  KRM_FN_RUNTIME  the container engine; else the first there is of docker, podman, nerdctl";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    Yaml,
+    #[value(name = "resourcelist")]
+    ResourceList,
+}
+
+pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
+    let disk = Disk { console };
+    let mut diagnostics = Diagnostics::new();
+    let path = arguments.path.as_str();
+    let list = composition::consolidate::consolidate(&disk, path, &mut diagnostics);
+    let mut made = None;
+    if !diagnostics.has_errors() {
+        made = if arguments.show_consolidated {
+            let text = diagnostics.take(composition::show(&list));
+            text.map(|text| (vec![text], Vec::new()))
+        } else {
+            make(arguments, &list, &disk, &mut diagnostics)
+        };
+    }
+    // What is imported, or built, in two ways is said once.
+    diagnostics.dedup();
+    console.report(&diagnostics);
+    let Some((pieces, stats)) = made.filter(|_| !diagnostics.has_errors()) else {
+        return Ok(FAILED);
+    };
+    if arguments.stats {
+        console.say(stats::table(&stats).trim_end());
+    }
+    io::print(pieces.iter().map(String::as_str))?;
+    Ok(OK)
+}
+
+/// Has nothing pass through the transformers. Returns the text of what comes out.
+fn make(
+    arguments: &Arguments,
+    list: &[Transformer],
+    disk: &Disk,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Vec<String>, Vec<Stat>)> {
+    let programs = Programs {
+        containers: arguments.enable_alpha_plugins,
+        executables: arguments.enable_exec,
+        limit: Duration::from_secs(arguments.function_timeout),
+        console: disk.console,
+        started: Cell::new(0),
+    };
+    let environment = environment(disk);
+    let functions = InProcess {
+        environment: &environment,
+        others: &programs,
+    };
+    let documents = Documents::default();
+    let (resources, stats) =
+        chain::run(list, Vec::new(), disk, &functions, &documents, diagnostics);
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let format = match arguments.output {
+        OutputFormat::Yaml => Format::Yaml,
+        OutputFormat::ResourceList => Format::ResourceList,
+    };
+    let pieces = composition::print(&resources, format, diagnostics)?;
+    Some((pieces, stats))
+}

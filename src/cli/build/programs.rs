@@ -1,0 +1,227 @@
+//! Functions that are other programs: containers, executables, and kustomize for Kustomizations.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cli::Console;
+use crate::cli::build::process::{self, Ended, Failure};
+use crate::composition::chain::{FunctionOutput, Functions};
+use crate::composition::{Container, Exec, Provider, Transformer};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::files::{self, join};
+use crate::report;
+use crate::source::Source;
+
+/// The container engines, in the order in which they are looked for.
+const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
+/// The variable that chooses one, as kpt has it.
+const ENGINE: &str = "KRM_FN_RUNTIME";
+/// How long it may take to remove a container.
+const CLEANING: Duration = Duration::from_secs(30);
+/// How many lines of standard error are shown.
+const SHOWN_LINES: usize = 20;
+
+/// Runs other programs, as far as that is allowed.
+pub(super) struct Programs {
+    pub(super) containers: bool,
+    pub(super) executables: bool,
+    /// How long one may run.
+    pub(super) limit: Duration,
+    pub(super) console: Console,
+    /// How many containers were started.
+    pub(super) started: Cell<u32>,
+}
+
+impl Functions for Programs {
+    fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
+        let output = match Provider::of(transformer) {
+            Ok(Provider::Container(container)) => self.container(&container, list),
+            Ok(Provider::Exec(exec)) => self.executable(&exec, list),
+            Ok(_) => Err(Diagnostic::error("nothing runs this transformer").into()),
+            Err(problem) => Err(problem),
+        };
+        output.unwrap_or_else(|mut problem| {
+            problem
+                .message
+                .insert_str(0, &format!("{}: ", transformer.id));
+            problem.place = problem.place.or_else(|| transformer.place());
+            FunctionOutput {
+                list: None,
+                diagnostics: problem.into(),
+            }
+        })
+    }
+
+    fn kustomize(&self, directory: &str) -> Result<Arc<Source>> {
+        let programs: [&[&str]; 2] = [&["kustomize", "build"], &["kubectl", "kustomize"]];
+        for program in programs {
+            let Some((name, arguments)) = program.split_first() else {
+                continue;
+            };
+            let mut command = Command::new(name);
+            command.args(arguments).arg(directory);
+            let ended = match process::run(&mut command, String::new(), self.limit) {
+                Err(Failure::Missing) => continue,
+                ended => ended.map_err(|failure| self.failure(name, failure))?,
+            };
+            let shown = format!("{} {directory}", program.join(" "));
+            self.console.remark(&format!("ran `{shown}`"));
+            if !ended.status.success() {
+                return Err(unsuccessful(&shown, &ended).into());
+            }
+            return files::source(shown, ended.stdout);
+        }
+        Err(Diagnostic::error(format!(
+            "`{directory}` holds a Kustomization, and there is no `kustomize` or `kubectl` to build it"
+        ))
+        .hint("install one of them, or name the files in the directory one by one")
+        .into())
+    }
+}
+
+impl Programs {
+    /// Runs a function as kpt does: without a network and as nobody.
+    fn container(&self, container: &Container, list: &Arc<Source>) -> Result<FunctionOutput> {
+        if !self.containers {
+            return Err(
+                Diagnostic::error("a container runs only if that is allowed")
+                    .hint("allow it with `--enable-alpha-plugins`")
+                    .into(),
+            );
+        }
+        self.started.set(self.started.get() + 1);
+        let name = format!("krm-template-{}-{}", std::process::id(), self.started.get());
+        for engine in engines() {
+            let mut command = Command::new(&engine);
+            command.args(["run", "--rm", "-i", "--network", "none", "--user", "nobody"]);
+            command.args(["--name", &name]);
+            command.arg("--security-opt=no-new-privileges");
+            for variable in &container.envs {
+                command.args(["--env", variable]);
+            }
+            command.arg("--").arg(&container.image);
+            match self.function(&mut command, &container.image, list) {
+                Err(Failure::Missing) => {}
+                Err(failure @ Failure::TimedOut(_)) => {
+                    // What was stopped is the client. The container goes on, if nobody ends it.
+                    let mut command = Command::new(&engine);
+                    command.args(["rm", "--force", &name]);
+                    let _ = process::run(&mut command, String::new(), CLEANING);
+                    return Err(self.failure(&container.image, failure));
+                }
+                output => return output.map_err(|failure| self.failure(&container.image, failure)),
+            }
+        }
+        Err(Diagnostic::error(format!(
+            "there is no container engine to run `{}` with",
+            container.image
+        ))
+        .hint(format!(
+            "install one of {}, or name yours in `{ENGINE}`",
+            ENGINES.join(", ")
+        ))
+        .into())
+    }
+
+    fn executable(&self, exec: &Exec, list: &Arc<Source>) -> Result<FunctionOutput> {
+        if !self.executables {
+            return Err(Diagnostic::error("a program runs only if that is allowed")
+                .hint("allow it with `--enable-exec`")
+                .into());
+        }
+        // Seen from another directory, a relative path would be another one.
+        let program = if exec.path.contains('/') {
+            let here = std::env::current_dir().unwrap_or_default();
+            here.join(&exec.path)
+        } else {
+            exec.path.clone().into()
+        };
+        let mut command = Command::new(program);
+        command.args(&exec.args);
+        if Path::new(&exec.directory).is_dir() {
+            command.current_dir(join(".", &exec.directory));
+        }
+        for variable in &exec.envs {
+            let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
+            command.env(name, value);
+        }
+        match self.function(&mut command, &exec.path, list) {
+            Err(Failure::Missing) => {
+                let hint = if exec.path.contains('/') {
+                    "the path is relative to the file that names it"
+                } else {
+                    "a name without a slash is looked for on the PATH; write `./NAME` for a file beside the Composition"
+                };
+                Err(
+                    Diagnostic::error(format!("there is no program `{}`", exec.path))
+                        .hint(hint)
+                        .into(),
+                )
+            }
+            output => output.map_err(|failure| self.failure(&exec.path, failure)),
+        }
+    }
+
+    /// Runs a function, and reads what it says of its work.
+    fn function(
+        &self,
+        command: &mut Command,
+        name: &str,
+        list: &Arc<Source>,
+    ) -> std::result::Result<FunctionOutput, Failure> {
+        let ended = process::run(command, list.text().to_owned(), self.limit)?;
+        let list = String::from_utf8(ended.stdout.clone()).ok();
+        let mut diagnostics = if let Some(list) = &list {
+            report::read_results(list)
+        } else {
+            let problem = format!("what `{name}` wrote is not UTF-8");
+            Diagnostics::from(Diagnostic::error(problem))
+        };
+        if !ended.status.success() {
+            diagnostics.push(unsuccessful(name, &ended));
+        }
+        Ok(FunctionOutput { list, diagnostics })
+    }
+
+    fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
+        match failure {
+            Failure::Missing => Diagnostic::error(format!("there is no program `{name}`")),
+            Failure::System(error) => Diagnostic::error(format!("`{name}` cannot be run: {error}")),
+            Failure::TimedOut(stderr) => Diagnostic::error(format!(
+                "`{name}` ran for more than {} s and was stopped",
+                self.limit.as_secs()
+            ))
+            .maybe_hint(said(&stderr))
+            .hint("`--function-timeout` gives it more time"),
+        }
+        .into()
+    }
+}
+
+fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
+    let how = match ended.status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => ended.status.to_string(),
+    };
+    Diagnostic::error(format!("`{name}` failed: {how}")).maybe_hint(said(&ended.stderr))
+}
+
+/// The end of what a program wrote to standard error.
+fn said(stderr: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(stderr);
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let first = lines.len().saturating_sub(SHOWN_LINES);
+    let lines = lines.get(first..).unwrap_or_default();
+    (!lines.is_empty()).then(|| format!("it wrote to standard error:\n{}", lines.join("\n")))
+}
+
+fn engines() -> Vec<String> {
+    let chosen = std::env::var_os(ENGINE).and_then(|name| name.into_string().ok());
+    match chosen.filter(|name| !name.is_empty()) {
+        Some(name) => vec![name],
+        None => ENGINES.map(str::to_owned).to_vec(),
+    }
+}

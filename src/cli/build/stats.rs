@@ -1,0 +1,60 @@
+//! How long each transformer took, as a table.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::composition::chain::Stat;
+
+/// A line for each transformer, and one for all of them.
+pub(super) fn table(stats: &[Stat]) -> String {
+    let names = stats.iter().map(|stat| stat.name.chars().count());
+    let width = names.max().unwrap_or(0).max("TRANSFORMER".len());
+    let mut table = format!("{:width$}  RESOURCES        TIME\n", "TRANSFORMER");
+    let total: Duration = stats.iter().map(|stat| stat.time).sum();
+    for stat in stats {
+        let time = milliseconds(stat.time);
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "{:width$}  {:9}  {time}", stat.name, stat.count);
+    }
+    let count = stats.last().map_or(0, |last| last.count);
+    let _ = writeln!(
+        table,
+        "{:width$}  {count:9}  {}",
+        "total",
+        milliseconds(total)
+    );
+    table
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:7.1} ms", time.as_secs_f64() * 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use expect_test::expect;
+
+    use super::{Stat, table};
+
+    #[test]
+    fn a_table_names_each_transformer_and_the_whole() {
+        let stat = |name: &str, micros, count| Stat {
+            name: name.to_owned(),
+            time: Duration::from_micros(micros),
+            count,
+        };
+        let stats = [
+            stat("ResourceAccumulator resources", 1_234_560, 1_000),
+            stat("Template web", 50, 1_002),
+        ];
+        expect![[r#"
+            TRANSFORMER                    RESOURCES        TIME
+            ResourceAccumulator resources       1000   1234.6 ms
+            Template web                        1002      0.1 ms
+            total                               1002   1234.6 ms
+        "#]]
+        .assert_eq(&table(&stats));
+    }
+}

@@ -1,0 +1,136 @@
+//! `transformerOverrides`: changes parts of an imported transformer.
+
+use std::borrow::Cow;
+
+use crate::composition::model::Declared;
+use crate::composition::transformer::{Layer, Transformer};
+use crate::yaml::{Cursor, Data, FieldPath, Value};
+
+/// Lists whose items are told apart by a key: kind, the list, the key.
+const KEYED: &[(&str, &[&str], &str)] = &[
+    ("Template", &["parameters"], "name"),
+    ("TemplateInstance", &["spec", "instances"], "name"),
+];
+
+/// Fields by which a transformer is found; an override says them, and does not change them.
+const IDENTITY: [&str; 4] = ["apiVersion", "kind", "metadata.name", "metadata.namespace"];
+
+/// Merges what `change` says into a transformer: mappings deeply, lists as a whole unless their
+/// items have a key, and null takes a field out.
+pub(super) fn apply(transformer: &mut Transformer, change: &Declared) {
+    let mut merging = Merging {
+        kind: &transformer.id.kind,
+        layers: Vec::new(),
+    };
+    let value = change.value.clone().without_origin();
+    merging.mapping(
+        &mut transformer.config,
+        value,
+        change.cursor(),
+        &FieldPath::root(),
+    );
+    let layers = merging.layers.into_iter();
+    let layers = layers.map(|(at, node)| Layer {
+        document: std::sync::Arc::clone(&change.document),
+        node: node.id(),
+        at,
+    });
+    transformer.layers.extend(layers);
+}
+
+struct Merging<'m, 'd> {
+    kind: &'m str,
+    /// The parts that were put in, with their nodes.
+    layers: Vec<(FieldPath, Cursor<'d>)>,
+}
+
+impl<'d> Merging<'_, 'd> {
+    fn mapping(
+        &mut self,
+        base: &mut Value<'static>,
+        change: Value<'static>,
+        node: Cursor<'d>,
+        at: &FieldPath,
+    ) {
+        let Data::Mapping(entries) = change.data else {
+            return;
+        };
+        for (key, value) in entries {
+            let path = at.clone().key(key.as_ref());
+            if IDENTITY.contains(&path.to_string().as_str()) {
+                continue;
+            }
+            let node = node.get(&key).unwrap_or(node);
+            self.field(base, key, value, node, &path);
+        }
+    }
+
+    fn field(
+        &mut self,
+        base: &mut Value<'static>,
+        key: Cow<'static, str>,
+        value: Value<'static>,
+        node: Cursor<'d>,
+        path: &FieldPath,
+    ) {
+        if value.is_null() {
+            base.remove(&key);
+            return;
+        }
+        let has_parts = value.entries().is_some_and(|entries| !entries.is_empty());
+        let is_mapping = |value: &Value<'_>| value.entries().is_some();
+        if has_parts {
+            if !base.get(&key).is_some_and(is_mapping) {
+                base.insert(key.clone(), Value::mapping(Vec::new()));
+            }
+            if let Some(base) = base.get_mut(&key) {
+                self.mapping(base, value, node, path);
+            }
+            return;
+        }
+        if let Some(item_key) = self.item_key(path)
+            && let Some(base) = base.get_mut(&key)
+            && base.items().is_some()
+            && value.items().is_some()
+        {
+            self.items(base, value, item_key, node, path);
+            return;
+        }
+        base.insert(key, value);
+        self.layers.push((path.clone(), node));
+    }
+
+    /// The key that tells the items of the list at `path` apart.
+    fn item_key(&self, path: &FieldPath) -> Option<&'static str> {
+        let is_here = |list: &[&str]| path.to_string() == list.join(".");
+        KEYED
+            .iter()
+            .find(|(kind, list, _)| *kind == self.kind && is_here(list))
+            .map(|(_, _, key)| *key)
+    }
+
+    fn items(
+        &mut self,
+        base: &mut Value<'static>,
+        change: Value<'static>,
+        key: &str,
+        node: Cursor<'d>,
+        path: &FieldPath,
+    ) {
+        let (Data::Sequence(items), Some(base)) = (change.data, base.items_mut()) else {
+            return;
+        };
+        for (item, node) in items.into_iter().zip(node.children()) {
+            let same = |old: &Value<'_>| old.get(key).is_some() && old.get(key) == item.get(key);
+            if let Some(index) = base.iter().position(same) {
+                let path = path.clone().index(index);
+                if let Some(old) = base.get_mut(index) {
+                    self.mapping(old, item, node, &path);
+                }
+            } else {
+                self.layers.push((path.clone().index(base.len()), node));
+                base.push(item);
+            }
+        }
+    }
+}

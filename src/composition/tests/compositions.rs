@@ -1,0 +1,258 @@
+//! Cases of kustomize's prototype of Composition: what is made of a directory, what is wrong with
+//! one, and what `transformerOrder` comes to.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{NoFunctions, difference, judge, shared};
+use crate::composition::chain;
+use crate::composition::consolidate::consolidate;
+use crate::composition::model::{self, Order};
+use crate::composition::order::sort;
+use crate::composition::transformer::TransformerId;
+use crate::composition::{Documents, Format, print, transformers};
+use crate::diagnostic::Diagnostics;
+use crate::files::{Files as _, InMemory};
+use crate::source::{Place, Source};
+use crate::yaml::Document;
+
+/// Cases in which something else comes out here, and why.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("fn_plugins", "this program runs no Starlark"),
+    ("module_order/single_layer", "this program runs no Starlark"),
+];
+
+/// What is said of the cases that are wrong, in our words.
+const ERRORS: &[(&str, &[&str])] = &[
+    (
+        "duplicate_transformers",
+        &["`LabelTransformer top-labeller` is there twice in `composition.yaml`"],
+    ),
+    (
+        "import_collision",
+        &[
+            "`LabelTransformer environment-label` is there twice, in `base/composition.yaml` and `composition.yaml`",
+        ],
+    ),
+    (
+        "invalid_composition/overrides_invalid_fields",
+        &[
+            "a transformer has an empty `kind`",
+            "no `tester test` was imported, so it cannot be overridden",
+        ],
+    ),
+    (
+        "invalid_composition/overrides_missing_fields",
+        &["a transformer has no `kind`"],
+    ),
+    (
+        "invalid_composition/overrides_only",
+        &["a transformer has no `kind`"],
+    ),
+    (
+        "invalid_composition/root_unrecognized_fields",
+        &[
+            "`extraField` is not a field of a Composition",
+            "Kubeval validator: there is no built-in transformer of this kind",
+        ],
+    ),
+    (
+        "invalid_composition/transformersFrom_empty_path",
+        &["an entry of `transformersFrom` has an empty `path`"],
+    ),
+    (
+        "invalid_composition/transformersFrom_invalid_mode",
+        &["`insert` is no import mode"],
+    ),
+    (
+        "invalid_composition/transformersFrom_missing_fields",
+        &["an entry of `transformersFrom` has no `path`"],
+    ),
+    (
+        "invalid_composition/transformersFrom_unrecognized_fields",
+        &[
+            "`invalid` is not a field of an entry of `transformersFrom`",
+            "there is no `base/composition.yaml`",
+        ],
+    ),
+    (
+        "invalid_composition/transformers_invalid_fields",
+        &[
+            "a transformer has an empty `kind`",
+            "tester test: expected a mapping with `image`, found boolean `true`",
+        ],
+    ),
+    (
+        "invalid_composition/transformers_missing_fields",
+        &["a transformer has no `kind`"],
+    ),
+    (
+        "override_misnamed",
+        &["no `ResourceGenerator local-resources-oops` was imported, so it cannot be overridden"],
+    ),
+    (
+        "override_version_conflict",
+        &[
+            "no `ResourceGenerator.builtin-next local-resources` was imported, so it cannot be overridden",
+        ],
+    ),
+];
+
+/// The directories below a folder that hold `mark`, and the files in each.
+fn cases(folder: &str, mark: &str) -> Vec<(String, InMemory)> {
+    let Some(root) = std::env::var_os("KRM_TEMPLATE_SHARED") else {
+        return Vec::new();
+    };
+    let root = Path::new(&root).join(folder);
+    let mut found = Vec::new();
+    for entry in walkdir::WalkDir::new(&root).sort_by_file_name() {
+        let entry = entry.unwrap();
+        if entry.file_name() == mark {
+            let directory = entry.path().parent().unwrap();
+            let name = directory.strip_prefix(&root).unwrap();
+            found.push((name.display().to_string(), files(directory)));
+        }
+    }
+    assert!(!found.is_empty(), "there are no cases in {folder}");
+    found
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
+fn files(directory: &Path) -> InMemory {
+    let entries = walkdir::WalkDir::new(directory).into_iter().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_file());
+    InMemory::new(files.map(|entry| {
+        let path = entry.path().strip_prefix(directory).unwrap();
+        let bytes = std::fs::read(entry.path()).unwrap();
+        (path.display().to_string(), bytes)
+    }))
+}
+
+/// What comes out of the Composition in `files`, or the messages of the errors.
+fn built(files: &InMemory) -> Result<String, Vec<String>> {
+    let mut diagnostics = Diagnostics::new();
+    let list = consolidate(files, ".", &mut diagnostics);
+    let documents = Documents::default();
+    let mut text = None;
+    if !diagnostics.has_errors() {
+        let (resources, _) = chain::run(
+            &list,
+            Vec::new(),
+            files,
+            &NoFunctions,
+            &documents,
+            &mut diagnostics,
+        );
+        text = print(&resources, Format::Yaml, &mut diagnostics);
+    }
+    match text {
+        Some(text) if !diagnostics.has_errors() => Ok(text.concat()),
+        _ => Err(diagnostics.iter().map(|one| one.message.clone()).collect()),
+    }
+}
+
+/// Whether all built-in transformers that a case names are there.
+fn is_ready(files: &InMemory) -> bool {
+    let mut unheard = Diagnostics::new();
+    let paths = ["composition.yaml", "base/composition.yaml"];
+    let paths = paths.iter().filter_map(|path| files.source(path).ok());
+    let documents: Vec<_> = paths
+        .filter_map(|source| Document::parse(&source).ok())
+        .map(std::sync::Arc::new)
+        .collect();
+    documents.iter().all(|document| {
+        let composition = model::read_file(document, &mut unheard).unwrap_or_default();
+        let mut all = composition.transformers.iter();
+        all.all(|one| !one.id.is_builtin() || transformers::find(&one.id).is_some())
+    })
+}
+
+#[test]
+fn compositions_make_what_they_should() {
+    let cases = cases("corpus/composition/success", "expected.yaml");
+    let outcomes = cases
+        .iter()
+        .filter(|(_, files)| is_ready(files))
+        .map(|(name, files)| {
+            let expected = files.source("expected.yaml").unwrap();
+            let outcome = built(files);
+            assert_eq!(outcome, built(files), "{name}: twice is not the same");
+            (name.clone(), difference(outcome, Ok(expected.text())))
+        });
+    judge(outcomes, EXCEPTIONS);
+}
+
+#[test]
+fn wrong_compositions_are_refused() {
+    for (name, files) in cases("corpus/composition/error", "errors.txt") {
+        let known = ERRORS.iter().find(|(known, _)| *known == name);
+        let (_, expected) = known.unwrap_or_else(|| panic!("{name} is not listed"));
+        let mut found = built(&files).unwrap_err();
+        // Of transformers that are not there yet.
+        found.retain(|message| {
+            !message.ends_with("there is no built-in transformer of this kind")
+                || expected.contains(&message.as_str())
+        });
+        assert_eq!(found, *expected, "{name}");
+    }
+}
+
+#[derive(Deserialize)]
+struct SortCase {
+    name: String,
+    transformers: Vec<Named>,
+    ordering: Vec<serde_json::Value>,
+    expected: Option<Vec<Named>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Named {
+    name: String,
+    api_version: String,
+    kind: String,
+}
+
+impl Named {
+    fn id(&self) -> TransformerId {
+        let (group, version) = model::split(&self.api_version);
+        TransformerId {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: self.kind.clone(),
+            namespace: String::new(),
+            name: self.name.clone(),
+        }
+    }
+}
+
+#[test]
+fn transformers_are_put_in_order() {
+    let Some(text) = shared("corpus/composition/sort_cases.json") else {
+        return;
+    };
+    let cases: Vec<SortCase> = serde_json::from_str(&text).unwrap();
+    for case in cases {
+        let mut diagnostics = Diagnostics::new();
+        let text = serde_json::Value::from(case.ordering).to_string();
+        let source = Source::new("order", text);
+        let document = Document::parse(&source).unwrap();
+        let list = document.roots().next().unwrap();
+        let entries = list.children();
+        let entries = entries.filter_map(|entry| model::entry(entry, "entry", &mut diagnostics));
+        let order = Order {
+            entries: entries.collect(),
+            place: Place {
+                source,
+                range: 0..0,
+            },
+        };
+        let ids = case.transformers.iter().map(Named::id).collect();
+        let sorted = sort(ids, &order, |id: &TransformerId| id, &mut diagnostics);
+        let outcome = (!diagnostics.has_errors()).then_some(sorted);
+        let expected = case.expected.as_ref();
+        let expected: Option<Vec<_>> = expected.map(|ids| ids.iter().map(Named::id).collect());
+        assert_eq!(outcome, expected, "{}", case.name);
+    }
+}

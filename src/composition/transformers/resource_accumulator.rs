@@ -1,0 +1,242 @@
+//! `ResourceAccumulator`: adds the resources of files and directories to those there are.
+//!
+//! Source: KEP-2299, and what kustomize 5.8 does with `resources` (`api/internal/target`,
+//! `api/resmap`). A directory with a Composition is built as one, with nothing for its input.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::composition::chain::Context;
+use crate::composition::consolidate::{Found, find};
+use crate::composition::model;
+use crate::composition::resource::Resource;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::source::{Place, Source};
+use crate::yaml::{Cursor, Document, FieldPath, Value};
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    #[serde(alias = "files")]
+    paths: Vec<String>,
+}
+
+pub(super) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    let Some(config) = context.config::<Config>() else {
+        return;
+    };
+    let list = ["paths", "files"].map(|key| FieldPath::root().key(key));
+    let list = list.into_iter().find(|field| {
+        let value = context.transformer.config.lookup(field);
+        value.is_some()
+    });
+    let list = list.unwrap_or_else(FieldPath::root);
+    let mut ids: BTreeSet<Id> = resources.iter().filter_map(Id::of).collect();
+    for (index, path) in config.paths.iter().enumerate() {
+        let mut accumulation = Accumulation {
+            field: list.clone().index(index),
+            context,
+        };
+        for resource in accumulation.path(path) {
+            if let Some(id) = Id::of(&resource)
+                && !ids.insert(id.clone())
+            {
+                let wrong = twice(&id, &resource, &accumulation);
+                accumulation.context.diagnostics.push(wrong);
+            }
+            resources.push(resource);
+        }
+    }
+}
+
+/// What kustomize tells resources apart by: unlike in a cluster, the version counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Id {
+    api_version: String,
+    kind: String,
+    namespace: String,
+    name: String,
+}
+
+impl Id {
+    fn of(resource: &Resource<'_>) -> Option<Self> {
+        let text = |keys: &[&str]| resource.value.str_at(keys).map(str::to_owned);
+        Some(Self {
+            api_version: text(&["apiVersion"]).unwrap_or_default(),
+            kind: text(&["kind"])?,
+            namespace: text(&["metadata", "namespace"])
+                .filter(|name| name != "default")
+                .unwrap_or_default(),
+            name: text(&["metadata", "name"])?,
+        })
+    }
+}
+
+fn twice(id: &Id, resource: &Resource<'_>, accumulation: &Accumulation<'_, '_, '_>) -> Diagnostic {
+    let Id {
+        kind,
+        namespace,
+        name,
+        ..
+    } = id;
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    let problem = format!("`{kind} {namespace}{slash}{name}` is among the resources already");
+    let mut wrong = accumulation.error(problem);
+    if let Some(place) = resource.place() {
+        wrong = wrong.related(place, "this one was to be added");
+    }
+    wrong.hint("to change a resource, use a PatchTransformer")
+}
+
+/// Reads what one path names.
+struct Accumulation<'a, 'c, 'd> {
+    /// The field that holds the path.
+    field: FieldPath,
+    context: &'a mut Context<'c, 'd>,
+}
+
+impl<'d> Accumulation<'_, '_, 'd> {
+    fn error(&self, problem: impl std::fmt::Display) -> Diagnostic {
+        self.context.transformer.error(&self.field, problem)
+    }
+
+    /// The resources of a file or directory. All errors are reported.
+    fn path(&mut self, path: &str) -> Vec<Resource<'d>> {
+        let resolved = if path.contains("://") {
+            path.to_owned()
+        } else {
+            self.context.transformer.resolve(&self.field, path)
+        };
+        let found = find(self.context.files, &resolved);
+        let Some(found) = self.take(found) else {
+            return Vec::new();
+        };
+        match found {
+            Found::File => self.file(&resolved),
+            Found::Composition(file) => self.context.build(&file, &self.field).unwrap_or_default(),
+            Found::Kustomization => {
+                let source = self.context.functions.kustomize(&resolved);
+                let source = self.take(source);
+                source.map_or_else(Vec::new, |source| self.stream(&source))
+            }
+            Found::Nothing => {
+                let wrong = self
+                    .error(format!(
+                        "`{resolved}` holds neither a Composition nor a Kustomization"
+                    ))
+                    .hint("name the files in it one by one, or give it a `composition.yaml`");
+                self.context.diagnostics.push(wrong);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Keeps a value, or reports its error at the path.
+    fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        let result = result.map_err(|mut problem| {
+            if problem.place.is_none() {
+                problem.place = self.context.transformer.place_of(&self.field);
+                problem.field = Some(self.field.to_string());
+            }
+            problem
+        });
+        self.context.diagnostics.take(result)
+    }
+
+    /// The resources of a file; those that it makes, if it is a Composition.
+    fn file(&mut self, path: &str) -> Vec<Resource<'d>> {
+        let source = self.context.files.source(path);
+        let Some(source) = self.take(source) else {
+            return Vec::new();
+        };
+        let Some(document) = self.parse(&source) else {
+            return Vec::new();
+        };
+        match document.roots().next().map(group_and_kind) {
+            Some((group, kind)) if group == model::GROUP && kind == "Composition" => {
+                self.context.build(path, &self.field).unwrap_or_default()
+            }
+            Some((group, kind)) if group == model::GROUP && kind == "Kustomization" => {
+                let wrong = self
+                    .error(format!("`{path}` is a Kustomization"))
+                    .hint("name the directory it is in");
+                self.context.diagnostics.push(wrong);
+                Vec::new()
+            }
+            _ => self.documents(document),
+        }
+    }
+
+    fn stream(&mut self, source: &Arc<Source>) -> Vec<Resource<'d>> {
+        let document = self.parse(source);
+        document.map_or_else(Vec::new, |document| self.documents(document))
+    }
+
+    fn parse(&mut self, source: &Arc<Source>) -> Option<&'d Document> {
+        let document = self.context.diagnostics.take(Document::parse(source))?;
+        Some(self.context.documents.keep(document))
+    }
+
+    fn documents(&mut self, document: &'d Document) -> Vec<Resource<'d>> {
+        let mut resources = Vec::new();
+        for root in document.roots() {
+            self.object(root, &mut resources);
+        }
+        resources
+    }
+
+    /// Adds an object; of a List, its items.
+    fn object(&mut self, node: Cursor<'d>, resources: &mut Vec<Resource<'d>>) {
+        let kind = node.text_at(["kind"]).unwrap_or_default();
+        let items = node.get("items").filter(|items| items.is_sequence());
+        if let Some(items) = items.filter(|_| kind.ends_with("List")) {
+            for item in items.children() {
+                self.object(item, resources);
+            }
+            return;
+        }
+        let (documents, diagnostics) = (self.context.documents, &mut *self.context.diagnostics);
+        let Some(resource) = Resource::read(node, documents, diagnostics) else {
+            return;
+        };
+        if let Some((problem, place)) = incomplete(&resource.value, node) {
+            let mut wrong = Diagnostic::error(problem).at(place);
+            if let Some(place) = self.context.transformer.place_of(&self.field) {
+                wrong = wrong.related(place, "named here");
+            }
+            self.context.diagnostics.push(wrong);
+        }
+        resources.push(resource);
+    }
+}
+
+/// Group and kind of an object; group without version.
+fn group_and_kind(root: Cursor<'_>) -> (String, String) {
+    let text = |key| root.text_at([key]).unwrap_or_default().into_owned();
+    let api_version = text("apiVersion");
+    (model::split(&api_version).0.to_owned(), text("kind"))
+}
+
+/// What an object lacks that each must have.
+fn incomplete(object: &Value<'_>, node: Cursor<'_>) -> Option<(String, Place)> {
+    let is_there = |keys: &[&str]| object.str_at(keys).is_some_and(|text| !text.is_empty());
+    if object.entries().is_none() {
+        return Some((
+            "expected an object, found no mapping".to_owned(),
+            node.place(),
+        ));
+    }
+    for key in ["apiVersion", "kind"] {
+        if !is_there(&[key]) {
+            return Some((format!("the object has no `{key}`"), node.key_place()));
+        }
+    }
+    if !is_there(&["metadata", "name"]) && !is_there(&["metadata", "generateName"]) {
+        let place = node.get("metadata").unwrap_or(node).key_place();
+        return Some(("the object has no `metadata.name`".to_owned(), place));
+    }
+    None
+}

@@ -1,0 +1,367 @@
+//! `kind: Composition` as functionConfig, and our own kinds as transformers of one.
+//!
+//! The items go to the first transformer, and what the last one gives back replaces them. An item
+//! stays where it is: what changed is edited in its text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::composition::chain::{self, FunctionOutput, Functions};
+use crate::composition::consolidate::consolidate_node;
+use crate::composition::{Documents, Provider, Resource, Transformer};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::files::{self, Files, InMemory};
+use crate::function::paths;
+use crate::function::update::{annotate, remove_empty};
+use crate::function::{self, Environment};
+use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
+use crate::krm::identity::{self, Identity, group};
+use crate::krm::resource_list::{Changes, ResourceList};
+use crate::source::Source;
+use crate::yaml::{self, Cursor, Document, DuplicateKeys, Value};
+
+/// The API group of Compositions.
+const GROUP: &str = "kustomize.config.k8s.io";
+/// Annotations that say where an item is kept, and who made it.
+const KEPT: [&str; 5] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER];
+
+/// Whether a functionConfig is a Composition.
+pub(super) fn is_composition(config: Cursor<'_>) -> bool {
+    let text = |key| config.text_at([key]).unwrap_or_default();
+    text("kind") == "Composition" && group(&text("apiVersion")) == GROUP
+}
+
+/// Runs our own kinds in this process, and leaves all other functions to somebody else.
+#[derive(Clone, Copy)]
+pub struct InProcess<'e> {
+    /// What our kinds may know.
+    pub environment: &'e Environment<'e>,
+    /// Runs the other functions.
+    pub others: &'e dyn Functions,
+}
+
+impl std::fmt::Debug for InProcess<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InProcess").finish_non_exhaustive()
+    }
+}
+
+impl Functions for InProcess<'_> {
+    fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
+        if !matches!(Provider::of(transformer), Ok(Provider::Own)) {
+            return self.others.run(transformer, list);
+        }
+        let output = function::run(list, self.environment);
+        FunctionOutput {
+            list: Some(output.text()),
+            diagnostics: output.diagnostics,
+        }
+    }
+
+    fn kustomize(&self, directory: &str) -> Result<Arc<Source>> {
+        self.others.kustomize(directory)
+    }
+}
+
+/// A function runs no other programs.
+struct NoOthers;
+
+impl Functions for NoOthers {
+    fn run(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+        let problem = format!(
+            "`{}` is run by another program, and a function runs none",
+            transformer.id
+        );
+        let mut wrong = Diagnostic::error(problem)
+            .hint("on the command line, `krm-template build` runs it")
+            .hint("or let it be a step of its own in the pipeline");
+        wrong.place = transformer.place();
+        FunctionOutput {
+            list: None,
+            diagnostics: wrong.into(),
+        }
+    }
+}
+
+/// Has the items pass through the Composition.
+pub(super) fn changes(
+    list: &ResourceList<'_>,
+    config: Cursor<'_>,
+    environment: &Environment<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Changes {
+    let mut found = Diagnostics::new();
+    let changes = passed(list, config, environment, &mut found);
+    found.dedup();
+    for mut one in found.iter().cloned() {
+        // Fields are those of transformers, not of the functionConfig.
+        if one.object.is_none() && one.field.is_none() {
+            one.object = Some(identity::reference(config));
+        }
+        diagnostics.push(one);
+    }
+    changes
+}
+
+fn passed(
+    list: &ResourceList<'_>,
+    config: Cursor<'_>,
+    environment: &Environment<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Changes {
+    let nothing = InMemory::default();
+    let files: &dyn Files = environment.files.unwrap_or(&nothing);
+    let run = Run::new(list, config);
+    // The list of transformers keeps the document it was read from.
+    let source = config.document().source();
+    let Some(document) = diagnostics.take(Document::parse(source)) else {
+        return Changes::default();
+    };
+    let document = Arc::new(document);
+    let node = document.roots().next();
+    let node = node.and_then(|root| root.get("functionConfig"));
+    let Some(node) = node.map(Cursor::id) else {
+        return Changes::default();
+    };
+    let directory = run.config_path.as_deref();
+    let directory = directory.map_or(".", files::directory_of);
+    let transformers = consolidate_node(files, &document, node, directory, diagnostics);
+    let documents = Documents::default();
+    let input = run.input();
+    let input = input
+        .into_iter()
+        .filter_map(|item| Resource::read(item, &documents, diagnostics))
+        .collect();
+    if diagnostics.has_errors() {
+        return Changes::default();
+    }
+    let functions = InProcess {
+        environment,
+        others: &NoOthers,
+    };
+    let (made, _) = chain::run(
+        &transformers,
+        input,
+        files,
+        &functions,
+        &documents,
+        diagnostics,
+    );
+    if diagnostics.has_errors() {
+        return Changes::default();
+    }
+    run.place(made, diagnostics)
+}
+
+/// An item of the list.
+struct Item<'d> {
+    node: Cursor<'d>,
+    identity: Option<Identity>,
+    is_own: bool,
+    /// Whether it is the functionConfig itself, or what kpt keeps a package by.
+    is_apart: bool,
+}
+
+/// The items, and what there is to know of them.
+struct Run<'l, 'd> {
+    list: &'l ResourceList<'d>,
+    items: Vec<Item<'d>>,
+    /// `KIND/NAMESPACE/NAME` of the functionConfig: stands on objects that it has made.
+    owner: String,
+    name: String,
+    config_path: Option<String>,
+    /// Whether items are kept in files.
+    are_kept: bool,
+    /// The highest index in each file.
+    last_index: BTreeMap<String, usize>,
+}
+
+impl<'l, 'd> Run<'l, 'd> {
+    fn new(list: &'l ResourceList<'d>, config: Cursor<'d>) -> Self {
+        let reference = identity::reference(config);
+        let text = |text: &str| text.to_owned();
+        let own = Identity {
+            group: text(group(&reference.api_version)),
+            kind: reference.kind,
+            namespace: reference.namespace,
+            name: reference.name,
+        };
+        let mut run = Self {
+            list,
+            items: Vec::new(),
+            owner: format!("{}/{}/{}", own.kind, own.namespace, own.name),
+            name: own.name.clone(),
+            are_kept: reference.path.is_some(),
+            config_path: reference.path,
+            last_index: BTreeMap::new(),
+        };
+        for node in list.items() {
+            run.add(node, &own);
+        }
+        run
+    }
+
+    fn add(&mut self, node: Cursor<'d>, own: &Identity) {
+        let opened = node.open();
+        let item = opened.cursor();
+        let reference = identity::reference(item);
+        let owner = item.text_at(["metadata", "annotations", OWNER]);
+        let identity = (!reference.kind.is_empty()).then(|| Identity {
+            group: group(&reference.api_version).to_owned(),
+            kind: reference.kind,
+            namespace: reference.namespace,
+            name: reference.name,
+        });
+        let is_config = identity.as_ref() == Some(own);
+        if let Some(path) = reference.path {
+            self.are_kept = true;
+            if is_config {
+                // kpt names the whole path on the copy among the items only.
+                self.config_path = Some(path.clone());
+            }
+            let highest = self.last_index.entry(path).or_insert(0);
+            *highest = (*highest).max(reference.index);
+        }
+        let is_own = owner.is_some_and(|owner| owner == self.owner);
+        let is_kptfile = identity.as_ref().is_some_and(|one| one.kind == "Kptfile");
+        self.items.push(Item {
+            node,
+            identity,
+            is_own,
+            is_apart: is_config || is_kptfile,
+        });
+    }
+
+    /// The items that the first transformer gets: not those that were made by this run's
+    /// predecessor, which are made again.
+    fn input(&self) -> Vec<Cursor<'d>> {
+        let items = self.items.iter();
+        let items = items.filter(|item| !item.is_own && !item.is_apart);
+        items.map(|item| item.node).collect()
+    }
+
+    /// Puts what was made where it belongs: over the item that it is, or behind the others.
+    fn place(mut self, made: Vec<Resource<'_>>, diagnostics: &mut Diagnostics) -> Changes {
+        let mut changes = Changes::default();
+        let mut left: BTreeSet<usize> = (0..self.items.len()).collect();
+        left.retain(|index| self.items.get(*index).is_some_and(|item| !item.is_apart));
+        let standing = self.standing(&made, &mut left);
+        for resource in &made {
+            if let Some((path, index)) = kept_at(&resource.value) {
+                let highest = self.last_index.entry(path).or_insert(index);
+                *highest = (*highest).max(index);
+            }
+        }
+        for (resource, item) in made.into_iter().zip(standing) {
+            let item = item.and_then(|index| self.items.get(index));
+            if let Some(item) = item {
+                let edits = diagnostics.take(edits(item.node, resource.value));
+                changes.edits.extend(edits.into_iter().flatten());
+            } else {
+                let text = self.added(resource);
+                changes.added.extend(diagnostics.take(text));
+            }
+        }
+        let left = left.iter().filter_map(|index| self.items.get(*index));
+        changes.removed = left.map(|item| item.node.id()).collect();
+        changes
+    }
+
+    /// For each resource, the item that it is; takes these out of `left`.
+    fn standing(&self, made: &[Resource<'_>], left: &mut BTreeSet<usize>) -> Vec<Option<usize>> {
+        let mut by_place = BTreeMap::new();
+        let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
+        for index in left.iter().copied() {
+            let Some(item) = self.items.get(index) else {
+                continue;
+            };
+            by_place.insert(item.node.open().cursor().key_place().range.start, index);
+            if let Some(identity) = &item.identity {
+                by_identity.entry(identity).or_insert(index);
+            }
+        }
+        let mut standing: Vec<Option<usize>> = Vec::with_capacity(made.len());
+        for resource in made {
+            let place = resource
+                .place()
+                .filter(|place| self.is_in_list(&place.source));
+            let found = place.and_then(|place| by_place.get(&place.range.start));
+            standing.push(found.copied().filter(|index| left.remove(index)));
+        }
+        for (resource, standing) in made.iter().zip(&mut standing) {
+            if standing.is_none() {
+                let names = resource.identities();
+                let mut found = names.iter().filter_map(|name| by_identity.get(name));
+                *standing = found.find(|index| left.remove(index)).copied();
+            }
+        }
+        standing
+    }
+
+    fn is_in_list(&self, source: &Arc<Source>) -> bool {
+        let first = self.items.first();
+        first.is_some_and(|item| Arc::ptr_eq(item.node.document().source(), source))
+    }
+
+    /// The text of a new item, with the file it is to be kept in if items are kept in files.
+    fn added(&mut self, mut resource: Resource<'_>) -> Result<String> {
+        if self.are_kept && kept_at(&resource.value).is_none() {
+            let config = self.config_path.as_deref();
+            let taken: Vec<&str> = config.into_iter().collect();
+            let path = paths::of_instance(config, &self.name, &taken);
+            let next = self.last_index.get(&path).map_or(0, |last| last + 1);
+            annotate(&mut resource.value, PATH, &path);
+            annotate(&mut resource.value, INDEX, &next.to_string());
+            self.last_index.insert(path, next);
+            if resource
+                .value
+                .at(&["metadata", "annotations", OWNER])
+                .is_none()
+            {
+                annotate(&mut resource.value, OWNER, &self.owner);
+            }
+        }
+        if let Some(document) = resource.document() {
+            return self.list.item_text(document, &resource.value);
+        }
+        let nothing = Document::parse(&Source::new("new", ""))?;
+        self.list.item_text(&nothing, &resource.value)
+    }
+}
+
+/// The file that an object says it is kept in, and its index there.
+fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
+    let annotation = |key| object.str_at(&["metadata", "annotations", key]);
+    let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
+    let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
+    let index = index.and_then(|index| index.parse().ok()).unwrap_or(0);
+    Some((path.to_owned(), index))
+}
+
+/// Edits that make an item what it is now; it stays where it is kept.
+fn edits(item: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<yaml::Edit>> {
+    let opened = item.open();
+    let old = opened.cursor();
+    let old_value = old.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+    let Some(old_value) = old_value else {
+        return yaml::update(old, value);
+    };
+    for key in KEPT {
+        let path = ["metadata", "annotations", key];
+        if let (Some(text), None) = (old_value.str_at(&path), value.at(&path)) {
+            annotate(&mut value, key, text);
+        }
+    }
+    if value == old_value {
+        return Ok(Vec::new());
+    }
+    if let Some(metadata) = value.get_mut("metadata") {
+        if let Some(annotations) = metadata.get_mut("annotations") {
+            for id in IDS {
+                annotations.remove(id);
+            }
+        }
+        remove_empty(metadata, "annotations");
+    }
+    yaml::update(old, value)
+}

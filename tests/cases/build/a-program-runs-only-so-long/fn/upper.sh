@@ -1,0 +1,3 @@
+#!/bin/sh
+echo started >&2
+exec sleep 20

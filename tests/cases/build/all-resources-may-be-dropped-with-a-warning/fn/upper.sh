@@ -1,0 +1,3 @@
+#!/bin/sh
+echo "kind: ResourceList"
+echo "items: []"

@@ -65,7 +65,8 @@ pub(super) struct Context<'c, 'd> {
     pub(super) documents: &'d Documents,
     /// What there is to say; with an error, the chain ends behind this transformer.
     pub(super) diagnostics: &'c mut Diagnostics,
-    building: &'c [String],
+    /// The Compositions that are built around this one.
+    pub(super) building: &'c [String],
 }
 
 impl Context<'_, '_> {

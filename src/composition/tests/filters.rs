@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{difference, judge, shared, transformed, transformer};
+use super::{NoFunctions, difference, judge, shared, transformed, transformer};
 use crate::composition::chain::Context;
 use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::references;
@@ -393,8 +393,10 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
     let mut context = Context {
         transformer: &transformer("kind: PrefixTransformer\n"),
         files: &InMemory::default(),
+        functions: &NoFunctions,
         documents: &documents,
         diagnostics: &mut diagnostics,
+        building: &[],
     };
     references::follow(&mut resources, &[named], &mut context);
     if diagnostics.has_errors() {

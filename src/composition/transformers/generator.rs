@@ -111,7 +111,7 @@ impl Reader<'_, '_, '_> {
     }
 
     fn read(&mut self, field: &FieldPath, path: &str) -> Option<Vec<u8>> {
-        let path = files::join(&self.context.transformer.directory, path);
+        let path = self.context.transformer.resolve(field, path);
         match self.context.files.read(&path) {
             Ok(bytes) => Some(bytes),
             Err(problem) => {

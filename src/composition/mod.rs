@@ -11,7 +11,13 @@
 pub mod chain;
 pub mod consolidate;
 mod field_spec;
+mod json_patch;
+mod merge;
+mod merge_keys;
+mod patches;
+mod replacement_path;
 mod resource;
+mod selector;
 #[cfg(test)]
 mod tests;
 mod transformer;

@@ -1,5 +1,6 @@
 //! Kustomize's own test cases through the built-in transformers.
 
+mod patches;
 mod plugins;
 
 use std::path::PathBuf;

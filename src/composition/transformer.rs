@@ -125,7 +125,8 @@ impl Transformer {
     }
 }
 
-fn field_path(path: &serde_path_to_error::Path) -> FieldPath {
+/// Where an error came up.
+pub(super) fn field_path(path: &serde_path_to_error::Path) -> FieldPath {
     use serde_path_to_error::Segment;
     path.iter()
         .fold(FieldPath::root(), |path, segment| match segment {

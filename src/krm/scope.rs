@@ -95,7 +95,7 @@ const CLUSTER: &[(&str, &[&str])] = &[
 ];
 
 /// Whether objects of this group and kind are in a namespace.
-fn is_namespaced(group: &str, kind: &str) -> bool {
+pub(crate) fn is_namespaced(group: &str, kind: &str) -> bool {
     !CLUSTER
         .iter()
         .any(|(own, kinds)| *own == group && kinds.contains(&kind))

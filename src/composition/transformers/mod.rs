@@ -2,6 +2,11 @@
 
 mod annotations;
 mod defaults;
+mod patch;
+mod patch_json6902;
+mod patch_strategic_merge;
+mod replacement;
+mod value_add;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,10 +32,32 @@ pub(super) struct Builtin {
 }
 
 /// All of them.
-pub(super) const BUILTINS: &[Builtin] = &[Builtin {
-    kinds: &["AnnotationsTransformer"],
-    apply: annotations::apply,
-}];
+pub(super) const BUILTINS: &[Builtin] = &[
+    Builtin {
+        kinds: &["AnnotationsTransformer"],
+        apply: annotations::apply,
+    },
+    Builtin {
+        kinds: &["PatchJson6902Transformer"],
+        apply: patch_json6902::apply,
+    },
+    Builtin {
+        kinds: &["PatchStrategicMergeTransformer"],
+        apply: patch_strategic_merge::apply,
+    },
+    Builtin {
+        kinds: &["PatchTransformer"],
+        apply: patch::apply,
+    },
+    Builtin {
+        kinds: &["ReplacementTransformer"],
+        apply: replacement::apply,
+    },
+    Builtin {
+        kinds: &["ValueAddTransformer"],
+        apply: value_add::apply,
+    },
+];
 
 /// The built-in transformer of this id; `apiVersion` is `builtin`, or missing.
 pub(super) fn find(id: &TransformerId) -> Option<&'static Builtin> {

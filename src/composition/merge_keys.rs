@@ -4,6 +4,8 @@
 //! (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`, `x-kubernetes-list-map-keys`).
 //! A list that is not in the tables is replaced as a whole, and so are those of custom kinds.
 
+use crate::krm::identity::group;
+
 /// What is known of a field, or of the items of a list.
 #[derive(Debug)]
 pub(super) struct Type {
@@ -24,17 +26,22 @@ impl Type {
     }
 }
 
-/// What is known of objects of an API version and kind.
-pub(super) fn of(api_version: &str, kind: &str) -> &'static Type {
-    let mut kinds = KINDS.iter();
-    let known =
-        kinds.find(|(versions, kinds, _)| versions.contains(&api_version) && kinds.contains(&kind));
-    let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    match known {
-        Some((_, _, found)) => found,
-        None if GROUPS.contains(&group) => &OBJECT,
-        None => &PLAIN,
-    }
+/// What is known of objects of an API version and kind; if nothing is, of those of the kind that a
+/// patch for them has, as upstream.
+pub(super) fn of(api_version: &str, kind: &str, patch_kind: &str) -> &'static Type {
+    let find = |kind| {
+        let mut kinds = KINDS.iter();
+        let known = kinds
+            .find(|(versions, kinds, _)| versions.contains(&api_version) && kinds.contains(&kind));
+        known.map(|(_, _, known)| *known)
+    };
+    let of_group = || {
+        let is_known = GROUPS.contains(&group(api_version));
+        if is_known { &OBJECT } else { &PLAIN }
+    };
+    find(kind)
+        .or_else(|| find(patch_kind))
+        .unwrap_or_else(of_group)
 }
 
 /// Nothing below is merged item by item.
@@ -221,7 +228,7 @@ mod tests {
 
     #[track_caller]
     fn check(api_version: &str, kind: &str, path: &[&str], keys: Option<&[&str]>) {
-        let object = of(api_version, kind);
+        let object = of(api_version, kind, "");
         let field = path.iter().fold(object, |known, name| known.field(name));
         assert_eq!(field.keys, keys);
     }
@@ -245,5 +252,15 @@ mod tests {
         check("batch/v1", "CronJob", &ports, Some(&keys));
         check("v1", "ConfigMap", &["metadata", "finalizers"], Some(&[]));
         check("example.com/v1", "Web", &["metadata", "finalizers"], None);
+        let patched = of("apps/v1", "Web", "Deployment");
+        assert!(
+            patched
+                .field("spec")
+                .field("template")
+                .field("spec")
+                .field("volumes")
+                .keys
+                .is_some()
+        );
     }
 }

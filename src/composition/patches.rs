@@ -381,7 +381,8 @@ fn merge_into(
     allowed: Allowed,
 ) -> std::result::Result<Fate, merge::Problem> {
     let text = |keys: &[&str]| resource.value.str_at(keys).unwrap_or_default();
-    let known = merge_keys::of(text(&["apiVersion"]), text(&["kind"]));
+    let patch_kind = patch.str_at(&["kind"]).unwrap_or_default();
+    let known = merge_keys::of(text(&["apiVersion"]), text(&["kind"]), patch_kind);
     let before = resource.identity();
     let top = [("apiVersion", false), ("kind", allowed.kind_change)];
     let inner = [("name", allowed.name_change), ("namespace", false)];

@@ -381,12 +381,12 @@ mod tests {
         check("a: [1, 2]", "a.-", false, r#"{"a":[1,"X"]}"#);
         check("a: [1, 2]", "a.*", false, r#"{"a":["X","X"]}"#);
         check("a: [p, q]", "a.[=q]", false, r#"{"a":["p","X"]}"#);
-        let items = "a: [{n: x.y, v: 1}, {n: z, v: 2}]";
+        let items = "a: [{k: x.y, v: 1}, {k: z, v: 2}]";
         check(
             items,
-            "a.[n=x.y].v",
+            "a.[k=x.y].v",
             false,
-            r#"{"a":[{"n":"x.y","v":"X"},{"n":"z","v":2}]}"#,
+            r#"{"a":[{"k":"x.y","v":"X"},{"k":"z","v":2}]}"#,
         );
         check("a: {b: 1}", "a.c", false, "nothing");
         check("a: {b: 1}", "a.b.c", false, "`c` is looked for in a number");
@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn makes_what_is_missing() {
         check("a: {}", "a.b.0.c", true, r#"{"a":{"b":[{"c":"X"}]}}"#);
-        check("a: []", "a.[n=x].v", true, r#"{"a":[{"n":"x","v":"X"}]}"#);
+        check("a: []", "a.[k=x].v", true, r#"{"a":[{"k":"x","v":"X"}]}"#);
         check(
             "a: []",
             "a.1",

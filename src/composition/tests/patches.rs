@@ -27,7 +27,24 @@ fn cases(filter: &str) -> Vec<Case> {
 }
 
 /// Replacements in which something else comes out here, and why.
-const REPLACEMENTS: &[(&str, &str)] = &[];
+const REPLACEMENTS: &[(&str, &str)] = &[
+    (
+        "using a previous ID",
+        "annotations that are kustomize's own hold the old name; ours is kept elsewhere, see below",
+    ),
+    ("replacement contain jsonfield", ORDER),
+    (
+        "replacement json field with source from separate configmap",
+        ORDER,
+    ),
+    ("replacement json complex nested structure", ORDER),
+    ("replacement yaml field in configmap", LAYOUT),
+    ("replacement json field in annotations", LAYOUT),
+    ("replacement yaml flow style (kyaml) field", LAYOUT),
+];
+
+const ORDER: &str = "JSON in a text keeps the order of its keys; kustomize sorts them";
+const LAYOUT: &str = "YAML or JSON in a text keeps its layout; kustomize prints it anew";
 
 #[test]
 fn replacements() {
@@ -201,7 +218,36 @@ fn a_merge_keeps_comments_and_order_of_the_rest() {
     check(
         DEPLOYMENT,
         "spec: {replicas: 2, template: {spec: {containers: [{name: web, image: web:2, env: [{name: C, value: x}, {name: B, value: null}]}]}}}",
-        &expect![[r#""#]],
+        &expect![[r##"
+            # The web server.
+            apiVersion: apps/v1
+            kind: Deployment
+            metadata:
+              name: web # as the service
+              labels: {app: web}
+            spec:
+              template:
+                spec:
+                  # Order matters.
+                  containers:
+
+                    # The server itself.
+                    - image: web:2 # before the name
+                      name: web
+                      env:
+                        - name: C
+                          value: x
+                        # Second.
+                        - name: B
+                        # First.
+                        - name: A
+                          value: "1"
+                      args: [ -v, -x ]
+                    # Logs.
+                    - name: sidecar
+                      image: 'logs:1' # pinned
+              replicas: 2
+        "##]],
     );
 }
 
@@ -210,7 +256,30 @@ fn items_are_taken_out_with_their_comments() {
     check(
         DEPLOYMENT,
         "{metadata: {labels: null}, spec: {template: {spec: {containers: [{name: sidecar, $patch: delete}]}}}}",
-        &expect![[r#""#]],
+        &expect![[r##"
+            # The web server.
+            apiVersion: apps/v1
+            kind: Deployment
+            metadata:
+              name: web # as the service
+            spec:
+              template:
+                spec:
+                  # Order matters.
+                  containers:
+
+                    # The server itself.
+                    - image: web:1 # before the name
+                      name: web
+                      env:
+                        # First.
+                        - name: A
+                          value: "1"
+                        # Second.
+                        - name: B
+                          value: "2" # two
+                      args: [ -v, -x ]
+        "##]],
     );
 }
 
@@ -219,7 +288,24 @@ fn what_is_replaced_and_is_the_same_stays_as_it_is_written() {
     check(
         DEPLOYMENT,
         "spec: {template: {spec: {$patch: replace, containers: [{name: web, image: web:1, args: [-v, -y]}]}}}",
-        &expect![[r#""#]],
+        &expect![[r#"
+            # The web server.
+            apiVersion: apps/v1
+            kind: Deployment
+            metadata:
+              name: web # as the service
+              labels: {app: web}
+            spec:
+              template:
+                spec:
+                  # Order matters.
+                  containers:
+
+                    # The server itself.
+                    - image: web:1 # before the name
+                      name: web
+                      args: [ -v, '-y' ]
+        "#]],
     );
 }
 
@@ -231,7 +317,32 @@ fn operations_keep_comments_and_order_of_the_rest() {
          - {op: remove, path: /spec/template/spec/containers/1/env/0}\n\
          - {op: add, path: /spec/template/spec/containers/0, value: {name: new}}\n\
          - {op: move, from: /metadata/labels, path: /metadata/annotations}\n",
-        &expect![[r#""#]],
+        &expect![[r##"
+            # The web server.
+            apiVersion: apps/v1
+            kind: Deployment
+            metadata:
+              name: web # as the service
+              annotations: {app: web}
+            spec:
+              template:
+                spec:
+                  # Order matters.
+                  containers:
+                    - name: new
+                    # Logs.
+                    - name: sidecar
+                      image: 'logs:1' # pinned
+
+                    # The server itself.
+                    - image: web:2 # before the name
+                      name: web
+                      env:
+                        # Second.
+                        - name: B
+                          value: "2" # two
+                      args: [ -v, -x ]
+        "##]],
     );
 }
 
@@ -240,7 +351,18 @@ fn directives_of_kubectl_do_what_they_do_there() {
     check(
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  finalizers: [a, b, c]\nspec:\n  strategy: {type: A, rolling: {}}\n  containers:\n  - name: a # one\n  - name: b # two\n",
         "metadata: {$deleteFromPrimitiveList/finalizers: [b]}\nspec:\n  $setElementOrder/containers: [{name: b}, {name: a}]\n  strategy: {$retainKeys: [type], type: B}",
-        &expect![[r#""#]],
+        &expect![[r#"
+            apiVersion: v1
+            kind: Pod
+            metadata:
+              name: a
+              finalizers: [a, c]
+            spec:
+              strategy: {type: B}
+              containers:
+              - name: b # two
+              - name: a # one
+        "#]],
     );
 }
 
@@ -249,7 +371,42 @@ fn replacements_go_into_text_and_keep_comments() {
     let config = "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: x}\nreplacements:\n- sourceValue: example.com\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [data.config\\.yaml.server.host, data.plain]\n    options: {create: true}\n";
     let input = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  # The file.\n  config.yaml: |\n    # Who listens.\n    server:\n        host: localhost # for now\n        port: 80\n";
     let text = transformed(&[config], input, &[]).unwrap();
-    expect![[r#""#]].assert_eq(&text);
+    expect![[r#"
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          name: a
+        data:
+          # The file.
+          config.yaml: |
+            # Who listens.
+            server:
+                host: example.com # for now
+                port: 80
+          plain: example.com
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn a_replacement_knows_the_old_name_of_a_renamed_object() {
+    let rename = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\ntarget: {name: web}\npatch: '{metadata: {name: new}}'\noptions: {allowNameChange: true}\n";
+    let copy = "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: x}\nreplacements:\n- source: {name: web, fieldPath: metadata.name}\n  targets:\n  - select: {name: web}\n    fieldPaths: [metadata.labels.app]\n";
+    let input =
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: web # old\n  labels: {app: web}\n";
+    let text = transformed(&[rename, copy], input, &[]).unwrap();
+    expect![[r#"
+        apiVersion: v1
+        kind: Service
+        metadata:
+          name: new # old
+          labels: {app: new}
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn json_and_merge_patches_name_what_they_select_nothing_for() {
+    let patch = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npatch: |\n  apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: wep}\n";
+    check_error(patch, &expect!["PatchTransformer x: there is no `Deployment.apps wep`, which the patch is for"]);
 }
 
 #[track_caller]
@@ -266,24 +423,24 @@ fn says_what_is_wrong() {
             "{head}patch: |\n  apiVersion: apps/v1\n  kind: Deployment\n  metadata: {{name: web}}\n  {patch}\n"
         )
     };
-    check_error(&merge("spec: []"), &expect![[r#""#]]);
-    check_error(&merge("spec: {$patch: remove}"), &expect![[r#""#]]);
+    check_error(&merge("spec: []"), &expect!["PatchTransformer x: expected a mapping, as in the object, found a list"]);
+    check_error(&merge("spec: {$patch: remove}"), &expect!["PatchTransformer x: `$patch` cannot be `remove`"]);
     check_error(
         &merge("spec: {template: {spec: {containers: [{image: a}]}}}"),
-        &expect![[r#""#]],
+        &expect!["PatchTransformer x: this item has no `name`"],
     );
     check_error(
         &format!(
             "{head}patch: '{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: wep}}}}'\n"
         ),
-        &expect![[r#""#]],
+        &expect!["PatchTransformer x: there is no `Deployment.apps wep`, which the patch is for"],
     );
     check_error(
         &format!("{head}target: {{name: '('}}\npatch: '[{{op: remove, path: /spec}}]'\n"),
-        &expect![[r#""#]],
+        &expect!["PatchTransformer x: `(` is no regular expression: found open group without closing ')'"],
     );
     check_error(
         &format!("{head}target: {{name: web}}\npatch: '[{{op: remove, path: /spec/x}}]'\n"),
-        &expect![[r#""#]],
+        &expect!["PatchTransformer x: `/spec/x`: there is nothing at `/spec/x`"],
     );
 }

@@ -5,7 +5,7 @@
 //! that is added or taken out would lose its comments. So the six operations are done here. As
 //! there, `replace` adds a field that is missing, and a negative index counts from the end.
 
-use crate::composition::merge::name_of;
+use crate::composition::data::name_of;
 use crate::suggest::closest;
 use crate::yaml::{Data, FieldPath, Scalar, Value};
 
@@ -250,7 +250,7 @@ impl Operation {
 
 impl Pointer {
     fn missing(&self) -> String {
-        format!("there is nothing at `{}`", self.text)
+        format!("there is nothing at `{}` to take from", self.text)
     }
 
     /// What the last token is looked for in.
@@ -345,7 +345,8 @@ impl Pointer {
             }
             return Ok(items.remove(at));
         }
-        parent.remove(&self.last).ok_or_else(|| self.missing())
+        let removed = parent.remove(&self.last);
+        removed.ok_or_else(|| "there is nothing to remove".to_owned())
     }
 
     fn test(&self, object: &mut Value<'_>, expected: &Value<'_>) -> Result<(), String> {
@@ -354,7 +355,7 @@ impl Pointer {
             return if expected.is_null() {
                 Ok(())
             } else {
-                Err(self.missing())
+                Err("there is nothing to test".to_owned())
             };
         };
         if is_equal(found, expected) {
@@ -527,7 +528,7 @@ mod tests {
         check(
             r#"{"a":1}"#,
             r#"{"op":"remove","path":"/b"}"#,
-            "there is nothing at `/b`",
+            "there is nothing to remove",
         );
         check(
             r#"{"a":1}"#,

@@ -3,20 +3,24 @@
 //! Source: kustomize 5.8, `kyaml/yaml/merge2` and `kyaml/yaml/walk`. Mappings are merged, null takes
 //! a field out, `$patch: delete | replace | merge` says what is done with a mapping, an item or a
 //! list. A list is replaced, but for those of [`merge_keys`](crate::composition::merge_keys): of
-//! these, the items of the patch come first, in its order, then the others.
+//! these, the items of the patch come first, in its order, then the others. Ports, which have two
+//! keys, stay where they are, and only new ones come first.
 //!
 //! Parts of the object that stay keep their origin, so their text stays, too. Here and there kyaml
 //! loses data, and this does not:
 //! - A field without a value (`key:`) that the patch does not name is kept.
 //! - An item of the patch without the key of its list is an error; kyaml leaves it out, and
 //!   sometimes items of the object with it. Two items with equal keys are one; kyaml takes the first.
+//! - `$patch: replace` in an item of a list that is merged replaces the item; kyaml lets it be.
+//! - A list that the patch does not name is kept; kyaml drops items with equal keys from it.
 //! - Ports are merged, too, where only some have a `protocol`.
 //! - `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…` do what they do for
-//!   `kubectl patch`, and `$patch` is heeded in a list that is replaced; kyaml writes them into the
-//!   object.
+//!   `kubectl patch`, and `- $patch: …` is heeded in a list that is replaced, in another item of
+//!   which `$patch` is an error; kyaml writes them into the object.
 
 use std::borrow::Cow;
 
+use crate::composition::data::{name_of, text_of};
 use crate::composition::merge_keys::Type;
 use crate::suggest::closest;
 use crate::yaml::{Data, FieldPath, Scalar, Step, Value};
@@ -73,7 +77,11 @@ impl Problem {
     }
 }
 
-/// Merges `patch`, which has no origins, into `target`.
+/// Whether a text is written in quotes, or in lines of its own.
+pub(super) type IsQuoted<'q> = &'q dyn Fn(&Value<'_>) -> bool;
+
+/// Merges `patch`, which has no origins, into `target`. A text in quotes stays a text where the patch
+/// has a number or bool.
 ///
 /// # Errors
 /// If the two are of different types, or the patch is malformed; `target` is then half merged.
@@ -81,6 +89,7 @@ pub(super) fn merge(
     target: &mut Value<'_>,
     patch: &Value<'static>,
     known: &Type,
+    is_quoted: IsQuoted<'_>,
 ) -> Result<Fate, Problem> {
     if patch.is_null() {
         return Ok(Fate::Goes);
@@ -93,12 +102,16 @@ pub(super) fn merge(
         return Ok(Fate::Stays);
     }
     match (&mut target.data, &patch.data) {
-        (Data::Mapping(_), Data::Mapping(entries)) => merge_mapping(target, patch, entries, known),
+        (Data::Mapping(_), Data::Mapping(entries)) => {
+            merge_mapping(target, patch, entries, known, is_quoted)
+        }
         (Data::Sequence(items), Data::Sequence(patched)) => {
             match (directive_of_list(patched)?, known.keys) {
                 (Directive::Delete, _) => return Ok(Fate::Goes),
                 (Directive::Merge, Some([])) => merge_scalars(items, patched),
-                (Directive::Merge, Some(keys)) => merge_items(items, patched, keys, known)?,
+                (Directive::Merge, Some(keys)) => {
+                    merge_items(items, patched, keys, known, is_quoted)?
+                }
                 (Directive::Replace, _) | (Directive::Merge, None) => {
                     replace(target, patch, known)?
                 }
@@ -106,7 +119,9 @@ pub(super) fn merge(
             Ok(Fate::Stays)
         }
         (Data::Scalar(_), Data::Scalar(new)) => {
-            target.data = Data::Scalar(new.clone());
+            let text = text_of(patch).filter(|_| is_quoted(target));
+            let text = text.map(|text| Scalar::String(text.to_owned().into()));
+            target.data = Data::Scalar(text.unwrap_or_else(|| new.clone()));
             Ok(Fate::Stays)
         }
         _ => Err(Problem::new(format!(
@@ -181,6 +196,7 @@ fn merge_mapping(
     patch: &Value<'static>,
     entries: &[(Cow<'static, str>, Value<'static>)],
     known: &Type,
+    is_quoted: IsQuoted<'_>,
 ) -> Result<Fate, Problem> {
     match directive(patch)? {
         Directive::Delete => return Ok(Fate::Goes),
@@ -193,7 +209,7 @@ fn merge_mapping(
     for (key, value) in entries.iter().filter(|(key, _)| !is_directive(key)) {
         let inner = known.field(key);
         let outcome = match target.get_mut(key) {
-            Some(field) => merge(field, value, inner).map(|fate| {
+            Some(field) => merge(field, value, inner, is_quoted).map(|fate| {
                 if fate == Fate::Goes {
                     target.remove(key);
                 }
@@ -265,13 +281,32 @@ fn made(patch: &Value<'static>, known: &Type) -> Result<Option<Value<'static>>, 
             let mut new = Vec::with_capacity(items.len());
             match known.keys {
                 Some([]) => merge_scalars(&mut new, items),
-                Some(keys) => merge_items(&mut new, items, keys, known)?,
+                Some(keys) => merge_items(&mut new, items, keys, known, &|_| false)?,
                 // All of it is taken as it is, nulls and all.
-                None => new.extend(items.iter().filter(|item| !is_for_list(item)).cloned()),
+                None => {
+                    check_plain(items)?;
+                    new.extend(items.iter().filter(|item| !is_for_list(item)).cloned());
+                }
             }
             Ok(Some(Value::sequence(new)))
         }
     }
+}
+
+/// Refuses to write directives into items that are taken as they are.
+fn check_plain(items: &[Value<'_>]) -> Result<(), Problem> {
+    let mut items = items.iter().enumerate();
+    let is_directed = |item: &Value<'_>| item.get(DIRECTIVE).is_some() && !is_for_list(item);
+    let Some((index, _)) = items.find(|(_, item)| is_directed(item)) else {
+        return Ok(());
+    };
+    let problem = Problem::new("`$patch` cannot be said of an item of this list".to_owned());
+    let hint =
+        "the list is replaced as a whole: nothing is known by which its items are told apart";
+    Err(problem
+        .hint(hint.to_owned())
+        .in_field(DIRECTIVE)
+        .in_item(index))
 }
 
 /// Merges lists of scalars: each is there once, those of the patch first.
@@ -287,45 +322,41 @@ fn merge_scalars(items: &mut Vec<Value<'_>>, patched: &[Value<'static>]) {
     *items = merged;
 }
 
-/// Merges lists whose items are told apart by keys: those of the patch come first.
+/// Merges lists whose items are told apart by keys. Those of the patch come first; where it takes
+/// several keys, only those that are new.
 fn merge_items<'s>(
     items: &mut Vec<Value<'s>>,
     patched: &[Value<'static>],
     keys: &[&str],
     known: &Type,
+    is_quoted: IsQuoted<'_>,
 ) -> Result<(), Problem> {
+    let stays_in_place = keys.len() > 1;
     let mut old: Vec<Option<Value<'s>>> = items.drain(..).map(Some).collect();
-    let mut merged: Vec<Value<'s>> = Vec::with_capacity(old.len() + patched.len());
+    let mut front: Vec<Value<'s>> = Vec::with_capacity(old.len() + patched.len());
     let partners = partners(&old, patched, keys);
     for (index, (new, partner)) in patched.iter().zip(partners).enumerate() {
         if is_for_list(new) {
             continue;
         }
-        check_key(new, keys).map_err(|problem| problem.in_item(index))?;
-        let at = partner
-            .and_then(|at| old.get_mut(at))
-            .and_then(Option::take);
-        let earlier = merged
-            .iter_mut()
-            .find(|item| is_same(item, new, keys, true));
-        match (at, earlier) {
-            (Some(mut item), _) => {
-                let fate = merge_item(&mut item, new, known);
-                if fate.map_err(|problem| problem.in_item(index))? == Fate::Stays {
-                    merged.push(item);
-                }
+        let in_item = |problem: Problem| problem.in_item(index);
+        check_key(new, keys).map_err(in_item)?;
+        let mut slot = partner.and_then(|at| old.get_mut(at));
+        if let Some(mut item) = slot.as_mut().and_then(|slot| slot.take()) {
+            let fate = merge_item(&mut item, new, known, is_quoted).map_err(in_item)?;
+            match slot {
+                _ if fate == Fate::Goes => {}
+                Some(slot) if stays_in_place => *slot = Some(item),
+                _ => front.push(item),
             }
-            (None, Some(item)) => {
-                merge_item(item, new, known).map_err(|problem| problem.in_item(index))?;
-            }
-            (None, None) => {
-                let item = made(new, known).map_err(|problem| problem.in_item(index))?;
-                merged.extend(item);
-            }
+        } else if let Some(item) = front.iter_mut().find(|item| is_same(item, new, keys, true)) {
+            merge_item(item, new, known, is_quoted).map_err(in_item)?;
+        } else {
+            front.extend(made(new, known).map_err(in_item)?);
         }
     }
-    merged.extend(old.into_iter().flatten());
-    *items = merged;
+    front.extend(old.into_iter().flatten());
+    *items = front;
     Ok(())
 }
 
@@ -352,9 +383,14 @@ fn partners(
 }
 
 /// As [`merge`], where `known` is what is known of the list that the item is in.
-fn merge_item(item: &mut Value<'_>, patch: &Value<'static>, known: &Type) -> Result<Fate, Problem> {
+fn merge_item(
+    item: &mut Value<'_>,
+    patch: &Value<'static>,
+    known: &Type,
+    is_quoted: IsQuoted<'_>,
+) -> Result<Fate, Problem> {
     match &patch.data {
-        Data::Mapping(entries) => merge_mapping(item, patch, entries, known),
+        Data::Mapping(entries) => merge_mapping(item, patch, entries, known, is_quoted),
         _ => Ok(Fate::Stays),
     }
 }
@@ -440,17 +476,5 @@ fn retain(target: &mut Value<'_>, names: &Value<'_>) {
     let names = names.items().unwrap_or_default();
     if let Data::Mapping(entries) = &mut target.data {
         entries.retain(|(key, _)| names.iter().any(|name| name.as_str() == Some(key)));
-    }
-}
-
-/// What data is called in messages.
-pub(super) const fn name_of(data: &Data<'_>) -> &'static str {
-    match data {
-        Data::Scalar(Scalar::Null) => "null",
-        Data::Scalar(Scalar::Bool(_)) => "a bool",
-        Data::Scalar(Scalar::Number(_)) => "a number",
-        Data::Scalar(Scalar::String(_)) => "a text",
-        Data::Sequence(_) => "a list",
-        Data::Mapping(_) => "a mapping",
     }
 }

@@ -10,6 +10,7 @@
 
 pub mod chain;
 pub mod consolidate;
+mod data;
 mod field_spec;
 mod json_patch;
 mod merge;

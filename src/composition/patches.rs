@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::composition::chain::Context;
+use crate::composition::data::name_of;
 use crate::composition::json_patch::{self, Operation};
 use crate::composition::merge::{self, Fate, merge};
 use crate::composition::merge_keys;
@@ -115,7 +116,7 @@ impl PatchText {
             if value.entries().is_none() {
                 let problem = format!(
                     "expected a patch that looks like the object, found {}",
-                    merge::name_of(&value.data)
+                    name_of(&value.data)
                 );
                 context
                     .diagnostics
@@ -394,7 +395,8 @@ fn merge_into(
             resource.value.at(&["metadata", key]).cloned(),
         )
     });
-    if merge(&mut resource.value, patch, known)? == Fate::Goes {
+    let is_quoted = resource.is_quoted();
+    if merge(&mut resource.value, patch, known, &is_quoted)? == Fate::Goes {
         return Ok(Fate::Goes);
     }
     for (key, may_change, old) in top {

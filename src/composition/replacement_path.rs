@@ -8,7 +8,7 @@
 
 use regex_lite::Regex;
 
-use crate::composition::merge::name_of;
+use crate::composition::data::{name_of, text_of};
 use crate::source::Source;
 use crate::suggest::closest;
 use crate::yaml::{Data, Document, Editor, FieldPath, Scalar, Value};
@@ -193,16 +193,6 @@ fn part(text: String) -> Part {
         ("-", _) => Part::Last,
         (_, Ok(index)) => Part::Index(index, text),
         _ => Part::Key(text),
-    }
-}
-
-/// The text of a scalar.
-pub(super) fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
-    match &value.data {
-        Data::Scalar(Scalar::String(text) | Scalar::Number(text)) => Some(text),
-        Data::Scalar(Scalar::Bool(true)) => Some("true"),
-        Data::Scalar(Scalar::Bool(false)) => Some("false"),
-        _ => None,
     }
 }
 

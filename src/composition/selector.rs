@@ -8,11 +8,13 @@
 use regex_lite::Regex;
 use serde::Deserialize;
 
+use crate::composition::data::text_of;
 use crate::composition::resource::Resource;
 use crate::krm::Identity;
+use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
 use crate::suggest::closest;
-use crate::yaml::{Data, Scalar, Value};
+use crate::yaml::Value;
 
 /// What a configuration says; what it leaves out may be anything.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -119,7 +121,7 @@ impl Matcher {
 fn any(resource: &Resource<'_>, is: impl Fn(&Identity) -> bool) -> bool {
     let text = |keys: &[&str]| resource.value.str_at(keys).unwrap_or_default().to_owned();
     let now = Identity {
-        group: crate::krm::identity::group(&text(&["apiVersion"])).to_owned(),
+        group: group(&text(&["apiVersion"])).to_owned(),
         kind: text(&["kind"]),
         namespace: text(&["metadata", "namespace"]),
         name: text(&["metadata", "name"]),
@@ -203,15 +205,6 @@ fn fit(requirements: &[Requirement], labels: Option<&Value<'_>>) -> bool {
             .and_then(text_of);
         requirement.test.passes(label)
     })
-}
-
-fn text_of<'v>(label: &'v Value<'_>) -> Option<&'v str> {
-    match &label.data {
-        Data::Scalar(Scalar::String(text) | Scalar::Number(text)) => Some(text),
-        Data::Scalar(Scalar::Bool(true)) => Some("true"),
-        Data::Scalar(Scalar::Bool(false)) => Some("false"),
-        _ => None,
-    }
 }
 
 impl Test {

@@ -1,11 +1,18 @@
 //! Cases of kustomize's filters for patches and replacements, and what becomes of comments and order.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use serde::Deserialize;
 
-use super::{difference, judge, shared, transformed};
+use super::{NoFunctions, difference, judge, shared, transformed, transformer};
+use crate::composition::chain;
+use crate::composition::resource::{Documents, Resource};
+use crate::diagnostic::Diagnostics;
+use crate::files::InMemory;
+use crate::source::Source;
+use crate::yaml::Document;
 
 #[derive(Deserialize)]
 struct Case {
@@ -384,7 +391,8 @@ fn replacements_go_into_text_and_keep_comments() {
                 host: example.com # for now
                 port: 80
           plain: example.com
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]
@@ -400,47 +408,192 @@ fn a_replacement_knows_the_old_name_of_a_renamed_object() {
         metadata:
           name: new # old
           labels: {app: new}
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }
 
-#[test]
-fn json_and_merge_patches_name_what_they_select_nothing_for() {
-    let patch = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npatch: |\n  apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: wep}\n";
-    check_error(patch, &expect!["PatchTransformer x: there is no `Deployment.apps wep`, which the patch is for"]);
+/// What is reported of a configuration, each with its place, field and hints.
+fn report(config: &str) -> String {
+    let documents = Documents::default();
+    let mut diagnostics = Diagnostics::new();
+    let document = Document::parse(&Source::new("input.yaml", DEPLOYMENT)).unwrap();
+    let root = documents.keep(document).roots().next().unwrap();
+    let resource = Resource::read(root, &documents, &mut diagnostics).unwrap();
+    chain::run(
+        &[transformer(config)],
+        vec![resource],
+        &InMemory::default(),
+        &NoFunctions,
+        &documents,
+        &mut diagnostics,
+    );
+    let mut out = String::new();
+    for one in diagnostics.iter() {
+        let place = one.place.as_ref().unwrap();
+        let (line, column) = place.line_column();
+        let field = one.field.as_deref().unwrap_or_default();
+        let (name, message) = (place.source.name(), &one.message);
+        let _ = writeln!(out, "{name}:{line}:{column}: [{field}] {message}");
+        for hint in &one.hints {
+            let _ = writeln!(out, "  hint: {hint}");
+        }
+    }
+    out
 }
 
 #[track_caller]
 fn check_error(config: &str, expected: &Expect) {
-    let messages = transformed(&[config], DEPLOYMENT, &[]).unwrap_err();
-    expected.assert_eq(&messages.join("\n"));
+    let head = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\n";
+    expected.assert_eq(&report(&format!("{head}{config}")));
 }
 
 #[test]
-fn says_what_is_wrong() {
-    let head = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\n";
+fn says_where_a_merge_patch_is_wrong() {
     let merge = |patch: &str| {
         format!(
-            "{head}patch: |\n  apiVersion: apps/v1\n  kind: Deployment\n  metadata: {{name: web}}\n  {patch}\n"
+            "patch: |\n  apiVersion: apps/v1\n  kind: Deployment\n  metadata: {{name: web}}\n  {patch}\n"
         )
     };
-    check_error(&merge("spec: []"), &expect!["PatchTransformer x: expected a mapping, as in the object, found a list"]);
-    check_error(&merge("spec: {$patch: remove}"), &expect!["PatchTransformer x: `$patch` cannot be `remove`"]);
+    check_error(
+        &merge("spec: []"),
+        &expect![[r#"
+        PatchTransformer x, `patch`:4:7: [spec] PatchTransformer x: expected a mapping, as in the object, found a list
+          hint: to change the type of a field, take it out with `null` in a patch before
+    "#]],
+    );
+    check_error(
+        &merge("spec: {$patch: remove}"),
+        &expect![[r#"
+        PatchTransformer x, `patch`:4:16: [spec.$patch] PatchTransformer x: `$patch` cannot be `remove`
+          hint: it is `merge`, `replace` or `delete`
+    "#]],
+    );
     check_error(
         &merge("spec: {template: {spec: {containers: [{image: a}]}}}"),
-        &expect!["PatchTransformer x: this item has no `name`"],
+        &expect![[r#"
+            PatchTransformer x, `patch`:4:39: [spec.template.spec.containers[0]] PatchTransformer x: this item has no `name`
+              hint: items of this list are merged by `name`: it says which one is meant
+        "#]],
     );
     check_error(
+        &merge("x: [").replace("x:", "spec:"),
+        &expect![[r#"
+        PatchTransformer x, `patch`:4:7: [] not valid YAML: unclosed bracket '['
+    "#]],
+    );
+    let named = "patch: '{apiVersion: apps/v1, kind: Deployment, metadata: {name: wep}}'\n";
+    check_error(
+        named,
+        &expect![[r#"
+        PatchTransformer x, `patch`:1:58: [patch] PatchTransformer x: there is no `Deployment.apps wep`, which the patch is for
+          hint: did you mean `Deployment.apps web`?
+    "#]],
+    );
+    let version = named.replace("v1", "v1beta1").replace("wep", "web");
+    check_error(
+        &version,
+        &expect![[r#"
+        PatchTransformer x, `patch`:1:63: [patch] PatchTransformer x: there is no `Deployment.apps web`, which the patch is for
+          hint: its apiVersion is `apps/v1`, not `apps/v1beta1`
+    "#]],
+    );
+    check_error(
+        "path: missing.yaml\n",
+        &expect![[r#"
+        config.yaml:4:7: [] `missing.yaml` cannot be read: there is no such file
+    "#]],
+    );
+}
+
+#[test]
+fn says_where_a_json_patch_is_wrong() {
+    let of = |name: &str, operation: &str| {
+        format!(
+            "target: {{name: {name}}}\npatch: |\n  - op: test\n    path: /kind\n    value: Deployment\n  - {operation}\n"
+        )
+    };
+    check_error(
+        &of("web", "{op: remove, path: /spec/x}"),
+        &expect![[r#"
+            PatchTransformer x, `patch`:4:22: [patch] PatchTransformer x: `/spec/x`: there is nothing to remove
+        "#]],
+    );
+    check_error(
+        &of("web", "{op: delete, path: /spec/x}"),
+        &expect![[r#"
+        PatchTransformer x, `patch`:4:8: [patch] PatchTransformer x: `delete` is no operation of a JSON patch
+          hint: it is one of `add`, `copy`, `move`, `remove`, `replace`, `test`
+    "#]],
+    );
+    check_error(
+        &of("web", "{op: add, path: /spce/x, value: 1}"),
+        &expect![[r#"
+        PatchTransformer x, `patch`:4:19: [patch] PatchTransformer x: `/spce/x`: there is no `spce`, only `spec`
+    "#]],
+    );
+    check_error(
+        &of("'('", "{op: remove, path: /spec}"),
+        &expect![[r#"
+        config.yaml:4:16: [target.name] PatchTransformer x: `(` is no regular expression: found open group without closing ')'
+    "#]],
+    );
+    check_error(
+        &of("wep", "{op: remove, path: /spec}"),
+        &expect![[r#"
+        config.yaml:4:9: [target] PatchTransformer x: `target` selects nothing
+          hint: did you mean `name: web`?
+    "#]],
+    );
+    check_error(
+        "patch: '[{op: remove, path: /spec}]'\n",
+        &expect![[r#"
+        config.yaml:4:8: [patch] PatchTransformer x: a JSON patch needs a `target`
+          hint: it does not name its object, as a strategic merge patch does
+    "#]],
+    );
+}
+
+#[test]
+fn says_where_a_replacement_is_wrong() {
+    let check = |replacement: &str, expected: &Expect| {
+        let head = "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: x}\n";
+        expected.assert_eq(&report(&format!("{head}replacements:\n- {replacement}\n")));
+    };
+    let targets = "targets: [{select: {name: web}, fieldPaths: [spec.replicas]}]";
+    check(
+        &format!("source: {{kind: Deploymet}}\n  {targets}"),
+        &expect![[r#"
+        config.yaml:5:11: [replacements[0].source] ReplacementTransformer x: there is no such object
+          hint: did you mean `kind: Deployment`?
+    "#]],
+    );
+    check(
+        &format!("source: {{fieldPath: spec.templat}}\n  {targets}"),
+        &expect![[r#"
+        config.yaml:5:23: [replacements[0].source.fieldPath] ReplacementTransformer x: the source has no `spec.templat`
+          hint: did you mean `template`?
+    "#]],
+    );
+    check(
+        &format!("source: {{kind: Deployment}}\n  {targets}"),
+        &expect![[r#"
+        config.yaml:6:48: [replacements[0].targets[0].fieldPaths[0]] ReplacementTransformer x: the target has no `spec.replicas`
+          hint: with `options: {create: true}` it is made
+    "#]],
+    );
+    check(
         &format!(
-            "{head}patch: '{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: wep}}}}'\n"
+            "sourceValue: a\n  {}",
+            targets.replace("spec.replicas", "spec.template.spec.containers.7")
         ),
-        &expect!["PatchTransformer x: there is no `Deployment.apps wep`, which the patch is for"],
+        &expect![[r#"
+        config.yaml:6:48: [replacements[0].targets[0].fieldPaths[0]] ReplacementTransformer x: `spec.template.spec.containers.7`: there is no item 7: the list has 2 items
+    "#]],
     );
-    check_error(
-        &format!("{head}target: {{name: '('}}\npatch: '[{{op: remove, path: /spec}}]'\n"),
-        &expect!["PatchTransformer x: `(` is no regular expression: found open group without closing ')'"],
-    );
-    check_error(
-        &format!("{head}target: {{name: web}}\npatch: '[{{op: remove, path: /spec/x}}]'\n"),
-        &expect!["PatchTransformer x: `/spec/x`: there is nothing at `/spec/x`"],
+    check(
+        "source: {kind: Deployment}",
+        &expect![[r#"
+        config.yaml:5:3: [replacements[0]] ReplacementTransformer x: the replacement has no `targets`
+    "#]],
     );
 }

@@ -7,8 +7,9 @@
 use serde::Deserialize;
 
 use crate::composition::chain::Context;
-use crate::composition::patches::{PatchText, below, compile, place_in, warn_of_nothing};
-use crate::composition::replacement_path::{ReplacementPath, text_of};
+use crate::composition::data::{name_of, text_of};
+use crate::composition::patches::{PatchText, below, compile, place_in, remember, warn_of_nothing};
+use crate::composition::replacement_path::ReplacementPath;
 use crate::composition::resource::Resource;
 use crate::composition::selector::{Matcher, Selector, effective_namespace, version};
 use crate::composition::transformer::field_path;
@@ -306,7 +307,7 @@ impl Home<'_> {
                     context.diagnostics.push(error.maybe_hint(hint));
                 }
             }
-            crate::composition::patches::remember(resource, before);
+            remember(resource, before);
         }
         if count == 0 {
             warn_of_nothing(select, &select_field, resources, context);
@@ -439,7 +440,7 @@ fn assign(target: &mut Value<'_>, value: &Value<'static>, options: &Options) -> 
                     | (Scalar::Bool(_), Data::Scalar(Scalar::Bool(_)))
             );
             if !is_same {
-                let expected = crate::composition::merge::name_of(&target.data);
+                let expected = name_of(&target.data);
                 return Err(format!("the target is {expected}, and the value is none"));
             }
             new

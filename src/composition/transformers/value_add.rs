@@ -6,8 +6,9 @@
 use serde::Deserialize;
 
 use crate::composition::chain::Context;
+use crate::composition::data::{name_of, text_of};
 use crate::composition::patches::{PatchText, remember, select};
-use crate::composition::replacement_path::{ReplacementPath, text_of};
+use crate::composition::replacement_path::ReplacementPath;
 use crate::composition::resource::Resource;
 use crate::composition::selector::Selector;
 use crate::krm::identity::group;
@@ -147,7 +148,7 @@ fn set(found: &mut Value<'_>, value: &str, position: usize) -> Result<(), String
         _ => {
             return Err(format!(
                 "expected a text there, found {}",
-                crate::composition::merge::name_of(&found.data)
+                name_of(&found.data)
             ));
         }
     };

@@ -10,14 +10,21 @@
 
 pub mod chain;
 pub mod consolidate;
+mod data;
 mod field_spec;
+mod json_patch;
+mod merge;
+mod merge_keys;
 mod model;
 mod order;
 mod overrides;
+mod patches;
 mod print;
 mod provider;
 mod references;
+mod replacement_path;
 mod resource;
+mod selector;
 mod show;
 #[cfg(test)]
 mod tests;

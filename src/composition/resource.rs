@@ -101,6 +101,17 @@ impl<'d> Resource<'d> {
         self.node.map(Cursor::document)
     }
 
+    /// Tells whether a part of it is a text that was read from quotes or a block.
+    pub(super) fn is_quoted(&self) -> impl Fn(&Value<'_>) -> bool + use<'d> {
+        let document = self.node.map(Cursor::document);
+        move |part| {
+            let is_quoted = |raw: &str| raw.starts_with(['"', '\'', '|', '>']);
+            let cursor = document.zip(part.origin);
+            part.as_str().is_some()
+                && cursor.is_some_and(|(document, origin)| is_quoted(document.cursor(origin).raw()))
+        }
+    }
+
     /// Where it was read from.
     #[must_use]
     pub fn place(&self) -> Option<Place> {

@@ -4,6 +4,7 @@ mod builds;
 mod compositions;
 mod filters;
 mod names;
+mod patches;
 mod plugins;
 
 use std::path::PathBuf;

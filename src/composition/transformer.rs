@@ -314,7 +314,8 @@ fn in_words(message: &str) -> (String, Option<String>) {
     (message.to_owned(), None)
 }
 
-fn field_path(start: &FieldPath, path: &serde_path_to_error::Path) -> FieldPath {
+/// Where an error came up, below `start`.
+pub(super) fn field_path(start: &FieldPath, path: &serde_path_to_error::Path) -> FieldPath {
     use serde_path_to_error::Segment;
     path.iter()
         .fold(start.clone(), |path, segment| match segment {

@@ -68,7 +68,7 @@ impl Functions for Programs {
                 ended => ended.map_err(|failure| self.failure(name, failure))?,
             };
             let shown = format!("{} {directory}", program.join(" "));
-            self.console.remark(&format!("ran `{shown}`"));
+            self.console.remark(format!("ran `{shown}`"));
             if !ended.status.success() {
                 return Err(unsuccessful(&shown, &ended).into());
             }

@@ -1,5 +1,7 @@
 //! Cases of kustomize's built-in plugins: one transformer, its input and its output.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::{difference, judge, shared, transformed};
@@ -39,6 +41,22 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "its configuration has fields of a ConfigMapGenerator, which say nothing; unknown fields \
          are refused here",
     ),
+    (
+        "PatchStrategicMergeTransformer/TestStrategicMergeTransformerNoSchemaMultiPatches 2",
+        "`B: Y` stays as it is written; kustomize puts quotes around what go-yaml v2 takes for true",
+    ),
+    (
+        "PatchTransformer/TestMultipleSMPatchesWithFilePath 1",
+        "fields are spelled as they are documented, so not `Path`; and the corpus leaves out the file",
+    ),
+    (
+        "PatchTransformer/TestPatchTransformerNotAllowedMultipleJsonPatches 1",
+        "the second document is an error; kustomize does only what the first one says",
+    ),
+    (
+        "PatchTransformer/TestPatchTransformerSimilarArrays 1",
+        "a list that the patch does not name stays; kustomize loses the first of two equal ports",
+    ),
 ];
 
 #[test]
@@ -51,13 +69,24 @@ fn plugins() {
         let mut kinds = BUILTINS.iter().flat_map(|builtin| builtin.kinds);
         kinds.any(|kind| *kind == case.builtin)
     };
+    let mut counts = BTreeMap::new();
     let outcomes = cases.iter().filter(is_known).map(|case| {
-        let outcome = transformed(&[case.config.as_str()], &case.input, &case.files);
+        // The corpus' root is where the configuration is.
+        let files = case.files.iter().map(|(path, text)| {
+            let path = path.trim_start_matches('/').to_owned();
+            (path, text.clone())
+        });
+        let files: Vec<_> = files.collect();
+        let outcome = transformed(&[case.config.as_str()], &case.input, &files);
         let expected = case
             .expected
             .as_deref()
             .ok_or(case.error_contains.as_slice());
+        // A test that has several cases has one name for them.
         let name = format!("{}/{}", case.builtin, case.test);
+        let count = counts.entry(name.clone()).or_insert(0);
+        *count += 1;
+        let name = format!("{name} {count}");
         (name, difference(outcome, expected))
     });
     judge(outcomes, EXCEPTIONS);

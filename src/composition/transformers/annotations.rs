@@ -1,4 +1,4 @@
-//! AnnotationsTransformer: sets annotations.
+//! `AnnotationsTransformer`: sets annotations.
 //!
 //! Source: kustomize 5.8, `api/filters/annotations`. Annotations are set in the order of their
 //! names.

@@ -9,12 +9,17 @@ mod hash;
 mod images;
 mod labels;
 mod namespace;
+mod patch;
+mod patch_json6902;
+mod patch_strategic_merge;
 mod prefix;
 mod prefix_suffix;
+mod replacement;
 mod replicas;
 mod resource_accumulator;
 mod secret;
 mod suffix;
+mod value_add;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -92,6 +97,26 @@ pub(super) const BUILTINS: &[Builtin] = &[
     Builtin {
         kinds: &["ResourceAccumulator", "ResourceGenerator"],
         apply: resource_accumulator::apply,
+    },
+    Builtin {
+        kinds: &["PatchJson6902Transformer"],
+        apply: patch_json6902::apply,
+    },
+    Builtin {
+        kinds: &["PatchStrategicMergeTransformer"],
+        apply: patch_strategic_merge::apply,
+    },
+    Builtin {
+        kinds: &["PatchTransformer"],
+        apply: patch::apply,
+    },
+    Builtin {
+        kinds: &["ReplacementTransformer"],
+        apply: replacement::apply,
+    },
+    Builtin {
+        kinds: &["ValueAddTransformer"],
+        apply: value_add::apply,
     },
 ];
 

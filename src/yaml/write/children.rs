@@ -1,11 +1,17 @@
 //! Entries and items that come and go.
 
+use std::collections::BTreeSet;
+
+use crate::source::Source;
 use crate::yaml::emit::{self, Layout, Slot};
-use crate::yaml::node::{Cursor, Flags, Kind, NodeId};
+use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
 use crate::yaml::parse::{ends_line, line_end, next_line};
 use crate::yaml::value::{Data, Scalar, Value};
-use crate::yaml::write::Rewrite;
-use crate::yaml::write::comments::{ends_kept_block, extent, head, moves_up, skip_blank_lines};
+use crate::yaml::write::comments::{
+    end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, reindent,
+    skip_blank_lines,
+};
+use crate::yaml::write::{Purpose, Rewrite, apply, is_one_line};
 
 impl<'d> Rewrite<'d> {
     /// Pairs the children of `id` with the values read from them, removes the others and says
@@ -33,15 +39,22 @@ impl<'d> Rewrite<'d> {
                 .and_then(|at| by_origin.get(at))
                 .map(|(_, index)| *index)
         };
-        let pairs: Vec<(NodeId, usize)> = children
+        let mut pairs: Vec<(NodeId, usize)> = children
             .iter()
             .filter_map(|&child| Some((child, find(child)?)))
             .collect();
+        if node.kind == Kind::Sequence {
+            keep_in_order(&mut pairs);
+        }
         let first = pairs.first()?.0;
         let mut inserts = Vec::new();
         let mut side = Side::Before(first);
         for (index, origin) in origins.iter().enumerate() {
-            match origin.filter(|origin| children.binary_search(origin).is_ok()) {
+            let kept = |child: &NodeId| {
+                let at = pairs.binary_search_by_key(child, |(kept, _)| *kept);
+                at.ok().and_then(|at| pairs.get(at)) == Some(&(*child, index))
+            };
+            match origin.filter(kept) {
                 Some(child) => side = Side::Behind(child),
                 None => inserts.push((side, index)),
             }
@@ -132,7 +145,7 @@ impl<'d> Rewrite<'d> {
                     let style = self.flow_style(id);
                     self.flow_text(side, style, key, part)
                 } else {
-                    self.block_text(side, column, key, part)
+                    self.block_text(id, side, column, key, part)
                 });
             }
             self.insert(kept, side, is_flow, column, &texts);
@@ -142,6 +155,7 @@ impl<'d> Rewrite<'d> {
     /// The text of a new entry or item of a block.
     fn block_text(
         &self,
+        id: NodeId,
         side: Side,
         column: usize,
         key: Option<&str>,
@@ -151,11 +165,45 @@ impl<'d> Rewrite<'d> {
         let mut out = String::new();
         if let Some(key) = key {
             layout.entry(&mut out, key, value, column);
+        } else if let Some(text) = self
+            .moved_item(id, value, column)
+            .filter(|_| !layout.quoted)
+        {
+            return text;
         } else {
             out.push('-');
             layout.behind(&mut out, value, column, Slot::Item, None);
         }
         out
+    }
+
+    /// The text of an item of `id` that comes to stand elsewhere in it, with its comments; `None` if
+    /// it is a new one, or its text means something else there.
+    fn moved_item(&self, id: NodeId, value: &Value<'_>, column: usize) -> Option<String> {
+        let document = self.document;
+        let item = document
+            .children(id)
+            .find(|item| Some(item.id()) == value.origin)?;
+        let start = item.node().value.start as usize;
+        let text = document.slice(start..item.node().value.end as usize);
+        let is_block = item.node().kind == Kind::Mapping && !item.is_flow();
+        if (!is_block && !is_one_line(text)) || document.has_tag_directives || text.is_empty() {
+            return None;
+        }
+        let mut edits = Self::edits(item, value, Purpose::Move).ok()?;
+        edits.retain(|edit| edit.start >= start);
+        let text = apply(document.text(), start..end_with_comments(item), &mut edits);
+        let text = text.trim_end_matches(['\n', '\r']);
+        let mut out = String::new();
+        for comment in head_comments(item) {
+            out.push_str(comment);
+            self.layout.line(&mut out, column);
+        }
+        out.push_str("- ");
+        out.push_str(&reindent(text, document.column(start), column + 2));
+        let read = Document::parse(&Source::new("moved", out.as_str())).ok()?;
+        let item = read.roots().next()?.children().next()?;
+        item.holds(value).then_some(out)
     }
 
     pub(super) fn is_on_own_line(&self, at: usize) -> bool {
@@ -304,6 +352,38 @@ impl<'d> Rewrite<'d> {
         }
         self.edit(at, at, out);
     }
+}
+
+/// Of items in a new order, takes out as few as leaves the others in the order they had: these
+/// are moved.
+fn keep_in_order(pairs: &mut Vec<(NodeId, usize)>) {
+    if pairs.is_sorted_by_key(|(_, index)| *index) {
+        return;
+    }
+    // For each length, where the sequence of that length ends that ends lowest.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    let index_at = |at: usize| pairs.get(at).map(|(_, index)| *index);
+    for (at, (_, index)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| index_at(*end) < Some(*index));
+        before.push(
+            length
+                .checked_sub(1)
+                .and_then(|last| ends.get(last).copied()),
+        );
+        match ends.get_mut(length) {
+            Some(end) => *end = at,
+            None => ends.push(at),
+        }
+    }
+    let last = ends.last().copied();
+    let kept: BTreeSet<usize> =
+        std::iter::successors(last, |at| before.get(*at).copied().flatten()).collect();
+    let mut at = 0;
+    pairs.retain(|_| {
+        at += 1;
+        kept.contains(&(at - 1))
+    });
 }
 
 pub(super) struct Kept {

@@ -110,10 +110,10 @@ pub(super) fn merge(
                 (Directive::Delete, _) => return Ok(Fate::Goes),
                 (Directive::Merge, Some([])) => merge_scalars(items, patched),
                 (Directive::Merge, Some(keys)) => {
-                    merge_items(items, patched, keys, known, is_quoted)?
+                    merge_items(items, patched, keys, known, is_quoted)?;
                 }
                 (Directive::Replace, _) | (Directive::Merge, None) => {
-                    replace(target, patch, known)?
+                    replace(target, patch, known)?;
                 }
             }
             Ok(Fate::Stays)

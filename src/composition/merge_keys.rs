@@ -1,6 +1,6 @@
 //! By which fields the items of a list are told apart when a patch is merged into it.
 //!
-//! Source: the OpenAPI schema of Kubernetes that kustomize 5.8 has built in
+//! Source: the `OpenAPI` schema of Kubernetes that kustomize 5.8 has built in
 //! (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`, `x-kubernetes-list-map-keys`).
 //! A list that is not in the tables is replaced as a whole, and so are those of custom kinds.
 

@@ -163,7 +163,7 @@ impl PatchText {
             Ok(operations) => Some(Operations {
                 text: self,
                 node,
-                operations,
+                list: operations,
             }),
             Err(malformed) => {
                 let place = place_in(node, &malformed.field);
@@ -442,7 +442,7 @@ pub(super) fn remember(resource: &mut Resource<'_>, before: Option<Identity>) {
 pub(super) struct Operations<'t> {
     text: &'t PatchText,
     node: Cursor<'t>,
-    operations: Vec<Operation>,
+    list: Vec<Operation>,
 }
 
 impl Operations<'_> {
@@ -458,7 +458,7 @@ impl Operations<'_> {
                 continue;
             };
             let before = resource.identity();
-            for (index, operation) in self.operations.iter().enumerate() {
+            for (index, operation) in self.list.iter().enumerate() {
                 if let Err(problem) = operation.apply(&mut resource.value) {
                     let place = place_in(self.node, &FieldPath::root().index(index).key("path"));
                     let problem = format!("`{}`: {problem}", operation.path());

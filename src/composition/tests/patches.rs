@@ -428,7 +428,7 @@ fn report(config: &str) -> String {
         &mut diagnostics,
     );
     let mut out = String::new();
-    for one in diagnostics.iter() {
+    for one in &diagnostics {
         let place = one.place.as_ref().unwrap();
         let (line, column) = place.line_column();
         let field = one.field.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! PatchTransformer: merges strategic merge patches, or does the operations of a JSON patch.
+//! `PatchTransformer`: merges strategic merge patches, or does the operations of a JSON patch.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/PatchTransformer.go`. A list is a JSON patch. A
 //! strategic merge patch without `target` is for the object that it names; several of them may then
@@ -10,7 +10,7 @@ use crate::composition::chain::Context;
 use crate::composition::patches::{Allowed, PatchText, select};
 use crate::composition::resource::Resource;
 use crate::composition::selector::Selector;
-use crate::yaml::FieldPath;
+use crate::yaml::{Cursor, FieldPath};
 
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
@@ -53,10 +53,7 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
         }
     };
     let Some(text) = text else { return };
-    let is_json = text
-        .documents()
-        .next()
-        .is_some_and(|root| root.is_sequence());
+    let is_json = text.documents().next().is_some_and(Cursor::is_sequence);
     if is_json {
         do_operations(&text, &config, resources, context);
     } else {

@@ -1,4 +1,4 @@
-//! PatchJson6902Transformer: does the operations of a JSON patch.
+//! `PatchJson6902Transformer`: does the operations of a JSON patch.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/PatchJson6902Transformer.go`.
 

@@ -1,4 +1,4 @@
-//! PatchStrategicMergeTransformer: merges patches into the objects that they name.
+//! `PatchStrategicMergeTransformer`: merges patches into the objects that they name.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/PatchStrategicMergeTransformer.go`. An entry of
 //! `paths` that has several lines, or is a mapping in braces, is a patch itself.

@@ -1,4 +1,4 @@
-//! ReplacementTransformer: copies a value from one object to fields of others.
+//! `ReplacementTransformer`: copies a value from one object to fields of others.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/ReplacementTransformer.go` and
 //! `api/filters/replacement`. `reject` takes out what all of its fields select together, as `select`
@@ -101,9 +101,10 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
             continue;
         };
         for node in text.documents() {
-            let nodes: Vec<Cursor<'_>> = match node.is_sequence() {
-                true => node.children().collect(),
-                false => vec![node],
+            let nodes: Vec<Cursor<'_>> = if node.is_sequence() {
+                node.children().collect()
+            } else {
+                vec![node]
             };
             for node in nodes {
                 let home = Home {
@@ -210,12 +211,10 @@ impl Home<'_> {
         let resource = match (found.next(), found.next()) {
             (Some(resource), None) => resource,
             (Some(first), Some(second)) => {
-                let names = [first, second]
-                    .map(|one| one.identity().map_or_else(String::new, |id| id.to_string()));
-                let problem = format!(
-                    "the source must be one object, and is `{}` and `{}`",
-                    names[0], names[1]
-                );
+                let name = |one: &Resource<'_>| one.reference().name;
+                let (first, second) = (name(first), name(second));
+                let problem =
+                    format!("the source must be one object, and is `{first}` and `{second}`");
                 context
                     .diagnostics
                     .push(self.error(&field, problem, context));

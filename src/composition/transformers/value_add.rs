@@ -1,4 +1,4 @@
-//! ValueAddTransformer: puts a text into fields, or between the parts of a path in them.
+//! `ValueAddTransformer`: puts a text into fields, or between the parts of a path in them.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/ValueAddTransformer.go`, `api/filters/valueadd` and
 //! `kyaml/filesys/util.go` (`InsertPathPart`).
@@ -70,9 +70,10 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
         context.diagnostics.push(error);
     }
     for (index, target) in targets.iter().enumerate() {
-        let field = match index < own {
-            true => field("targets").index(index),
-            false => field("targetFilePath"),
+        let field = if index < own {
+            field("targets").index(index)
+        } else {
+            field("targetFilePath")
         };
         add(value, target, &field, resources, context);
     }

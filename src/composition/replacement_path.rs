@@ -170,7 +170,7 @@ fn split(text: &str, delimiter: char) -> Vec<String> {
                 piece.push_str(&next);
             }
             if !piece.contains('=') {
-                piece.retain(|character| !matches!(character, '[' | ']'));
+                piece = String::from(piece.trim_matches(['[', ']']));
             }
         }
         parts.push(piece);

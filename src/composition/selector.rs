@@ -18,16 +18,17 @@ use crate::yaml::Value;
 
 /// What a configuration says; what it leaves out may be anything.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "kustomize calls them so")]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Selector {
     pub(super) group: String,
     pub(super) version: String,
     pub(super) kind: String,
     pub(super) name: String,
     pub(super) namespace: String,
-    pub(super) label_selector: String,
-    pub(super) annotation_selector: String,
+    #[serde(rename = "labelSelector")]
+    pub(super) labels: String,
+    #[serde(rename = "annotationSelector")]
+    pub(super) annotations: String,
 }
 
 impl Selector {
@@ -38,8 +39,8 @@ impl Selector {
             && self.kind.is_empty()
             && self.name.is_empty()
             && self.namespace.is_empty()
-            && self.label_selector.is_empty()
-            && self.annotation_selector.is_empty()
+            && self.labels.is_empty()
+            && self.annotations.is_empty()
     }
 
     /// Makes ready for many resources.
@@ -55,8 +56,8 @@ impl Selector {
             kind: pattern("kind", &self.kind)?,
             name: pattern("name", &self.name)?,
             namespace: pattern("namespace", &self.namespace)?,
-            labels: labels("labelSelector", &self.label_selector)?,
-            annotations: labels("annotationSelector", &self.annotation_selector)?,
+            labels: labels("labelSelector", &self.labels)?,
+            annotations: labels("annotationSelector", &self.annotations)?,
         })
     }
 

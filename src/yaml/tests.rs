@@ -7,6 +7,7 @@ mod edit;
 mod fuzzed;
 mod hostile;
 mod limits;
+mod moved;
 mod seeds;
 mod test_suite;
 mod tricky;

@@ -211,12 +211,10 @@ impl Home<'_> {
         let resource = match (found.next(), found.next()) {
             (Some(resource), None) => resource,
             (Some(first), Some(second)) => {
-                let names = [first, second]
-                    .map(|one| one.identity().map_or_else(String::new, |id| id.to_string()));
-                let problem = format!(
-                    "the source must be one object, and is `{}` and `{}`",
-                    names[0], names[1]
-                );
+                let name = |one: &Resource<'_>| one.reference().name;
+                let (first, second) = (name(first), name(second));
+                let problem =
+                    format!("the source must be one object, and is `{first}` and `{second}`");
                 context
                     .diagnostics
                     .push(self.error(&field, problem, context));

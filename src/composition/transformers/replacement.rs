@@ -13,7 +13,7 @@ use crate::composition::replacement_path::ReplacementPath;
 use crate::composition::resource::Resource;
 use crate::composition::selector::{Matcher, Selector, effective_namespace, version};
 use crate::composition::transformer::field_path;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::krm::Identity;
 use crate::yaml::scalar::resolve;
 use crate::yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value};
@@ -66,7 +66,7 @@ struct Options {
     delimiter: String,
     index: i64,
     create: bool,
-    /// Read, and of no effect, as upstream.
+    /// Of no effect, as upstream, which is a warning.
     encoding: String,
 }
 
@@ -177,6 +177,7 @@ impl Home<'_> {
             context.diagnostics.push(error);
             return;
         }
+        self.warn_of_encoding(replacement, context);
         let value = match (&replacement.source, &replacement.source_value) {
             (Some(source), None) => self.value(source, resources, context),
             (None, Some(text)) => Some(Value::string(text.clone())),
@@ -196,6 +197,20 @@ impl Home<'_> {
         for (index, target) in replacement.targets.iter().enumerate() {
             let field = root().key("targets").index(index);
             self.set(target, &field, &value, resources, context);
+        }
+    }
+
+    fn warn_of_encoding(&self, replacement: &Replacement, context: &mut Context<'_, '_>) {
+        let source = replacement.source.iter().map(|source| &source.options);
+        let targets = replacement.targets.iter().map(|target| &target.options);
+        if source
+            .chain(targets)
+            .any(|options| !options.encoding.is_empty())
+        {
+            let problem = "`encoding` has no effect: values are copied as they are written";
+            let mut warning = self.error(&FieldPath::root(), problem, context);
+            warning.severity = Severity::Warning;
+            context.diagnostics.push(warning);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::source::Source;
 const LAST: usize = 900;
 
 /// How much is said.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct Console {
     /// Say nothing on standard error but errors
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]

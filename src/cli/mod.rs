@@ -119,9 +119,24 @@ enum Command {
 /// Parses the arguments and does what they say.
 #[must_use]
 pub fn main() -> ExitCode {
+    // Nothing to parse: what knows of all options is not even loaded.
+    if std::env::args_os().nth(1).is_none() {
+        return finish(function::run(Console::default()));
+    }
     match Cli::try_parse() {
         Ok(cli) => cli.run(),
         Err(error) => refuse(error),
+    }
+}
+
+/// The exit status of what was done.
+fn finish(outcome: anyhow::Result<u8>) -> ExitCode {
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            io::print_error(&format!("error: {error:#}\n"));
+            ExitCode::from(FAILED)
+        }
     }
 }
 
@@ -182,13 +197,7 @@ impl Cli {
             Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),
             Some(Command::Man(arguments)) => man::run(&arguments, Self::command()),
         };
-        match outcome {
-            Ok(code) => ExitCode::from(code),
-            Err(error) => {
-                io::print_error(&format!("error: {error:#}\n"));
-                ExitCode::from(FAILED)
-            }
-        }
+        finish(outcome)
     }
 }
 

@@ -10,6 +10,7 @@
 pub mod edit;
 mod emit;
 mod guard;
+mod hints;
 mod json;
 mod node;
 mod parse;

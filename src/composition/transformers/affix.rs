@@ -3,6 +3,7 @@
 //! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
 
 use crate::composition::chain::Context;
+use crate::composition::data::text_of;
 use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::resource::Resource;
 use crate::krm::identity::group;
@@ -44,10 +45,10 @@ pub(super) fn add(
                 affixes.push(affix.to_owned());
             }
             let outcome = field.visit(&mut resource.value, Made::Scalar, &mut |name| {
-                let Data::Scalar(scalar) = &name.data else {
+                if !matches!(name.data, Data::Scalar(_)) {
                     return Err("expected a text there".to_owned());
-                };
-                let old = text(scalar);
+                }
+                let old = text_of(name).unwrap_or_default();
                 let new = match end {
                     End::Front => format!("{affix}{old}"),
                     End::Back => format!("{old}{affix}"),
@@ -70,14 +71,5 @@ fn keeps_its_name(resource: &Resource<'_>) -> bool {
         Some("CustomResourceDefinition" | "Namespace") => true,
         Some("APIService") => group(api_version) == "apiregistration.k8s.io",
         _ => false,
-    }
-}
-
-fn text<'a>(scalar: &'a Scalar<'_>) -> &'a str {
-    match scalar {
-        Scalar::Null => "",
-        Scalar::Bool(true) => "true",
-        Scalar::Bool(false) => "false",
-        Scalar::Number(text) | Scalar::String(text) => text,
     }
 }

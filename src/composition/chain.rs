@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 
 use crate::composition::consolidate::{check_chain, consolidate, consolidate_node};
+use crate::composition::follow;
 use crate::composition::print::texts;
 use crate::composition::provider::Provider;
 use crate::composition::resource::{Documents, Resource};
@@ -16,22 +17,47 @@ use crate::files::Files;
 use crate::source::Source;
 use crate::yaml::{Cursor, Document, FieldPath, NodeId, Position};
 
+/// Where functions find the number of an item, as with kustomize and kpt.
+const ID: &str = "internal.config.kubernetes.io/id";
+
 /// Runs what is not built in.
 pub trait Functions {
+    /// Whether it would run a transformer.
+    ///
+    /// # Errors
+    /// If that is not allowed, or there is nothing to run it with.
+    fn check(&self, _: &Transformer) -> Result<()> {
+        Ok(())
+    }
+
     /// Runs the function that a transformer names on a ResourceList with it as functionConfig.
     fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput;
 
-    /// The stream of objects that a directory with a Kustomization makes.
+    /// The stream of objects that kustomize makes.
     ///
     /// # Errors
-    /// If there is nothing to build it with, or it cannot be built.
-    fn kustomize(&self, directory: &str) -> Result<Arc<Source>> {
-        Err(Diagnostic::error(format!(
-            "`{directory}` holds a Kustomization, and a function runs no other programs"
-        ))
-        .hint("build it with `krm-template build`, or with `kustomize build` before")
-        .into())
+    /// If there is no kustomize, or it fails.
+    fn kustomize(&self, _: &Kustomize<'_>) -> Result<Arc<Source>> {
+        Err(
+            Diagnostic::error("this is for kustomize, and a function runs no other programs")
+                .hint("on the command line, `krm-template build` runs kustomize")
+                .into(),
+        )
     }
+}
+
+/// What kustomize is to build.
+#[derive(Clone, Copy, Debug)]
+pub struct Kustomize<'k> {
+    /// The directory with the Kustomization, from where files are read.
+    pub directory: &'k str,
+    /// Names and texts of files that are to stand there instead of those it has. If there are
+    /// any, so is the Kustomization.
+    pub files: &'k [(&'static str, String)],
+    /// Names of directories that are to stand there, and which these are.
+    pub links: &'k [(String, String)],
+    /// Whether kustomize will call helm.
+    pub calls_helm: bool,
 }
 
 /// What a function gave back.
@@ -172,6 +198,12 @@ impl<'d> Surroundings<'_, 'd> {
     ) -> (Vec<Resource<'d>>, Vec<Stat>) {
         let mut stats = Vec::new();
         for transformer in transformers {
+            diagnostics.take(self.check(transformer));
+        }
+        if diagnostics.has_errors() {
+            return (resources, stats);
+        }
+        for transformer in transformers {
             let start = now();
             let before = resources.len();
             self.one(transformer, &mut resources, diagnostics);
@@ -197,6 +229,19 @@ impl<'d> Surroundings<'_, 'd> {
         (resources, stats)
     }
 
+    /// What can be told of a transformer before it runs.
+    fn check(&self, transformer: &Transformer) -> Result<()> {
+        match Provider::of(transformer)? {
+            Provider::Builtin => match transformers::find(&transformer.id) {
+                Some(builtin) => (builtin.check)(transformer),
+                None => Ok(()),
+            },
+            Provider::Starlark => Err(no_starlark(transformer).into()),
+            Provider::Composition | Provider::Own => Ok(()),
+            Provider::Container(_) | Provider::Exec(_) => self.functions.check(transformer),
+        }
+    }
+
     fn one(
         &self,
         transformer: &Transformer,
@@ -219,8 +264,14 @@ impl<'d> Surroundings<'_, 'd> {
             }
             Ok(Provider::Composition) => nested(resources, &mut context),
             Ok(Provider::Starlark) => diagnostics.push(no_starlark(transformer)),
-            Ok(Provider::Own | Provider::Container(_) | Provider::Exec(_)) => {
-                call(resources, &mut context);
+            // It gives objects no other names.
+            Ok(Provider::Own) => {
+                let list = list_for(resources, &mut context);
+                call(list, resources, &mut context);
+            }
+            Ok(Provider::Container(_) | Provider::Exec(_)) => {
+                let list = list_for(&follow::numbered(resources, ID), &mut context);
+                call(list, resources, &mut context);
             }
             Err(problem) => diagnostics.push(*problem),
         }
@@ -282,12 +333,14 @@ fn transformers_of(
     })
 }
 
-/// Passes the resources through a function, as a ResourceList.
-fn call<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+/// Passes the resources through a function, as the ResourceList `list`.
+fn call<'d>(
+    list: Option<String>,
+    resources: &mut Vec<Resource<'d>>,
+    context: &mut Context<'_, 'd>,
+) {
     let transformer = context.transformer;
-    let Some(list) = list_for(resources, context) else {
-        return;
-    };
+    let Some(list) = list else { return };
     let source = Source::new(format!("input of {}", transformer.id), list);
     let output = context.functions.run(transformer, &source);
     let said = transformer.placed(&output.diagnostics, &source);
@@ -310,11 +363,18 @@ fn call<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
         context.diagnostics.push(wrong);
         return;
     };
-    resources.clear();
     let items = root.get("items");
-    for item in items.iter().flat_map(|items| items.children()) {
-        resources.extend(Resource::read(item, context.documents, context.diagnostics));
+    let items = items.iter().flat_map(|items| items.children());
+    let mut back: Vec<Resource<'d>> = items
+        .filter_map(|item| Resource::read(item, context.documents, context.diagnostics))
+        .collect();
+    let pairs = follow::pairs(resources, &mut back, ID);
+    for (object, pair) in back.iter_mut().zip(pairs) {
+        if let Some(before) = pair.and_then(|pair| resources.get(pair)) {
+            object.succeed(before);
+        }
     }
+    *resources = back;
 }
 
 fn is_list(root: Cursor<'_>) -> bool {

@@ -12,6 +12,7 @@ pub mod chain;
 pub mod consolidate;
 mod data;
 mod field_spec;
+mod follow;
 mod json_patch;
 mod merge;
 mod merge_keys;

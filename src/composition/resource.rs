@@ -78,6 +78,18 @@ impl<'d> Resource<'d> {
         Identity::of(&self.value)
     }
 
+    /// Takes over what was known of another, which it is now.
+    pub(super) fn succeed(&mut self, before: &Self) {
+        self.previous.clone_from(&before.previous);
+        let name = before.identity();
+        if name != self.identity() {
+            self.previous.extend(name);
+        }
+        self.prefixes.clone_from(&before.prefixes);
+        self.suffixes.clone_from(&before.suffixes);
+        self.needs_hash = before.needs_hash;
+    }
+
     /// Notes what it is known by, before it is renamed or moved to another namespace.
     pub(super) fn remember(&mut self) {
         self.previous.extend(self.identity());

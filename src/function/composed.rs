@@ -6,15 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::composition::chain::{self, FunctionOutput, Functions};
+use crate::composition::chain::{self, FunctionOutput, Functions, Kustomize};
 use crate::composition::consolidate::consolidate_node;
 use crate::composition::{Documents, Provider, Resource, Transformer};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files::{self, Files, InMemory};
 use crate::function::paths;
-use crate::function::update::{annotate, remove_empty};
 use crate::function::{self, Environment};
-use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
+use crate::krm::annotations::{
+    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, annotate, remove_empty,
+};
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::source::Source;
@@ -47,6 +48,10 @@ impl std::fmt::Debug for InProcess<'_> {
 }
 
 impl Functions for InProcess<'_> {
+    fn check(&self, transformer: &Transformer) -> Result<()> {
+        self.others.check(transformer)
+    }
+
     fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
         if !matches!(Provider::of(transformer), Ok(Provider::Own)) {
             return self.others.run(transformer, list);
@@ -58,8 +63,8 @@ impl Functions for InProcess<'_> {
         }
     }
 
-    fn kustomize(&self, directory: &str) -> Result<Arc<Source>> {
-        self.others.kustomize(directory)
+    fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
+        self.others.kustomize(build)
     }
 }
 
@@ -67,7 +72,7 @@ impl Functions for InProcess<'_> {
 struct NoOthers;
 
 impl Functions for NoOthers {
-    fn run(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+    fn check(&self, transformer: &Transformer) -> Result<()> {
         let problem = format!(
             "`{}` is run by another program, and a function runs none",
             transformer.id
@@ -76,9 +81,13 @@ impl Functions for NoOthers {
             .hint("on the command line, `krm-template build` runs it")
             .hint("or let it be a step of its own in the pipeline");
         wrong.place = transformer.place();
+        Err(wrong.into())
+    }
+
+    fn run(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
         FunctionOutput {
             list: None,
-            diagnostics: wrong.into(),
+            diagnostics: self.check(transformer).err().map(Diagnostics::from).unwrap_or_default(),
         }
     }
 }

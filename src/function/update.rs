@@ -1,9 +1,7 @@
 //! An object that stands among the items becomes what its Template makes of it now.
 
-use std::borrow::Cow;
-
 use crate::diagnostic::{Diagnostics, Result};
-use crate::krm::annotations::{IDS, OWNER};
+use crate::krm::annotations::{IDS, OWNER, annotate, remove_empty};
 use crate::yaml::{self, Cursor, Data, DuplicateKeys, Edit, Scalar, Value};
 
 /// Keys that tell the items of a list apart, as kustomize has them (kyaml's associative keys).
@@ -73,26 +71,6 @@ pub(super) fn update(
     }
     let edits = yaml::update(old, value)?;
     Ok(Updated { edits, fields })
-}
-
-/// Puts an annotation on an object.
-pub(super) fn annotate(object: &mut Value<'_>, key: &'static str, text: &str) {
-    if let Some(metadata) = object.mapping_at("metadata")
-        && let Some(annotations) = metadata.mapping_at("annotations")
-    {
-        annotations.insert(Cow::Borrowed(key), Value::string(text.to_owned()));
-    }
-}
-
-/// Takes an empty mapping out of the metadata.
-pub(super) fn remove_empty(metadata: &mut Value<'_>, key: &str) {
-    if metadata
-        .get(key)
-        .and_then(Value::entries)
-        .is_some_and(<[_]>::is_empty)
-    {
-        metadata.remove(key);
-    }
 }
 
 /// Keeps the labels and annotations that the Template does not set: the orchestrator's, and those

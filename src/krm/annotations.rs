@@ -1,5 +1,9 @@
 //! The annotations by which orchestrators track where an object is kept.
 
+use std::borrow::Cow;
+
+use crate::yaml::Value;
+
 /// The file an object is kept in, relative to the package, slash-separated.
 pub(crate) const PATH: &str = "internal.config.kubernetes.io/path";
 /// The position of an object in its file, counted from 0.
@@ -18,3 +22,36 @@ pub(crate) const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8
 /// Names the instance that made an object: `KIND/NAMESPACE/NAME` of its functionConfig and, where
 /// that makes several, `/INSTANCE`.
 pub(crate) const OWNER: &str = "template.krm.dev/instance";
+
+/// Whether an annotation is an orchestrator's: kustomize takes it off.
+pub(crate) fn is_internal(key: &str) -> bool {
+    key.starts_with("internal.config.kubernetes.io/")
+        || [LEGACY_PATH, LEGACY_INDEX].contains(&key)
+        || IDS.contains(&key)
+}
+
+/// Whether an object is kept out of the cluster.
+pub(crate) fn is_local(object: &Value<'_>) -> bool {
+    let annotation = object.at(&["metadata", "annotations", LOCAL_CONFIG]);
+    annotation.is_some_and(|value| value.as_str() != Some("false"))
+}
+
+/// Puts an annotation on an object.
+pub(crate) fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>, text: &str) {
+    if let Some(metadata) = object.mapping_at("metadata")
+        && let Some(annotations) = metadata.mapping_at("annotations")
+    {
+        annotations.insert(key.into(), Value::string(text.to_owned()));
+    }
+}
+
+/// Takes an empty mapping out of the metadata.
+pub(crate) fn remove_empty(metadata: &mut Value<'_>, key: &str) {
+    if metadata
+        .get(key)
+        .and_then(Value::entries)
+        .is_some_and(<[_]>::is_empty)
+    {
+        metadata.remove(key);
+    }
+}

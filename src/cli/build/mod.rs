@@ -1,11 +1,12 @@
 //! `krm-template build`: makes the resources of a Composition.
 
 pub(super) mod disk;
+mod kustomize;
 mod process;
 mod programs;
 mod stats;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -61,6 +62,10 @@ pub(super) struct Arguments {
     /// Allow functions that are programs of this machine
     #[arg(long)]
     enable_exec: bool,
+
+    /// Allow charts of helm, which kustomize calls
+    #[arg(long)]
+    enable_helm: bool,
 
     /// Taken for the sake of kustomize: this program runs no Starlark
     #[arg(long)]
@@ -125,9 +130,11 @@ fn make(
     let programs = Programs {
         containers: arguments.enable_alpha_plugins,
         executables: arguments.enable_exec,
+        helm: arguments.enable_helm,
         limit: Duration::from_secs(arguments.function_timeout),
         console: disk.console,
         started: Cell::new(0),
+        kustomize: OnceCell::new(),
     };
     let environment = environment(disk);
     let functions = InProcess {

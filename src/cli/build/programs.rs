@@ -1,17 +1,18 @@
 //! Functions that are other programs: containers, executables, and kustomize for Kustomizations.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::Console;
+use crate::cli::build::kustomize::Installed;
 use crate::cli::build::process::{self, Ended, Failure};
-use crate::composition::chain::{FunctionOutput, Functions};
+use crate::composition::chain::{FunctionOutput, Functions, Kustomize};
 use crate::composition::{Container, Exec, Provider, Transformer};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::files::{self, join};
+use crate::files::join;
 use crate::report;
 use crate::source::Source;
 
@@ -28,14 +29,30 @@ const SHOWN_LINES: usize = 20;
 pub(super) struct Programs {
     pub(super) containers: bool,
     pub(super) executables: bool,
+    /// Whether kustomize may call helm.
+    pub(super) helm: bool,
     /// How long one may run.
     pub(super) limit: Duration,
     pub(super) console: Console,
     /// How many containers were started.
     pub(super) started: Cell<u32>,
+    /// The kustomize there is, once it was looked for.
+    pub(super) kustomize: OnceCell<Option<Installed>>,
 }
 
 impl Functions for Programs {
+    fn check(&self, transformer: &Transformer) -> Result<()> {
+        let (what, option) = match Provider::of(transformer)? {
+            Provider::Container(_) if !self.containers => ("a container", "--enable-alpha-plugins"),
+            Provider::Exec(_) if !self.executables => ("a program", "--enable-exec"),
+            _ => return Ok(()),
+        };
+        let problem = format!("{}: {what} runs only if that is allowed", transformer.id);
+        let mut wrong = Diagnostic::error(problem).hint(format!("allow it with `{option}`"));
+        wrong.place = transformer.place();
+        Err(wrong.into())
+    }
+
     fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
         let output = match Provider::of(transformer) {
             Ok(Provider::Container(container)) => self.container(&container, list),
@@ -55,43 +72,14 @@ impl Functions for Programs {
         })
     }
 
-    fn kustomize(&self, directory: &str) -> Result<Arc<Source>> {
-        let programs: [&[&str]; 2] = [&["kustomize", "build"], &["kubectl", "kustomize"]];
-        for program in programs {
-            let Some((name, arguments)) = program.split_first() else {
-                continue;
-            };
-            let mut command = Command::new(name);
-            command.args(arguments).arg(directory);
-            let ended = match process::run(&mut command, String::new(), self.limit) {
-                Err(Failure::Missing) => continue,
-                ended => ended.map_err(|failure| self.failure(name, failure))?,
-            };
-            let shown = format!("{} {directory}", program.join(" "));
-            self.console.remark(format!("ran `{shown}`"));
-            if !ended.status.success() {
-                return Err(unsuccessful(&shown, &ended).into());
-            }
-            return files::source(shown, ended.stdout);
-        }
-        Err(Diagnostic::error(format!(
-            "`{directory}` holds a Kustomization, and there is no `kustomize` or `kubectl` to build it"
-        ))
-        .hint("install one of them, or name the files in the directory one by one")
-        .into())
+    fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
+        self.run_kustomize(build)
     }
 }
 
 impl Programs {
     /// Runs a function as kpt does: without a network and as nobody.
     fn container(&self, container: &Container, list: &Arc<Source>) -> Result<FunctionOutput> {
-        if !self.containers {
-            return Err(
-                Diagnostic::error("a container runs only if that is allowed")
-                    .hint("allow it with `--enable-alpha-plugins`")
-                    .into(),
-            );
-        }
         self.started.set(self.started.get() + 1);
         let name = format!("krm-template-{}-{}", std::process::id(), self.started.get());
         for engine in engines() {
@@ -127,11 +115,6 @@ impl Programs {
     }
 
     fn executable(&self, exec: &Exec, list: &Arc<Source>) -> Result<FunctionOutput> {
-        if !self.executables {
-            return Err(Diagnostic::error("a program runs only if that is allowed")
-                .hint("allow it with `--enable-exec`")
-                .into());
-        }
         // Seen from another directory, a relative path would be another one.
         let program = if exec.path.contains('/') {
             let here = std::env::current_dir().unwrap_or_default();
@@ -186,7 +169,7 @@ impl Programs {
         Ok(FunctionOutput { list, diagnostics })
     }
 
-    fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
+    pub(super) fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
         match failure {
             Failure::Missing => Diagnostic::error(format!("there is no program `{name}`")),
             Failure::System(error) => Diagnostic::error(format!("`{name}` cannot be run: {error}")),
@@ -201,7 +184,7 @@ impl Programs {
     }
 }
 
-fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
+pub(super) fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
     let how = match ended.status.code() {
         Some(code) => format!("exit status {code}"),
         None => ended.status.to_string(),

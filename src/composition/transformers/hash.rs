@@ -22,7 +22,7 @@ const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 /// There is nothing to configure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {}
+pub(super) struct Config {}
 
 pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
     let Some(Config {}) = context.config() else {

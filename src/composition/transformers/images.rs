@@ -16,7 +16,7 @@ use crate::yaml::{Data, FieldPath, Value};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Config {
+pub(super) struct Config {
     image_tag: ImageTag,
     field_specs: Option<Vec<FieldSpec>>,
 }

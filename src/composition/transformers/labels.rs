@@ -13,7 +13,7 @@ use crate::composition::transformers::{Texts, defaults, fields_or, set_entries};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+pub(super) struct Config {
     #[serde(default)]
     labels: Texts,
     #[serde(rename = "fieldSpecs")]

@@ -6,7 +6,12 @@ mod config_map;
 mod defaults;
 mod generator;
 mod hash;
+mod helm_chart;
+mod iam_policy;
 mod images;
+mod known;
+mod kustomization;
+mod kustomized;
 mod labels;
 mod namespace;
 mod patch;
@@ -25,12 +30,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use serde::de::{DeserializeOwned, Deserializer, Error as _};
 
 use crate::composition::chain::Context;
 use crate::composition::field_spec::{FieldSpec, Made};
+use crate::composition::model::GROUP;
 use crate::composition::resource::Resource;
-use crate::composition::transformer::TransformerId;
+use crate::composition::transformer::{Transformer, TransformerId};
 use crate::yaml::{Data, Value};
 
 #[cfg(test)]
@@ -40,10 +46,15 @@ pub(super) use defaults::{NAME_REFERENCES, Named};
 /// Changes the resources, or says what is wrong.
 type Apply = for<'c, 'd> fn(&mut Vec<Resource<'d>>, &mut Context<'c, 'd>);
 
+/// The kind that a `kustomization.yaml` has.
+const KUSTOMIZATION: &str = "Kustomization";
+
 /// A transformer that is built in.
 pub(super) struct Builtin {
     /// Its kinds: the first is its name, the others are read as well.
     pub(super) kinds: &'static [&'static str],
+    /// Whether the configuration of one says what it must.
+    pub(super) check: fn(&Transformer) -> crate::diagnostic::Result<()>,
     /// What it does.
     pub(super) apply: Apply,
 }
@@ -52,78 +63,124 @@ pub(super) struct Builtin {
 pub(super) const BUILTINS: &[Builtin] = &[
     Builtin {
         kinds: &["AnnotationsTransformer"],
+        check: reads::<annotations::Config>,
         apply: annotations::apply,
     },
     Builtin {
         kinds: &["LabelTransformer"],
+        check: reads::<labels::Config>,
         apply: labels::apply,
     },
     Builtin {
         kinds: &["PrefixTransformer"],
+        check: reads::<prefix::Config>,
         apply: prefix::apply,
     },
     Builtin {
         kinds: &["SuffixTransformer"],
+        check: reads::<suffix::Config>,
         apply: suffix::apply,
     },
     Builtin {
         kinds: &["PrefixSuffixTransformer"],
+        check: reads::<prefix_suffix::Config>,
         apply: prefix_suffix::apply,
     },
     Builtin {
         kinds: &["NamespaceTransformer"],
+        check: reads::<namespace::Config>,
         apply: namespace::apply,
     },
     Builtin {
         kinds: &["ReplicaCountTransformer"],
+        check: reads::<replicas::Config>,
         apply: replicas::apply,
     },
     Builtin {
         kinds: &["ImageTagTransformer"],
+        check: reads::<images::Config>,
         apply: images::apply,
     },
     Builtin {
         kinds: &["ConfigMapGenerator"],
+        check: reads::<generator::Config>,
         apply: config_map::apply,
     },
     Builtin {
         kinds: &["SecretGenerator"],
+        check: reads::<generator::Config>,
         apply: secret::apply,
     },
     Builtin {
         kinds: &["HashTransformer"],
+        check: reads::<hash::Config>,
         apply: hash::apply,
     },
     Builtin {
         kinds: &["ResourceAccumulator", "ResourceGenerator"],
+        check: reads::<resource_accumulator::Config>,
         apply: resource_accumulator::apply,
     },
     Builtin {
+        kinds: &["HelmChartInflationGenerator"],
+        check: accept,
+        apply: helm_chart::apply,
+    },
+    Builtin {
+        kinds: &["IAMPolicyGenerator"],
+        check: accept,
+        apply: iam_policy::apply,
+    },
+    Builtin {
+        kinds: &[KUSTOMIZATION],
+        check: kustomization::check,
+        apply: kustomization::apply,
+    },
+    Builtin {
         kinds: &["PatchJson6902Transformer"],
+        check: reads::<patch_json6902::Config>,
         apply: patch_json6902::apply,
     },
     Builtin {
         kinds: &["PatchStrategicMergeTransformer"],
+        check: reads::<patch_strategic_merge::Config>,
         apply: patch_strategic_merge::apply,
     },
     Builtin {
         kinds: &["PatchTransformer"],
+        check: reads::<patch::Config>,
         apply: patch::apply,
     },
     Builtin {
         kinds: &["ReplacementTransformer"],
+        check: reads::<replacement::Config>,
         apply: replacement::apply,
     },
     Builtin {
         kinds: &["ValueAddTransformer"],
+        check: reads::<value_add::Config>,
         apply: value_add::apply,
     },
 ];
 
-/// The built-in transformer of this id; `apiVersion` is `builtin`, or missing.
+/// The built-in transformer of this id; `apiVersion` is `builtin`, or missing. A Kustomization may
+/// have its own.
 pub(super) fn find(id: &TransformerId) -> Option<&'static Builtin> {
+    if !id.is_builtin() && (id.group.as_str(), id.kind.as_str()) != (GROUP, KUSTOMIZATION) {
+        return None;
+    }
     let mut all = BUILTINS.iter();
-    all.find(|builtin| id.is_builtin() && builtin.kinds.contains(&id.kind.as_str()))
+    all.find(|builtin| builtin.kinds.contains(&id.kind.as_str()))
+}
+
+/// Whether the configuration is one of these.
+fn reads<Config: DeserializeOwned>(transformer: &Transformer) -> crate::diagnostic::Result<()> {
+    transformer.read::<Config>().map(drop)
+}
+
+/// Kustomize knows the fields.
+fn accept(_: &Transformer) -> crate::diagnostic::Result<()> {
+    Ok(())
 }
 
 /// Texts by their keys; numbers and bools are taken as they are spelled.

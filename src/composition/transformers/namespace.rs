@@ -20,7 +20,7 @@ use crate::yaml::{Data, FieldPath, Value};
 /// The configuration; the namespace is its own.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Config {
+pub(super) struct Config {
     /// Whether a namespace that is there stays.
     #[serde(default)]
     unset_only: bool,

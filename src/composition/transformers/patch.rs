@@ -16,7 +16,7 @@ use crate::yaml::{Cursor, FieldPath};
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Config {
+pub(super) struct Config {
     path: String,
     patch: String,
     target: Option<Selector>,

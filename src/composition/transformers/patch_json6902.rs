@@ -14,7 +14,7 @@ use crate::yaml::FieldPath;
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Config {
+pub(super) struct Config {
     target: Selector,
     #[serde(default)]
     path: String,

@@ -14,7 +14,7 @@ use crate::yaml::FieldPath;
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
-struct Config {
+pub(super) struct Config {
     paths: Vec<String>,
     patches: String,
 }

@@ -14,7 +14,7 @@ use crate::composition::transformers::{defaults, fields_or};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+pub(super) struct Config {
     #[serde(default)]
     prefix: String,
     #[serde(rename = "fieldSpecs")]

@@ -21,7 +21,7 @@ use crate::yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+pub(super) struct Config {
     #[serde(default)]
     replacements: Vec<Replacement>,
 }

@@ -15,7 +15,7 @@ use crate::yaml::{FieldPath, Value};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+pub(super) struct Config {
     replica: Replica,
     #[serde(rename = "fieldSpecs")]
     field_specs: Option<Vec<FieldSpec>>,

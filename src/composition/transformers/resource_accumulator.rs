@@ -3,15 +3,15 @@
 //! Source: KEP-2299, and what kustomize 5.8 does with `resources` (`api/internal/target`,
 //! `api/resmap`). A directory with a Composition is built as one, with nothing for its input.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::composition::chain::Context;
+use crate::composition::chain::{Context, Kustomize};
 use crate::composition::consolidate::{Found, find};
 use crate::composition::model;
 use crate::composition::resource::Resource;
+use crate::composition::transformers::known::Known;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
 use crate::yaml::{Cursor, Document, FieldPath, Value};
@@ -19,7 +19,7 @@ use crate::yaml::{Cursor, Document, FieldPath, Value};
 /// The configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+pub(super) struct Config {
     #[serde(alias = "files")]
     paths: Vec<String>,
 }
@@ -34,61 +34,16 @@ pub(super) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context
         value.is_some()
     });
     let list = list.unwrap_or_else(FieldPath::root);
-    let mut ids: BTreeSet<Id> = resources.iter().filter_map(Id::of).collect();
+    let mut known = Known::of(resources);
     for (index, path) in config.paths.iter().enumerate() {
         let mut accumulation = Accumulation {
             field: list.clone().index(index),
             context,
         };
-        for resource in accumulation.path(path) {
-            if let Some(id) = Id::of(&resource)
-                && !ids.insert(id.clone())
-            {
-                let wrong = twice(&id, &resource, &accumulation);
-                accumulation.context.diagnostics.push(wrong);
-            }
-            resources.push(resource);
-        }
+        let new = accumulation.path(path);
+        let field = accumulation.field;
+        known.add(resources, new, &field, context);
     }
-}
-
-/// What kustomize tells resources apart by: unlike in a cluster, the version counts.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Id {
-    api_version: String,
-    kind: String,
-    namespace: String,
-    name: String,
-}
-
-impl Id {
-    fn of(resource: &Resource<'_>) -> Option<Self> {
-        let text = |keys: &[&str]| resource.value.str_at(keys).map(str::to_owned);
-        Some(Self {
-            api_version: text(&["apiVersion"]).unwrap_or_default(),
-            kind: text(&["kind"])?,
-            namespace: text(&["metadata", "namespace"])
-                .filter(|name| name != "default")
-                .unwrap_or_default(),
-            name: text(&["metadata", "name"])?,
-        })
-    }
-}
-
-fn twice(id: &Id, resource: &Resource<'_>, accumulation: &Accumulation<'_, '_, '_>) -> Diagnostic {
-    let Id {
-        kind,
-        namespace,
-        name,
-        ..
-    } = id;
-    let slash = if namespace.is_empty() { "" } else { "/" };
-    let problem = format!("`{kind} {namespace}{slash}{name}` is among the resources already");
-    let mut wrong = accumulation.error(problem);
-    if let Some(place) = resource.place() {
-        wrong = wrong.related(place, "this one was to be added");
-    }
-    wrong.hint("to change a resource, use a PatchTransformer")
 }
 
 /// Reads what one path names.
@@ -118,8 +73,13 @@ impl<'d> Accumulation<'_, '_, 'd> {
             Found::File => self.file(&resolved),
             Found::Composition(file) => self.context.build(&file, &self.field).unwrap_or_default(),
             Found::Kustomization => {
-                let source = self.context.functions.kustomize(&resolved);
-                let source = self.take(source);
+                let build = Kustomize {
+                    directory: &resolved,
+                    files: &[],
+                    links: &[],
+                    calls_helm: false,
+                };
+                let source = self.take(self.context.functions.kustomize(&build));
                 source.map_or_else(Vec::new, |source| self.stream(&source))
             }
             Found::Nothing => {

@@ -18,7 +18,7 @@ use crate::yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value};
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-struct Config {
+pub(super) struct Config {
     value: String,
     targets: Vec<Target>,
     target_file_path: String,

@@ -1,0 +1,129 @@
+//! Follows resources through other programs, which give back objects of their own.
+
+use std::collections::BTreeMap;
+
+use crate::composition::resource::Resource;
+use crate::krm::Identity;
+use crate::krm::annotations::{annotate, remove_empty};
+use crate::yaml::Value;
+
+/// The resources with their number in an annotation, as they are sent to another program.
+pub(super) fn numbered<'d>(resources: &[Resource<'d>], key: &'static str) -> Vec<Resource<'d>> {
+    let mut numbered = resources.to_vec();
+    for (index, resource) in numbered.iter_mut().enumerate() {
+        annotate(&mut resource.value, key, &index.to_string());
+    }
+    numbered
+}
+
+/// Tells of each object that came back which of the resources it is: by its number, else by what
+/// it is known by. The numbers are taken off.
+pub(super) fn pairs(
+    sent: &[Resource<'_>],
+    back: &mut [Resource<'_>],
+    key: &'static str,
+) -> Vec<Option<usize>> {
+    let identities: Vec<Option<Identity>> = sent.iter().map(Resource::identity).collect();
+    let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
+    for (index, identity) in identities.iter().enumerate() {
+        if let Some(identity) = identity {
+            by_identity.entry(identity).or_insert(index);
+        }
+    }
+    let numbers: Vec<Option<usize>> = back
+        .iter_mut()
+        .map(|object| take(&mut object.value, key))
+        .collect();
+    let mut pairs = vec![None; back.len()];
+    let mut is_left = vec![true; sent.len()];
+    let same = |object: &Resource<'_>| by_identity.get(&object.identity()?).copied();
+    // A copy of an object has its number, too: the one that is called so is the object itself.
+    let ways: [&dyn Fn(&Resource<'_>, Option<usize>) -> Option<usize>; 3] = [
+        &|object, number| number.filter(|number| same(object) == Some(*number)),
+        &|_, number| number,
+        &|object, _| same(object),
+    ];
+    for way in ways {
+        for ((pair, object), number) in pairs.iter_mut().zip(back.iter()).zip(&numbers) {
+            if pair.is_none()
+                && let Some(found) = way(object, *number)
+                && let Some(is_left) = is_left.get_mut(found)
+            {
+                *pair = std::mem::take(is_left).then_some(found);
+            }
+        }
+    }
+    for (object, pair) in back.iter_mut().zip(&pairs) {
+        if let Some(sent) = pair.and_then(|pair| sent.get(pair)) {
+            let path = ["metadata", "annotations", key];
+            if let Some(own) = sent.value.str_at(&path) {
+                annotate(&mut object.value, key, own);
+            }
+        }
+    }
+    pairs
+}
+
+/// Takes the number off an object; and the annotations, if it is the only one.
+fn take(object: &mut Value<'_>, key: &str) -> Option<usize> {
+    let metadata = object.get_mut("metadata")?;
+    let number = metadata.get_mut("annotations")?.remove(key)?;
+    remove_empty(metadata, "annotations");
+    number.as_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{numbered, pairs};
+    use crate::composition::resource::{Documents, Resource};
+    use crate::diagnostic::Diagnostics;
+    use crate::source::Source;
+    use crate::yaml::{Document, Position};
+
+    fn read<'d>(documents: &'d Documents, text: &str) -> Vec<Resource<'d>> {
+        let document = documents.keep(Document::parse(&Source::new("test", text)).unwrap());
+        let roots = document.roots();
+        roots
+            .map(|root| Resource::read(root, documents, &mut Diagnostics::new()).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn objects_are_known_by_number_and_by_name() {
+        let documents = Documents::default();
+        let object = |name: &str, annotations: &str| {
+            format!("kind: A\nmetadata:\n  name: {name}{annotations}\n")
+        };
+        let number = |number: &str| format!("\n  annotations: {{n: '{number}'}}");
+        let sent = ["a", "b", "c"].map(|name| object(name, "")).join("---\n");
+        let sent = read(&documents, &sent);
+        let back = [
+            object("copy-of-a", &number("0")),
+            object("a", &number("0")),
+            object("renamed", &number("1")),
+            object("c", ""),
+            object("new", &number("x")),
+            object("c", &number("9")),
+        ];
+        let mut back = read(&documents, &back.join("---\n"));
+        let found = pairs(&sent, &mut back, "n");
+        assert_eq!(found, [None, Some(0), Some(1), Some(2), None, None]);
+        for object in &back {
+            let text = object.text(Position::Document).unwrap();
+            assert!(!text.contains("annotations"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_annotation_of_that_name_comes_back() {
+        let documents = Documents::default();
+        let text = "kind: A\nmetadata:\n  name: a\n  annotations:\n    n: mine # kept\n";
+        let sent = read(&documents, text);
+        let mut back = numbered(&sent, "n");
+        let shown = back.first().unwrap().text(Position::Document).unwrap();
+        assert!(shown.contains("n: \"0\""), "{shown}");
+        assert_eq!(pairs(&sent, &mut back, "n"), [Some(0)]);
+        let shown = back.first().unwrap().text(Position::Document).unwrap();
+        assert_eq!(shown, text);
+    }
+}

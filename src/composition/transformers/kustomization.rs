@@ -1,0 +1,147 @@
+//! `kind: Kustomization`: has the resources pass through a Kustomization, which kustomize builds.
+//!
+//! Kustomize drops objects of kpt's own and the annotations by which orchestrators track the
+//! others, sorts fields, and loses comments. So the former are held back, and what it gives back
+//! is edited into the resources.
+
+use std::borrow::Cow;
+
+use crate::composition::chain::Context;
+use crate::composition::follow;
+use crate::composition::model::GROUP;
+use crate::composition::resource::Resource;
+use crate::composition::transformer::Transformer;
+use crate::composition::transformers::kustomized::{self, Paths, Relocated};
+use crate::diagnostic::Result;
+use crate::krm::annotations::{annotate, is_internal, is_local};
+use crate::yaml::{Data, FieldPath, Value};
+
+/// The file that the resources are in.
+const RESOURCES: &str = "krm-template-resources.yaml";
+/// Holds the number of a resource; kustomize would drop those that functions know.
+const NUMBER: &str = "template.krm.dev/number";
+
+/// Source: kustomize 5.8, `api/types/kustomization.go`.
+const PATHS: Paths = &[
+    &["resources", "*"],
+    &["bases", "*"],
+    &["components", "*"],
+    &["crds", "*"],
+    &["configurations", "*"],
+    &["generators", "*"],
+    &["transformers", "*"],
+    &["validators", "*"],
+    &["openapi", "path"],
+    &["patches", "*", "path"],
+    &["patchesStrategicMerge", "*"],
+    &["patchesJson6902", "*", "path"],
+    &["replacements", "*", "path"],
+    &["configMapGenerator", "*", "files", "*"],
+    &["configMapGenerator", "*", "envs", "*"],
+    &["configMapGenerator", "*", "env"],
+    &["secretGenerator", "*", "files", "*"],
+    &["secretGenerator", "*", "envs", "*"],
+    &["secretGenerator", "*", "env"],
+    &["helmCharts", "*", "valuesFile"],
+    &["helmCharts", "*", "additionalValuesFiles", "*"],
+    &["helmGlobals", "chartHome"],
+    &["helmGlobals", "configHome"],
+];
+
+/// Kustomize knows the fields; only `resources` are looked at.
+pub(super) fn check(transformer: &Transformer) -> Result<()> {
+    let resources = transformer.config.get("resources");
+    match resources.filter(|resources| resources.items().is_none() && !resources.is_null()) {
+        None => Ok(()),
+        Some(_) => Err(transformer
+            .error(&FieldPath::root().key("resources"), "expected a list")
+            .into()),
+    }
+}
+
+pub(super) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    let (held, sent): (Vec<_>, Vec<_>) = std::mem::take(resources)
+        .into_iter()
+        .enumerate()
+        .partition(|(_, resource)| is_local(&resource.value));
+    let (places, sent): (Vec<usize>, Vec<Resource<'d>>) = sent.into_iter().unzip();
+    let kustomization = kustomization(!sent.is_empty(), context);
+    let files = [
+        (RESOURCES, texts(&sent)),
+        (kustomized::KUSTOMIZATION, kustomization.config.to_json()),
+    ];
+    let Some(mut back) = kustomized::build(&files, &kustomization, false, context) else {
+        return;
+    };
+    let pairs = follow::pairs(&sent, &mut back, NUMBER);
+    let mut made: Vec<(Option<usize>, Resource<'d>)> = Vec::with_capacity(back.len());
+    for (object, pair) in back.into_iter().zip(pairs) {
+        let before = pair.and_then(|pair| Some((*places.get(pair)?, sent.get(pair)?)));
+        made.push(match before {
+            Some((place, before)) => (Some(place), edited(before, object)),
+            None => (None, object),
+        });
+    }
+    // Each behind what it stood behind.
+    for (place, resource) in held {
+        let before = made
+            .iter()
+            .rposition(|(other, _)| other.is_some_and(|other| other < place));
+        let at = before.map_or(0, |before| before + 1);
+        made.insert(at, (Some(place), resource));
+    }
+    resources.extend(made.into_iter().map(|(_, resource)| resource));
+}
+
+/// The resources as kustomize reads them.
+fn texts(resources: &[Resource<'_>]) -> String {
+    let mut texts = Vec::with_capacity(resources.len());
+    for mut resource in follow::numbered(resources, NUMBER) {
+        let metadata = resource.value.get_mut("metadata");
+        let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
+        if let Some(annotations) = annotations
+            && let Data::Mapping(entries) = &mut annotations.data
+        {
+            entries.retain(|(key, _)| !is_internal(key));
+        }
+        texts.push(resource.value.to_json());
+    }
+    texts.join("\n---\n")
+}
+
+/// The Kustomization, which has the resources before its own.
+fn kustomization(has_resources: bool, context: &Context<'_, '_>) -> Relocated {
+    let mut relocated = kustomized::relocated(PATHS, context);
+    let config = &mut relocated.config;
+    config.remove("metadata");
+    if context.transformer.id.group != GROUP {
+        config.insert("apiVersion".into(), format!("{GROUP}/v1beta1").into());
+    }
+    let own = config.remove("resources");
+    let mut all: Vec<Value<'static>> = Vec::new();
+    all.extend(has_resources.then(|| Value::from(RESOURCES)));
+    all.extend(own.iter().filter_map(Value::items).flatten().cloned());
+    config.insert("resources".into(), Value::sequence(all));
+    if config.get("sortOptions").is_none() {
+        let (key, order) = kustomized::sorted();
+        config.insert(key, order);
+    }
+    relocated
+}
+
+/// A resource, with its text, as the object that kustomize made of it.
+fn edited<'d>(before: &Resource<'d>, mut object: Resource<'d>) -> Resource<'d> {
+    let annotations = before.value.at(&["metadata", "annotations"]);
+    for (key, value) in annotations.and_then(Value::entries).unwrap_or_default() {
+        if let Some(text) = value.as_str().filter(|_| is_internal(key)) {
+            annotate(&mut object.value, Cow::Owned(key.to_string()), text);
+        }
+    }
+    let mut now = before.clone();
+    if before.identity() != object.identity() {
+        now.remember();
+    }
+    now.value = object.value;
+    now.value.adopt(&before.value);
+    now
+}

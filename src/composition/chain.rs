@@ -229,16 +229,12 @@ impl<'d> Surroundings<'_, 'd> {
         (resources, stats)
     }
 
-    /// What can be told of a transformer before it runs.
+    /// Whether there will be something to run a transformer.
     fn check(&self, transformer: &Transformer) -> Result<()> {
         match Provider::of(transformer)? {
-            Provider::Builtin => match transformers::find(&transformer.id) {
-                Some(builtin) => (builtin.check)(transformer),
-                None => Ok(()),
-            },
             Provider::Starlark => Err(no_starlark(transformer).into()),
-            Provider::Composition | Provider::Own => Ok(()),
             Provider::Container(_) | Provider::Exec(_) => self.functions.check(transformer),
+            Provider::Builtin | Provider::Composition | Provider::Own => Ok(()),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::composition::order;
 use crate::composition::overrides::apply;
 use crate::composition::provider::Provider;
 use crate::composition::transformer::{Layer, Transformer};
+use crate::composition::transformers;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files::{Entry, Files, directory_of, join};
 use crate::suggest::closest;
@@ -48,11 +49,16 @@ pub fn consolidate_node(
     finish(list, diagnostics)
 }
 
-/// Checks that there is something to run each transformer with.
+/// Checks that there is something to run each transformer with, and what built-in ones say.
 fn finish(list: Option<Vec<Transformer>>, diagnostics: &mut Diagnostics) -> Vec<Transformer> {
     let list = list.unwrap_or_default();
     for transformer in &list {
-        diagnostics.take(Provider::of(transformer));
+        let provider = diagnostics.take(Provider::of(transformer));
+        if provider == Some(Provider::Builtin)
+            && let Some(builtin) = transformers::find(&transformer.id)
+        {
+            diagnostics.take((builtin.check)(transformer));
+        }
     }
     list
 }

@@ -191,7 +191,10 @@ fn external(transformer: &Transformer, field: &FieldPath, value: &Value<'_>) -> 
             let at = field.clone().key("exec").key("path");
             transformer.directory_of(&at).clone_into(&mut exec.directory);
             if exec.path.contains('/') {
-                exec.path = transformer.resolve(&at, &exec.path);
+                let path = transformer.resolve(&at, &exec.path);
+                // Without a slash it would be looked for where programs are.
+                let here = if path.contains('/') { "" } else { "./" };
+                exec.path = format!("{here}{path}");
             }
             Ok(Provider::Exec(exec))
         }

@@ -87,7 +87,11 @@ impl Functions for NoOthers {
     fn run(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
         FunctionOutput {
             list: None,
-            diagnostics: self.check(transformer).err().map(Diagnostics::from).unwrap_or_default(),
+            diagnostics: self
+                .check(transformer)
+                .err()
+                .map(Diagnostics::from)
+                .unwrap_or_default(),
         }
     }
 }

@@ -20,7 +20,10 @@ use crate::source::Source;
 /// called, and how it says its version.
 const PROGRAMS: [(&[&str], &[&str]); 2] = [
     (&["kustomize", "build"], &["kustomize", "version"]),
-    (&["kubectl", "kustomize"], &["kubectl", "version", "--client"]),
+    (
+        &["kubectl", "kustomize"],
+        &["kubectl", "version", "--client"],
+    ),
 ];
 
 /// What the file of a Kustomization may be called.
@@ -49,7 +52,10 @@ impl Programs {
         };
         let name = installed.program.join(" ");
         let unable = |error: io::Error| {
-            Diagnostic::error(format!("`{name}` cannot be run in a copy of `{}`: {error}", build.directory))
+            Diagnostic::error(format!(
+                "`{name}` cannot be run in a copy of `{}`: {error}",
+                build.directory
+            ))
         };
         // Dropped at the end, which removes it.
         let copy = if build.files.is_empty() {
@@ -115,7 +121,8 @@ fn version_in(text: &str) -> Option<String> {
         .lines()
         .find(|line| line.starts_with("Kustomize Version:"))
         .or_else(|| text.lines().next())?;
-    let mut words = line.split(|letter: char| letter.is_whitespace() || letter == '/' || letter == ':');
+    let mut words =
+        line.split(|letter: char| letter.is_whitespace() || letter == '/' || letter == ':');
     let is_version = |word: &&str| {
         let digits = word.strip_prefix('v').unwrap_or_default();
         digits.starts_with(|letter: char| letter.is_ascii_digit())
@@ -177,14 +184,18 @@ impl Copy {
                 text = text.replace(name.to_string_lossy().as_ref(), &target);
             }
         }
-        let root = self.root.path();
-        let real = fs::canonicalize(root).unwrap_or_default();
-        for root in [real.to_string_lossy(), root.to_string_lossy()] {
-            if !root.is_empty() {
-                text = text.replace(root.as_ref(), "");
+        let real = fs::canonicalize(self.root.path()).unwrap_or_default();
+        for root in [real.as_path(), self.root.path()] {
+            if root.file_name().is_some() {
+                text = text.replace(root.to_string_lossy().as_ref(), "");
             }
         }
-        text
+        match std::env::current_dir() {
+            Ok(here) if here.file_name().is_some() => {
+                text.replace(&format!("{}/", here.display()), "")
+            }
+            _ => text,
+        }
     }
 }
 
@@ -225,8 +236,14 @@ mod tests {
     fn versions_are_found_as_programs_print_them() {
         for (text, expected) in [
             ("v5.8.0\n", Some("v5.8.0")),
-            ("Client Version: v1.32.4\nKustomize Version: v5.5.0\n", Some("v5.5.0")),
-            ("{Version:kustomize/v4.5.7 GitCommit:56d82a8 BuildDate:2022}\n", Some("v4.5.7")),
+            (
+                "Client Version: v1.32.4\nKustomize Version: v5.5.0\n",
+                Some("v5.5.0"),
+            ),
+            (
+                "{Version:kustomize/v4.5.7 GitCommit:56d82a8 BuildDate:2022}\n",
+                Some("v4.5.7"),
+            ),
             ("(devel)\n", None),
             ("", None),
         ] {

@@ -1,0 +1,2 @@
+#!/bin/sh
+exec sed 's/name: settings/name: a-settings/'

@@ -261,13 +261,9 @@ impl<'d> Surroundings<'_, 'd> {
             Ok(Provider::Composition) => nested(resources, &mut context),
             Ok(Provider::Starlark) => diagnostics.push(no_starlark(transformer)),
             // It gives objects no other names.
-            Ok(Provider::Own) => {
-                let list = list_for(resources, &mut context);
-                call(list, resources, &mut context);
-            }
+            Ok(Provider::Own) => call(resources, None, &mut context),
             Ok(Provider::Container(_) | Provider::Exec(_)) => {
-                let list = list_for(&follow::numbered(resources, ID), &mut context);
-                call(list, resources, &mut context);
+                call(resources, Some(ID), &mut context);
             }
             Err(problem) => diagnostics.push(*problem),
         }
@@ -329,13 +325,17 @@ fn transformers_of(
     })
 }
 
-/// Passes the resources through a function, as the ResourceList `list`.
+/// Passes the resources through a function, as a ResourceList; numbered in the annotation `id`.
 fn call<'d>(
-    list: Option<String>,
     resources: &mut Vec<Resource<'d>>,
+    id: Option<&'static str>,
     context: &mut Context<'_, 'd>,
 ) {
     let transformer = context.transformer;
+    let list = match id {
+        Some(id) => list_for(&follow::numbered(resources, id), context),
+        None => list_for(resources, context),
+    };
     let Some(list) = list else { return };
     let source = Source::new(format!("input of {}", transformer.id), list);
     let output = context.functions.run(transformer, &source);
@@ -364,7 +364,7 @@ fn call<'d>(
     let mut back: Vec<Resource<'d>> = items
         .filter_map(|item| Resource::read(item, context.documents, context.diagnostics))
         .collect();
-    let pairs = follow::pairs(resources, &mut back, ID);
+    let pairs = follow::pairs(resources, &mut back, id);
     for (object, pair) in back.iter_mut().zip(pairs) {
         if let Some(before) = pair.and_then(|pair| resources.get(pair)) {
             object.succeed(before);

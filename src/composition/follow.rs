@@ -16,12 +16,12 @@ pub(super) fn numbered<'d>(resources: &[Resource<'d>], key: &'static str) -> Vec
     numbered
 }
 
-/// Tells of each object that came back which of the resources it is: by its number, else by what
-/// it is known by. The numbers are taken off.
+/// Tells of each object that came back which of the resources it is: by its number, where they were
+/// numbered, else by what it is known by. The numbers are taken off.
 pub(super) fn pairs(
     sent: &[Resource<'_>],
     back: &mut [Resource<'_>],
-    key: &'static str,
+    key: Option<&'static str>,
 ) -> Vec<Option<usize>> {
     let identities: Vec<Option<Identity>> = sent.iter().map(Resource::identity).collect();
     let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
@@ -30,46 +30,53 @@ pub(super) fn pairs(
             by_identity.entry(identity).or_insert(index);
         }
     }
-    let numbers: Vec<Option<usize>> = back
-        .iter_mut()
-        .map(|object| take(&mut object.value, key))
-        .collect();
+    let candidates = back.iter().map(|object| {
+        let number = key.and_then(|key| number(&object.value, key));
+        let namesake = object.identity();
+        let namesake = namesake.and_then(|identity| by_identity.get(&identity).copied());
+        // A copy of an object has its number, too: the one that is called so is the object itself.
+        let both = number.filter(|number| Some(*number) == namesake);
+        [both, number, namesake]
+    });
+    let candidates: Vec<[Option<usize>; 3]> = candidates.collect();
     let mut pairs = vec![None; back.len()];
     let mut is_left = vec![true; sent.len()];
-    let same = |object: &Resource<'_>| by_identity.get(&object.identity()?).copied();
-    // A copy of an object has its number, too: the one that is called so is the object itself.
-    let ways: [&dyn Fn(&Resource<'_>, Option<usize>) -> Option<usize>; 3] = [
-        &|object, number| number.filter(|number| same(object) == Some(*number)),
-        &|_, number| number,
-        &|object, _| same(object),
-    ];
-    for way in ways {
-        for ((pair, object), number) in pairs.iter_mut().zip(back.iter()).zip(&numbers) {
+    for way in 0..3 {
+        for (pair, candidates) in pairs.iter_mut().zip(&candidates) {
             if pair.is_none()
-                && let Some(found) = way(object, *number)
+                && let Some(found) = candidates.get(way).copied().flatten()
                 && let Some(is_left) = is_left.get_mut(found)
             {
                 *pair = std::mem::take(is_left).then_some(found);
             }
         }
     }
-    for (object, pair) in back.iter_mut().zip(&pairs) {
-        if let Some(sent) = pair.and_then(|pair| sent.get(pair)) {
-            let path = ["metadata", "annotations", key];
-            if let Some(own) = sent.value.str_at(&path) {
-                annotate(&mut object.value, key, own);
-            }
+    if let Some(key) = key {
+        for (object, pair) in back.iter_mut().zip(&pairs) {
+            let sent = pair.and_then(|pair| sent.get(pair));
+            take_off(&mut object.value, key, sent);
         }
     }
     pairs
 }
 
-/// Takes the number off an object; and the annotations, if it is the only one.
-fn take(object: &mut Value<'_>, key: &str) -> Option<usize> {
-    let metadata = object.get_mut("metadata")?;
-    let number = metadata.get_mut("annotations")?.remove(key)?;
-    remove_empty(metadata, "annotations");
-    number.as_str()?.parse().ok()
+fn number(object: &Value<'_>, key: &str) -> Option<usize> {
+    let number = object.str_at(&["metadata", "annotations", key])?;
+    number.parse().ok()
+}
+
+/// Takes the number off an object: what the resource had there comes back, and annotations that
+/// were made for it go.
+fn take_off(object: &mut Value<'_>, key: &'static str, sent: Option<&Resource<'_>>) {
+    let before = sent.and_then(|sent| sent.value.str_at(&["metadata", "annotations", key]));
+    if let Some(before) = before {
+        annotate(object, key, before);
+    } else if let Some(metadata) = object.get_mut("metadata")
+        && let Some(annotations) = metadata.get_mut("annotations")
+        && annotations.remove(key).is_some()
+    {
+        remove_empty(metadata, "annotations");
+    }
 }
 
 #[cfg(test)]
@@ -94,7 +101,7 @@ mod tests {
         let object = |name: &str, annotations: &str| {
             format!("kind: A\nmetadata:\n  name: {name}{annotations}\n")
         };
-        let number = |number: &str| format!("\n  annotations: {{n: '{number}'}}");
+        let number = |number: &str| format!("\n  annotations: {{id: '{number}'}}");
         let sent = ["a", "b", "c"].map(|name| object(name, "")).join("---\n");
         let sent = read(&documents, &sent);
         let back = [
@@ -106,7 +113,7 @@ mod tests {
             object("c", &number("9")),
         ];
         let mut back = read(&documents, &back.join("---\n"));
-        let found = pairs(&sent, &mut back, "n");
+        let found = pairs(&sent, &mut back, Some("id"));
         assert_eq!(found, [None, Some(0), Some(1), Some(2), None, None]);
         for object in &back {
             let text = object.text(Position::Document).unwrap();
@@ -117,12 +124,12 @@ mod tests {
     #[test]
     fn an_annotation_of_that_name_comes_back() {
         let documents = Documents::default();
-        let text = "kind: A\nmetadata:\n  name: a\n  annotations:\n    n: mine # kept\n";
+        let text = "kind: A\nmetadata:\n  name: a\n  annotations:\n    id: mine # kept\n";
         let sent = read(&documents, text);
-        let mut back = numbered(&sent, "n");
+        let mut back = numbered(&sent, "id");
         let shown = back.first().unwrap().text(Position::Document).unwrap();
-        assert!(shown.contains("n: \"0\""), "{shown}");
-        assert_eq!(pairs(&sent, &mut back, "n"), [Some(0)]);
+        assert!(shown.contains("id: \"0\""), "{shown}");
+        assert_eq!(pairs(&sent, &mut back, Some("id")), [Some(0)]);
         let shown = back.first().unwrap().text(Position::Document).unwrap();
         assert_eq!(shown, text);
     }

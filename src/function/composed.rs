@@ -138,7 +138,13 @@ fn passed(
     };
     let directory = run.config_path.as_deref();
     let directory = directory.map_or(".", files::directory_of);
-    let transformers = consolidate_node(files, &document, node, directory, diagnostics);
+    let mut transformers = consolidate_node(files, &document, node, directory, diagnostics);
+    if let Some(path) = run.config_path.as_deref().filter(|_| run.are_kept) {
+        let here = source.name();
+        for transformer in &mut transformers {
+            keep_at(transformer, here, path);
+        }
+    }
     let documents = Documents::default();
     let input = run.input();
     let input = input
@@ -164,6 +170,17 @@ fn passed(
         return Changes::default();
     }
     run.place(made, diagnostics)
+}
+
+/// Says in the configuration of a Template where that is kept, so that its objects are kept beside
+/// it; beside the Composition at `path`, if that holds it or it is outside of the package.
+fn keep_at(transformer: &mut Transformer, here: &str, path: &str) {
+    if matches!(Provider::of(transformer), Ok(Provider::Own)) {
+        let is_inside = |file: &&str| *file != here && !file.starts_with(['/', '.']);
+        let file = Some(transformer.file()).filter(is_inside);
+        let file = file.unwrap_or(path).to_owned();
+        annotate(&mut transformer.config, PATH, &file);
+    }
 }
 
 /// An item of the list.
@@ -318,7 +335,12 @@ impl<'l, 'd> Run<'l, 'd> {
 
     /// The text of a new item, with the file it is to be kept in if items are kept in files.
     fn added(&mut self, mut resource: Resource<'_>) -> Result<String> {
-        if self.are_kept && kept_at(&resource.value).is_none() {
+        if !self.are_kept {
+            return self.text(&resource);
+        }
+        // Also of what a Template in it has made: the next run begins without that, too.
+        annotate(&mut resource.value, OWNER, &self.owner);
+        if kept_at(&resource.value).is_none() {
             let config = self.config_path.as_deref();
             let taken: Vec<&str> = config.into_iter().collect();
             let path = paths::of_instance(config, &self.name, &taken);
@@ -326,14 +348,11 @@ impl<'l, 'd> Run<'l, 'd> {
             annotate(&mut resource.value, PATH, &path);
             annotate(&mut resource.value, INDEX, &next.to_string());
             self.last_index.insert(path, next);
-            if resource
-                .value
-                .at(&["metadata", "annotations", OWNER])
-                .is_none()
-            {
-                annotate(&mut resource.value, OWNER, &self.owner);
-            }
         }
+        self.text(&resource)
+    }
+
+    fn text(&self, resource: &Resource<'_>) -> Result<String> {
         if let Some(document) = resource.document() {
             return self.list.item_text(document, &resource.value);
         }
@@ -361,7 +380,8 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<yaml::Edit>> {
     };
     for key in KEPT {
         let path = ["metadata", "annotations", key];
-        if let (Some(text), None) = (old_value.str_at(&path), value.at(&path)) {
+        let is_free = key == OWNER || value.at(&path).is_none();
+        if let Some(text) = old_value.str_at(&path).filter(|_| is_free) {
             annotate(&mut value, key, text);
         }
     }

@@ -66,6 +66,10 @@ fn plugins() {
     };
     let cases: Vec<Case> = serde_json::from_str(&text).unwrap();
     let is_known = |case: &&Case| {
+        // Kustomize makes it itself: `tests/clients/delegation.py`.
+        if case.builtin == "HelmChartInflationGenerator" {
+            return false;
+        }
         let mut kinds = BUILTINS.iter().flat_map(|builtin| builtin.kinds);
         kinds.any(|kind| *kind == case.builtin)
     };

@@ -1,4 +1,4 @@
-//! `IAMPolicyGenerator`: adds the ServiceAccount of a workload identity. Kustomize makes it.
+//! `IAMPolicyGenerator`: adds the service account of a workload identity. Kustomize makes it.
 
 use crate::composition::chain::Context;
 use crate::composition::resource::Resource;

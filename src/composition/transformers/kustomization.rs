@@ -73,7 +73,7 @@ pub(super) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context
     let Some(mut back) = kustomized::build(&files, &kustomization, false, context) else {
         return;
     };
-    let pairs = follow::pairs(&sent, &mut back, NUMBER);
+    let pairs = follow::pairs(&sent, &mut back, Some(NUMBER));
     let mut made: Vec<(Option<usize>, Resource<'d>)> = Vec::with_capacity(back.len());
     for (object, pair) in back.into_iter().zip(pairs) {
         let before = pair.and_then(|pair| Some((*places.get(pair)?, sent.get(pair)?)));

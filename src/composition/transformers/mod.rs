@@ -37,6 +37,7 @@ use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::model::GROUP;
 use crate::composition::resource::Resource;
 use crate::composition::transformer::{Transformer, TransformerId};
+use crate::diagnostic::Result;
 use crate::yaml::{Data, Value};
 
 #[cfg(test)]
@@ -54,7 +55,7 @@ pub(super) struct Builtin {
     /// Its kinds: the first is its name, the others are read as well.
     pub(super) kinds: &'static [&'static str],
     /// Whether the configuration of one says what it must.
-    pub(super) check: fn(&Transformer) -> crate::diagnostic::Result<()>,
+    pub(super) check: fn(&Transformer) -> Result<()>,
     /// What it does.
     pub(super) apply: Apply,
 }
@@ -123,12 +124,12 @@ pub(super) const BUILTINS: &[Builtin] = &[
     },
     Builtin {
         kinds: &["HelmChartInflationGenerator"],
-        check: accept,
+        check: reads::<Any>,
         apply: helm_chart::apply,
     },
     Builtin {
         kinds: &["IAMPolicyGenerator"],
-        check: accept,
+        check: reads::<Any>,
         apply: iam_policy::apply,
     },
     Builtin {
@@ -174,14 +175,12 @@ pub(super) fn find(id: &TransformerId) -> Option<&'static Builtin> {
 }
 
 /// Whether the configuration is one of these.
-fn reads<Config: DeserializeOwned>(transformer: &Transformer) -> crate::diagnostic::Result<()> {
+fn reads<Config: DeserializeOwned>(transformer: &Transformer) -> Result<()> {
     transformer.read::<Config>().map(drop)
 }
 
-/// Kustomize knows the fields.
-fn accept(_: &Transformer) -> crate::diagnostic::Result<()> {
-    Ok(())
-}
+/// The fields of what kustomize reads: it knows them.
+type Any = serde::de::IgnoredAny;
 
 /// Texts by their keys; numbers and bools are taken as they are spelled.
 type Texts = BTreeMap<String, Text>;
@@ -191,7 +190,7 @@ type Texts = BTreeMap<String, Text>;
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         match serde_json::Value::deserialize(deserializer)? {
             serde_json::Value::String(text) => Ok(Self(text)),
             serde_json::Value::Null => Ok(Self(String::new())),
@@ -213,7 +212,7 @@ fn set_entries(
     object: &mut Value<'_>,
     fields: &[FieldSpec],
     entries: &Texts,
-) -> Result<(), String> {
+) -> std::result::Result<(), String> {
     let fields = fields.iter().filter(|field| field.is_for(object));
     for field in fields.collect::<Vec<_>>() {
         field.visit(object, Made::Mapping, &mut |mapping| {

@@ -1,4 +1,4 @@
-"""What a Composition leaves to kustomize: Kustomizations, IAM policies, Helm charts.
+"""What a Composition leaves to other programs: containers, and what kustomize does for it.
 
 Comparing objects as kustomize prints them compares them as values.
 """
@@ -6,7 +6,7 @@ Comparing objects as kustomize prints them compares them as values.
 import shutil
 from pathlib import Path
 
-from support import Failure, case, copy, edit, same_text, said, write
+from support import IMAGE, Failure, case, copy, edit, same_text, said, write
 
 FOLDER = Path(__file__).resolve().parent / "delegation"
 
@@ -75,3 +75,18 @@ def helm(clients, place):
         built = clients.run("krm-template", "build", "--enable-helm", charts).stdout
         same_text(built, charts / "expected.yaml", kubectl)
         clients.run("krm-template", "build", charts, fails=True)
+
+
+@case("a function of a Composition runs in a container, if that is allowed")
+def container(clients, place):
+    # By another name, it is not taken for the program itself.
+    image = "localhost/another:dev"
+    clients.run("docker", "tag", IMAGE, image)
+    directory = copy(FOLDER / "container", place / "container")
+    allowed = ["krm-template", "build", "--enable-alpha-plugins", directory]
+    same_text(clients.run(*allowed).stdout, directory / "expected.yaml")
+    clients.run("krm-template", "build", directory, fails=True)
+    edit(directory / "composition.yaml", (image, "localhost/missing:dev"))
+    result = clients.run(*allowed, fails=True)
+    if result.stdout or b"localhost/missing:dev" not in result.stderr:
+        raise Failure("it does not say which image is missing\n" + said(result))

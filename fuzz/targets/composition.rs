@@ -1,0 +1,104 @@
+//! A Composition builds the same each time, in both formats.
+//!
+//! Input is the Composition; what stands behind its last NUL is in each of the files that it names.
+
+#![no_main]
+
+use std::sync::Arc;
+
+use krm_template::composition::chain::{self, FunctionOutput, Functions};
+use krm_template::composition::{Documents, Format, Transformer, consolidate, print, show};
+use krm_template::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_template::files::{Entry, Files};
+use krm_template::function::{Environment, InProcess};
+use krm_template::report;
+use krm_template::source::Source;
+use krm_template::yaml::{Cursor, Document, DuplicateKeys, Value};
+use libfuzzer_sys::fuzz_target;
+
+const COMPOSITION: &str = "composition.yaml";
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut parts = bytes.rsplitn(2, |&byte| byte == 0);
+    let (last, first) = (parts.next().unwrap_or_default(), parts.next());
+    let (composition, other) = first.map_or((last, &[][..]), |first| (first, last));
+    let files = TwoFiles { composition, other };
+    let built = [Format::Yaml, Format::ResourceList, Format::Yaml].map(|format| build(&files, format));
+    assert_eq!(built[0], built[2], "{bytes:?}");
+    let [Some(yaml), Some(list), _] = built else {
+        return;
+    };
+    let lists = read(&list);
+    let items = lists.first().and_then(|list| list.get("items"));
+    let items = items.and_then(Value::items).expect("it is a ResourceList");
+    assert_eq!(read(&yaml), items, "{yaml:?}\n{list:?}");
+});
+
+/// What is printed; nothing if something is wrong.
+fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
+    let mut diagnostics = Diagnostics::new();
+    let transformers = consolidate::consolidate(files, COMPOSITION, &mut diagnostics);
+    let mut printed = None;
+    if !diagnostics.has_errors() {
+        diagnostics.take(show(&transformers));
+        let environment = Environment {
+            seed: Some(b"seed".to_vec()),
+            ..Environment::default()
+        };
+        let functions = InProcess {
+            environment: &environment,
+            others: &NoOthers,
+        };
+        let documents = Documents::default();
+        let (resources, _) =
+            chain::run(&transformers, Vec::new(), files, &functions, &documents, &mut diagnostics);
+        if !diagnostics.has_errors() {
+            printed = print(&resources, format, &mut diagnostics).map(|pieces| pieces.concat());
+        }
+    }
+    let errors = report::text(&diagnostics, false);
+    assert!(!errors.contains("internal error"), "{files:?}\n{errors}");
+    printed
+}
+
+#[derive(Debug)]
+struct TwoFiles<'b> {
+    composition: &'b [u8],
+    other: &'b [u8],
+}
+
+impl Files for TwoFiles<'_> {
+    fn entry(&self, _: &str) -> Option<Entry> {
+        Some(Entry::File)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
+        let bytes = if path == COMPOSITION { self.composition } else { self.other };
+        Ok(bytes.to_vec())
+    }
+}
+
+struct NoOthers;
+
+impl Functions for NoOthers {
+    fn check(&self, _: &Transformer) -> Result<()> {
+        Err(Diagnostic::error("no other programs").into())
+    }
+
+    fn run(&self, _: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+        unreachable!("checked before")
+    }
+}
+
+fn read(text: &str) -> Vec<Value<'static>> {
+    let document = Document::parse(&Source::new("output", text))
+        .unwrap_or_else(|error| panic!("{text:?}: {}", error.message));
+    let value = |root: Cursor<'_>| {
+        let mut diagnostics = Diagnostics::new();
+        let value = root.value(DuplicateKeys::Refuse, &mut diagnostics);
+        value
+            .map(Value::into_owned)
+            .unwrap_or_else(|| panic!("{text:?}: {diagnostics:?}"))
+    };
+    document.roots().map(value).collect()
+}

@@ -4,6 +4,7 @@ mod builds;
 mod compositions;
 mod filters;
 mod names;
+mod order;
 mod patches;
 mod plugins;
 

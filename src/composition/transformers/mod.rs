@@ -23,6 +23,7 @@ mod replacement;
 mod replicas;
 mod resource_accumulator;
 mod secret;
+mod sort_order;
 mod suffix;
 mod value_add;
 
@@ -161,6 +162,11 @@ pub(super) const BUILTINS: &[Builtin] = &[
         kinds: &["ValueAddTransformer"],
         check: reads::<value_add::Config>,
         apply: value_add::apply,
+    },
+    Builtin {
+        kinds: &["SortOrderTransformer"],
+        check: reads::<sort_order::Config>,
+        apply: sort_order::apply,
     },
 ];
 

@@ -9,8 +9,9 @@
 //! Parts of the object that stay keep their origin, so their text stays, too. Here and there kyaml
 //! loses data, and this does not:
 //! - A field without a value (`key:`) that the patch does not name is kept.
-//! - An item of the patch without the key of its list is an error; kyaml leaves it out, and
-//!   sometimes items of the object with it. Two items with equal keys are one; kyaml takes the first.
+//! - An item of the patch without the key of its list is an error where the object has items; kyaml
+//!   leaves it out, and sometimes items of the object with it. Two items with equal keys are one;
+//!   kyaml takes the first.
 //! - `$patch: replace` in an item of a list that is merged replaces the item; kyaml lets it be.
 //! - A list that the patch does not name is kept; kyaml drops items with equal keys from it.
 //! - Ports are merged, too, where only some have a `protocol`.
@@ -340,7 +341,10 @@ fn merge_items<'s>(
             continue;
         }
         let in_item = |problem: Problem| problem.in_item(index);
-        check_key(new, keys).map_err(in_item)?;
+        // Where there is nothing to merge with, nothing is meant by a key.
+        if !(old.is_empty() && new.entries().is_some()) {
+            check_key(new, keys).map_err(in_item)?;
+        }
         let mut slot = partner.and_then(|at| old.get_mut(at));
         if let Some(mut item) = slot.as_mut().and_then(|slot| slot.take()) {
             let fate = merge_item(&mut item, new, known, is_quoted).map_err(in_item)?;

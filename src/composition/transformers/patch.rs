@@ -11,7 +11,8 @@ use crate::composition::patches::{Allowed, PatchText, select};
 use crate::composition::references;
 use crate::composition::resource::Resource;
 use crate::composition::selector::Selector;
-use crate::yaml::{Cursor, FieldPath};
+use crate::diagnostic::Severity;
+use crate::yaml::FieldPath;
 
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
@@ -54,8 +55,13 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
         }
     };
     let Some(text) = text else { return };
-    let is_json = text.documents().next().is_some_and(Cursor::is_sequence);
-    if is_json {
+    let Some(first) = text.documents().next() else {
+        let mut warning = text.error(context, None, "the patch is empty");
+        warning.severity = Severity::Warning;
+        context.diagnostics.push(warning);
+        return;
+    };
+    if first.is_sequence() {
         do_operations(&text, &config, resources, context);
     } else {
         merge(&text, &config, resources, context);

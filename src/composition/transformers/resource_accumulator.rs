@@ -14,7 +14,7 @@ use crate::composition::resource::Resource;
 use crate::composition::transformers::known::Known;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
-use crate::yaml::{Cursor, Document, FieldPath, Value};
+use crate::yaml::{Cursor, Data, Document, FieldPath, Scalar, Value};
 
 /// The configuration.
 #[derive(Debug, Deserialize)]
@@ -159,9 +159,10 @@ impl<'d> Accumulation<'_, '_, 'd> {
             return;
         }
         let (documents, diagnostics) = (self.context.documents, &mut *self.context.diagnostics);
-        let Some(resource) = Resource::read(node, documents, diagnostics) else {
+        let Some(mut resource) = Resource::read(node, documents, diagnostics) else {
             return;
         };
+        quote_annotations(&mut resource);
         if let Some((problem, place)) = incomplete(&resource.value, node) {
             let mut wrong = Diagnostic::error(problem).at(place);
             if let Some(place) = self.context.transformer.place_of(&self.field) {
@@ -170,6 +171,25 @@ impl<'d> Accumulation<'_, '_, 'd> {
             self.context.diagnostics.push(wrong);
         }
         resources.push(resource);
+    }
+}
+
+/// Makes texts of annotations that are numbers or bools, as they are spelled: Kubernetes takes
+/// nothing else.
+fn quote_annotations(resource: &mut Resource<'_>) {
+    let document = resource.document();
+    let metadata = resource.value.get_mut("metadata");
+    let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
+    let Some(Data::Mapping(entries)) = annotations.map(|annotations| &mut annotations.data) else {
+        return;
+    };
+    for (_, value) in entries {
+        if let Data::Scalar(Scalar::Bool(_) | Scalar::Number(_)) = value.data
+            && let Some((document, origin)) = document.zip(value.origin)
+            && let Ok(Some(text)) = document.cursor(origin).text()
+        {
+            value.set(Data::Scalar(Scalar::String(text.into_owned().into())));
+        }
     }
 }
 

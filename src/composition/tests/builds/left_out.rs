@@ -1,0 +1,119 @@
+//! The builds that come out otherwise here, and those that no Composition can be written for.
+
+/// Builds in which something else comes out here, and why.
+pub(super) const EXCEPTIONS: &[(&str, &str)] = &[
+    (
+        "TestTransfomersImageInvalidNameRegexp",
+        "a name of images that is no regular expression matches none; here it is an error",
+    ),
+    (
+        "TestNameUpdateInRoleRef2",
+        "a fieldSpec has no `name`: kustomize takes no notice of it; here it is an error",
+    ),
+];
+
+/// Builds that are left out: what they need, why there is no such thing, and which these are.
+pub(super) const LEFT_OUT: &[(&str, &str, &str)] = &[
+    (
+        "vars",
+        "a second mechanism for what the ReplacementTransformer does, which kustomize is to give up",
+        "TestIssue3377 \
+         TestBasicVariableRef \
+         TestVarPropagatesUp \
+         TestSimpleServicePortVarReplace \
+         TestVarRefBig \
+         TestVariableRefIngressBasic \
+         TestVariableRefIngressOverlay \
+         TestVariableRefMountPath \
+         TestVariableRefMaps \
+         TestVaribaleRefDifferentPrefix \
+         TestVariableRefNFSServer \
+         TestDeploymentAnnotations",
+    ),
+    (
+        "buildMetadata",
+        "notes in annotations which files and fields made an object; `--show-consolidated` says it of transformers",
+        "TestAnnoOriginLocalFiles \
+         TestAnnoOriginLocalFilesWithOverlay \
+         TestGeneratorWithAnnoOrigin \
+         TestAnnoOriginLocalBuiltinGenerator \
+         TestAnnoOriginConfigMapGeneratorMerge \
+         TestAnnoOriginConfigMapGeneratorReplace \
+         TestAnnoOriginInlineBuiltinGenerator \
+         TestAnnoOriginGeneratorFromFile \
+         TestAnnoOriginBuiltinGeneratorFromFileWithOverlay \
+         TestAnnoTransformerBuiltinLocal \
+         TestAnnoOriginAndTransformerBuiltinLocal \
+         TestAnnoTransformerLocalFilesWithOverlay \
+         TestAnnoTransformerBuiltinInline",
+    ),
+    (
+        "configurations",
+        "adds name references to the tables of kustomize; `fieldSpecs` are for what a transformer itself changes",
+        "TestIntermediateNameSecretKeyRefDiamond \
+         TestEmptyFieldSpecValue \
+         TestIssue4682_NameReferencesToSelfInAnnotations \
+         TestIssue4884_UseLocalConfigAsNameRefSource \
+         TestIssue3449",
+    ),
+    (
+        "openapi",
+        "another schema for merging lists; there is one, that of Kubernetes",
+        "TestCustomOpenApiFieldVersion",
+    ),
+    (
+        "IAMPolicyGenerator",
+        "not there yet",
+        "TestGkeGenerator \
+         TestGkeGeneratorWithNamespace \
+         TestGkeGeneratorWithTwo",
+    ),
+    (
+        "files that the test writes with a function of its own",
+        "the corpus has not got them, so nobody can build these",
+        "TestMediumOverlay \
+         TestSmallOverlay \
+         TestSharedPatchAllowed \
+         TestSmallOverlayJSONPatch \
+         TestComplexComposition_Dev_SuccessWithRawTransformers \
+         TestComplexComposition_Dev_SuccessWithBaseTransformers \
+         TestComplexComposition_Prod_SuccessWithRawTransformers \
+         TestComplexComposition_Prod_SuccessWithBaseTransformers \
+         TestCrdWithOverlay \
+         TestCustomConfig \
+         TestCustomConfigWithDefaultOverspecification \
+         TestFixedBug605_BaseCustomizationAvailableInOverlay \
+         TestIssue1251_Patches_Overlayed \
+         TestIssue1251_Patches_Local \
+         TestIssue1251_Plugins_Local \
+         TestIssue1251_Plugins_Bundled \
+         TestBasicDiamond \
+         TestExtendedPatchNameSelector \
+         TestExtendedPatchGvkSelector \
+         TestExtendedPatchLabelSelector \
+         TestExtendedPatchNameGvkSelector \
+         TestExtendedPatchNameLabelSelector \
+         TestExtendedPatchGvkLabelSelector \
+         TestExtendedPatchNameGvkLabelSelector \
+         TestExtendedPatchNoMatch \
+         TestExtendedPatchWithoutTarget \
+         TestExtendedPatchNoMatchMultiplePatch \
+         TestExtendedPatchMultiplePatchOverlapping \
+         TestMergeAndReplaceGenerators \
+         TestStrategicMergePatchInline \
+         TestJSONPatchInline \
+         TestExtendedPatchInlineJSON \
+         TestExtendedPatchInlineYAML \
+         TestIssue2896Overlay \
+         TestMergeEnvFrom \
+         TestMergeEnvFromViaJsonInline \
+         TestMultiplePatchesNoConflict \
+         TestNonCommutablePatches \
+         TestSinglePatchWithMultiplePatchDeleteDirectives \
+         TestMultiplePatchesBothWithPatchDeleteDirective \
+         TestNameReferenceDeploymentIssue3489 \
+         TestRepeatBase \
+         TestOrderedTransformers \
+         TestTransformedTransformers",
+    ),
+];

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{NoFunctions, judge, shared, values};
+use super::{NoFunctions, judge, shared};
 use crate::composition::chain;
 use crate::composition::consolidate::consolidate;
-use crate::composition::resource::{Documents, Resource};
+use crate::composition::resource::Documents;
 use crate::diagnostic::Diagnostics;
 use crate::files::{InMemory, join};
 use crate::yaml::Position;
-use kustomization::Translation;
+use kustomization::{Translation, objects};
 use left_out::{EXCEPTIONS, LEFT_OUT};
 
 #[derive(Deserialize)]
@@ -27,6 +27,14 @@ struct Case {
     expected: String,
 }
 
+/// Files that tests write with functions of their own, and that the corpus leaves out.
+#[derive(Deserialize)]
+struct Helper {
+    tests: String,
+    /// The objects in each file.
+    files: BTreeMap<String, Vec<serde_json::Value>>,
+}
+
 /// What comes out of a build, or the messages of the errors.
 type Outcome = Result<String, Vec<String>>;
 
@@ -36,10 +44,12 @@ fn builds() {
         return;
     };
     let cases: Vec<Case> = serde_json::from_str(&text).unwrap();
+    let helpers = objects(include_str!("builds/helpers.yaml")).remove(0);
+    let helpers: Vec<Helper> = serde_json::from_value(helpers).unwrap();
     let mut left_out: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut outcomes = Vec::new();
     for case in &cases {
-        match build(case) {
+        match build(case, &helpers) {
             Ok(outcome) => outcomes.push((case.test.clone(), difference(outcome, case))),
             Err(need) => left_out.entry(need).or_default().push(&case.test),
         }
@@ -55,22 +65,43 @@ fn builds() {
 
 fn difference(outcome: Outcome, case: &Case) -> Option<String> {
     match outcome {
-        Ok(text) if objects(&text) == objects(&case.expected) => None,
+        Ok(text) if sorted(&text) == sorted(&case.expected) => None,
         Ok(text) => Some(format!("expected\n{}\nfound\n{text}", case.expected)),
         Err(messages) => Some(format!("fails: {}", messages.join("\n"))),
     }
 }
 
+impl Case {
+    fn files(&self) -> impl Iterator<Item = (String, String)> {
+        self.files.iter().map(|(how, path, text)| {
+            let path = join(".", path.trim_start_matches('/'));
+            let path = match how.as_str() {
+                "WriteF" => path,
+                _ => join(&path, "kustomization.yaml"),
+            };
+            (path, text.clone())
+        })
+    }
+}
+
+impl Helper {
+    fn is_for(&self, case: &Case) -> bool {
+        let mut tests = self.tests.split_whitespace();
+        tests.any(|test| test == case.test)
+    }
+
+    fn files(&self) -> impl Iterator<Item = (String, String)> {
+        self.files.iter().map(|(path, objects)| {
+            let texts = objects.iter().map(ToString::to_string);
+            (path.clone(), texts.collect::<Vec<_>>().join("\n---\n"))
+        })
+    }
+}
+
 /// What a case comes to; what it needs, if no Composition has that.
-fn build(case: &Case) -> Result<Outcome, String> {
-    let files = case.files.iter().map(|(how, path, text)| {
-        let path = join(".", path.trim_start_matches('/'));
-        let path = match how.as_str() {
-            "WriteF" => path,
-            _ => join(&path, "kustomization.yaml"),
-        };
-        (path, text.clone())
-    });
+fn build(case: &Case, helpers: &[Helper]) -> Result<Outcome, String> {
+    let helpers = helpers.iter().filter(|helper| helper.is_for(case));
+    let files = helpers.flat_map(Helper::files).chain(case.files());
     let mut translation = Translation::new(files);
     let directory = join(".", case.run.trim_start_matches('/'));
     translation.directory(&directory)?;
@@ -95,10 +126,9 @@ fn made(files: &InMemory, directory: &str) -> Outcome {
     let transformers = consolidate(files, directory, &mut diagnostics);
     let mut texts = Vec::new();
     if !diagnostics.has_errors() {
-        let none: Vec<Resource<'_>> = Vec::new();
         let run = chain::run(
             &transformers,
-            none,
+            Vec::new(),
             files,
             &NoFunctions,
             &documents,
@@ -114,12 +144,11 @@ fn made(files: &InMemory, directory: &str) -> Outcome {
     Ok(texts.join("---\n"))
 }
 
-/// The objects as JSON with sorted keys.
-fn objects(text: &str) -> Vec<String> {
-    let objects = values(text).into_iter().map(|object| {
-        let mut json: serde_json::Value = serde_json::from_str(&object.to_json()).unwrap();
-        json.sort_all_objects();
-        json.to_string()
+/// The objects of a stream, with sorted keys.
+fn sorted(text: &str) -> Vec<String> {
+    let objects = objects(text).into_iter().map(|mut object| {
+        object.sort_all_objects();
+        object.to_string()
     });
     objects.collect()
 }

@@ -90,8 +90,8 @@ struct Target {
     is_global: bool,
     /// The namespace it was in at first; `default` where none was named.
     first_namespace: String,
-    /// The kinds and names that it had.
-    previous: Vec<(String, String)>,
+    /// What it was known by.
+    previous: Vec<Identity>,
     prefixes: Vec<String>,
     suffixes: Vec<String>,
 }
@@ -101,7 +101,6 @@ impl Target {
         let now = resource.identity()?;
         let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
         let first = resource.previous.first().unwrap_or(&now).clone();
-        let previous = resource.previous.iter();
         Some(Self {
             version: api_version
                 .rsplit('/')
@@ -110,9 +109,7 @@ impl Target {
                 .to_owned(),
             is_global: !is_namespaced(&now.group, &now.kind),
             first_namespace: effective(first).namespace,
-            previous: previous
-                .map(|one| (one.kind.clone(), one.name.clone()))
-                .collect(),
+            previous: resource.previous.clone(),
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
             now,
@@ -131,7 +128,13 @@ impl Target {
         let fits = |wish: &str, is: &str| wish.is_empty() || wish == is;
         fits(group, &self.now.group)
             && fits(version, &self.version)
-            && self.previous.iter().any(|(own, _)| fits(kind, own))
+            && self.previous.iter().any(|one| fits(kind, &one.kind))
+    }
+
+    /// Whether it was called so while it was in a namespace.
+    fn was_called(&self, name: &str, namespace: &str) -> bool {
+        let mut previous = self.previous.iter().filter(|one| one.name == name);
+        !self.is_global && previous.any(|one| effective(one.clone()).namespace == namespace)
     }
 }
 
@@ -156,8 +159,8 @@ impl Targets {
             if target.previous.is_empty() {
                 continue;
             }
-            for (_, name) in &target.previous {
-                let indexes = by_name.entry(name.clone()).or_default();
+            for one in &target.previous {
+                let indexes = by_name.entry(one.name.clone()).or_default();
                 if indexes.last() != Some(&all.len()) {
                     indexes.push(all.len());
                 }
@@ -335,10 +338,16 @@ impl Lookup<'_> {
             return Ok(None);
         };
         let targets = indexes.iter().filter_map(|at| self.targets.all.get(*at));
-        let mut found: Vec<&Target> = targets
-            .filter(|target| self.is_meant(target))
-            .filter(|target| namespace.is_none_or(|name| self.is_in(target, name)))
-            .collect();
+        let mut found: Vec<&Target> = targets.filter(|target| self.is_meant(target)).collect();
+        if let Some(namespace) = namespace {
+            let is_in = |target: &&Target| self.is_in(target, namespace);
+            if found.iter().any(is_in) {
+                found.retain(is_in);
+            } else {
+                // What has followed it to another namespace names that one.
+                found.retain(|target| target.was_called(name, namespace));
+            }
+        }
         for or_not_at_all in [true, false] {
             if found.len() > 1 {
                 found.retain(|target| self.referrer.is_named_alike(target, or_not_at_all));

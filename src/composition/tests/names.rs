@@ -469,3 +469,44 @@ fn a_suffix_of_tags_is_put_there_once() {
         ],
     );
 }
+
+#[test]
+fn subjects_follow_also_to_where_others_were_at_first() {
+    check(
+        &[
+            "kind: SuffixTransformer\nsuffix: -a\n",
+            "kind: NamespaceTransformer\nmetadata: {namespace: dev}\n",
+            "kind: PrefixTransformer\nprefix: b-\n",
+        ],
+        "\
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: bot, namespace: default}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: bot}
+subjects:
+- {kind: ServiceAccount, name: bot}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other, namespace: dev}
+",
+        &expect![[r#"
+            apiVersion: v1
+            kind: ServiceAccount
+            metadata: {name: b-bot-a, namespace: dev}
+            ---
+            apiVersion: rbac.authorization.k8s.io/v1
+            kind: RoleBinding
+            metadata: {name: b-bot-a, namespace: dev}
+            subjects:
+            - {kind: ServiceAccount, name: b-bot-a, namespace: dev}
+            ---
+            apiVersion: v1
+            kind: ConfigMap
+            metadata: {name: b-other-a, namespace: dev}
+        "#]],
+    );
+}

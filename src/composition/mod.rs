@@ -36,3 +36,4 @@ pub use provider::{Container, Exec, Provider};
 pub use resource::{Documents, Resource};
 pub use show::show;
 pub use transformer::{Transformer, TransformerId};
+pub use transformers::builtin_kinds;

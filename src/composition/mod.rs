@@ -31,6 +31,9 @@ mod tests;
 mod transformer;
 mod transformers;
 
+pub(crate) use model::GROUP;
+#[cfg(test)]
+pub(crate) use model::{FIELDS, IMPORT_FIELDS, ORDER_FIELDS};
 pub use print::{Format, print};
 pub use provider::{Container, Exec, Provider};
 pub use resource::{Documents, Resource};

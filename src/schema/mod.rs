@@ -18,7 +18,7 @@ mod values;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::composition;
 use crate::template::OWN_GROUP;
@@ -143,11 +143,11 @@ fn describe(schema: &mut Schema) {
 }
 
 fn crd(kind: Kind) -> Value {
-    let mut metadata = json!({ "name": kind.full_name() });
+    let mut metadata = Map::from_iter([("name".to_owned(), kind.full_name().into())]);
     if kind.group.ends_with(".k8s.io") {
         // Without it, Kubernetes refuses a kind in one of its own groups.
-        let annotation = json!({ "api-approved.kubernetes.io": "unapproved, a proposal" });
-        metadata["annotations"] = annotation;
+        let annotations = json!({ "api-approved.kubernetes.io": "unapproved, a proposal" });
+        metadata.insert("annotations".to_owned(), annotations);
     }
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",

@@ -105,3 +105,9 @@ def the_stories(clients, place):
         # What a Composition reads itself must not be among the items.
         write(folder / ".krmignore", "app/web.yaml\nkustomization.yaml\n")
         same_in_kpt(clients, folder, expected, config, of_kpt)
+
+
+@case("kustomize makes of examples/kept-comments the objects that build makes")
+def kept_comments(clients, place):
+    folder = copy(EXAMPLES / "kept-comments", place / "example")
+    same_in_kustomize(clients, folder, built(clients, folder, "composition.yaml"))

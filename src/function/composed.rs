@@ -15,7 +15,7 @@ use crate::function::package::Package;
 use crate::function::paths;
 use crate::function::update::{annotate, remove_empty};
 use crate::function::{self, Environment};
-use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
+use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS};
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::source::Source;
@@ -23,6 +23,8 @@ use crate::yaml::{self, Cursor, Document, DuplicateKeys, Value};
 
 /// Annotations that say where an item is kept, and who made it.
 const KEPT: [&str; 5] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER];
+/// What kustomize calls the namespace of an object that names none, or whose kind has none.
+const NO_NAMESPACE: [&str; 2] = ["default", "_non_namespaceable_"];
 
 /// Whether a functionConfig is a Composition.
 pub(super) fn is_composition(config: Cursor<'_>) -> bool {
@@ -130,7 +132,12 @@ fn passed(
     let input = run.input();
     let input = input
         .into_iter()
-        .filter_map(|item| Resource::read(item, &documents, diagnostics))
+        .filter_map(|item| {
+            let mut resource = Resource::read(item, &documents, diagnostics)?;
+            let previous = previous(&resource.value);
+            resource.remember_all(previous);
+            Some(resource)
+        })
         .collect();
     if diagnostics.has_errors() {
         return Changes::default();
@@ -342,6 +349,26 @@ impl<'l, 'd> Run<'l, 'd> {
         let nothing = Document::parse(&Source::new("new", ""))?;
         self.list.item_text(&nothing, &resource.value)
     }
+}
+
+/// What an object was known by before kustomize renamed or moved it.
+fn previous(object: &Value<'_>) -> Vec<Identity> {
+    let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
+    let [kinds, names, namespaces] =
+        PREVIOUS.map(|key| text(&["metadata", "annotations", key]).split(','));
+    let all = kinds.zip(names).zip(namespaces);
+    let all = all.filter(|((_, name), _)| !name.is_empty());
+    all.map(|((kind, name), namespace)| Identity {
+        group: group(text(&["apiVersion"])).to_owned(),
+        kind: kind.to_owned(),
+        namespace: if NO_NAMESPACE.contains(&namespace) {
+            String::new()
+        } else {
+            namespace.to_owned()
+        },
+        name: name.to_owned(),
+    })
+    .collect()
 }
 
 /// The file that an object says it is kept in, and its index there.

@@ -5,6 +5,8 @@ files that kustomize and kpt bring along, and then imports the one that they run
 compared as values, for kustomize respells them.
 """
 
+import shutil
+import textwrap
 from pathlib import Path
 
 from support import EXAMPLES, IMAGE, Failure, case, copy, edit, same_text, write
@@ -111,3 +113,50 @@ def the_stories(clients, place):
 def kept_comments(clients, place):
     folder = copy(EXAMPLES / "kept-comments", place / "example")
     same_in_kustomize(clients, folder, built(clients, folder, "composition.yaml"))
+
+
+# Transformers that look for names from before the prefix and the namespace of a Kustomization.
+BY_OLD_NAMES = """\
+apiVersion: builtin
+kind: ReplicaCountTransformer
+metadata: {name: more}
+replica: {name: web, count: 3}
+fieldSpecs: [{path: spec/replicas, kind: Deployment}]
+---
+apiVersion: builtin
+kind: PatchTransformer
+metadata: {name: settings}
+target: {kind: ConfigMap, name: settings}
+patch: |
+  - {op: add, path: /data/color, value: blue}
+---
+apiVersion: builtin
+kind: PrefixTransformer
+metadata: {name: prefix}
+prefix: more-
+fieldSpecs: [{path: metadata/name}]
+"""
+RENAMES = """\
+resources: [web.yaml]
+namePrefix: blue-
+namespace: shop
+configMapGenerator:
+- {name: settings, literals: [size=large]}
+transformers: [transformers.yaml]
+"""
+
+
+@case("a Composition in kustomize finds objects by the names they had before, as kustomize does")
+def by_old_names(clients, place):
+    shutil.copy(FUNCTION / "web.yaml", place)
+    write(place / "kustomization.yaml", RENAMES)
+    listed = "".join(
+        "- " + textwrap.indent(text, "  ").lstrip() for text in BY_OLD_NAMES.split("---\n")
+    )
+    composition = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Composition\ntransformers:\n"
+    for kubectl in clients.kubectls:
+        write(place / "transformers.yaml", BY_OLD_NAMES)
+        expected = clients.kustomize(kubectl, place).stdout
+        write(place / "transformers.yaml", composition + listed)
+        annotate(place / "transformers.yaml", "")
+        same_text(clients.kustomize(kubectl, place).stdout, expected, kubectl)

@@ -32,8 +32,12 @@ mod tests;
 mod transformer;
 mod transformers;
 
+pub(crate) use model::GROUP;
+#[cfg(test)]
+pub(crate) use model::{FIELDS, IMPORT_FIELDS, ORDER_FIELDS};
 pub use print::{Format, print};
 pub use provider::{Container, Exec, Provider};
 pub use resource::{Documents, Resource};
 pub use show::show;
 pub use transformer::{Transformer, TransformerId};
+pub use transformers::builtin_kinds;

@@ -11,13 +11,14 @@ use crate::suggest::closest;
 use crate::yaml::{Cursor, Document, DuplicateKeys, NodeId, Value};
 
 /// The API group of Compositions, Kustomizations and Components.
-pub(super) const GROUP: &str = "kustomize.config.k8s.io";
+pub(crate) const GROUP: &str = "kustomize.config.k8s.io";
 /// The only `apiVersion` there is.
 const API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 /// The version that stands for a missing `apiVersion` of a transformer.
 pub(super) const BUILTIN: &str = "builtin";
 
-const FIELDS: &[&str] = &[
+/// The fields of a Composition.
+pub(crate) const FIELDS: &[&str] = &[
     "apiVersion",
     "kind",
     "metadata",
@@ -25,6 +26,17 @@ const FIELDS: &[&str] = &[
     "transformerOverrides",
     "transformers",
     "transformerOrder",
+];
+/// The fields of an entry of `transformersFrom`.
+pub(crate) const IMPORT_FIELDS: &[&str] = &["path", "importMode"];
+/// The fields of an entry of `transformerOrder`.
+pub(crate) const ORDER_FIELDS: &[&str] = &[
+    "name",
+    "kind",
+    "apiVersion",
+    "group",
+    "version",
+    "namespace",
 ];
 
 /// A Composition.
@@ -276,7 +288,7 @@ fn missing(node: Cursor<'_>, key: &str, path: &str, what: &str) -> Diagnostic {
 fn import(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Import> {
     let what = "an entry of `transformersFrom`";
     let prefix = format!("{field}.");
-    check_fields(node, &["path", "importMode"], &prefix, what, diagnostics);
+    check_fields(node, IMPORT_FIELDS, &prefix, what, diagnostics);
     let mode = match text(node, "importMode", field, diagnostics) {
         None => Mode::default(),
         Some((mode, _)) if mode == "prepend" => Mode::Prepend,
@@ -409,16 +421,9 @@ fn order(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Order> {
 
 /// An entry of `transformerOrder`.
 pub(super) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Entry> {
-    let known = [
-        "name",
-        "kind",
-        "apiVersion",
-        "group",
-        "version",
-        "namespace",
-    ];
     let what = "an entry of `transformerOrder`";
-    check_fields(node, &known, &format!("{field}."), what, diagnostics);
+    let prefix = format!("{field}.");
+    check_fields(node, ORDER_FIELDS, &prefix, what, diagnostics);
     let mut part = |key| text(node, key, field, diagnostics).map(|(text, _)| text);
     let (name, kind, namespace) = (part("name"), part("kind"), part("namespace"));
     let (own_group, own_version) = (part("group"), part("version"));

@@ -95,6 +95,11 @@ impl<'d> Resource<'d> {
         self.previous.extend(self.identity());
     }
 
+    /// Adds what it was known by before it was read.
+    pub fn remember_all(&mut self, previous: impl IntoIterator<Item = Identity>) {
+        self.previous.extend(previous);
+    }
+
     /// Whether `is` holds for what it is known by, now or before.
     pub(super) fn is_or_was(&self, is: impl Fn(&Identity) -> bool) -> bool {
         self.identity().is_some_and(|now| is(&now)) || self.previous.iter().any(is)

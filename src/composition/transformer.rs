@@ -287,6 +287,7 @@ fn in_words(message: &str) -> (String, Option<String>) {
         let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
         let hint = match closest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
+            None if known.is_empty() => "it has no fields of its own".to_owned(),
             None => format!("its fields are {}", backticked(&known)),
         };
         return (format!("`{name}` is no field of it"), Some(hint));

@@ -8,23 +8,24 @@ use std::sync::Arc;
 
 use crate::composition::chain::{self, FunctionOutput, Functions, Kustomize};
 use crate::composition::consolidate::consolidate_node;
-use crate::composition::{Documents, Provider, Resource, Transformer};
+use crate::composition::{Documents, GROUP, Provider, Resource, Transformer};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::files::{self, Files, InMemory};
+use crate::files::{self, InMemory};
+use crate::function::package::Package;
 use crate::function::paths;
 use crate::function::{self, Environment};
 use crate::krm::annotations::{
-    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, annotate, remove_empty,
+    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, remove_empty,
 };
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::source::Source;
 use crate::yaml::{self, Cursor, Document, DuplicateKeys, Value};
 
-/// The API group of Compositions.
-const GROUP: &str = "kustomize.config.k8s.io";
 /// Annotations that say where an item is kept, and who made it.
 const KEPT: [&str; 5] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER];
+/// What kustomize calls the namespace of an object that names none, or whose kind has none.
+const NO_NAMESPACE: [&str; 2] = ["default", "_non_namespaceable_"];
 
 /// Whether a functionConfig is a Composition.
 pub(super) fn is_composition(config: Cursor<'_>) -> bool {
@@ -123,8 +124,9 @@ fn passed(
     diagnostics: &mut Diagnostics,
 ) -> Changes {
     let nothing = InMemory::default();
-    let files: &dyn Files = environment.files.unwrap_or(&nothing);
     let run = Run::new(list, config);
+    let files = environment.files.unwrap_or(&nothing);
+    let files = &Package::new(run.compositions(), files, diagnostics);
     // The list of transformers keeps the document it was read from.
     let source = config.document().source();
     let Some(document) = diagnostics.take(Document::parse(source)) else {
@@ -149,7 +151,12 @@ fn passed(
     let input = run.input();
     let input = input
         .into_iter()
-        .filter_map(|item| Resource::read(item, &documents, diagnostics))
+        .filter_map(|item| {
+            let mut resource = Resource::read(item, &documents, diagnostics)?;
+            let previous = previous(&resource.value);
+            resource.remember_all(previous);
+            Some(resource)
+        })
         .collect();
     if diagnostics.has_errors() {
         return Changes::default();
@@ -188,8 +195,14 @@ struct Item<'d> {
     node: Cursor<'d>,
     identity: Option<Identity>,
     is_own: bool,
-    /// Whether it is the functionConfig itself, or what kpt keeps a package by.
+    /// Whether it is the functionConfig itself, or there for kpt or kustomize only.
     is_apart: bool,
+}
+
+/// Whether an object says how resources are put together, and is none: a Kptfile, a Kustomization,
+/// or another Composition, which may be one that is imported here.
+fn is_for_clients(identity: &Identity) -> bool {
+    identity.kind == "Kptfile" || identity.group == GROUP
 }
 
 /// The items, and what there is to know of them.
@@ -253,12 +266,12 @@ impl<'l, 'd> Run<'l, 'd> {
             *highest = (*highest).max(reference.index);
         }
         let is_own = owner.is_some_and(|owner| owner == self.owner);
-        let is_kptfile = identity.as_ref().is_some_and(|one| one.kind == "Kptfile");
+        let is_for_clients = identity.as_ref().is_some_and(is_for_clients);
         self.items.push(Item {
             node,
             identity,
             is_own,
-            is_apart: is_config || is_kptfile,
+            is_apart: is_config || is_for_clients,
         });
     }
 
@@ -268,6 +281,15 @@ impl<'l, 'd> Run<'l, 'd> {
         let items = self.items.iter();
         let items = items.filter(|item| !item.is_own && !item.is_apart);
         items.map(|item| item.node).collect()
+    }
+
+    /// Compositions among the items: one may import others.
+    fn compositions(&self) -> impl Iterator<Item = Cursor<'d>> {
+        let items = self.items.iter().filter(|item| {
+            let identity = item.identity.as_ref();
+            identity.is_some_and(|one| one.group == GROUP && one.kind == "Composition")
+        });
+        items.map(|item| item.node)
     }
 
     /// Puts what was made where it belongs: over the item that it is, or behind the others.
@@ -361,8 +383,28 @@ impl<'l, 'd> Run<'l, 'd> {
     }
 }
 
+/// What an object was known by before kustomize renamed or moved it.
+fn previous(object: &Value<'_>) -> Vec<Identity> {
+    let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
+    let [kinds, names, namespaces] =
+        PREVIOUS.map(|key| text(&["metadata", "annotations", key]).split(','));
+    let all = kinds.zip(names).zip(namespaces);
+    let all = all.filter(|((_, name), _)| !name.is_empty());
+    all.map(|((kind, name), namespace)| Identity {
+        group: group(text(&["apiVersion"])).to_owned(),
+        kind: kind.to_owned(),
+        namespace: if NO_NAMESPACE.contains(&namespace) {
+            String::new()
+        } else {
+            namespace.to_owned()
+        },
+        name: name.to_owned(),
+    })
+    .collect()
+}
+
 /// The file that an object says it is kept in, and its index there.
-fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
+pub(super) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
     let annotation = |key| object.str_at(&["metadata", "annotations", key]);
     let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
     let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));

@@ -8,6 +8,7 @@
 mod composed;
 mod crossings;
 pub(crate) mod items;
+mod package;
 mod paths;
 mod placing;
 pub(crate) mod plan;

@@ -19,6 +19,14 @@ pub(crate) const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 /// loses them, or kpt would restore its old comments and key order.
 pub(crate) const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
+/// What an object was called before kustomize renamed or moved it: the kinds, names and namespaces,
+/// each with commas in between.
+pub(crate) const PREVIOUS: [&str; 3] = [
+    "internal.config.kubernetes.io/previousKinds",
+    "internal.config.kubernetes.io/previousNames",
+    "internal.config.kubernetes.io/previousNamespaces",
+];
+
 /// Names the instance that made an object: `KIND/NAMESPACE/NAME` of its functionConfig and, where
 /// that makes several, `/INSTANCE`.
 pub(crate) const OWNER: &str = "template.krm.dev/instance";

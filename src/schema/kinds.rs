@@ -1,4 +1,4 @@
-//! The kinds of our API group as Rust types, from which the schemas are made.
+//! Our kinds as Rust types, from which the schemas are made.
 //!
 //! Nothing is read into these types: reading needs the place of every field in the text. Tests hold
 //! that the fields are those that are read. What stands above a field is its `description`.
@@ -196,6 +196,79 @@ pub struct ParameterValues {
     pub values: Option<Values>,
     /// Another name of `values`.
     pub data: Option<Values>,
+}
+
+/// Transformers that make and change resources in order, with those of other Compositions.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Composition {
+    /// The version of this kind; may be missing in a file.
+    #[schemars(extend("enum" = ["kustomize.config.k8s.io/v1alpha1"]))]
+    pub api_version: Option<String>,
+    /// The kind.
+    #[schemars(extend("enum" = ["Composition"]))]
+    pub kind: String,
+    /// Its name, and what runs it as a function.
+    pub metadata: Option<Metadata>,
+    /// Other Compositions whose transformers are imported.
+    pub transformers_from: Option<Vec<Import>>,
+    /// Parts of imported transformers that are changed before these run.
+    pub transformer_overrides: Option<Vec<Transformer>>,
+    /// Its own transformers.
+    pub transformers: Option<Vec<Transformer>>,
+    /// The order of all transformers, in which each is named once.
+    pub transformer_order: Option<Vec<TransformerName>>,
+}
+
+/// A Composition whose transformers are imported.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Import {
+    /// A file, or a directory with `composition.yaml`; relative to the file it stands in.
+    #[schemars(length(min = 1))]
+    pub path: String,
+    /// Whether its transformers come before those declared here, as by default, or behind them.
+    #[schemars(extend("enum" = ["prepend", "append"]))]
+    pub import_mode: Option<String>,
+}
+
+/// A transformer: what it is known by, what runs it, and the fields of its kind.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub struct Transformer {
+    /// `builtin` for those that are built in, where it may be missing.
+    pub api_version: Option<String>,
+    /// The kind.
+    #[schemars(length(min = 1))]
+    pub kind: String,
+    /// Its name, by default the kind in kebab case.
+    pub metadata: Option<Metadata>,
+    /// What runs it, unless it is built in: `container`, `exec` or `starlark`.
+    pub runtime: Option<Object>,
+    /// Another name of `runtime`.
+    pub provider: Option<Object>,
+    /// The fields of its kind.
+    #[schemars(flatten)]
+    pub others: Values,
+}
+
+/// A transformer in an order: its name, and what else tells it from others.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TransformerName {
+    /// Its `metadata.name`, or its kind in kebab case.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// Its kind.
+    pub kind: Option<String>,
+    /// Its `apiVersion`, in place of `group` and `version`.
+    pub api_version: Option<String>,
+    /// The group of its `apiVersion`.
+    pub group: Option<String>,
+    /// The version of its `apiVersion`.
+    pub version: Option<String>,
+    /// Its `metadata.namespace`.
+    pub namespace: Option<String>,
 }
 
 /// What every object has.

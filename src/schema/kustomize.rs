@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Kind, VERSION};
-use crate::template::{OPENSHIFT_GROUP, OWN_GROUP};
+use crate::template::OPENSHIFT_GROUP;
 
 const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 
@@ -15,11 +15,9 @@ const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 pub(super) fn openapi(kinds: &[Kind]) -> Value {
     let ours = kinds.iter().flat_map(|kind| {
         let schema = merged(&kind.structural);
-        versions(kind.name)
-            .iter()
-            .filter_map(move |(group, version)| {
-                Some((*group, *version, kind.name, schema.clone()?))
-            })
+        versions(kind)
+            .into_iter()
+            .filter_map(move |(group, version)| Some((group, version, kind.name, schema.clone()?)))
     });
     let mut definitions: Map<String, Value> = ours.chain(kubernetes()).map(definition).collect();
     definitions.insert("PodSpec".to_owned(), pod_spec());
@@ -28,10 +26,11 @@ pub(super) fn openapi(kinds: &[Kind]) -> Value {
 }
 
 /// The groups and versions that a kind is read in.
-fn versions(kind: &str) -> &'static [(&'static str, &'static str)] {
-    match kind {
-        "Template" => &[(OWN_GROUP, VERSION), (OPENSHIFT_GROUP, "v1"), ("", "v1")],
-        _ => &[(OWN_GROUP, VERSION)],
+fn versions(kind: &Kind) -> Vec<(&'static str, &'static str)> {
+    let own = (kind.group, VERSION);
+    match kind.name {
+        "Template" => vec![own, (OPENSHIFT_GROUP, "v1"), ("", "v1")],
+        _ => vec![own],
     }
 }
 

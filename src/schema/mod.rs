@@ -18,14 +18,15 @@ mod values;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::composition;
 use crate::template::OWN_GROUP;
 use crate::yaml;
 
 pub use values::of_values;
 
-/// The version of all kinds of our group.
+/// The version of all kinds.
 const VERSION: &str = "v1alpha1";
 
 /// A file to be written to `functionconfig/`.
@@ -39,22 +40,46 @@ pub struct File {
 
 /// One of our kinds, with its schema in two forms.
 struct Kind {
+    group: &'static str,
     name: &'static str,
     /// JSON Schema 2020-12.
     json: Schema,
     /// `OpenAPI` 3.0 as Kubernetes takes it.
     structural: Value,
-    /// Whether a function takes it as its functionConfig.
-    is_function: bool,
+    /// What a function does with it, if one takes it as its functionConfig.
+    function: Option<Function>,
 }
+
+/// What catalogs say of a function.
+#[derive(Clone, Copy)]
+struct Function {
+    tag: &'static str,
+    usage: &'static str,
+    examples: &'static [&'static str],
+}
+
+const TEMPLATES: Function = Function {
+    tag: "template",
+    usage: "docs/template.md",
+    examples: &[
+        "examples/kustomize/README.md",
+        "examples/kpt-instances/README.md",
+    ],
+};
+const COMPOSITIONS: Function = Function {
+    tag: "composition",
+    usage: "docs/composition.md",
+    examples: &["examples/composition-function/README.md"],
+};
 
 /// All schema files.
 #[must_use]
 pub fn files() -> Vec<File> {
     let kinds = [
-        Kind::of::<kinds::Template>("Template", true),
-        Kind::of::<kinds::TemplateInstance>("TemplateInstance", true),
-        Kind::of::<kinds::ParameterValues>("ParameterValues", false),
+        Kind::of::<kinds::Template>(OWN_GROUP, "Template", Some(TEMPLATES)),
+        Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", Some(TEMPLATES)),
+        Kind::of::<kinds::ParameterValues>(OWN_GROUP, "ParameterValues", None),
+        Kind::of::<kinds::Composition>(composition::GROUP, "Composition", Some(COMPOSITIONS)),
     ];
     let mut files = vec![json_file("openapi.json", &kustomize::openapi(&kinds))];
     for kind in kinds {
@@ -63,10 +88,10 @@ pub fn files() -> Vec<File> {
             &format!("{name}.schema.json"),
             kind.json.as_value(),
         ));
-        if kind.is_function {
+        if let Some(function) = kind.function {
             files.push(yaml_file(
                 &format!("{name}.function.yaml"),
-                function_definition(&kind),
+                function_definition(&kind, function),
             ));
         }
         files.push(yaml_file(&format!("{name}.crd.yaml"), crd(kind)));
@@ -75,16 +100,21 @@ pub fn files() -> Vec<File> {
 }
 
 impl Kind {
-    fn of<T: JsonSchema>(name: &'static str, is_function: bool) -> Self {
+    fn of<T: JsonSchema>(
+        group: &'static str,
+        name: &'static str,
+        function: Option<Function>,
+    ) -> Self {
         let json = SchemaSettings::draft2020_12()
             .with_transform(RecursiveTransform(describe))
             .into_generator()
             .into_root_schema_for::<T>();
         Self {
+            group,
             name,
             json,
             structural: structural::schema::<T>(),
-            is_function,
+            function,
         }
     }
 
@@ -93,6 +123,11 @@ impl Kind {
         let name = self.name.to_lowercase();
         let end = if name.ends_with('s') { "" } else { "s" };
         name + end
+    }
+
+    /// The name of its definition: `templates.template.krm.dev`.
+    fn full_name(&self) -> String {
+        format!("{}.{}", self.plural(), self.group)
     }
 }
 
@@ -108,17 +143,22 @@ fn describe(schema: &mut Schema) {
 }
 
 fn crd(kind: Kind) -> Value {
-    let plural = kind.plural();
+    let mut metadata = Map::from_iter([("name".to_owned(), kind.full_name().into())]);
+    if kind.group.ends_with(".k8s.io") {
+        // Without it, Kubernetes refuses a kind in one of its own groups.
+        let annotations = json!({ "api-approved.kubernetes.io": "unapproved, a proposal" });
+        metadata.insert("annotations".to_owned(), annotations);
+    }
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": { "name": format!("{plural}.{OWN_GROUP}") },
+        "metadata": metadata,
         "spec": {
-            "group": OWN_GROUP,
+            "group": kind.group,
             "names": {
                 "kind": kind.name,
                 "listKind": format!("{}List", kind.name),
-                "plural": plural,
+                "plural": kind.plural(),
                 "singular": kind.name.to_lowercase(),
             },
             "scope": "Namespaced",
@@ -132,21 +172,21 @@ fn crd(kind: Kind) -> Value {
     })
 }
 
-fn function_definition(kind: &Kind) -> Value {
+fn function_definition(kind: &Kind, function: Function) -> Value {
     json!({
         "apiVersion": "config.kubernetes.io/v1alpha1",
         "kind": "KRMFunctionDefinition",
-        "metadata": { "name": format!("{}.{OWN_GROUP}", kind.plural()) },
+        "metadata": { "name": kind.full_name() },
         "spec": {
-            "group": OWN_GROUP,
+            "group": kind.group,
             "names": { "kind": kind.name },
             "description": kind.structural.get("description"),
-            "tags": ["generator", "transformer", "template"],
+            "tags": ["generator", "transformer", function.tag],
             "versions": [{
                 "name": VERSION,
                 "idempotent": true,
-                "usage": "docs/template.md",
-                "examples": ["examples/kustomize/README.md", "examples/kpt/README.md"],
+                "usage": function.usage,
+                "examples": function.examples,
                 "license": env!("CARGO_PKG_LICENSE"),
                 "runtime": { "container": { "image": "localhost/krm-template:dev" } },
                 "schema": { "openAPIV3Schema": kind.structural },
@@ -172,7 +212,8 @@ fn yaml_file(name: &str, value: Value) -> File {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, kinds};
+    use super::{Kind, OWN_GROUP, kinds};
+    use crate::composition;
     use crate::template::instance::{SHARED_FIELDS, VALUE_OBJECTS};
     use crate::template::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
 
@@ -190,15 +231,24 @@ mod tests {
 
     #[test]
     fn a_template_has_the_fields_that_are_read() {
-        let kind = Kind::of::<kinds::Template>("Template", true);
+        let kind = Kind::of::<kinds::Template>(OWN_GROUP, "Template", None);
         check(&kind, "/properties", TEMPLATE_FIELDS);
         let parameter = "/properties/parameters/items/properties";
         check(&kind, parameter, PARAMETER_FIELDS);
     }
 
     #[test]
+    fn a_composition_has_the_fields_that_are_read() {
+        let kind = Kind::of::<kinds::Composition>(composition::GROUP, "Composition", None);
+        check(&kind, "/properties", composition::FIELDS);
+        let of = |list| format!("/properties/{list}/items/properties");
+        check(&kind, &of("transformersFrom"), composition::IMPORT_FIELDS);
+        check(&kind, &of("transformerOrder"), composition::ORDER_FIELDS);
+    }
+
+    #[test]
     fn an_instance_has_the_fields_that_are_read() {
-        let kind = Kind::of::<kinds::TemplateInstance>("TemplateInstance", true);
+        let kind = Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", None);
         let spec = "/properties/spec/properties";
         check(&kind, spec, &[SHARED_FIELDS, &["instances"]].concat());
         let instance = format!("{spec}/instances/items/properties");

@@ -129,5 +129,6 @@ mod tests {
         check(&of_resource(schema::<kinds::Template>()), "");
         check(&of_resource(schema::<kinds::TemplateInstance>()), "");
         check(&of_resource(schema::<kinds::ParameterValues>()), "");
+        check(&of_resource(schema::<kinds::Composition>()), "");
     }
 }

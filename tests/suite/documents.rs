@@ -19,6 +19,7 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::cases::folders;
 use crate::diff::diff;
+use crate::markdown;
 use crate::program;
 
 /// What the commands are about.
@@ -69,26 +70,18 @@ struct Block {
 /// The `sh` blocks.
 fn blocks(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
-    let mut lines = (1..).zip(text.lines());
-    let mut before = "";
-    while let Some((number, line)) = lines.next() {
-        if let Some(language) = line.strip_prefix("```") {
-            let body = lines.by_ref().map(|(_, line)| line);
-            let body = body.take_while(|line| *line != "```");
-            let body: Vec<&str> = body.collect();
-            match (language, blocks.last_mut()) {
-                ("sh", _) => blocks.push(Block {
-                    line: number + 1,
-                    script: translate(body.into_iter()),
-                    printed: None,
-                }),
-                ("text", Some(block)) if before.ends_with(PRINTS) => {
-                    block.printed = Some(body.join("\n") + "\n");
-                }
-                _ => {}
+    for block in markdown::blocks(text) {
+        match (block.language, blocks.last_mut()) {
+            ("sh", _) => blocks.push(Block {
+                line: block.line,
+                script: translate(block.lines.into_iter()),
+                printed: None,
+            }),
+            ("text", Some(last)) if block.before.ends_with(PRINTS) => {
+                last.printed = Some(block.text());
             }
+            _ => {}
         }
-        before = line;
     }
     blocks
 }

@@ -14,12 +14,14 @@ mod documents;
 mod examples;
 mod kudo;
 mod manners;
+mod markdown;
 mod parameters;
 mod program;
 mod rules;
 mod schema;
 mod selection;
 mod source_map;
+mod transformers;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         selection::trials(),
         schema::trials(),
         source_map::trials(),
+        transformers::trials(),
     ]
     .into_iter()
     .flatten()

@@ -170,6 +170,12 @@ pub(super) const BUILTINS: &[Builtin] = &[
     },
 ];
 
+/// The names of all built-in transformers.
+pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
+    let kinds = BUILTINS.iter().map(|builtin| builtin.kinds.first());
+    kinds.flatten().copied()
+}
+
 /// The built-in transformer of this id; `apiVersion` is `builtin`, or missing. A Kustomization may
 /// have its own.
 pub(super) fn find(id: &TransformerId) -> Option<&'static Builtin> {

@@ -1,4 +1,5 @@
-"""The examples in docs/transformers.md come out of kustomize with the same values.
+"""The examples in docs/transformers.md come out of kustomize with the same values; those that say
+`With kustomize, it prints:` come out of krm-template as shown, with any kubectl.
 
 Of each example, the fields of a Kustomization that stand for its transformers are put together,
 and the newest kubectl builds them beside the files of the example.
@@ -7,9 +8,12 @@ and the newest kubectl builds them beside the files of the example.
 import json
 import re
 
+from delegation import FOLDER, versions
 from support import ROOT, Failure, case, same_text
 
 DOCS = ROOT / "docs/transformers.md"
+# Stands in for helm.
+HELM = FOLDER / "charts/bin"
 # What kustomize cannot build, and why.
 EXCEPTIONS = {}
 
@@ -66,6 +70,7 @@ FIELDS = {
     "PatchStrategicMergeTransformer": patches,
     "PatchJson6902Transformer": patches,
     "ReplacementTransformer": lambda it: {"replacements": it["replacements"]},
+    "SortOrderTransformer": lambda it: {"sortOptions": it["sortOptions"]},
 }
 
 
@@ -84,11 +89,11 @@ def values(clients, text):
     return "".join(line + "\n" for line in sorted(lines))
 
 
-def sections():
+def sections(prints):
     """The title of each section, and the files and the output of each of its examples."""
     for section in DOCS.read_text().split("\n## ")[1:]:
         files, found = {}, []
-        blocks = r"^(?:`([^`\n]+)`:|It prints:)\n```\w*\n(.*?)^```$"
+        blocks = rf"^(?:`([^`\n]+)`:|{prints})\n```\w*\n(.*?)^```$"
         for name, text in re.findall(blocks, section, re.MULTILINE | re.DOTALL):
             if name:
                 files[name] = text
@@ -98,13 +103,28 @@ def sections():
             yield section.split("\n")[0], found
 
 
+def written(folder, files):
+    """Writes files; gives the path and the text of each."""
+    for name, text in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        yield file, text
+
+
+def same_with_kustomize(clients, place, examples):
+    for kubectl in versions(clients, place):
+        clients.environment["PATH"] = f"{HELM}:{clients.environment['PATH']}"
+        for number, (files, printed) in enumerate(examples):
+            list(written(place / str(number), files))
+            built = clients.run("krm-template", "build", "--enable-helm", place / str(number))
+            same_text(built.stdout, printed.encode(), kubectl)
+
+
 def same_as_kustomize(clients, place, examples):
     for number, (files, printed) in enumerate(examples):
         folder = place / str(number)
-        for name, text in files.items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
+        for file, text in written(folder, files):
             if file.name == "composition.yaml":
                 composition = json.loads(values(clients, text))
                 fields = json.dumps(kustomization(composition["transformers"]))
@@ -114,13 +134,18 @@ def same_as_kustomize(clients, place, examples):
 
 
 def register():
-    found = list(sections())
-    if not found:
-        raise Failure(f"{DOCS} has no examples")
-    for title, examples in found:
-        if title not in EXCEPTIONS:
-            bound = lambda clients, place, examples=examples: same_as_kustomize(clients, place, examples)
-            case(f"kustomize makes what docs/transformers.md shows of {title}")(bound)
+    ways = [
+        ("It prints:", same_as_kustomize, "kustomize makes what docs/transformers.md shows of {}"),
+        ("With kustomize, it prints:", same_with_kustomize, "what docs/transformers.md shows of {} comes out with any kubectl"),
+    ]
+    for prints, check, sentence in ways:
+        found = list(sections(prints))
+        if not found:
+            raise Failure(f"{DOCS} has no examples with `{prints}`")
+        for title, examples in found:
+            if title not in EXCEPTIONS:
+                bound = lambda clients, place, check=check, examples=examples: check(clients, place, examples)
+                case(sentence.format(title))(bound)
 
 
 register()

@@ -269,12 +269,19 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
             "ConfigMap",
             "ParameterValues",
         ];
+        let hint = closest(kind, kinds).map(|known| {
+            if known == kind {
+                "the kind is right; its `apiVersion` is not, or is missing".to_owned()
+            } else {
+                format!("did you mean `{known}`?")
+            }
+        });
         self.error(
             Diagnostic::error(format!("the functionConfig {what}"))
                 .at(place)
                 .field("kind")
-                .maybe_hint(closest(kind, kinds).map(|known| format!("did you mean `{known}`?")))
-                .hint("accepted are `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, and a ConfigMap with values"),
+                .maybe_hint(hint)
+                .hint("accepted are `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, and a ConfigMap with values"),
         );
     }
 

@@ -4,25 +4,31 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use crate::krm::identity::group;
 use crate::yaml::{Data, Scalar, Value};
 
 /// A field in objects of some kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub(super) struct FieldSpec {
     /// Keys with slashes between; `\/` is a slash in a key, `[]` behind a key says that a list is
     /// there. Lists without it are gone through, too.
+    #[serde(deserialize_with = "path")]
     pub(super) path: String,
     /// The API group; any if empty.
+    #[serde(default)]
     pub(super) group: String,
     /// The API version; any if empty.
+    #[serde(default)]
     pub(super) version: String,
     /// The kind; any if empty.
+    #[serde(default)]
     pub(super) kind: String,
     /// Whether the field is made where it is missing.
+    #[serde(default)]
     pub(super) create: bool,
 }
 
@@ -63,6 +69,24 @@ impl FieldSpec {
         descend(object, &keys, made, set)
             .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
     }
+}
+
+/// A path that is no slip.
+fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let path = String::deserialize(deserializer)?;
+    match with_slashes(&path) {
+        Some(meant) => Err(D::Error::custom(format!(
+            "`{path}` has dots between its keys: write `{meant}`"
+        ))),
+        None => Ok(path),
+    }
+}
+
+/// What was meant by a path with dots in place of slashes. No object has a field of such a name.
+pub(super) fn with_slashes(path: &str) -> Option<String> {
+    let starts = ["metadata.", "spec.", "data.", "status."];
+    let has_dots = starts.iter().any(|start| path.starts_with(start));
+    (has_dots && !path.contains('/')).then(|| path.replace('.', "/"))
 }
 
 /// The keys of a path with slashes, of which `\/` is none.

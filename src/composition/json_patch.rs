@@ -112,16 +112,18 @@ fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
     let kind = text("op")?;
     let path = pointer("path", text("path")?)?;
     let from = || pointer("from", text("from")?);
-    // As upstream: without a value, null.
-    let value = || {
-        item.get("value")
-            .cloned()
-            .unwrap_or_else(|| Data::Scalar(Scalar::Null).into())
+    let value = || match item.get("value") {
+        Some(value) => Ok(value.clone()),
+        None => Err(Wrong {
+            key: "",
+            message: "the operation has no `value`".to_owned(),
+            hint: Some("`value: null` is null".to_owned()),
+        }),
     };
     let action = match kind {
-        "add" => Action::Add(value()),
-        "replace" => Action::Replace(value()),
-        "test" => Action::Test(value()),
+        "add" => Action::Add(value()?),
+        "replace" => Action::Replace(value()?),
+        "test" => Action::Test(value()?),
         "remove" => Action::Remove,
         "move" => Action::Move(from()?),
         "copy" => Action::Copy(from()?),

@@ -27,6 +27,7 @@ mod replacement_path;
 mod resource;
 mod selector;
 mod show;
+mod strict;
 #[cfg(test)]
 mod tests;
 mod transformer;

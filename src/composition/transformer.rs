@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::composition::model::backticked;
 use crate::composition::provider::Provider;
+use crate::composition::strict::Strict;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files;
 use crate::source::{Place, Source};
@@ -120,6 +121,15 @@ impl Transformer {
         self.layers.first().map_or("", Layer::file)
     }
 
+    /// Whether another one is declared by the same lines.
+    pub(super) fn is_written_where(&self, other: &Self) -> bool {
+        let file_and_node = |one: &Self| {
+            let layer = one.layers.first()?;
+            Some((layer.file().to_owned(), layer.node))
+        };
+        file_and_node(self) == file_and_node(other)
+    }
+
     /// The part that a field was written in, and its node there; the innermost part counts, and of
     /// several the one that was put in last.
     fn written(&self, field: &FieldPath) -> Option<(&Layer, Cursor<'_>)> {
@@ -139,6 +149,10 @@ impl Transformer {
         while let Some((parent, _)) = way.split_last() {
             if let Some((_, node)) = self.written(&way) {
                 return Some(node.place());
+            }
+            // Of a mapping that an override brings, there are only the parts.
+            if let Some(part) = self.layers.iter().find(|layer| layer.is_within(&way)) {
+                return Some(part.document.cursor(part.node).place());
             }
             way = parent;
         }
@@ -267,26 +281,47 @@ impl Transformer {
         field: &FieldPath,
         value: &Value<'_>,
     ) -> Result<T> {
-        let json = value.to_json();
-        let mut json = serde_json::Deserializer::from_str(&json);
-        serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            let path = field_path(field, error.path());
-            let (problem, hint) = in_words(&error.into_inner().to_string());
-            self.error(&path, problem).maybe_hint(hint).into()
+        read_strictly(field, value).map_err(|(path, message)| {
+            let (problem, hint) = in_words(&message, &path);
+            let mut wrong = self.error(&path, problem).maybe_hint(hint);
+            if message.starts_with("unknown field")
+                && let Some((_, node)) = self.written(&path)
+            {
+                wrong.place = Some(node.key_place());
+            }
+            wrong.into()
         })
     }
 }
 
+/// A value as a type; else the field below `start` that is wrong, and what serde says of it.
+pub(super) fn read_strictly<T: DeserializeOwned>(
+    start: &FieldPath,
+    value: &Value<'_>,
+) -> std::result::Result<T, (FieldPath, String)> {
+    let json = serde_json::from_str(&value.to_json());
+    let json = json.map_err(|error| (start.clone(), error.to_string()))?;
+    serde_path_to_error::deserialize(Strict(json)).map_err(|error| {
+        let path = field_path(start, error.path());
+        (path, error.into_inner().to_string())
+    })
+}
+
 /// What serde says, in the words of all other messages, and what was probably meant.
-fn in_words(message: &str) -> (String, Option<String>) {
-    let place = message.rsplit_once(" at line ");
-    let message = place.map_or(message, |(message, _)| message);
+pub(super) fn in_words(message: &str, field: &FieldPath) -> (String, Option<String>) {
+    let last = match field.split_last() {
+        Some((_, Step::Key(key))) => key.as_str(),
+        _ => "",
+    };
     if let Some(rest) = message.strip_prefix("unknown field `")
         && let Some((name, known)) = rest.split_once('`')
     {
         let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
         let hint = match closest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
+            None if matches!(name, "name" | "namespace") => {
+                format!("did you mean `metadata.{name}`?")
+            }
             None if known.is_empty() => "it has no fields of its own".to_owned(),
             None => format!("its fields are {}", backticked(&known)),
         };
@@ -295,6 +330,23 @@ fn in_words(message: &str) -> (String, Option<String>) {
     if let Some(name) = message.strip_prefix("missing field ") {
         return (format!("{name} is missing"), None);
     }
+    if let Some(rest) = message.strip_prefix("unknown variant `")
+        && let Some((found, known)) = rest.split_once('`')
+    {
+        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        let hint = match closest(found, known.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("it is one of {}", backticked(&known)),
+        };
+        return (format!("`{found}` is not known as `{last}`"), Some(hint));
+    }
+    if let Some(name) = message.strip_prefix("duplicate field ") {
+        let hint = "they are two names of one field".to_owned();
+        return (
+            format!("{name} is there under both of its names"),
+            Some(hint),
+        );
+    }
     let mut typed = ["invalid type: ", "invalid value: "].iter();
     let typed = typed.find_map(|start| message.strip_prefix(start));
     if let Some((found, expected)) = typed.and_then(|rest| rest.split_once(", expected ")) {
@@ -302,6 +354,7 @@ fn in_words(message: &str) -> (String, Option<String>) {
             "a sequence" => "a list",
             "a map" => "a mapping",
             "a string" => "a text",
+            "i64" | "usize" => "a whole number",
             expected if expected.starts_with("struct ") => "a mapping",
             expected => expected,
         };
@@ -310,13 +363,25 @@ fn in_words(message: &str) -> (String, Option<String>) {
             "map" => "a mapping",
             found => found,
         };
-        return (format!("expected {expected}, found {found}"), None);
+        let is_scalar = ["integer ", "floating point ", "boolean "];
+        let hint = match (expected, found) {
+            ("a text", "a list" | "a mapping")
+                if matches!(last, "patch" | "patches" | "jsonOp") =>
+            {
+                Some(format!("a patch is a text: write `{last}: |` before it"))
+            }
+            ("a text", found) if is_scalar.iter().any(|start| found.starts_with(start)) => {
+                Some("put it in quotes".to_owned())
+            }
+            _ => None,
+        };
+        return (format!("expected {expected}, found {found}"), hint);
     }
     (message.to_owned(), None)
 }
 
 /// Where an error came up, below `start`.
-pub(super) fn field_path(start: &FieldPath, path: &serde_path_to_error::Path) -> FieldPath {
+fn field_path(start: &FieldPath, path: &serde_path_to_error::Path) -> FieldPath {
     use serde_path_to_error::Segment;
     path.iter()
         .fold(start.clone(), |path, segment| match segment {

@@ -242,6 +242,7 @@ fn transformers_are_put_in_order() {
         let entries = list.children();
         let entries = entries.filter_map(|entry| model::entry(entry, "entry", &mut diagnostics));
         let order = Order {
+            is_whole: true,
             entries: entries.collect(),
             place: Place {
                 source,

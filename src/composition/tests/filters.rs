@@ -225,7 +225,8 @@ fn fieldspec() {
 /// Sets a field to a text, or looks at it.
 fn set(input: &str, field: &str, text: Option<&str>) -> Result<String, Vec<String>> {
     let field = super::values(field).remove(0).to_json();
-    let field: FieldSpec = serde_json::from_str(&field).unwrap();
+    let field = serde_json::from_str(&field).map_err(|error| vec![error.to_string()]);
+    let field: FieldSpec = field?;
     let documents = Documents::default();
     let mut resources = read(input, &documents);
     let object = &mut resources[0].value;

@@ -12,7 +12,7 @@ use crate::composition::patches::{PatchText, below, compile, place_in, remember,
 use crate::composition::replacement_path::ReplacementPath;
 use crate::composition::resource::Resource;
 use crate::composition::selector::{Matcher, Selector, effective_namespace, version};
-use crate::composition::transformer::field_path;
+use crate::composition::transformer::{in_words, read_strictly};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::krm::Identity;
 use crate::yaml::scalar::resolve;
@@ -152,14 +152,12 @@ impl Home<'_> {
 
     fn read(&self, node: Cursor<'_>, context: &mut Context<'_, '_>) -> Option<Replacement> {
         let value = node.value(DuplicateKeys::Refuse, context.diagnostics)?;
-        let json = value.to_json();
-        let mut json = serde_json::Deserializer::from_str(&json);
-        match serde_path_to_error::deserialize(&mut json) {
+        match read_strictly(&FieldPath::root(), &value) {
             Ok(replacement) => Some(replacement),
-            Err(error) => {
-                let path = field_path(&FieldPath::root(), error.path());
-                let error = self.error(&path, error.into_inner(), context);
-                context.diagnostics.push(error);
+            Err((path, message)) => {
+                let (problem, hint) = in_words(&message, &path);
+                let error = self.error(&path, problem, context);
+                context.diagnostics.push(error.maybe_hint(hint));
                 None
             }
         }
@@ -226,7 +224,10 @@ impl Home<'_> {
         let resource = match (found.next(), found.next()) {
             (Some(resource), None) => resource,
             (Some(first), Some(second)) => {
-                let name = |one: &Resource<'_>| one.reference().name;
+                let name = |one: &Resource<'_>| match one.identity() {
+                    Some(identity) => identity.to_string(),
+                    None => one.reference().name,
+                };
                 let (first, second) = (name(first), name(second));
                 let problem =
                     format!("the source must be one object, and is `{first}` and `{second}`");
@@ -416,8 +417,14 @@ fn set_field(
     match path.visit(&mut resource.value, options.create, &mut set) {
         Ok(0) => {
             let hint = path.suggestion(&resource.value);
-            let hint =
-                hint.unwrap_or_else(|| "with `options: {create: true}` it is made".to_owned());
+            let hint = hint.unwrap_or_else(|| {
+                let text = path.to_string();
+                if text.contains('/') && !text.contains('.') {
+                    format!("write dots between keys: `{}`", text.replace('/', "."))
+                } else {
+                    "with `options: {create: true}` it is made".to_owned()
+                }
+            });
             Err((format!("the target has no `{path}`"), Some(hint)))
         }
         Ok(_) => Ok(()),

@@ -7,10 +7,12 @@ use serde::Deserialize;
 
 use crate::composition::chain::Context;
 use crate::composition::data::{name_of, text_of};
+use crate::composition::field_spec::with_slashes;
 use crate::composition::patches::{PatchText, remember, select};
 use crate::composition::replacement_path::ReplacementPath;
 use crate::composition::resource::Resource;
 use crate::composition::selector::Selector;
+use crate::composition::transformer::{in_words, read_strictly};
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
 use crate::yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value};
@@ -85,12 +87,13 @@ fn read(path: &str, context: &mut Context<'_, '_>) -> Option<Vec<Target>> {
     let text = PatchText::from_file(path, field, context)?;
     let node = text.documents().next()?;
     let value = node.value(DuplicateKeys::Refuse, context.diagnostics)?;
-    match serde_json::from_str::<TargetFile>(&value.to_json()) {
+    match read_strictly::<TargetFile>(&FieldPath::root(), &value) {
         Ok(file) => Some(file.targets),
-        Err(error) => {
-            context
-                .diagnostics
-                .push(text.error(context, Some(node.place()), error));
+        Err((path, message)) => {
+            let (problem, hint) = in_words(&message, &path);
+            let place = node.lookup(&path).unwrap_or(node).place();
+            let error = text.error(context, Some(place), problem);
+            context.diagnostics.push(error.maybe_hint(hint));
             None
         }
     }
@@ -107,6 +110,14 @@ fn add(
         let error = context
             .transformer
             .error(field, "the target has no `fieldPath`");
+        context.diagnostics.push(error);
+        return;
+    }
+    if let Some(meant) = with_slashes(&target.field_path) {
+        let problem = format!("`{}` has dots between its keys", target.field_path);
+        let field = field.clone().key("fieldPath");
+        let error = context.transformer.error(&field, problem);
+        let error = error.hint(format!("write slashes: `{meant}`"));
         context.diagnostics.push(error);
         return;
     }

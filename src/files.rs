@@ -71,7 +71,7 @@ impl Files for InMemory {
 /// The path that `relative` names, seen from `directory`, without `.` and inner `..`.
 #[must_use]
 pub fn join(directory: &str, relative: &str) -> String {
-    if relative.starts_with('/') {
+    if relative.starts_with('/') || relative.contains("://") {
         return relative.to_owned();
     }
     let is_absolute = directory.starts_with('/');
@@ -91,6 +91,14 @@ pub fn join(directory: &str, relative: &str) -> String {
         (false, true) => ".".to_owned(),
         (false, false) => joined,
     }
+}
+
+/// What is wrong with a path that is an address.
+pub(crate) fn address(path: &str) -> Diagnostic {
+    Diagnostic::error(format!(
+        "`{path}` is an address, and nothing is fetched from the network"
+    ))
+    .hint("fetch it first, and name the file or the directory it is in")
 }
 
 /// The directory that a file is in: `.` where its path names none.
@@ -153,6 +161,7 @@ mod tests {
             ("..", "../x", "../../x"),
             ("a", "./b//c/", "a/b/c"),
             ("a", "/etc", "/etc"),
+            ("a", "https://example.com/x", "https://example.com/x"),
             ("/a/b", "../c", "/a/c"),
         ] {
             assert_eq!(

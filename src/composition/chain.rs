@@ -1,5 +1,6 @@
 //! Resources pass through transformers, from the first to the last.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use crate::composition::provider::Provider;
 use crate::composition::resource::{Documents, Resource};
 use crate::composition::transformer::Transformer;
 use crate::composition::transformers;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use crate::files::Files;
 use crate::source::Source;
 use crate::yaml::{Cursor, Document, FieldPath, NodeId, Position};
@@ -290,8 +291,9 @@ fn now() -> Instant {
 fn nested<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
     let transformer = context.transformer;
     let name = format!("{} in {}", transformer.id, transformer.file());
-    let chain = check_chain(context.building, &name, "build");
-    if context.diagnostics.take(chain).is_none() {
+    if let Err(mut problem) = check_chain(context.building, &name, "build") {
+        problem.place = transformer.place();
+        context.diagnostics.push(*problem);
         return;
     }
     let mut found = Diagnostics::new();
@@ -364,6 +366,7 @@ fn call<'d>(
     let mut back: Vec<Resource<'d>> = items
         .filter_map(|item| Resource::read(item, context.documents, context.diagnostics))
         .collect();
+    warn_of_doubles(&back, context);
     let pairs = follow::pairs(resources, &mut back, id);
     for (object, pair) in back.iter_mut().zip(pairs) {
         if let Some(before) = pair.and_then(|pair| resources.get(pair)) {
@@ -371,6 +374,20 @@ fn call<'d>(
         }
     }
     *resources = back;
+}
+
+/// Of two objects of one name, a cluster keeps the second.
+fn warn_of_doubles(back: &[Resource<'_>], context: &mut Context<'_, '_>) {
+    let mut known = BTreeSet::new();
+    for identity in back.iter().filter_map(Resource::identity) {
+        if known.contains(&identity) {
+            let problem = format!("it gives back `{identity}` more than once");
+            let mut warning = context.transformer.error(&FieldPath::root(), problem);
+            warning.severity = Severity::Warning;
+            context.diagnostics.push(warning);
+        }
+        known.insert(identity);
+    }
 }
 
 fn is_list(root: Cursor<'_>) -> bool {

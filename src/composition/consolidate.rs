@@ -10,7 +10,7 @@ use crate::composition::provider::Provider;
 use crate::composition::transformer::{Layer, Transformer};
 use crate::composition::transformers;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::files::{Entry, Files, directory_of, join};
+use crate::files::{self, Entry, Files, directory_of, join};
 use crate::suggest::closest;
 use crate::yaml::{Document, FieldPath, NodeId, Value};
 
@@ -82,11 +82,7 @@ pub(super) enum Found {
 /// If nothing is, if it is an address, or if a directory has more than one thing to build.
 pub(super) fn find(files: &dyn Files, path: &str) -> Result<Found> {
     if is_address(path) {
-        return Err(Diagnostic::error(format!(
-            "`{path}` is an address, and nothing is fetched from the network"
-        ))
-        .hint("fetch it first, and name the directory it is in")
-        .into());
+        return Err(files::address(path).into());
     }
     match files.entry(path) {
         Some(Entry::File) => return Ok(Found::File),
@@ -114,6 +110,13 @@ pub(super) fn find(files: &dyn Files, path: &str) -> Result<Found> {
         .hint("move one of them to a directory of its own")
         .into()),
     }
+}
+
+/// Whether a file is called like a Kustomization.
+pub(super) fn is_kustomization(path: &str) -> bool {
+    path.rsplit('/')
+        .next()
+        .is_some_and(|name| KUSTOMIZATIONS.contains(&name))
 }
 
 /// Where a directory is named that has another spelling of a Composition's name.
@@ -144,7 +147,9 @@ pub(super) fn locate(files: &dyn Files, path: &str) -> Result<String> {
         }
         Found::Nothing => format!("`{path}` holds no `{}`", FILE_NAMES[0]),
     };
-    Err(Diagnostic::error(problem).into())
+    Err(Diagnostic::error(problem)
+        .hint("name the directory that does, or the file, if it is called otherwise")
+        .into())
 }
 
 /// Reads Compositions that import one another.
@@ -375,6 +380,18 @@ fn unmatched(
     })
 }
 
+/// A Composition has come in two ways.
+fn imported_twice(one: &Transformer) -> Diagnostic {
+    let mut wrong = Diagnostic::error(format!(
+        "`{}` is imported twice, and with it `{}`",
+        one.file(),
+        one.id
+    ))
+    .hint("import it in one place: what others import is imported with them");
+    wrong.place = one.place();
+    wrong
+}
+
 /// Reports transformers that are there twice.
 fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
     let mut are_told_apart = true;
@@ -384,6 +401,10 @@ fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
             continue;
         };
         are_told_apart = false;
+        if first.is_written_where(one) {
+            diagnostics.push(imported_twice(one));
+            continue;
+        }
         let files = [first, one].map(|one| format!("`{}`", one.file()));
         let mut wrong = Diagnostic::error(if files[0] == files[1] {
             format!("`{}` is there twice in {}", one.id, files[0])

@@ -81,6 +81,8 @@ pub(super) struct Declared {
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) entries: Vec<Entry>,
+    /// Whether all of it could be read.
+    pub(super) is_whole: bool,
     pub(super) place: Place,
 }
 
@@ -131,6 +133,7 @@ pub(super) fn read(
     }
     diagnostics.take(check_kind(root))?;
     check_fields(root, FIELDS, "", "a Composition", diagnostics);
+    check_metadata(root, "metadata", diagnostics);
     let imports = items(root, "transformersFrom", diagnostics)
         .into_iter()
         .filter_map(|(field, item)| import(item, &field, diagnostics))
@@ -338,6 +341,18 @@ fn all_declared(
         .collect()
 }
 
+/// Reports `metadata` that is no mapping.
+fn check_metadata(node: Cursor<'_>, path: &str, diagnostics: &mut Diagnostics) {
+    let metadata = node.get("metadata").filter(|metadata| !metadata.is_null());
+    if let Some(metadata) = metadata.filter(|metadata| !metadata.is_mapping()) {
+        diagnostics.push(
+            Diagnostic::error("`metadata` must be a mapping")
+                .at(metadata.place())
+                .field(path),
+        );
+    }
+}
+
 /// What the transformer under a node is known by.
 fn id(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<TransformerId> {
     let version = text(node, "apiVersion", field, diagnostics);
@@ -347,13 +362,7 @@ fn id(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Tr
     let path = format!("{field}.metadata");
     let mut part = |key| text(metadata?, key, &path, diagnostics).map(|(text, _)| text);
     let (name, namespace) = (part("name"), part("namespace"));
-    if let Some(metadata) = metadata.filter(|metadata| !metadata.is_mapping()) {
-        diagnostics.push(
-            Diagnostic::error("`metadata` must be a mapping")
-                .at(metadata.place())
-                .field(path),
-        );
-    }
+    check_metadata(node, &path, diagnostics);
     let Some((kind, _)) = kind else {
         let mut wrong = missing(node, "kind", field, "a transformer");
         let slip = node.children().find_map(|entry| {
@@ -409,11 +418,12 @@ fn order(root: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Order> {
     let list = root
         .get("transformerOrder")
         .filter(|list| !list.is_null())?;
-    let entries = items(root, "transformerOrder", diagnostics)
+    let entries: Vec<Entry> = items(root, "transformerOrder", diagnostics)
         .into_iter()
         .filter_map(|(field, node)| entry(node, &field, diagnostics))
         .collect();
     Some(Order {
+        is_whole: list.is_sequence() && entries.len() == list.children().count(),
         entries,
         place: list.key_place(),
     })
@@ -438,7 +448,13 @@ pub(super) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics
         );
     }
     let Some(name) = name else {
-        diagnostics.push(missing(node, "name", field, what));
+        // What is no text has been reported.
+        if node
+            .get("name")
+            .is_none_or(|name| !name.is_mapping() && !name.is_sequence())
+        {
+            diagnostics.push(missing(node, "name", field, what));
+        }
         return None;
     };
     Some(Entry {

@@ -85,7 +85,7 @@ pub(super) fn sort<T>(
     }
     for (id, place) in ids.iter().zip(&places) {
         let may_be_meant = order.entries.iter().any(|entry| entry.is_for(id));
-        if place.is_none() && !may_be_meant {
+        if place.is_none() && !may_be_meant && order.is_whole {
             is_clear = false;
             diagnostics.push(
                 Diagnostic::error(format!("`transformerOrder` leaves out `{id}`"))
@@ -98,7 +98,7 @@ pub(super) fn sort<T>(
             );
         }
     }
-    if !is_clear {
+    if !is_clear || !order.is_whole {
         return transformers;
     }
     let mut sorted: Vec<(Option<usize>, T)> = places.into_iter().zip(transformers).collect();

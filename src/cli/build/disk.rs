@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::Console;
 use crate::diagnostic::Result;
-use crate::files::{Entry, Files};
+use crate::files::{self, Entry, Files};
 
 /// The files of this machine, by paths from the working directory.
 pub(in crate::cli) struct Disk {
@@ -22,6 +22,9 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
+        if path.contains("://") {
+            return Err(files::address(path).into());
+        }
         // `-` is a file here like any other.
         let path = if path == "-" { "./-" } else { path };
         self.console.read_bytes(path)

@@ -9,7 +9,7 @@ mod stats;
 use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 
 use self::disk::Disk;
 use self::programs::Programs;
@@ -17,7 +17,7 @@ use crate::cli::function::environment;
 use crate::cli::{Console, FAILED, OK, io};
 use crate::composition::chain::{self, Stat};
 use crate::composition::{self, Documents, Format, Transformer};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::function::InProcess;
 
 /// How long a function may run, as with kpt.
@@ -72,7 +72,7 @@ pub(super) struct Arguments {
     enable_star: bool,
 
     /// How long a function may run
-    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT)]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u64).range(1..))]
     function_timeout: u64,
 }
 
@@ -98,6 +98,10 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let path = arguments.path.as_str();
     let list = composition::consolidate::consolidate(&disk, path, &mut diagnostics);
+    if list.is_empty() && !diagnostics.has_errors() {
+        let problem = format!("the Composition of `{path}` has no transformers: it makes nothing");
+        diagnostics.push(Diagnostic::warning(problem));
+    }
     let mut made = None;
     if !diagnostics.has_errors() {
         made = if arguments.show_consolidated {

@@ -1,6 +1,7 @@
 //! Functions that are other programs: containers, executables, and kustomize for Kustomizations.
 
 use std::cell::{Cell, OnceCell};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -165,6 +166,8 @@ impl Programs {
         };
         if !ended.status.success() {
             diagnostics.push(unsuccessful(name, &ended));
+        } else if let Some(said) = said(&ended.stderr) {
+            diagnostics.push(Diagnostic::info(format!("`{name}` succeeded")).hint(said));
         }
         Ok(FunctionOutput { list, diagnostics })
     }
@@ -172,7 +175,11 @@ impl Programs {
     pub(super) fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
         match failure {
             Failure::Missing => Diagnostic::error(format!("there is no program `{name}`")),
-            Failure::System(error) => Diagnostic::error(format!("`{name}` cannot be run: {error}")),
+            Failure::System(error) => {
+                let denied = error.kind() == ErrorKind::PermissionDenied;
+                let hint = denied.then(|| format!("let it be executed: `chmod +x {name}`"));
+                Diagnostic::error(format!("`{name}` cannot be run: {error}")).maybe_hint(hint)
+            }
             Failure::TimedOut(stderr) => Diagnostic::error(format!(
                 "`{name}` ran for more than {} s and was stopped",
                 self.limit.as_secs()
@@ -195,10 +202,21 @@ pub(super) fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
 /// The end of what a program wrote to standard error.
 fn said(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
+    let text = without_klog(&text);
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let first = lines.len().saturating_sub(SHOWN_LINES);
     let lines = lines.get(first..).unwrap_or_default();
     (!lines.is_empty()).then(|| format!("it wrote to standard error:\n{}", lines.join("\n")))
+}
+
+/// What kubectl says, without the time, the process and the line of its own code before it.
+fn without_klog(text: &str) -> &str {
+    match text.split_once("] \"command failed\" err=") {
+        Some((before, problem)) if !before.contains('\n') => {
+            problem.trim_matches(|c: char| c.is_whitespace() || "<>\"".contains(c))
+        }
+        _ => text,
+    }
 }
 
 fn engines() -> Vec<String> {

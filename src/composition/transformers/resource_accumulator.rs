@@ -8,11 +8,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::composition::chain::{Context, Kustomize};
-use crate::composition::consolidate::{Found, find};
+use crate::composition::consolidate::{Found, find, is_kustomization};
 use crate::composition::model;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::known::Known;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, Severity};
+use crate::files;
 use crate::source::{Place, Source};
 use crate::yaml::{Cursor, Data, Document, FieldPath, Scalar, Value};
 
@@ -60,11 +61,13 @@ impl<'d> Accumulation<'_, '_, 'd> {
 
     /// The resources of a file or directory. All errors are reported.
     fn path(&mut self, path: &str) -> Vec<Resource<'d>> {
-        let resolved = if path.contains("://") {
-            path.to_owned()
-        } else {
-            self.context.transformer.resolve(&self.field, path)
-        };
+        if path.is_empty() {
+            let wrong = self.error("an empty path");
+            let wrong = wrong.hint("name a file, or a directory");
+            self.context.diagnostics.push(wrong);
+            return Vec::new();
+        }
+        let resolved = self.context.transformer.resolve(&self.field, path);
         let found = find(self.context.files, &resolved);
         let Some(found) = self.take(found) else {
             return Vec::new();
@@ -115,19 +118,33 @@ impl<'d> Accumulation<'_, '_, 'd> {
         let Some(document) = self.parse(&source) else {
             return Vec::new();
         };
-        match document.roots().next().map(group_and_kind) {
-            Some((group, kind)) if group == model::GROUP && kind == "Composition" => {
-                self.context.build(path, &self.field).unwrap_or_default()
+        let kind = document.roots().next().and_then(built_kind);
+        match kind.as_deref() {
+            Some("Composition") => self.context.build(path, &self.field).unwrap_or_default(),
+            Some("Kustomization") => self.no_directory(path),
+            _ if is_kustomization(path) => self.no_directory(path),
+            _ => {
+                let resources = self.documents(document);
+                if resources.is_empty() && !self.context.diagnostics.has_errors() {
+                    let mut warning = self.error(format!("`{path}` holds no objects"));
+                    warning.severity = Severity::Warning;
+                    self.context.diagnostics.push(warning);
+                }
+                resources
             }
-            Some((group, kind)) if group == model::GROUP && kind == "Kustomization" => {
-                let wrong = self
-                    .error(format!("`{path}` is a Kustomization"))
-                    .hint("name the directory it is in");
-                self.context.diagnostics.push(wrong);
-                Vec::new()
-            }
-            _ => self.documents(document),
         }
+    }
+
+    /// The file of a Kustomization is named, and not its directory.
+    fn no_directory(&mut self, path: &str) -> Vec<Resource<'d>> {
+        let wrong = self
+            .error(format!("`{path}` is a Kustomization"))
+            .hint(format!(
+                "name the directory it is in: `{}`",
+                files::directory_of(path)
+            ));
+        self.context.diagnostics.push(wrong);
+        Vec::new()
     }
 
     fn stream(&mut self, source: &Arc<Source>) -> Vec<Resource<'d>> {
@@ -193,11 +210,12 @@ fn quote_annotations(resource: &mut Resource<'_>) {
     }
 }
 
-/// Group and kind of an object; group without version.
-fn group_and_kind(root: Cursor<'_>) -> (String, String) {
-    let text = |key| root.text_at([key]).unwrap_or_default().into_owned();
-    let api_version = text("apiVersion");
-    (model::split(&api_version).0.to_owned(), text("kind"))
+/// The kind of what is built and no resource itself: it is of our group, or names none.
+fn built_kind(root: Cursor<'_>) -> Option<String> {
+    let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
+    let is_ours = api_version.is_empty() || model::split(&api_version).0 == model::GROUP;
+    let kind = root.text_at(["kind"]).filter(|_| is_ours)?;
+    Some(kind.into_owned())
 }
 
 /// What an object lacks that each must have.

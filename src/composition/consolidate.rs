@@ -334,7 +334,7 @@ fn override_imported(
         }
         let mut imported = parts.iter_mut().flat_map(|part| &mut part.transformers);
         match imported.find(|transformer| transformer.id == change.id) {
-            Some(transformer) => apply(transformer, change),
+            Some(transformer) => apply(transformer, change, diagnostics),
             None => diagnostics.push(unmatched(change, parts, own, are_there_imports)),
         }
     }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use crate::composition::model::Declared;
 use crate::composition::transformer::{Layer, Transformer};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::suggest::closest;
 use crate::yaml::{Cursor, Data, FieldPath, Value};
 
 /// Lists whose items are told apart by a key: kind, the list, the key.
@@ -17,10 +19,15 @@ const IDENTITY: [&str; 4] = ["apiVersion", "kind", "metadata.name", "metadata.na
 
 /// Merges what `change` says into a transformer: mappings deeply, lists as a whole unless their
 /// items have a key, and null takes a field out.
-pub(super) fn apply(transformer: &mut Transformer, change: &Declared) {
+pub(super) fn apply(
+    transformer: &mut Transformer,
+    change: &Declared,
+    diagnostics: &mut Diagnostics,
+) {
     let mut merging = Merging {
         kind: &transformer.id.kind,
         layers: Vec::new(),
+        diagnostics,
     };
     let value = change.value.clone().without_origin();
     merging.mapping(
@@ -42,6 +49,7 @@ struct Merging<'m, 'd> {
     kind: &'m str,
     /// The parts that were put in, with their nodes.
     layers: Vec<(FieldPath, Cursor<'d>)>,
+    diagnostics: &'m mut Diagnostics,
 }
 
 impl<'d> Merging<'_, 'd> {
@@ -100,6 +108,20 @@ impl<'d> Merging<'_, 'd> {
         self.layers.push((path.clone(), node));
     }
 
+    /// A parameter that the Template does not have, of which only the value is said, is a slip.
+    fn warn_of_new(&mut self, base: &[Value<'_>], item: &Value<'_>, node: Cursor<'_>) {
+        let mut fields = item.entries().unwrap_or_default().iter();
+        let declares = fields.any(|(key, _)| !matches!(key.as_ref(), "name" | "value"));
+        let Some(name) = item.str_at(&["name"]).filter(|_| !declares) else {
+            return;
+        };
+        let known = base.iter().filter_map(|one| one.str_at(&["name"]));
+        let hint = closest(name, known).map(|known| format!("did you mean `{known}`?"));
+        let problem = format!("the imported Template has no parameter `{name}`: it is a new one");
+        let warning = Diagnostic::warning(problem).at(node.key_place());
+        self.diagnostics.push(warning.maybe_hint(hint));
+    }
+
     /// The key that tells the items of the list at `path` apart.
     fn item_key(&self, path: &FieldPath) -> Option<&'static str> {
         let is_here = |list: &[&str]| path.to_string() == list.join(".");
@@ -128,6 +150,9 @@ impl<'d> Merging<'_, 'd> {
                     self.mapping(old, item, node, &path);
                 }
             } else {
+                if path.to_string() == "parameters" {
+                    self.warn_of_new(base, &item, node);
+                }
                 self.layers.push((path.clone().index(base.len()), node));
                 base.push(item);
             }

@@ -240,6 +240,10 @@ fn internal(transformer: &Transformer) -> Result<Provider> {
         let kinds = BUILTINS.iter().flat_map(|builtin| builtin.kinds).copied();
         let hint = match closest(&id.kind, kinds) {
             Some(known) => format!("did you mean `{known}`?"),
+            None if id.kind == "Composition" => {
+                "as a transformer it needs its `apiVersion: kustomize.config.k8s.io/v1alpha1`"
+                    .to_owned()
+            }
             None => "a transformer of your own has an `apiVersion` with a group, and a `runtime`"
                 .to_owned(),
         };

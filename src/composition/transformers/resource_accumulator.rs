@@ -227,6 +227,22 @@ fn incomplete(object: &Value<'_>, node: Cursor<'_>) -> Option<(String, Place)> {
             node.place(),
         ));
     }
+    let texts: [&[&str]; 4] = [
+        &["apiVersion"],
+        &["kind"],
+        &["metadata", "name"],
+        &["metadata", "generateName"],
+    ];
+    for keys in texts {
+        let field = keys.iter().try_fold(node, |node, key| node.get(key));
+        let is_text = |field: &Cursor<'_>| field.is_null() || object.str_at(keys).is_some();
+        if let Some(field) = field.filter(|field| !is_text(field)) {
+            return Some((
+                format!("`{}` must be a text", keys.join(".")),
+                field.place(),
+            ));
+        }
+    }
     for key in ["apiVersion", "kind"] {
         if !is_there(&[key]) {
             return Some((format!("the object has no `{key}`"), node.key_place()));

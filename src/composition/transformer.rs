@@ -365,11 +365,13 @@ pub(super) fn in_words(message: &str, field: &FieldPath) -> (String, Option<Stri
         };
         let is_scalar = ["integer ", "floating point ", "boolean "];
         let hint = match (expected, found) {
-            ("a text", "a list" | "a mapping")
-                if matches!(last, "patch" | "patches" | "jsonOp") =>
-            {
+            ("a text", "a list" | "a mapping") if matches!(last, "patch" | "jsonOp") => {
                 Some(format!("a patch is a text: write `{last}: |` before it"))
             }
+            ("a text", "a list") if last == "patches" => Some(
+                "patches are one text: write `patches: |` before them; files go under `paths`"
+                    .to_owned(),
+            ),
             ("a text", found) if is_scalar.iter().any(|start| found.starts_with(start)) => {
                 Some("put it in quotes".to_owned())
             }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 
+use crate::composition::conflicts;
 use crate::composition::consolidate::{check_chain, consolidate, consolidate_node};
 use crate::composition::follow;
 use crate::composition::print::texts;
@@ -255,7 +256,11 @@ impl<'d> Surroundings<'_, 'd> {
         match Provider::of(transformer) {
             Ok(Provider::Builtin) => {
                 if let Some(builtin) = transformers::find(&transformer.id) {
+                    let before = conflicts::renames(resources);
                     (builtin.apply)(resources, &mut context);
+                    if conflicts::renames(resources) != before {
+                        conflicts::refuse(resources, &mut context);
+                    }
                 }
             }
             Ok(Provider::Composition) => nested(resources, &mut context),

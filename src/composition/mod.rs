@@ -9,6 +9,7 @@
 //! `docs/composition.md` says what is decided where the KEP is silent.
 
 pub mod chain;
+mod conflicts;
 pub mod consolidate;
 mod data;
 mod field_spec;

@@ -14,6 +14,7 @@ pub mod consolidate;
 mod data;
 mod field_spec;
 mod follow;
+mod heads;
 mod json_patch;
 mod merge;
 mod merge_keys;

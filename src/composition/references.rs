@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::composition::chain::Context;
-use crate::composition::field_spec::{self, FieldSpec, Made};
+use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{NAME_REFERENCES, Named};
 use crate::krm::Identity;
@@ -52,12 +52,11 @@ pub(super) fn follow(
                 referrer: &referrer,
                 link,
             };
-            let outcome = field_spec::descend(
-                &mut resource.value,
-                &link.keys,
-                Made::Nothing,
-                &mut |value| lookup.update(value),
-            );
+            let outcome = link
+                .from
+                .descend(&mut resource.value, Made::Nothing, &mut |value| {
+                    lookup.update(value)
+                });
             let outcome = outcome.map_err(|problem| format!("`{}`: {problem}", link.from.path));
             context.outcome(resource, outcome);
         }
@@ -78,7 +77,6 @@ pub(super) fn effective(mut identity: Identity) -> Identity {
 /// A field of objects of one kind, that names objects of another.
 struct Link<'t> {
     from: FieldSpec,
-    keys: Vec<String>,
     to: &'t Named,
 }
 
@@ -183,7 +181,6 @@ impl Targets {
         let links = table.iter().filter(is_there).flat_map(|to| {
             to.fields.iter().map(move |field| Link {
                 from: FieldSpec::from(field),
-                keys: field_spec::split_path(field.path),
                 to,
             })
         });

@@ -2,6 +2,7 @@
 """Writes the inputs that peers.sh measures on.
 
 usage: generate.py DIR [--objects N ...] [--parameters P ...] [--package N ...]
+       [--composition N ...]
 
   list-N.yaml      ResourceList of N commented Deployments of 68 lines; the functionConfig, a small
                    Template, comes last, where kpt puts it
@@ -9,10 +10,14 @@ usage: generate.py DIR [--objects N ...] [--parameters P ...] [--package N ...]
   proposal-N.yaml  the same in the dialect of the Kubernetes proposal
   many-P.yaml      Template of 1,000 Deployments, 8 references each, spread over P parameters
   package-N/       the N Deployments as one file, for kpt
+  composition-N/   a Composition of ten transformers over the N Deployments; base/ and what is beside
+                   it does the same with Kustomizations, for which base/expanded.yaml has to hold what
+                   the Templates make
   config.yaml      the small Template alone
 """
 
 import argparse
+import json
 import pathlib
 
 DEPLOYMENT = """\
@@ -130,6 +135,44 @@ objects:
           image: images.example.org/cache:1
 """
 
+SETTINGS = """\
+apiVersion: template.krm.dev/v1alpha1
+kind: Template
+metadata:
+  name: settings
+parameters:
+- name: LEVEL
+  value: info
+objects:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: shop-1-settings
+  data:
+    level: $(LEVEL)
+"""
+
+PATCH = """\
+- op: add
+  path: /spec/template/spec/terminationGracePeriodSeconds
+  value: 60
+"""
+# What the Composition does to the objects, each beside the fields of a Kustomization that does it; in
+# the order that kustomize keeps, so that one Kustomization can have them all.
+STEPS = [
+    ({"kind": "PatchTransformer", "target": {"kind": "Deployment"}, "patch": PATCH},
+     {"patches": [{"target": {"kind": "Deployment"}, "patch": PATCH}]}),
+    ({"kind": "NamespaceTransformer", "metadata": {"namespace": "shops"}}, {"namespace": "shops"}),
+    ({"kind": "PrefixTransformer", "prefix": "north-"}, {"namePrefix": "north-"}),
+    ({"kind": "LabelTransformer", "labels": {"season": "winter"}}, {"commonLabels": {"season": "winter"}}),
+    ({"kind": "AnnotationsTransformer", "annotations": {"example.com/owner": "retail"}},
+     {"commonAnnotations": {"example.com/owner": "retail"}}),
+    ({"kind": "ReplicaCountTransformer", "replica": {"name": "shop-1", "count": 9}},
+     {"replicas": [{"name": "shop-1", "count": 9}]}),
+    ({"kind": "ImageTagTransformer", "imageTag": {"name": "images.example.org/unit-1/shop", "newTag": "2"}},
+     {"images": [{"name": "images.example.org/unit-1/shop", "newTag": "2"}]}),
+]
+
 OPENSHIFT = ("template.openshift.io/v1", "${%s}", "${{%s}}")
 PROPOSAL = ("template.krm.dev/v1alpha1", "$(%s)", "$((%s))")
 
@@ -154,6 +197,29 @@ def package(n):
         lines = deployment(i).splitlines(keepends=True)
         # The path and the index belong to a ResourceList, not to a file.
         yield "---\n" + "".join(line[2:] for line in lines if "config.kubernetes.io" not in line)
+
+
+def composition(directory, n):
+    """Files in JSON where they are short, and the Templates as they are."""
+    write(directory / "base" / "shops.yaml", package(n))
+    templates = "".join("- " + indented(text)[2:] for text in (CONFIG, SETTINGS))
+    accumulator = {"kind": "ResourceAccumulator", "paths": ["base/shops.yaml"]}
+    lines = [f"- {json.dumps(step)}\n" for step in [accumulator, *(ours for ours, _ in STEPS)]]
+    lines.insert(1, templates)
+    write(directory / "composition.yaml", ["kind: Composition\ntransformers:\n", *lines])
+
+    def kustomization(name, *parts):
+        merged = {"sortOptions": {"order": "fifo"}}
+        for part in parts:
+            merged.update(part)
+        write(directory / name / "kustomization.yaml", [json.dumps(merged)])
+
+    kustomization("base", {"resources": ["shops.yaml", "expanded.yaml"]})
+    kustomization("at-once", {"resources": ["../base"]}, *(theirs for _, theirs in STEPS))
+    below = "base"
+    for number, (_, theirs) in enumerate(STEPS, 1):
+        kustomization(f"step-{number}", {"resources": [f"../{below}"]}, theirs)
+        below = f"step-{number}"
 
 
 def with_references(i, string, raw, count):
@@ -210,6 +276,7 @@ def main():
     parser.add_argument("--objects", type=int, nargs="*", default=[100, 1000, 10000])
     parser.add_argument("--parameters", type=int, nargs="*", default=[10, 100, 1000])
     parser.add_argument("--package", type=int, nargs="*", default=[])
+    parser.add_argument("--composition", type=int, nargs="*", default=[])
     arguments = parser.parse_args()
     for n in arguments.objects:
         objects(arguments.directory, n)
@@ -217,7 +284,10 @@ def main():
         write(arguments.directory / f"many-{count}.yaml", template(1000, PROPOSAL, count))
     for n in arguments.package:
         write(arguments.directory / f"package-{n}" / "shops.yaml", package(n))
+    for n in arguments.composition:
+        composition(arguments.directory / f"composition-{n}", n)
     write(arguments.directory / "config.yaml", [CONFIG])
+    write(arguments.directory / "settings.yaml", [SETTINGS])
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Runs whole processes side by side and prints ratios; docs/performance.md says what they mean.
 
-usage: peers.sh [BINARY] [--rounds R] [--large N] [--only PART ...]
+usage: peers.sh [BINARY] [--rounds R] [--large N] [--limit SECONDS] [--kubectl KUBECTL] [--only PART ...]
 
 BINARY is target/release/krm-template if none is given. The contestants of a part take turns
 (A B A B ...), so that a machine that is busy for a while is busy for all of them, if not to the
 same effect: measure on a quiet one. A ratio is the median of the ratios of one round each, and the
 range behind it holds the middle half of them. The load at the start is printed first.
 Peak memory is what `/usr/bin/time -v` says of one more run. A peer that is not there is named and
-left out; a program that fails is an error. Peers: cat, /bin/true, kpt, oc, ktmpl
-(`cargo install ktmpl`).
+left out; a program that fails is an error, and one that takes longer than the limit is not waited
+for. Peers: cat, /bin/true, kpt, kubectl, oc, ktmpl (`cargo install ktmpl`).
 """
 
 import argparse
@@ -35,6 +35,10 @@ class Missing(Exception):
     """A peer that is not there: the part is left out."""
 
 
+class Slow(Exception):
+    """A contestant that takes longer than the limit."""
+
+
 class Failed(Exception):
     """A contestant that does not do its work: nothing it was measured by would count."""
 
@@ -42,25 +46,30 @@ class Failed(Exception):
 class Contestant:
     """A program, what feeds it through a pipe, and how often one sample runs it."""
 
-    def __init__(self, name, argv, feed=None, times=1):
+    def __init__(self, name, argv, feed=None, times=1, limit=None):
         self.name, self.argv, self.feed, self.times = name, [str(a) for a in argv], feed, times
+        self.limit = limit
         if shutil.which(self.argv[0]) is None:
             raise Missing(f"{self.argv[0]} is not installed")
 
-    def run(self, argv=None):
+    def run(self, argv=None, output=subprocess.DEVNULL):
         """Runs it once, its output thrown away; returns what it said on stderr."""
         argv = argv or self.argv
         feeder = None
         if self.feed:
             feeder = subprocess.Popen(["cat", str(self.feed)], stdout=subprocess.PIPE)
-        done = subprocess.run(
-            argv,
-            stdin=feeder.stdout if feeder else subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                argv,
+                stdin=feeder.stdout if feeder else subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=self.limit,
+            )
+        except subprocess.TimeoutExpired:
+            raise Slow(f"{self.name} takes more than {self.limit:g} s") from None
         if feeder:
             feeder.stdout.close()
             feeder.wait()
@@ -144,10 +153,12 @@ def compare(contestants, rounds, input_size=None):
 class Parts:
     """What is measured: each method that is named in `ALL` prints one table."""
 
-    ALL = ["start", "items", "expand", "oc", "kpt", "ktmpl", "growth", "parameters"]
+    ALL = ["start", "items", "expand", "oc", "kpt", "ktmpl", "composition", "growth", "parameters"]
 
-    def __init__(self, binary, inputs, rounds, large):
-        self.binary, self.inputs, self.rounds, self.large = binary, inputs, rounds, large
+    def __init__(self, binary, inputs, arguments):
+        self.binary, self.inputs = binary, inputs
+        self.rounds, self.large = arguments.rounds, arguments.large
+        self.limit, self.kubectl = arguments.limit, arguments.kubectl
 
     def generate(self, *arguments):
         """Has only what is named written: generate.py writes nothing it is given no number of."""
@@ -224,6 +235,60 @@ class Parts:
         contestants = [self.process(path), Contestant("ktmpl", ["ktmpl", path])]
         compare(contestants, self.rounds, path.stat().st_size)
 
+    def composition(self):
+        """Composition of ten transformers over 1,000 and 10,000 Deployments, against kustomize"""
+        sizes = (1_000, 10_000)
+        ours = [self.composed(n) for n in sizes]
+        print("Growth:\n", flush=True)
+        compare(ours[::-1], self.rounds)
+        for n, one in zip(sizes, ours):
+            self.beside_kustomize(n, one)
+        for n, one in zip(sizes, ours):
+            print(f"Each transformer, {n:,} Deployments:\n")
+            print(one.run([*one.argv, "--stats"]))
+
+    def composed(self, n):
+        """The Composition, with what its Templates make for kustomize, which has none."""
+        self.generate("--objects", "--parameters", "--composition", n)
+        directory = self.inputs / f"composition-{n}"
+        with open(directory / "base" / "expanded.yaml", "w", encoding="utf-8") as file:
+            for template in ("config", "settings"):
+                file.write("---\n")
+                file.flush()
+                self.process(self.inputs / f"{template}.yaml").run(output=file)
+        return Contestant(f"krm-template, {n:,}", [self.binary, "build", directory])
+
+    def beside_kustomize(self, n, ours):
+        """Beside one Kustomization that does all of it, and beside one for each transformer."""
+        directory = self.inputs / f"composition-{n}"
+        last = max(directory.glob("step-*"), key=lambda path: int(path.name.split("-")[1]))
+        peers = [("a Kustomization for each", last), ("one Kustomization", directory / "at-once")]
+        for name, path in peers:
+            peer = Contestant(name, [self.kubectl, "kustomize", path], limit=self.limit)
+            print(f"{n:,} Deployments, {name}: ", end="", flush=True)
+            try:
+                print(f"{self.same(ours, peer)}\n", flush=True)
+                compare([peer, ours], max(3, self.rounds // 4))
+            except Slow:
+                seconds = statistics.median(race([ours], 3)[0])
+                print(f"not done in {self.limit:g} s, {self.limit / seconds:.0f} times what krm-template takes\n")
+
+    def same(self, *contestants):
+        """Whether they print the same objects."""
+        try:
+            import yaml
+        except ImportError:
+            return "not compared, for there is no PyYAML"
+        texts = [self.inputs / f"printed-{index}.yaml" for index in range(len(contestants))]
+        for one, path in zip(contestants, texts):
+            with open(path, "w", encoding="utf-8") as file:
+                one.run(output=file)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        printed = [list(yaml.load_all(path.read_text(), loader)) for path in texts]
+        if any(objects != printed[0] for objects in printed):
+            raise Failed("they print other objects")
+        return f"the same {len(printed[0]):,} objects"
+
     def growth(self):
         """Time and memory per item, from 100 items up"""
         sizes = [n for n in (100, 1_000, 10_000, 100_000) if n <= self.large]
@@ -271,6 +336,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--large", type=int, default=100_000, help="most items in `growth`")
     parser.add_argument("--only", nargs="+", choices=Parts.ALL, default=Parts.ALL)
+    parser.add_argument("--limit", type=float, default=300, help="seconds that kubectl gets")
+    parser.add_argument("--kubectl", default="kubectl")
     arguments = parser.parse_args()
     binary = arguments.binary.resolve()
     if not binary.exists():
@@ -278,7 +345,7 @@ def main():
     failures = 0
     print("load: {:.1f} {:.1f} {:.1f}, cores: {}\n".format(*os.getloadavg(), os.cpu_count()))
     with tempfile.TemporaryDirectory() as directory:
-        parts = Parts(binary, pathlib.Path(directory), arguments.rounds, arguments.large)
+        parts = Parts(binary, pathlib.Path(directory), arguments)
         for name in arguments.only:
             part = getattr(parts, name)
             print(f"### {part.__doc__}\n", flush=True)

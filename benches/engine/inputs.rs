@@ -69,6 +69,29 @@ spec:
           defaultMode: 0444
 "#;
 
+/// Transformers for the documents of `shops.yaml`.
+pub(crate) const COMPOSITION: &str = "\
+kind: Composition
+transformers:
+- kind: ResourceAccumulator
+  paths: [shops.yaml]
+- kind: NamespaceTransformer
+  metadata: {namespace: shops}
+- kind: PrefixTransformer
+  prefix: north-
+- kind: LabelTransformer
+  labels: {season: winter}
+- kind: ImageTagTransformer
+  imageTag: {name: images.example.org/shop, newTag: '2'}
+- kind: PatchTransformer
+  target: {kind: Deployment}
+  patch: |
+    spec:
+      template:
+        spec:
+          terminationGracePeriodSeconds: 60
+";
+
 /// How many parameters the references are spread over.
 const PARAMETERS: usize = 200;
 

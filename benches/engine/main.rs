@@ -15,7 +15,11 @@ use std::sync::Arc;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
+use krm_template::composition::chain::{self, FunctionOutput, Functions};
+use krm_template::composition::consolidate::consolidate;
+use krm_template::composition::{self, Documents, Transformer};
 use krm_template::diagnostic::Diagnostics;
+use krm_template::files::InMemory;
 use krm_template::function::Environment;
 use krm_template::source::Source;
 use krm_template::template::{self, Dialect, Format, Generation, Options, Template};
@@ -189,4 +193,44 @@ fn run(source: &Arc<Source>) -> usize {
     assert!(!output.diagnostics.has_errors(), "the function fails");
     let list = output.list.expect("the input is a ResourceList");
     list.pieces().map(str::len).sum()
+}
+
+/// A Composition of built-in transformers, from files to text.
+#[divan::bench(args = SIZES)]
+fn build(bencher: Bencher<'_, '_>, n: usize) {
+    let source = source(inputs::documents(n));
+    let file = |name: &str, text: &str| (name.to_owned(), text.as_bytes().to_vec());
+    let files = InMemory::new([
+        file("composition.yaml", inputs::COMPOSITION),
+        file("shops.yaml", source.text()),
+    ]);
+    bench(bencher, &source, |_| {
+        let mut diagnostics = Diagnostics::new();
+        let list = consolidate(&files, ".", &mut diagnostics);
+        let documents = Documents::default();
+        let (resources, _) = chain::run(
+            &list,
+            Vec::new(),
+            &files,
+            &NoFunctions,
+            &documents,
+            &mut diagnostics,
+        );
+        composition::print(&resources, composition::Format::Yaml, &mut diagnostics)
+            .filter(|_| !diagnostics.has_errors())
+            .expect("the Composition can be built")
+            .len()
+    });
+}
+
+/// All transformers of the Composition are built in.
+struct NoFunctions;
+
+impl Functions for NoFunctions {
+    fn run(&self, _: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+        FunctionOutput {
+            list: None,
+            diagnostics: Diagnostics::new(),
+        }
+    }
 }

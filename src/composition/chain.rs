@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 
+use crate::composition::conflicts;
 use crate::composition::consolidate::{check_chain, consolidate, consolidate_node};
 use crate::composition::follow;
+use crate::composition::heads;
 use crate::composition::print::texts;
 use crate::composition::provider::Provider;
 use crate::composition::resource::{Documents, Resource};
@@ -20,6 +22,8 @@ use crate::yaml::{Cursor, Document, FieldPath, NodeId, Position};
 
 /// Where functions find the number of an item, as with kustomize and kpt.
 const ID: &str = "internal.config.kubernetes.io/id";
+/// How functions get resources.
+const ITEM: Position = Position::Item { column: 0 };
 
 /// Runs what is not built in.
 pub trait Functions {
@@ -256,13 +260,21 @@ impl<'d> Surroundings<'_, 'd> {
         match Provider::of(transformer) {
             Ok(Provider::Builtin) => {
                 if let Some(builtin) = transformers::find(&transformer.id) {
+                    let before = conflicts::renames(resources);
                     (builtin.apply)(resources, &mut context);
+                    if conflicts::renames(resources) != before {
+                        conflicts::refuse(resources, &mut context);
+                    }
                 }
             }
             Ok(Provider::Composition) => nested(resources, &mut context),
             Ok(Provider::Starlark) => diagnostics.push(no_starlark(transformer)),
             // It gives objects no other names.
-            Ok(Provider::Own) => call(resources, None, &mut context),
+            Ok(Provider::Own) => {
+                if !adds(resources, &mut context) {
+                    call(resources, None, &mut context);
+                }
+            }
             Ok(Provider::Container(_) | Provider::Exec(_)) => {
                 call(resources, Some(ID), &mut context);
             }
@@ -327,38 +339,53 @@ fn transformers_of(
     })
 }
 
+/// Runs one of our own functions on the resources in short, which does if all that it does is to
+/// add others behind them. Tells whether it did; if not, nothing has happened.
+fn adds<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) -> bool {
+    if resources.is_empty() {
+        return false;
+    }
+    let mut diagnostics = Diagnostics::new();
+    let mut inner = Context {
+        diagnostics: &mut diagnostics,
+        ..*context
+    };
+    let list = list_for(heads::texts(resources), &mut inner);
+    let kept = list.as_ref().map_or(0, |list| list.items);
+    let Some((input, output)) = run_function(list, &mut inner) else {
+        return false;
+    };
+    let before = input.text().get(..kept);
+    let after = output.document().source().text().get(..kept);
+    if before.is_none() || before != after {
+        return false;
+    }
+    let items = output.get("items");
+    let new = items.iter().flat_map(|items| items.children());
+    let new = new.skip(resources.len());
+    let new: Vec<Resource<'d>> = new
+        .filter_map(|item| Resource::read(item, inner.documents, inner.diagnostics))
+        .collect();
+    if diagnostics.has_errors() {
+        return false;
+    }
+    context.diagnostics.append(diagnostics);
+    resources.extend(new);
+    true
+}
+
 /// Passes the resources through a function, as a ResourceList; numbered in the annotation `id`.
 fn call<'d>(
     resources: &mut Vec<Resource<'d>>,
     id: Option<&'static str>,
     context: &mut Context<'_, 'd>,
 ) {
-    let transformer = context.transformer;
-    let list = match id {
-        Some(id) => list_for(&follow::numbered(resources, id), context),
-        None => list_for(resources, context),
+    let texts = match id {
+        Some(id) => texts(&follow::numbered(resources, id), ITEM),
+        None => texts(resources, ITEM),
     };
-    let Some(list) = list else { return };
-    let source = Source::new(format!("input of {}", transformer.id), list);
-    let output = context.functions.run(transformer, &source);
-    let said = transformer.placed(&output.diagnostics, &source);
-    context.diagnostics.append(said);
-    let Some(list) = output.list else { return };
-    if context.diagnostics.has_errors() {
-        return;
-    }
-    let name = format!("output of {}", transformer.id);
-    let read = Document::parse(&Source::new(name, list));
-    let Some(document) = context.diagnostics.take(read) else {
-        return;
-    };
-    let document = context.documents.keep(document);
-    let Some(root) = document.roots().next().filter(|root| is_list(*root)) else {
-        let wrong = transformer.error(
-            &FieldPath::root(),
-            "the function wrote no ResourceList to its standard output",
-        );
-        context.diagnostics.push(wrong);
+    let list = list_for(texts, context);
+    let Some((_, root)) = run_function(list, context) else {
         return;
     };
     let items = root.get("items");
@@ -390,30 +417,65 @@ fn warn_of_doubles(back: &[Resource<'_>], context: &mut Context<'_, '_>) {
     }
 }
 
+/// What the function made of a ResourceList, beside the list.
+fn run_function<'d>(
+    list: Option<List>,
+    context: &mut Context<'_, 'd>,
+) -> Option<(Arc<Source>, Cursor<'d>)> {
+    let transformer = context.transformer;
+    let list = list?.text;
+    let source = Source::new(format!("input of {}", transformer.id), list);
+    let output = context.functions.run(transformer, &source);
+    let said = transformer.placed(&output.diagnostics, &source);
+    context.diagnostics.append(said);
+    let list = output.list.filter(|_| !context.diagnostics.has_errors())?;
+    let name = format!("output of {}", transformer.id);
+    let read = Document::parse(&Source::new(name, list));
+    let document = context.diagnostics.take(read)?;
+    let document = context.documents.keep(document);
+    let root = document.roots().next().filter(|root| is_list(*root));
+    if root.is_none() {
+        let wrong = transformer.error(
+            &FieldPath::root(),
+            "the function wrote no ResourceList to its standard output",
+        );
+        context.diagnostics.push(wrong);
+    }
+    Some((source, root?))
+}
+
 fn is_list(root: Cursor<'_>) -> bool {
     root.text_at(["kind"]).as_deref() == Some("ResourceList")
 }
 
 /// The ResourceList that a function reads.
-fn list_for(resources: &[Resource<'_>], context: &mut Context<'_, '_>) -> Option<String> {
+struct List {
+    text: String,
+    /// Where its items end.
+    items: usize,
+}
+
+/// The ResourceList of these items.
+fn list_for(texts: Vec<Result<String>>, context: &mut Context<'_, '_>) -> Option<List> {
     let mut list = String::from("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n");
-    list.push_str(if resources.is_empty() {
+    list.push_str(if texts.is_empty() {
         "items: []\n"
     } else {
         "items:\n"
     });
     let mut is_whole = true;
-    for text in texts(resources, Position::Item { column: 0 }) {
+    for text in texts {
         match context.diagnostics.take(text) {
             Some(text) => list.push_str(&text),
             None => is_whole = false,
         }
     }
+    let items = list.len();
     // The text of an item, without its dash, is that of an entry.
     let config = context.transformer.function_config();
     let config = context.diagnostics.take(config)?;
     let config = config.strip_prefix("- ").unwrap_or(&config);
     list.push_str("functionConfig:\n  ");
     list.push_str(config);
-    is_whole.then_some(list)
+    is_whole.then_some(List { text: list, items })
 }

@@ -46,12 +46,15 @@ pub(super) enum Made {
 impl FieldSpec {
     /// Whether it is for objects like this.
     pub(super) fn is_for(&self, object: &Value<'_>) -> bool {
-        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-        let version = api_version.rsplit('/').next().unwrap_or_default();
+        let text = |key| object.str_at(&[key]).unwrap_or_default();
         let fits = |own: &str, found: &str| own.is_empty() || own == found;
-        fits(&self.group, group(api_version))
-            && fits(&self.version, version)
-            && fits(&self.kind, object.str_at(&["kind"]).unwrap_or_default())
+        // Most fields are of another kind.
+        if !fits(&self.kind, text("kind")) {
+            return false;
+        }
+        let api_version = text("apiVersion");
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        fits(&self.group, group(api_version)) && fits(&self.version, version)
     }
 
     /// Calls `set` with each value that the path leads to.
@@ -64,10 +67,19 @@ impl FieldSpec {
         made: Made,
         set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let keys = split_path(&self.path);
         let made = if self.create { made } else { Made::Nothing };
-        descend(object, &keys, made, set)
+        self.descend(object, made, set)
             .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
+    }
+
+    /// Calls `set` with each value that the path leads to, and makes what is missing.
+    pub(super) fn descend<'s>(
+        &self,
+        object: &mut Value<'s>,
+        made: Made,
+        set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        descend(object, Some(self.path.trim_start_matches('/')), made, set)
     }
 }
 
@@ -89,39 +101,39 @@ pub(super) fn with_slashes(path: &str) -> Option<String> {
     (has_dots && !path.contains('/')).then(|| path.replace('.', "/"))
 }
 
-/// The keys of a path with slashes, of which `\/` is none.
-pub(super) fn split_path(path: &str) -> Vec<String> {
-    let mut keys = vec![String::new()];
-    let mut rest = path.trim_start_matches('/').chars().peekable();
-    while let Some(next) = rest.next() {
-        match (next, keys.last_mut()) {
-            ('\\', Some(key)) if rest.peek() == Some(&'/') => key.extend(rest.next()),
-            ('/', _) => keys.push(String::new()),
-            (next, Some(key)) => key.push(next),
-            (_, None) => {}
-        }
-    }
-    keys
+/// The first key of a path with slashes, of which `\\/` is none, and the path behind it.
+fn first_key(path: &str) -> (Cow<'_, str>, Option<&str>) {
+    let Some((key, rest)) = path.split_once('/') else {
+        return (Cow::Borrowed(path), None);
+    };
+    let Some(key) = key.strip_suffix('\\') else {
+        return (Cow::Borrowed(key), Some(rest));
+    };
+    let (more, rest) = first_key(rest);
+    (Cow::Owned(format!("{key}/{more}")), rest)
 }
 
-/// Calls `set` with each value that the keys lead to.
-pub(super) fn descend<'s>(
+/// Calls `set` with each value that a path leads to; none leads to the value itself.
+fn descend<'s>(
     value: &mut Value<'s>,
-    keys: &[String],
+    path: Option<&str>,
     made: Made,
     set: &mut dyn FnMut(&mut Value<'s>) -> Result<(), String>,
 ) -> Result<(), String> {
-    let Some((key, rest)) = keys.split_first() else {
+    let Some(way) = path else {
         return set(value);
     };
-    match &mut value.data {
-        Data::Sequence(items) => items
+    if let Data::Sequence(items) = &mut value.data {
+        return items
             .iter_mut()
-            .try_for_each(|item| descend(item, keys, made, set)),
+            .try_for_each(|item| descend(item, path, made, set));
+    }
+    let (key, rest) = first_key(way);
+    match &mut value.data {
         Data::Mapping(entries) => {
             let (key, is_list) = match key.strip_suffix("[]") {
                 Some(key) => (key, true),
-                None => (key.as_str(), false),
+                None => (key.as_ref(), false),
             };
             if key.is_empty() {
                 return Err("it has an empty key".to_owned());
@@ -134,15 +146,15 @@ pub(super) fn descend<'s>(
                 return Ok(());
             };
             if field.is_null() {
-                match (rest.is_empty(), made) {
+                match (rest, made) {
                     _ if !creates => return Ok(()),
-                    (true, Made::Scalar) => {}
+                    (None, Made::Scalar) => {}
                     _ => field.data = Data::Mapping(Vec::new()),
                 }
             }
             descend(field, rest, made, set)
         }
-        Data::Scalar(Scalar::Null) => Ok(()),
+        Data::Scalar(Scalar::Null) | Data::Sequence(_) => Ok(()),
         Data::Scalar(_) => Err(format!("`{key}` is looked for in a scalar")),
     }
 }

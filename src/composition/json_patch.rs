@@ -262,16 +262,17 @@ impl Pointer {
             let what = name_of(&value.data);
             let inner = match &mut value.data {
                 Data::Mapping(entries) => {
-                    let known: Vec<String> = entries
-                        .iter()
-                        .map(|(key, _)| key.clone().into_owned())
-                        .collect();
-                    let found = entries.iter_mut().find(|(key, _)| key == token);
-                    let close = closest(token, known.iter().map(String::as_str));
-                    found.map(|(_, value)| value).ok_or_else(|| match close {
-                        Some(close) => format!("there is no `{token}`, only `{close}`"),
-                        None => format!("there is no `{token}`"),
-                    })
+                    let at = entries.iter().position(|(key, _)| key == token);
+                    let at = at.ok_or_else(|| {
+                        match closest(token, entries.iter().map(|(key, _)| key.as_ref())) {
+                            Some(close) => format!("there is no `{token}`, only `{close}`"),
+                            None => format!("there is no `{token}`"),
+                        }
+                    })?;
+                    let found = entries.get_mut(at);
+                    found
+                        .map(|(_, value)| value)
+                        .ok_or_else(|| format!("there is no `{token}`"))
                 }
                 Data::Sequence(items) => index(token, items.len(), items.len()).and_then(|at| {
                     let length = items.len();

@@ -9,10 +9,12 @@
 //! `docs/composition.md` says what is decided where the KEP is silent.
 
 pub mod chain;
+mod conflicts;
 pub mod consolidate;
 mod data;
 mod field_spec;
 mod follow;
+mod heads;
 mod json_patch;
 mod merge;
 mod merge_keys;

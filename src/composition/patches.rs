@@ -14,7 +14,7 @@ use crate::composition::resource::Resource;
 use crate::composition::selector::{Matcher, Selector, effective_namespace, version};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::krm::Identity;
-use crate::source::{Place, Source};
+use crate::source::Place;
 use crate::suggest::closest;
 use crate::yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value};
 
@@ -58,7 +58,7 @@ impl PatchText {
         field: FieldPath,
         context: &mut Context<'_, '_>,
     ) -> Option<Self> {
-        let source = Source::new(format!("{}, `{field}`", context.transformer.id), text);
+        let source = context.transformer.source_of(&field, text);
         Self::read(Document::parse(&source), field, context)
     }
 
@@ -69,14 +69,8 @@ impl PatchText {
     ) -> Option<Self> {
         match document {
             Ok(document) => Some(Self { document, field }),
-            Err(mut error) => {
-                let place = context.transformer.place_of(&field);
-                match (&error.place, place) {
-                    (None, place) => error.place = place,
-                    (Some(_), Some(place)) => error = error.related(place, "this patch").into(),
-                    (Some(_), None) => {}
-                }
-                context.diagnostics.push(*error);
+            Err(error) => {
+                context.diagnostics.push(placed(*error, &field, context));
                 None
             }
         }
@@ -181,14 +175,24 @@ impl PatchText {
         problem: impl std::fmt::Display,
     ) -> Diagnostic {
         let mut error = context.transformer.error(&self.field, problem);
-        if let Some(place) = place {
-            let configured = error.place.replace(place);
-            if let Some(configured) = configured {
-                error = error.related(configured, "this patch");
-            }
-        }
-        error
+        error.place = place;
+        placed(error, &self.field, context)
     }
+}
+
+/// What is wrong with the patch that a field holds or names, at its place in the file that holds it.
+fn placed(mut error: Diagnostic, field: &FieldPath, context: &Context<'_, '_>) -> Diagnostic {
+    let transformer = context.transformer;
+    let written = error.place.as_ref();
+    let written = written.and_then(|place| transformer.place_in_text(field, place));
+    match (written, transformer.place_of(field)) {
+        (Some(written), _) => error.place = Some(written),
+        (None, Some(configured)) if error.place.is_some() => {
+            error = error.related(configured, "this patch");
+        }
+        (None, configured) => error.place = error.place.or(configured),
+    }
+    error
 }
 
 /// A field of a field.

@@ -49,9 +49,16 @@ pub fn print(
 
 /// The text of each resource.
 pub(super) fn texts(resources: &[Resource<'_>], position: Position) -> Vec<Result<String>> {
+    text_of_each(resources, |resource| resource.text(position))
+}
+
+/// What `text` makes of each resource.
+pub(super) fn text_of_each<'d>(
+    resources: &[Resource<'d>],
+    text: impl Fn(&Resource<'d>) -> Result<String> + Sync,
+) -> Vec<Result<String>> {
     let parts = threads::in_chunks(resources, RESOURCES_A_THREAD, |chunk| {
-        let texts = chunk.iter().map(|resource| resource.text(position));
-        texts.collect::<Vec<_>>()
+        chunk.iter().map(&text).collect::<Vec<_>>()
     });
     parts.into_iter().flatten().collect()
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::composition::chain::Context;
-use crate::composition::field_spec::{self, FieldSpec, Made};
+use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{NAME_REFERENCES, Named};
 use crate::krm::Identity;
@@ -52,12 +52,11 @@ pub(super) fn follow(
                 referrer: &referrer,
                 link,
             };
-            let outcome = field_spec::descend(
-                &mut resource.value,
-                &link.keys,
-                Made::Nothing,
-                &mut |value| lookup.update(value),
-            );
+            let outcome = link
+                .from
+                .descend(&mut resource.value, Made::Nothing, &mut |value| {
+                    lookup.update(value)
+                });
             let outcome = outcome.map_err(|problem| format!("`{}`: {problem}", link.from.path));
             context.outcome(resource, outcome);
         }
@@ -78,7 +77,6 @@ pub(super) fn effective(mut identity: Identity) -> Identity {
 /// A field of objects of one kind, that names objects of another.
 struct Link<'t> {
     from: FieldSpec,
-    keys: Vec<String>,
     to: &'t Named,
 }
 
@@ -90,8 +88,11 @@ struct Target {
     is_global: bool,
     /// The namespace it was in at first; `default` where none was named.
     first_namespace: String,
-    /// What it was known by.
+    /// What it was known by; what it is known by, if that is so from the beginning.
     previous: Vec<Identity>,
+    /// Whether there is something to follow. One that is as it was is meant by its name, and not
+    /// another that had it.
+    is_renamed: bool,
     prefixes: Vec<String>,
     suffixes: Vec<String>,
 }
@@ -109,7 +110,11 @@ impl Target {
                 .to_owned(),
             is_global: !is_namespaced(&now.group, &now.kind),
             first_namespace: effective(first).namespace,
-            previous: resource.previous.clone(),
+            previous: match resource.previous.as_slice() {
+                [] => vec![now.clone()],
+                previous => previous.to_vec(),
+            },
+            is_renamed: !resource.previous.is_empty(),
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
             now,
@@ -156,9 +161,6 @@ impl Targets {
             if !target.is_global {
                 moves.insert((target.first_namespace.clone(), target.now.namespace.clone()));
             }
-            if target.previous.is_empty() {
-                continue;
-            }
             for one in &target.previous {
                 let indexes = by_name.entry(one.name.clone()).or_default();
                 if indexes.last() != Some(&all.len()) {
@@ -178,12 +180,11 @@ impl Targets {
     fn links<'t>(&self, table: &'t [Named]) -> Vec<Link<'t>> {
         let is_there = |to: &&Named| {
             let mut targets = self.all.iter();
-            targets.any(|target| target.was(to.group, to.version, to.kind))
+            targets.any(|target| target.is_renamed && target.was(to.group, to.version, to.kind))
         };
         let links = table.iter().filter(is_there).flat_map(|to| {
             to.fields.iter().map(move |field| Link {
                 from: FieldSpec::from(field),
-                keys: field_spec::split_path(field.path),
                 to,
             })
         });
@@ -348,11 +349,17 @@ impl Lookup<'_> {
                 found.retain(|target| target.was_called(name, namespace));
             }
         }
+        // One of another namespace is another object, whatever its name.
+        let renamed = found.iter().filter(|target| target.is_renamed);
+        let namespaces: Vec<&str> = renamed.map(|one| one.first_namespace.as_str()).collect();
+        let is_rival = |target: &Target| namespaces.contains(&target.first_namespace.as_str());
+        found.retain(|target| target.is_renamed || is_rival(target));
         for or_not_at_all in [true, false] {
             if found.len() > 1 {
                 found.retain(|target| self.referrer.is_named_alike(target, or_not_at_all));
             }
         }
+        found.retain(|target| target.is_renamed);
         match found.as_slice() {
             [] => Ok(None),
             [first, rest @ ..] => {

@@ -159,6 +159,29 @@ impl Transformer {
         self.place()
     }
 
+    /// The text that a field holds, to be read by itself.
+    pub(super) fn source_of(&self, field: &FieldPath, text: &str) -> Arc<Source> {
+        Source::new(format!("{}, `{field}`", self.id), text)
+    }
+
+    /// A place in the [text of a field](Self::source_of) as one in the file that holds it; nothing
+    /// if it stands there otherwise than it reads.
+    pub(super) fn place_in_text(&self, field: &FieldPath, place: &Place) -> Option<Place> {
+        if place.source.name() != format!("{}, `{field}`", self.id) {
+            return None;
+        }
+        let (_, node) = self.written(field)?;
+        let (raw, text) = (node.raw(), place.source.text());
+        let start = node.place().range.start + in_raw(raw, text, place.range.start)?;
+        let end =
+            in_raw(raw, text, place.range.end).map_or(start, |end| node.place().range.start + end);
+        let source = Arc::clone(node.document().source());
+        Some(Place {
+            source,
+            range: start..end.max(start),
+        })
+    }
+
     /// Which file the value of a field was written in; nothing if it was filled in.
     #[must_use]
     pub fn file_of(&self, field: &FieldPath) -> Option<&str> {
@@ -307,6 +330,30 @@ pub(super) fn read_strictly<T: DeserializeOwned>(
     })
 }
 
+/// Where in the text of a scalar a place is that is known in what it reads as: in a literal block
+/// by its lines, otherwise on one line without escapes.
+fn in_raw(raw: &str, text: &str, at: usize) -> Option<usize> {
+    if !raw.starts_with('|') {
+        let is_line = !text.contains('\n') && !raw.contains('\n');
+        return raw.find(text).filter(|_| is_line).map(|start| start + at);
+    }
+    let before = text.get(..at)?;
+    let line_start = before.rfind('\n').map_or(0, |line_break| line_break + 1);
+    let line = text.get(line_start..)?.split('\n').next()?;
+    let number = before.matches('\n').count();
+    let mut start = 0;
+    // The first line is the header.
+    let mut lines = raw.split_inclusive('\n').map(|line| {
+        start += line.len();
+        (start - line.len(), line.trim_end_matches(['\r', '\n']))
+    });
+    let Some((start, raw_line)) = lines.nth(number + 1) else {
+        return (at == text.len()).then(|| raw.trim_end().len());
+    };
+    let indentation = raw_line.strip_suffix(line)?.len();
+    Some(start + indentation + (at - line_start))
+}
+
 /// What serde says, in the words of all other messages, and what was probably meant.
 pub(super) fn in_words(message: &str, field: &FieldPath) -> (String, Option<String>) {
     let last = match field.split_last() {
@@ -391,4 +438,31 @@ fn field_path(start: &FieldPath, path: &serde_path_to_error::Path) -> FieldPath 
             Segment::Map { key } => path.key(key.as_str()),
             Segment::Enum { .. } | Segment::Unknown => path,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_raw;
+
+    #[test]
+    fn places_in_a_text_are_found_where_it_is_written() {
+        let block = "|2-\n\n    a: b\r\n   c: ü\n\n";
+        let text = "\n  a: b\n c: ü";
+        for (start, letter) in text
+            .char_indices()
+            .filter(|(_, letter)| letter.is_alphabetic())
+        {
+            let found = in_raw(block, text, start).unwrap();
+            assert!(block.get(found..).unwrap().starts_with(letter), "{letter}");
+        }
+        assert_eq!(
+            in_raw(block, text, text.len()),
+            Some(block.trim_end().len())
+        );
+        assert_eq!(in_raw("'a b'", "a b", 2), Some(3));
+        // Escapes, folded lines and lines that are joined are not counted through.
+        assert_eq!(in_raw("'a''b'", "a'b", 2), None);
+        assert_eq!(in_raw(">\n  a\n  b\n", "a b\n", 2), None);
+        assert_eq!(in_raw("a\n  b", "a b", 2), None);
+    }
 }

@@ -156,5 +156,7 @@ fn make(
         OutputFormat::ResourceList => Format::ResourceList,
     };
     let pieces = composition::print(&resources, format, diagnostics)?;
+    // The program is done: to take all of them apart would be a walk for nothing.
+    std::mem::forget(resources);
     Some((pieces, stats))
 }

@@ -423,6 +423,34 @@ fn moving_refuses_two_objects_that_become_one() {
 }
 
 #[test]
+fn renaming_refuses_two_objects_that_become_one() {
+    check(
+        &[
+            "kind: PatchTransformer\ntarget: {kind: Secret}\npatch: |\n  \
+           - {op: replace, path: /metadata/name, value: b}\n",
+        ],
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\
+         apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n",
+        &expect!["PatchTransformer : two objects become Secret b"],
+    );
+    // What was one already, as in a package of several stages, is none of our business.
+    check(
+        &["kind: PrefixTransformer\nprefix: p-\n"],
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n---\n\
+         apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n",
+        &expect![[r#"
+            apiVersion: v1
+            kind: Secret
+            metadata: {name: p-a}
+            ---
+            apiVersion: v1
+            kind: Secret
+            metadata: {name: p-a}
+        "#]],
+    );
+}
+
+#[test]
 fn a_name_that_may_mean_two_objects_is_refused() {
     let generator = |namespace: &str| {
         format!(

@@ -457,28 +457,28 @@ fn says_where_a_merge_patch_is_wrong() {
     check_error(
         &merge("spec: []"),
         &expect![[r#"
-        PatchTransformer x, `patch`:4:7: [spec] PatchTransformer x: expected a mapping, as in the object, found a list
-          hint: to change the type of a field, take it out with `null` in a patch before
-    "#]],
+            config.yaml:8:9: [spec] PatchTransformer x: expected a mapping, as in the object, found a list
+              hint: to change the type of a field, take it out with `null` in a patch before
+        "#]],
     );
     check_error(
         &merge("spec: {$patch: remove}"),
         &expect![[r#"
-        PatchTransformer x, `patch`:4:16: [spec.$patch] PatchTransformer x: `$patch` cannot be `remove`
-          hint: it is `merge`, `replace` or `delete`
-    "#]],
+            config.yaml:8:18: [spec.$patch] PatchTransformer x: `$patch` cannot be `remove`
+              hint: it is `merge`, `replace` or `delete`
+        "#]],
     );
     check_error(
         &merge("spec: {template: {spec: {containers: [{image: a}]}}}"),
         &expect![[r#"
-            PatchTransformer x, `patch`:4:39: [spec.template.spec.containers[0]] PatchTransformer x: this item has no `name`
+            config.yaml:8:41: [spec.template.spec.containers[0]] PatchTransformer x: this item has no `name`
               hint: items of this list are merged by `name`: it says which one is meant
         "#]],
     );
     check_error(
         &merge("x: [").replace("x:", "spec:"),
         &expect![[r#"
-            PatchTransformer x, `patch`:4:7: [] not valid YAML: unclosed bracket '['
+            config.yaml:8:9: [] not valid YAML: unclosed bracket '['
               hint: each `[` needs its `]`, each `{` its `}`; text that begins with one needs quotes
         "#]],
     );
@@ -486,17 +486,17 @@ fn says_where_a_merge_patch_is_wrong() {
     check_error(
         named,
         &expect![[r#"
-        PatchTransformer x, `patch`:1:58: [patch] PatchTransformer x: there is no `Deployment.apps wep`, which the patch is for
-          hint: did you mean `Deployment.apps web`?
-    "#]],
+            config.yaml:4:66: [patch] PatchTransformer x: there is no `Deployment.apps wep`, which the patch is for
+              hint: did you mean `Deployment.apps web`?
+        "#]],
     );
     let version = named.replace("v1", "v1beta1").replace("wep", "web");
     check_error(
         &version,
         &expect![[r#"
-        PatchTransformer x, `patch`:1:63: [patch] PatchTransformer x: there is no `Deployment.apps web`, which the patch is for
-          hint: its apiVersion is `apps/v1`, not `apps/v1beta1`
-    "#]],
+            config.yaml:4:71: [patch] PatchTransformer x: there is no `Deployment.apps web`, which the patch is for
+              hint: its apiVersion is `apps/v1`, not `apps/v1beta1`
+        "#]],
     );
     check_error(
         "path: missing.yaml\n",
@@ -516,21 +516,21 @@ fn says_where_a_json_patch_is_wrong() {
     check_error(
         &of("web", "{op: remove, path: /spec/x}"),
         &expect![[r#"
-            PatchTransformer x, `patch`:4:22: [patch] PatchTransformer x: `/spec/x`: there is nothing to remove
+            config.yaml:9:24: [patch] PatchTransformer x: `/spec/x`: there is nothing to remove
         "#]],
     );
     check_error(
         &of("web", "{op: delete, path: /spec/x}"),
         &expect![[r#"
-        PatchTransformer x, `patch`:4:8: [patch] PatchTransformer x: `delete` is no operation of a JSON patch
-          hint: it is one of `add`, `copy`, `move`, `remove`, `replace`, `test`
-    "#]],
+            config.yaml:9:10: [patch] PatchTransformer x: `delete` is no operation of a JSON patch
+              hint: it is one of `add`, `copy`, `move`, `remove`, `replace`, `test`
+        "#]],
     );
     check_error(
         &of("web", "{op: add, path: /spce/x, value: 1}"),
         &expect![[r#"
-        PatchTransformer x, `patch`:4:19: [patch] PatchTransformer x: `/spce/x`: there is no `spce`, only `spec`
-    "#]],
+            config.yaml:9:21: [patch] PatchTransformer x: `/spce/x`: there is no `spce`, only `spec`
+        "#]],
     );
     check_error(
         &of("'('", "{op: remove, path: /spec}"),

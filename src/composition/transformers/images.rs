@@ -45,12 +45,8 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
     else {
         return;
     };
-    let pattern = format!(
-        "^(?:{})(:[a-zA-Z0-9_.{{}}-]*)?(@[a-zA-Z][a-zA-Z0-9]*:[a-zA-Z0-9_.{{}}-]*)?$",
-        image_tag.name
-    );
-    let pattern = match Regex::new(&pattern) {
-        Ok(pattern) => pattern,
+    let names = match Names::of(&image_tag.name) {
+        Ok(names) => names,
         Err(error) => {
             let field = FieldPath::root().key("imageTag").key("name");
             let problem = format!("`{}` is no regular expression: {error}", image_tag.name);
@@ -59,7 +55,7 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
             return;
         }
     };
-    let change = Change { image_tag, pattern };
+    let change = Change { image_tag, names };
     let fields = fields_or(field_specs, defaults::IMAGES);
     for resource in resources {
         if resource.value.str_at(&["kind"]) == Some("CustomResourceDefinition") {
@@ -80,7 +76,62 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
 
 struct Change {
     image_tag: ImageTag,
-    pattern: Regex,
+    names: Names,
+}
+
+/// Which images are meant: a regular expression for the whole name.
+enum Names {
+    /// Without anything special but dots, as nearly all are: looked for in a fraction of the time.
+    Plain(String),
+    Pattern(Regex),
+}
+
+impl Names {
+    fn of(pattern: &str) -> Result<Self, regex_lite::Error> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "./_-:".contains(c);
+        if pattern.chars().all(is_plain) {
+            return Ok(Self::Plain(pattern.to_owned()));
+        }
+        let whole = format!(
+            "^(?:{pattern})(:[a-zA-Z0-9_.{{}}-]*)?(@[a-zA-Z][a-zA-Z0-9]*:[a-zA-Z0-9_.{{}}-]*)?$"
+        );
+        Regex::new(&whole).map(Self::Pattern)
+    }
+
+    fn contain(&self, image: &str) -> bool {
+        match self {
+            Self::Plain(name) => {
+                let mut rest = image.chars();
+                let mut name = name.chars();
+                name.all(|c| {
+                    let fits = |found| found == c || (c == '.' && found != '\n');
+                    rest.next().is_some_and(fits)
+                }) && is_tag_and_digest(rest.as_str())
+            }
+            Self::Pattern(pattern) => pattern.is_match(image),
+        }
+    }
+}
+
+/// Whether what is behind a name is a tag, a digest, both or nothing.
+fn is_tag_and_digest(text: &str) -> bool {
+    let is_of = |text: &str, more: &str| {
+        let mut all = text.chars();
+        all.all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+    };
+    let (tag, digest) = match text.split_once('@') {
+        Some((tag, digest)) => (tag, Some(digest)),
+        None => (text, None),
+    };
+    let is_tag = tag.is_empty() || tag.strip_prefix(':').is_some_and(|tag| is_of(tag, "_.{}-"));
+    let is_digest = |digest: &str| {
+        digest.split_once(':').is_some_and(|(algorithm, hash)| {
+            algorithm.starts_with(|c: char| c.is_ascii_alphabetic())
+                && is_of(algorithm, "")
+                && is_of(hash, "_.{}-")
+        })
+    };
+    is_tag && digest.is_none_or(is_digest)
 }
 
 impl Change {
@@ -112,7 +163,7 @@ impl Change {
 
     fn set_text(&self, image: &mut Value<'_>) {
         let Some(old) = image.as_str() else { return };
-        if !self.pattern.is_match(old) {
+        if !self.names.contain(old) {
             return;
         }
         let new = self.changed(old);
@@ -169,7 +220,9 @@ impl<'i> Parts<'i> {
 
 #[cfg(test)]
 mod tests {
-    use super::Parts;
+    use regex_lite::Regex;
+
+    use super::{Names, Parts};
 
     #[test]
     fn an_image_has_a_name_a_tag_and_a_digest() {
@@ -182,6 +235,50 @@ mod tests {
             ("host:5000/a/b:1@sha256:1", "host:5000/a/b", "1", "sha256:1"),
         ] {
             assert_eq!(Parts::of(image), Parts { name, tag, digest }, "{image}");
+        }
+    }
+
+    #[test]
+    fn plain_names_are_found_as_by_the_regular_expression() {
+        let ends = [
+            "",
+            ":",
+            ":1.2",
+            ":{}",
+            ":a:b",
+            ":a/b",
+            "@",
+            "@sha256:1",
+            "@1:1",
+            "@sha256",
+            ":1@sha256:1",
+            "@sha256:1:2",
+            "@a:b@c:d",
+            "x",
+            "\n",
+        ];
+        for name in ["", "nginx", "host:5000/a.b/c_d", "a.b", "."] {
+            for image in [
+                "",
+                "nginx",
+                "host:5000/a.b/c_d",
+                "a.b",
+                "axb",
+                "a\nb",
+                "aéb",
+                ".",
+            ] {
+                for end in ends {
+                    let image = format!("{image}{end}");
+                    let whole = format!(
+                        "^(?:{name})(:[a-zA-Z0-9_.{{}}-]*)?(@[a-zA-Z][a-zA-Z0-9]*:[a-zA-Z0-9_.{{}}-]*)?$"
+                    );
+                    let names = Names::of(name).unwrap();
+                    assert!(matches!(names, Names::Plain(_)));
+                    let expected = Regex::new(&whole).unwrap().is_match(&image);
+                    assert_eq!(names.contain(&image), expected, "{name} {image}");
+                }
+            }
         }
     }
 }

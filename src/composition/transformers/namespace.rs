@@ -3,8 +3,6 @@
 //! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, `api/filters/namespace`. What
 //! names a moved object together with its namespace follows it, as subjects and webhooks do.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
 use crate::composition::chain::Context;
@@ -12,7 +10,6 @@ use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::references;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{defaults, fields_or};
-use crate::krm::Identity;
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
 use crate::yaml::{Data, FieldPath, Value};
@@ -66,7 +63,6 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
         let outcome = mover.change(&mut resource.value);
         context.outcome(resource, outcome);
     }
-    refuse_conflicts(resources, context);
     references::update(resources, context);
 }
 
@@ -153,29 +149,5 @@ impl Mover<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Reports objects that are the same one now.
-fn refuse_conflicts(resources: &[Resource<'_>], context: &mut Context<'_, '_>) {
-    let mut known: BTreeMap<Identity, &Resource<'_>> = BTreeMap::new();
-    for resource in resources {
-        let Some(identity) = resource.identity() else {
-            continue;
-        };
-        let identity = references::effective(identity);
-        let Some(first) = known.get(&identity).copied() else {
-            known.insert(identity, resource);
-            continue;
-        };
-        let problem = format!("two objects become {identity}");
-        let mut diagnostic = context.transformer.error(&FieldPath::root(), problem);
-        diagnostic.object = Some(resource.reference());
-        for (resource, label) in [(first, "this object"), (resource, "and this one")] {
-            if let Some(place) = resource.place() {
-                diagnostic = diagnostic.related(place, label);
-            }
-        }
-        context.diagnostics.push(diagnostic);
     }
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::composition::chain::{Context, Kustomize};
 use crate::composition::consolidate::{Found, find, is_kustomization};
 use crate::composition::model;
+use crate::composition::references;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::known::Known;
 use crate::diagnostic::{Diagnostic, Result, Severity};
@@ -36,14 +37,20 @@ pub(super) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context
     });
     let list = list.unwrap_or_else(FieldPath::root);
     let mut known = Known::of(resources);
+    let mut is_renamed = false;
     for (index, path) in config.paths.iter().enumerate() {
         let mut accumulation = Accumulation {
             field: list.clone().index(index),
             context,
         };
         let new = accumulation.path(path);
+        is_renamed |= new.iter().any(|one| !one.previous.is_empty());
         let field = accumulation.field;
         known.add(resources, new, &field, context);
+    }
+    // What a Composition has renamed may be named by what is around it.
+    if is_renamed {
+        references::update(resources, context);
     }
 }
 

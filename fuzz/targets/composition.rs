@@ -23,7 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
     let (last, first) = (parts.next().unwrap_or_default(), parts.next());
     let (composition, other) = first.map_or((last, &[][..]), |first| (first, last));
     let files = TwoFiles { composition, other };
-    let built = [Format::Yaml, Format::ResourceList, Format::Yaml].map(|format| build(&files, format));
+    let built =
+        [Format::Yaml, Format::ResourceList, Format::Yaml].map(|format| build(&files, format));
     assert_eq!(built[0], built[2], "{bytes:?}");
     let [Some(yaml), Some(list), _] = built else {
         return;
@@ -50,8 +51,14 @@ fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
             others: &NoOthers,
         };
         let documents = Documents::default();
-        let (resources, _) =
-            chain::run(&transformers, Vec::new(), files, &functions, &documents, &mut diagnostics);
+        let (resources, _) = chain::run(
+            &transformers,
+            Vec::new(),
+            files,
+            &functions,
+            &documents,
+            &mut diagnostics,
+        );
         if !diagnostics.has_errors() {
             printed = print(&resources, format, &mut diagnostics).map(|pieces| pieces.concat());
         }
@@ -73,7 +80,11 @@ impl Files for TwoFiles<'_> {
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
-        let bytes = if path == COMPOSITION { self.composition } else { self.other };
+        let bytes = if path == COMPOSITION {
+            self.composition
+        } else {
+            self.other
+        };
         Ok(bytes.to_vec())
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! `docs/composition.md` says what is decided where the KEP is silent.
 
+mod apart;
 pub mod chain;
 mod conflicts;
 pub mod consolidate;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::composition::apart::Apart;
 use crate::diagnostic::{Diagnostics, ObjectReference, Result};
 use crate::krm::Identity;
 use crate::krm::identity;
@@ -31,6 +32,8 @@ impl Documents {
 #[derive(Clone, Debug)]
 pub struct Resource<'d> {
     node: Option<Cursor<'d>>,
+    /// Comments around it that are not its own.
+    pub(super) apart: Option<Box<Apart>>,
     /// The object as it is now.
     pub value: Value<'d>,
     /// What it was known by before it was renamed, the first name first.
@@ -64,6 +67,7 @@ impl<'d> Resource<'d> {
     pub(super) const fn new(value: Value<'d>) -> Self {
         Self {
             node: None,
+            apart: None,
             value,
             previous: Vec::new(),
             prefixes: Vec::new(),
@@ -80,6 +84,7 @@ impl<'d> Resource<'d> {
 
     /// Takes over what was known of another, which it is now.
     pub(super) fn succeed(&mut self, before: &Self) {
+        self.apart.clone_from(&before.apart);
         self.previous.clone_from(&before.previous);
         let name = before.identity();
         if name != self.identity() {
@@ -152,9 +157,13 @@ impl<'d> Resource<'d> {
     /// # Errors
     /// If the text cannot be made, or would not read as meant.
     pub fn text(&self, position: Position) -> Result<String> {
-        match self.node {
+        let text = match self.node {
             Some(node) => yaml::render(node.document(), &self.value, position),
             None => yaml::render_new(&self.value, position),
-        }
+        }?;
+        Ok(match &self.apart {
+            Some(apart) if position == Position::Document => apart.around(&text),
+            _ => text,
+        })
     }
 }

@@ -45,5 +45,5 @@ pub(crate) use emit::json;
 pub(crate) use parse::{ends_line, next_line};
 pub use write::Edited;
 
-pub(crate) use render::{render_json, render_new, to_line, to_string, update};
+pub(crate) use render::{lines_of_root, render_json, render_new, to_line, to_string, update};
 pub(crate) use write::{Edit, close_text, end_with_comments, lines_of_items, remove_items};

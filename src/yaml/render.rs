@@ -1,5 +1,6 @@
 //! The text of a value as a document or list item of its own, checked by reading it again.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostics, Result};
@@ -8,7 +9,7 @@ use crate::yaml::edit::check_edits;
 use crate::yaml::emit::{self, Flow, Layout};
 use crate::yaml::guard::{difference, wrong};
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node};
-use crate::yaml::parse::{ends_line, is_document_marker, lines};
+use crate::yaml::parse::{ends_line, is_document_marker, lines, next_line};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::value::Value;
 use crate::yaml::write::{self, Edit, Purpose, Rewrite};
@@ -63,6 +64,15 @@ pub(crate) fn render_json(value: &Value<'_>, width: Option<usize>) -> Result<Str
     let mut json = String::new();
     emit::json(&mut json, value, width, 0);
     check(json, value, Position::Document)
+}
+
+/// The lines of a root that [`render`] writes: with the comments that are its own.
+pub(crate) fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
+    let document = root.document();
+    if root.node().kind == Kind::Mapping && can_move(root) {
+        return write::head(document, root.id())..write::end_with_comments(root);
+    }
+    document.line_start(root.start())..next_line(document.text(), root.end())
 }
 
 /// Whether the text of a node means the same elsewhere: not in braces, which may stand left of

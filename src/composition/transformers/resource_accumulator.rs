@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::composition::apart;
 use crate::composition::chain::{Context, Kustomize};
 use crate::composition::consolidate::{Found, find, is_kustomization};
 use crate::composition::model;
@@ -166,8 +167,12 @@ impl<'d> Accumulation<'_, '_, 'd> {
 
     fn documents(&mut self, document: &'d Document) -> Vec<Resource<'d>> {
         let mut resources = Vec::new();
-        for root in document.roots() {
+        for (root, apart) in document.roots().zip(apart::of_roots(document)) {
+            let first = resources.len();
             self.object(root, &mut resources);
+            if let Some(resource) = resources.get_mut(first) {
+                resource.apart = apart.map(Box::new);
+            }
         }
         resources
     }

@@ -390,9 +390,18 @@ fn call<'d>(
     };
     let items = root.get("items");
     let items = items.iter().flat_map(|items| items.children());
-    let mut back: Vec<Resource<'d>> = items
-        .filter_map(|item| Resource::read(item, context.documents, context.diagnostics))
-        .collect();
+    let mut back: Vec<Resource<'d>> = Vec::with_capacity(resources.len());
+    for item in items {
+        let resource = Resource::read(item, context.documents, context.diagnostics);
+        let lack = resource.as_ref().and_then(|one| one.incomplete(item));
+        if let Some((problem, _)) = lack.filter(|_| id.is_some()) {
+            let problem = format!("what it gives back is wrong: {problem}");
+            let mut wrong = context.transformer.error(&FieldPath::root(), problem);
+            wrong.object = resource.as_ref().map(Resource::reference);
+            context.diagnostics.push(wrong);
+        }
+        back.extend(resource);
+    }
     warn_of_doubles(&back, context);
     let pairs = follow::pairs(resources, &mut back, id);
     for (object, pair) in back.iter_mut().zip(pairs) {

@@ -5,9 +5,8 @@
 //! that is added or taken out would lose its comments. So the six operations are done here. As
 //! there, `replace` adds a field that is missing, and a negative index counts from the end.
 
-use crate::composition::data::name_of;
 use crate::suggest::closest;
-use crate::yaml::{Data, FieldPath, Scalar, Value};
+use crate::yaml::{Data, FieldPath, Scalar, Value, name_of};
 
 /// One operation.
 #[derive(Clone, Debug)]
@@ -105,7 +104,7 @@ fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
         Some((_, Some(text))) => Ok(text),
         Some((value, None)) => wrong(
             key,
-            format!("expected a text, found {}", name_of(&value.data)),
+            format!("expected a string, found {}", name_of(&value.data)),
         ),
         None => wrong("", format!("the operation has no `{key}`")),
     };

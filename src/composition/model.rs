@@ -267,7 +267,7 @@ fn text(
         None | Some(Some(_)) => None,
         Some(None) => {
             diagnostics.push(
-                Diagnostic::error(format!("`{key}` must be a text"))
+                Diagnostic::error(format!("`{key}` must be a string"))
                     .at(field.place())
                     .field(format!("{path}.{key}")),
             );

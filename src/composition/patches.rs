@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use crate::composition::chain::Context;
-use crate::composition::data::name_of;
 use crate::composition::json_patch::{self, Operation};
 use crate::composition::merge::{self, Fate, merge};
 use crate::composition::merge_keys;
@@ -16,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::krm::Identity;
 use crate::source::Place;
 use crate::suggest::closest;
-use crate::yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value};
+use crate::yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, name_of};
 
 /// The text of patches, and the field of the configuration that holds or names it.
 #[derive(Debug)]

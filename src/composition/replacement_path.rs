@@ -8,10 +8,10 @@
 
 use regex_lite::Regex;
 
-use crate::composition::data::{name_of, text_of};
+use crate::composition::data::text_of;
 use crate::source::Source;
 use crate::suggest::closest;
-use crate::yaml::{Data, Document, Editor, FieldPath, Scalar, Value};
+use crate::yaml::{Data, Document, Editor, FieldPath, Scalar, Value, name_of};
 
 /// A way to fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -415,6 +415,6 @@ mod tests {
             false,
             r#"{"a":"{\"b\": {\"c\": \"X\"}}"}"#,
         );
-        check("a: text", "a.b", false, "`b` is looked for in a text");
+        check("a: text", "a.b", false, "`b` is looked for in a string");
     }
 }

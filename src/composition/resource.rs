@@ -82,6 +82,44 @@ impl<'d> Resource<'d> {
         Identity::of(&self.value)
     }
 
+    /// What an object lacks that each must have; `node` is what it was read from.
+    pub(super) fn incomplete(&self, node: Cursor<'_>) -> Option<(String, Place)> {
+        let object = &self.value;
+        let is_there = |keys: &[&str]| object.str_at(keys).is_some_and(|text| !text.is_empty());
+        if object.entries().is_none() {
+            return Some((
+                "expected an object, found no mapping".to_owned(),
+                node.place(),
+            ));
+        }
+        let texts: [&[&str]; 4] = [
+            &["apiVersion"],
+            &["kind"],
+            &["metadata", "name"],
+            &["metadata", "generateName"],
+        ];
+        for keys in texts {
+            let field = keys.iter().try_fold(node, |node, key| node.get(key));
+            let is_text = |field: &Cursor<'_>| field.is_null() || object.str_at(keys).is_some();
+            if let Some(field) = field.filter(|field| !is_text(field)) {
+                return Some((
+                    format!("`{}` must be a string", keys.join(".")),
+                    field.place(),
+                ));
+            }
+        }
+        for key in ["apiVersion", "kind"] {
+            if !is_there(&[key]) {
+                return Some((format!("the object has no `{key}`"), node.key_place()));
+            }
+        }
+        if !is_there(&["metadata", "name"]) && !is_there(&["metadata", "generateName"]) {
+            let place = node.get("metadata").unwrap_or(node).key_place();
+            return Some(("the object has no `metadata.name`".to_owned(), place));
+        }
+        None
+    }
+
     /// Takes over what was known of another, which it is now.
     pub(super) fn succeed(&mut self, before: &Self) {
         self.apart.clone_from(&before.apart);

@@ -400,7 +400,6 @@ pub(super) fn in_words(message: &str, field: &FieldPath) -> (String, Option<Stri
         let expected = match expected {
             "a sequence" => "a list",
             "a map" => "a mapping",
-            "a string" => "a text",
             "i64" | "usize" => "a whole number",
             expected if expected.starts_with("struct ") => "a mapping",
             expected => expected,
@@ -412,14 +411,14 @@ pub(super) fn in_words(message: &str, field: &FieldPath) -> (String, Option<Stri
         };
         let is_scalar = ["integer ", "floating point ", "boolean "];
         let hint = match (expected, found) {
-            ("a text", "a list" | "a mapping") if matches!(last, "patch" | "jsonOp") => {
-                Some(format!("a patch is a text: write `{last}: |` before it"))
+            ("a string", "a list" | "a mapping") if matches!(last, "patch" | "jsonOp") => {
+                Some(format!("a patch is a string: write `{last}: |` before it"))
             }
-            ("a text", "a list") if last == "patches" => Some(
-                "patches are one text: write `patches: |` before them; files go under `paths`"
+            ("a string", "a list") if last == "patches" => Some(
+                "patches are one string: write `patches: |` before them; files go under `paths`"
                     .to_owned(),
             ),
-            ("a text", found) if is_scalar.iter().any(|start| found.starts_with(start)) => {
+            ("a string", found) if is_scalar.iter().any(|start| found.starts_with(start)) => {
                 Some("put it in quotes".to_owned())
             }
             _ => None,

@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::Source;
 use crate::suggest::closest;
-use crate::yaml::guard::{self, kind};
+use crate::yaml::guard::{self, name_of};
 use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
 use crate::yaml::parse::{ends_line, lines};
 use crate::yaml::path::{FieldPath, Step};
@@ -417,7 +417,7 @@ impl<'d> Editor<'d> {
         let found = self
             .value
             .lookup(path)
-            .map_or("nothing", |value| kind(&value.data));
+            .map_or("nothing", |value| name_of(&value.data));
         self.error(path, &format!("is {found}, expected {expected}"))
     }
 

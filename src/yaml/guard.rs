@@ -70,13 +70,14 @@ fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> O
             }),
         _ => Some(format!(
             "`{path}` is {}, meant to be {}",
-            kind(&read.data),
-            kind(&meant.data)
+            name_of(&read.data),
+            name_of(&meant.data)
         )),
     }
 }
 
-pub(super) const fn kind(data: &Data<'_>) -> &'static str {
+/// What data is called in messages.
+pub(crate) const fn name_of(data: &Data<'_>) -> &'static str {
     match data {
         Data::Scalar(Scalar::Null) => "null",
         Data::Scalar(Scalar::Bool(_)) => "a bool",

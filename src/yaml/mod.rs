@@ -42,6 +42,7 @@ pub use value::{Data, Scalar, Value};
 pub(crate) use path::{write_index, write_key};
 
 pub(crate) use emit::json;
+pub(crate) use guard::name_of;
 pub(crate) use parse::{ends_line, next_line};
 pub use write::Edited;
 

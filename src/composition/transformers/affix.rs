@@ -46,7 +46,7 @@ pub(super) fn add(
             }
             let outcome = field.visit(&mut resource.value, Made::Scalar, &mut |name| {
                 if !matches!(name.data, Data::Scalar(_)) {
-                    return Err("expected a text there".to_owned());
+                    return Err("expected a string there".to_owned());
                 }
                 let old = text_of(name).unwrap_or_default();
                 let new = match end {

@@ -155,7 +155,7 @@ impl Change {
 
     fn set(&self, image: &mut Value<'_>) -> Result<(), String> {
         if !matches!(image.data, Data::Scalar(_)) {
-            return Err("an image is a text, found a list or mapping".to_owned());
+            return Err("an image is a string, found a list or mapping".to_owned());
         }
         self.set_text(image);
         Ok(())

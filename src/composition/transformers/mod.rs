@@ -209,7 +209,9 @@ impl<'de> Deserialize<'de> for Text {
             value @ (serde_json::Value::Bool(_) | serde_json::Value::Number(_)) => {
                 Ok(Self(value.to_string()))
             }
-            _ => Err(D::Error::custom("expected a text, found a list or mapping")),
+            _ => Err(D::Error::custom(
+                "expected a string, found a list or mapping",
+            )),
         }
     }
 }

@@ -111,7 +111,7 @@ impl Mover<'_> {
 
     fn set(&self, namespace: &mut Value<'_>) -> Result<(), String> {
         if !matches!(namespace.data, Data::Scalar(_)) {
-            return Err("a namespace is a text, found a list or mapping".to_owned());
+            return Err("a namespace is a string, found a list or mapping".to_owned());
         }
         let is_set = !namespace.is_null() && namespace.as_str() != Some("");
         if !(is_set && self.unset_only) {

@@ -7,7 +7,7 @@
 use serde::Deserialize;
 
 use crate::composition::chain::Context;
-use crate::composition::data::{name_of, text_of};
+use crate::composition::data::text_of;
 use crate::composition::patches::{PatchText, below, compile, place_in, remember, warn_of_nothing};
 use crate::composition::replacement_path::ReplacementPath;
 use crate::composition::resource::Resource;
@@ -16,7 +16,7 @@ use crate::composition::transformer::{in_words, read_strictly};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::krm::Identity;
 use crate::yaml::scalar::resolve;
-use crate::yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value};
+use crate::yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, name_of};
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

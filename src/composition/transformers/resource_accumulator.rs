@@ -16,8 +16,8 @@ use crate::composition::resource::Resource;
 use crate::composition::transformers::known::Known;
 use crate::diagnostic::{Diagnostic, Result, Severity};
 use crate::files;
-use crate::source::{Place, Source};
-use crate::yaml::{Cursor, Data, Document, FieldPath, Scalar, Value};
+use crate::source::Source;
+use crate::yaml::{Cursor, Data, Document, FieldPath, Scalar};
 
 /// The configuration.
 #[derive(Debug, Deserialize)]
@@ -192,7 +192,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
             return;
         };
         quote_annotations(&mut resource);
-        if let Some((problem, place)) = incomplete(&resource.value, node) {
+        if let Some((problem, place)) = resource.incomplete(node) {
             let mut wrong = Diagnostic::error(problem).at(place);
             if let Some(place) = self.context.transformer.place_of(&self.field) {
                 wrong = wrong.related(place, "named here");
@@ -228,41 +228,4 @@ fn built_kind(root: Cursor<'_>) -> Option<String> {
     let is_ours = api_version.is_empty() || model::split(&api_version).0 == model::GROUP;
     let kind = root.text_at(["kind"]).filter(|_| is_ours)?;
     Some(kind.into_owned())
-}
-
-/// What an object lacks that each must have.
-fn incomplete(object: &Value<'_>, node: Cursor<'_>) -> Option<(String, Place)> {
-    let is_there = |keys: &[&str]| object.str_at(keys).is_some_and(|text| !text.is_empty());
-    if object.entries().is_none() {
-        return Some((
-            "expected an object, found no mapping".to_owned(),
-            node.place(),
-        ));
-    }
-    let texts: [&[&str]; 4] = [
-        &["apiVersion"],
-        &["kind"],
-        &["metadata", "name"],
-        &["metadata", "generateName"],
-    ];
-    for keys in texts {
-        let field = keys.iter().try_fold(node, |node, key| node.get(key));
-        let is_text = |field: &Cursor<'_>| field.is_null() || object.str_at(keys).is_some();
-        if let Some(field) = field.filter(|field| !is_text(field)) {
-            return Some((
-                format!("`{}` must be a text", keys.join(".")),
-                field.place(),
-            ));
-        }
-    }
-    for key in ["apiVersion", "kind"] {
-        if !is_there(&[key]) {
-            return Some((format!("the object has no `{key}`"), node.key_place()));
-        }
-    }
-    if !is_there(&["metadata", "name"]) && !is_there(&["metadata", "generateName"]) {
-        let place = node.get("metadata").unwrap_or(node).key_place();
-        return Some(("the object has no `metadata.name`".to_owned(), place));
-    }
-    None
 }

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use crate::composition::chain::Context;
-use crate::composition::data::{name_of, text_of};
+use crate::composition::data::text_of;
 use crate::composition::field_spec::with_slashes;
 use crate::composition::patches::{PatchText, remember, select};
 use crate::composition::replacement_path::ReplacementPath;
@@ -15,7 +15,7 @@ use crate::composition::selector::Selector;
 use crate::composition::transformer::{in_words, read_strictly};
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
-use crate::yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value};
+use crate::yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, name_of};
 
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
@@ -159,7 +159,7 @@ fn set(found: &mut Value<'_>, value: &str, position: usize) -> Result<(), String
         Data::Scalar(_) => text_of(found).unwrap_or_default(),
         _ => {
             return Err(format!(
-                "expected a text there, found {}",
+                "expected a string there, found {}",
                 name_of(&found.data)
             ));
         }

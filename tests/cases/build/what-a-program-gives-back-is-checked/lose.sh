@@ -1,0 +1,3 @@
+#!/bin/sh
+# Loses the names.
+exec sed "/^    name: settings/d"

@@ -4,6 +4,8 @@
 
 #![no_main]
 
+mod reading;
+
 use std::sync::Arc;
 
 use krm_template::composition::chain::{self, FunctionOutput, Functions};
@@ -13,8 +15,10 @@ use krm_template::files::{Entry, Files};
 use krm_template::function::{Environment, InProcess};
 use krm_template::report;
 use krm_template::source::Source;
-use krm_template::yaml::{Cursor, Document, DuplicateKeys, Value};
+use krm_template::yaml::Value;
 use libfuzzer_sys::fuzz_target;
+
+use self::reading::read;
 
 const COMPOSITION: &str = "composition.yaml";
 
@@ -99,17 +103,4 @@ impl Functions for NoOthers {
     fn run(&self, _: &Transformer, _: &Arc<Source>) -> FunctionOutput {
         unreachable!("checked before")
     }
-}
-
-fn read(text: &str) -> Vec<Value<'static>> {
-    let document = Document::parse(&Source::new("output", text))
-        .unwrap_or_else(|error| panic!("{text:?}: {}", error.message));
-    let value = |root: Cursor<'_>| {
-        let mut diagnostics = Diagnostics::new();
-        let value = root.value(DuplicateKeys::Refuse, &mut diagnostics);
-        value
-            .map(Value::into_owned)
-            .unwrap_or_else(|| panic!("{text:?}: {diagnostics:?}"))
-    };
-    document.roots().map(value).collect()
 }

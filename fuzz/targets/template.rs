@@ -2,12 +2,16 @@
 
 #![no_main]
 
+mod reading;
+
 use krm_template::diagnostic::Diagnostics;
 use krm_template::report;
 use krm_template::source::Source;
 use krm_template::template::{self, Format, Generation, Given, Options, Template};
-use krm_template::yaml::{Cursor, Document, DuplicateKeys, Value};
+use krm_template::yaml::{Document, Value};
 use libfuzzer_sys::fuzz_target;
+
+use self::reading::read;
 
 const VERSIONS: [&str; 2] = ["template.krm.dev/v1alpha1", "template.openshift.io/v1"];
 
@@ -63,17 +67,4 @@ fn expand(text: &str) {
     let items = lists.first().and_then(|list| list.get("items"));
     let items = items.and_then(Value::items).expect("it is a List");
     assert_eq!(printed, items, "{text:?} gives\n{yaml:?}\n{json:?}");
-}
-
-fn read(text: &str) -> Vec<Value<'static>> {
-    let document = Document::parse(&Source::new("output", text))
-        .unwrap_or_else(|error| panic!("{text:?}: {}", error.message));
-    let value = |root: Cursor<'_>| {
-        let mut diagnostics = Diagnostics::new();
-        let value = root.value(DuplicateKeys::Refuse, &mut diagnostics);
-        value
-            .map(Value::into_owned)
-            .unwrap_or_else(|| panic!("{text:?}: {diagnostics:?}"))
-    };
-    document.roots().map(value).collect()
 }

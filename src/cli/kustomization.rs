@@ -4,17 +4,15 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::io;
+use crate::composition::consolidate::KUSTOMIZATIONS;
 use crate::yaml::{Cursor, Document};
-
-/// The names that kustomize knows it by.
-const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The kustomization that lists `file` as a patch, if one in its folder or a folder above does.
 pub(super) fn that_patches_with(file: &str) -> Option<String> {
     let file = Path::new(file);
     let folders = file.ancestors().skip(1);
     folders
-        .flat_map(|folder| NAMES.map(|name| folder.join(name)))
+        .flat_map(|folder| KUSTOMIZATIONS.map(|name| folder.join(name)))
         .find(|kustomization| lists(kustomization, file))
         .map(|kustomization| kustomization.display().to_string())
 }

@@ -17,7 +17,8 @@ use crate::yaml::{Document, FieldPath, NodeId, Value};
 /// What the file of a Composition may be called, as with Kustomizations.
 pub(super) const FILE_NAMES: [&str; 3] = ["composition.yaml", "composition.yml", "Composition"];
 /// What the file of a Kustomization may be called.
-const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(crate) const KUSTOMIZATIONS: [&str; 3] =
+    ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// How many Compositions may import, or build, one another in a row.
 pub const MAX_NESTING: usize = 64;
 

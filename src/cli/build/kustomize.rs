@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::process::{self, Failure};
 use super::programs::{Programs, unsuccessful};
 use crate::composition::chain::Kustomize;
+use crate::composition::consolidate::KUSTOMIZATIONS;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files;
 use crate::source::Source;
@@ -25,9 +26,6 @@ const PROGRAMS: [(&[&str], &[&str]); 2] = [
         &["kubectl", "version", "--client"],
     ),
 ];
-
-/// What the file of a Kustomization may be called.
-const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The kustomize that is installed.
 #[derive(Clone, Debug)]
@@ -155,7 +153,7 @@ impl Copy {
         }
         let files = build.files.iter().map(|(name, _)| *name);
         let links = build.links.iter().map(|(name, _)| name.as_str());
-        let names = NAMES.into_iter().chain(files).chain(links);
+        let names = KUSTOMIZATIONS.into_iter().chain(files).chain(links);
         let names: Vec<&OsStr> = names.map(OsStr::new).collect();
         link_all(&original, &directory, &names)?;
         for (name, text) in build.files {

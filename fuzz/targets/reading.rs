@@ -1,0 +1,19 @@
+//! Reads what was printed.
+
+use krm_template::diagnostic::Diagnostics;
+use krm_template::source::Source;
+use krm_template::yaml::{Cursor, Document, DuplicateKeys, Value};
+
+/// The objects of a stream.
+pub fn read(text: &str) -> Vec<Value<'static>> {
+    let document = Document::parse(&Source::new("output", text))
+        .unwrap_or_else(|error| panic!("{text:?}: {}", error.message));
+    let value = |root: Cursor<'_>| {
+        let mut diagnostics = Diagnostics::new();
+        let value = root.value(DuplicateKeys::Refuse, &mut diagnostics);
+        value
+            .map(Value::into_owned)
+            .unwrap_or_else(|| panic!("{text:?}: {diagnostics:?}"))
+    };
+    document.roots().map(value).collect()
+}

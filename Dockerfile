@@ -2,7 +2,8 @@
 #
 #   docker build -t krm-template .                       compiles it in the `build` stage
 #   docker build -t krm-template --target prebuilt .     takes target/release/krm-template,
-#       which must be static (CONTRIBUTING.md says how); needs no registry at all
+#       which must be static (CONTRIBUTING.md says how) and is run once to see that;
+#       needs no registry at all
 #
 # Build arguments
 #   RUST_IMAGE   the image that compiles: any with cargo, Alpine's or Debian's
@@ -33,6 +34,8 @@ ENTRYPOINT ["/krm-template"]
 FROM base AS prebuilt
 ARG BINARY=target/release/krm-template
 COPY ${BINARY} /krm-template
+# Only a static binary runs here. What stands after the option is for those who read that it failed.
+RUN ["/krm-template", "--version", "(fails if BINARY is not static: CONTRIBUTING.md says how to build it)"]
 
 FROM ${RUST_IMAGE} AS build
 # The commit that `krm-template --version` names: there is no repository in here.

@@ -1,4 +1,5 @@
-//! Tells the program which commit it is built from, where that is known.
+//! Tells the program which commit it is built from, where that is known, and the tests whether they
+//! have the shared data.
 //!
 //! `KRM_TEMPLATE_COMMIT` says it, for builds without a repository; empty, it says to name none.
 //! Otherwise git is asked, if this folder is a repository of its own. The same sources make the
@@ -17,6 +18,7 @@ const DIGITS: usize = 12;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=KRM_TEMPLATE_COMMIT");
+    shared_data();
     let commit = match std::env::var("KRM_TEMPLATE_COMMIT") {
         Ok(commit) => Some(commit).filter(|commit| !commit.is_empty()),
         // A `.git` further up is that of another project.
@@ -28,6 +30,16 @@ fn main() {
         let commit: String = digits.take(DIGITS).collect();
         let version = env!("CARGO_PKG_VERSION");
         println!("cargo:rustc-env=KRM_TEMPLATE_LONG_VERSION={version} ({commit})");
+    }
+}
+
+/// Sets the cfg `shared_data` if `KRM_TEMPLATE_SHARED` names a folder. Only tests ask for it: without
+/// the folder, those that read it are ignored.
+fn shared_data() {
+    println!("cargo:rerun-if-env-changed=KRM_TEMPLATE_SHARED");
+    println!("cargo:rustc-check-cfg=cfg(shared_data)");
+    if std::env::var_os("KRM_TEMPLATE_SHARED").is_some_and(|path| !path.is_empty()) {
+        println!("cargo:rustc-cfg=shared_data");
     }
 }
 

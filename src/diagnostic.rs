@@ -45,6 +45,15 @@ pub struct ObjectReference {
     pub index: usize,
 }
 
+/// How the user has run the program, where that decides what to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By a command that takes values as arguments.
+    Arguments,
+    /// By objects alone, as functions and Compositions are run.
+    Objects,
+}
+
 /// One thing to tell the user. It maps one to one to an entry of a ResourceList's `results`.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -66,6 +75,10 @@ pub struct Diagnostic {
     pub field: Option<String>,
     /// What to do next.
     pub hints: Vec<String>,
+    /// What to do next if the program was run in this way.
+    pub advice: Vec<(Way, String)>,
+    /// Whether it is only true once everything has succeeded.
+    pub of_success: bool,
 }
 
 /// The outcome of a step that stops at its first error.
@@ -83,6 +96,8 @@ impl Diagnostic {
             object: None,
             field: None,
             hints: Vec::new(),
+            advice: Vec::new(),
+            of_success: false,
         }
     }
 
@@ -143,6 +158,20 @@ impl Diagnostic {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
+        self
+    }
+
+    /// Says what to do next if the program was run in this way.
+    #[must_use]
+    pub fn advise(mut self, way: Way, hint: impl Into<String>) -> Self {
+        self.advice.push((way, hint.into()));
+        self
+    }
+
+    /// Says that it is only true once everything has succeeded.
+    #[must_use]
+    pub const fn of_success(mut self) -> Self {
+        self.of_success = true;
         self
     }
 
@@ -292,6 +321,20 @@ impl Diagnostics {
     /// Keeps those that `is_kept` says.
     pub(crate) fn retain(&mut self, is_kept: impl FnMut(&Diagnostic) -> bool) {
         self.list.retain(is_kept);
+    }
+
+    /// Drops what is only true after success.
+    pub(crate) fn drop_success(&mut self) {
+        self.list.retain(|diagnostic| !diagnostic.of_success);
+    }
+
+    /// Turns advice for this way of running the program into hints, and drops all other advice.
+    pub(crate) fn address(&mut self, way: Way) {
+        for diagnostic in &mut self.list {
+            let advice = std::mem::take(&mut diagnostic.advice).into_iter();
+            let meant = advice.filter(|(meant, _)| *meant == way);
+            diagnostic.hints.extend(meant.map(|(_, hint)| hint));
+        }
     }
 
     /// Puts those about one text in the order of their places.

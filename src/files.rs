@@ -15,24 +15,44 @@ pub enum Entry {
     Directory,
 }
 
-/// Reads files for who does no input and output. Paths are separated by slashes, and relative to
-/// where the files are taken from; they may begin with `..`.
+/// How many bytes a file may have that a Composition names. Resources that are read take up to
+/// eleven times as much memory.
+pub const MAX_FILE: u64 = 64 << 20;
+
+/// Reads files for layers without I/O. Paths are separated by slashes, and relative to where the
+/// files are taken from; they may begin with `..`.
+///
+/// Whoever names a file has a root, the directory of the Composition that it is named in, and may
+/// read what is in or below that, as with kustomize. Directories that have a root of their own may
+/// be anywhere.
 pub trait Files {
     /// What is at `path`; `None` if nothing is, or it cannot be told.
     fn entry(&self, path: &str) -> Option<Entry>;
 
-    /// The bytes of a file.
+    /// Whether the file at `path` may be read from `root`.
     ///
     /// # Errors
-    /// If it cannot be read: with the path and the reason.
-    fn read(&self, path: &str) -> Result<Vec<u8>>;
+    /// If it is not in or below `root`. A file that is not there is not an error.
+    fn check(&self, path: &str, root: &str) -> Result<()> {
+        if is_below(root, path) {
+            Ok(())
+        } else {
+            Err(outside(path, root, None).into())
+        }
+    }
 
-    /// The text of a file.
+    /// The bytes of a file in or below the directory `root`.
     ///
     /// # Errors
-    /// If it cannot be read, or is not UTF-8.
-    fn source(&self, path: &str) -> Result<Arc<Source>> {
-        source(path, self.read(path)?)
+    /// If it cannot or must not be read: with the path and the reason.
+    fn read(&self, path: &str, root: &str) -> Result<Vec<u8>>;
+
+    /// The text of a file in or below the directory `root`.
+    ///
+    /// # Errors
+    /// If it cannot or must not be read, or is not UTF-8.
+    fn source(&self, path: &str, root: &str) -> Result<Arc<Source>> {
+        source(path, self.read(path, root)?)
     }
 }
 
@@ -61,7 +81,8 @@ impl Files for InMemory {
         is_directory.then_some(Entry::Directory)
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>> {
+    fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {
+        self.check(path, root)?;
         self.files.get(path).cloned().ok_or_else(|| {
             Diagnostic::error(format!("`{path}` cannot be read: there is no such file")).into()
         })
@@ -91,6 +112,34 @@ pub fn join(directory: &str, relative: &str) -> String {
         (false, true) => ".".to_owned(),
         (false, false) => joined,
     }
+}
+
+/// Whether `path` is in or below the directory `root`, by what they say.
+#[must_use]
+pub fn is_below(root: &str, path: &str) -> bool {
+    let (root, path) = (join(".", root), join(".", path));
+    let rest = match root.as_str() {
+        "." => Some(path.as_str()).filter(|path| !path.starts_with('/')),
+        "/" => path.strip_prefix('/'),
+        _ => path
+            .strip_prefix(&root)
+            .filter(|rest| rest.is_empty() || rest.starts_with('/')),
+    };
+    rest.is_some_and(|rest| rest.split('/').all(|part| part != ".."))
+}
+
+/// Refuses a file outside of `root`; a link is in it, and leads to `target`.
+pub(crate) fn outside(path: &str, root: &str, target: Option<&str>) -> Diagnostic {
+    let root = match root {
+        "." => "the directory of the Composition".to_owned(),
+        root => format!("`{root}`, the directory of the Composition"),
+    };
+    Diagnostic::error(match target {
+        Some(target) => {
+            format!("`{path}` leads to `{target}`, which is not in or below {root}")
+        }
+        None => format!("`{path}` is not in or below {root}"),
+    })
 }
 
 /// What is wrong with a path that is an address.
@@ -149,7 +198,30 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Box<Diagnostic>
 
 #[cfg(test)]
 mod tests {
-    use super::{directory_of, join};
+    use super::{directory_of, is_below, join};
+
+    #[test]
+    fn paths_below_a_directory_are_told_from_others() {
+        for (root, path, expected) in [
+            (".", "a", true),
+            (".", "./a/../b", true),
+            (".", "../a", false),
+            (".", "a/../../b", false),
+            (".", "/a", false),
+            ("a", "a/b", true),
+            ("a", "ab", false),
+            ("a", "b", false),
+            ("..", "../a", true),
+            ("..", "../../a", false),
+            ("../a", "../b", false),
+            ("/", "/a", true),
+            ("/a", "/a/b", true),
+            ("/a", "/b", false),
+            ("/a", "a", false),
+        ] {
+            assert_eq!(is_below(root, path), expected, "{root} {path}");
+        }
+    }
 
     #[test]
     fn paths_are_joined_without_detours() {

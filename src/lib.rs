@@ -90,6 +90,7 @@
 //!     ignore_unknown_parameters: false,
 //!     strict: false,
 //!     require_name: false,
+//!     inspect: None,
 //!     keep_namespace: false,
 //!     generation: Generation::Random,
 //! };

@@ -1,13 +1,39 @@
 //! Compares what this crate reads and writes with what go-yaml and `sigs.k8s.io/yaml` read.
 //!
-//! Each test does its work only where the variable it needs is set, and then nothing is skipped:
-//! `KRM_TEMPLATE_GO_ORACLE` is the program that `go-oracle/README.md` says how to build, and
+//! A test is ignored where a variable that it needs is not set: `KRM_TEMPLATE_GO_ORACLE` is the program that `go-oracle/README.md` says how to build, and
 //! `KRM_TEMPLATE_SHARED` a folder with `yaml/tricky/` and `corpus/openshift/`.
 
 #![cfg(test)]
 
 #[path = "go-oracle/go.rs"]
 mod go;
+#[path = "go-oracle/quoted.rs"]
+mod quoted;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let trials = [writing::trials(), reading::trials(), expanding::trials()];
+    let mut trials: Vec<Trial> = trials.into_iter().flatten().collect();
+    trials.push(Trial::test("every_test_is_listed", every_test_is_listed));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// What is marked as a test in the usual way does not run here: `go::trial` makes the tests.
+fn every_test_is_listed() -> Result<(), Failed> {
+    let is_mark = |line: &str| line.trim() == "#[test]";
+    let files = [
+        include_str!("go_oracle.rs"),
+        include_str!("go-oracle/quoted.rs"),
+    ];
+    if files.iter().any(|file| file.lines().any(is_mark)) {
+        return Err("`#[test]` has no effect here: add the test to `trials`".into());
+    }
+    Ok(())
+}
 
 mod writing {
     //! A written string is read back as it was.
@@ -15,9 +41,25 @@ mod writing {
     use krm_template::yaml::scalar::{
         Context, Style, key_needs_explicit, write_json_string, write_string,
     };
+    use libtest_mimic::Trial;
     use serde_json::{Value, json};
 
-    use crate::go::{Oracle, Random, nasty, setting};
+    use crate::go::{ORACLE, Oracle, Random, SHARED, nasty, shared, trial};
+
+    pub(super) fn trials() -> Vec<Trial> {
+        vec![
+            trial(
+                "writing/random_strings_are_read_back",
+                &[ORACLE],
+                random_strings_are_read_back,
+            ),
+            trial(
+                "writing/tricky_strings_are_read_back",
+                &[ORACLE, SHARED],
+                tricky_strings_are_read_back,
+            ),
+        ]
+    }
 
     /// A document around a scalar, and what it means.
     struct Frame {
@@ -127,14 +169,21 @@ mod writing {
         Some(Style::Folded),
     ];
 
-    #[test]
-    fn go_reads_every_written_string_back() {
-        let Some(mut oracle) = Oracle::start() else {
-            return;
-        };
+    fn random_strings_are_read_back() {
         let mut random = Random::new(0x6b72_6d74_656d_706c);
-        let random_texts = (0..100_000).map(|_| nasty(&mut random));
-        for text in tricky_strings().into_iter().chain(random_texts) {
+        are_read_back((0..100_000).map(|_| nasty(&mut random)));
+    }
+
+    fn tricky_strings_are_read_back() {
+        let file = std::fs::File::open(shared().join("yaml/tricky/strings.json")).unwrap();
+        let strings: Vec<String> = serde_json::from_reader(file).unwrap();
+        assert!(!strings.is_empty(), "there are no strings");
+        are_read_back(strings);
+    }
+
+    fn are_read_back(texts: impl IntoIterator<Item = String>) {
+        let mut oracle = Oracle::start();
+        for text in texts {
             let mut json_document = "{\"k\": ".to_owned();
             write_json_string(&mut json_document, &text);
             oracle.ask(&(json_document + "}\n"), &json!({"k": text}));
@@ -152,14 +201,6 @@ mod writing {
         }
         oracle.finish("written strings");
     }
-
-    fn tricky_strings() -> Vec<String> {
-        let Some(shared) = setting("KRM_TEMPLATE_SHARED") else {
-            return Vec::new();
-        };
-        let file = std::fs::File::open(shared.join("yaml/tricky/strings.json")).unwrap();
-        serde_json::from_reader(file).unwrap()
-    }
 }
 
 mod reading {
@@ -167,11 +208,45 @@ mod reading {
 
     use std::io::Read;
 
-    use krm_template::yaml::Scalar;
+    use krm_template::diagnostic::Diagnostics;
+    use krm_template::source::Source;
     use krm_template::yaml::scalar::{Style, decode, is_non_finite, resolve};
+    use krm_template::yaml::{Document, DuplicateKeys, Scalar};
+    use libtest_mimic::Trial;
     use serde_json::{Value, json};
 
-    use crate::go::{Oracle, Random, setting};
+    use crate::go::{ORACLE, Oracle, Random, SHARED, shared, trial};
+    use crate::quoted::go_reads_lines_of_quoted_text_the_same;
+
+    pub(super) fn trials() -> Vec<Trial> {
+        vec![
+            trial(
+                "reading/plain_scalars_mean_what_the_table_of_go_says",
+                &[SHARED],
+                plain_scalars_mean_what_the_table_of_go_says,
+            ),
+            trial(
+                "reading/go_resolves_plain_scalars_the_same",
+                &[ORACLE],
+                go_resolves_plain_scalars_the_same,
+            ),
+            trial(
+                "reading/go_decodes_scalars_the_same",
+                &[ORACLE],
+                go_decodes_scalars_the_same,
+            ),
+            trial(
+                "reading/go_reads_keys_and_tags_the_same",
+                &[ORACLE],
+                go_reads_keys_and_tags_the_same,
+            ),
+            trial(
+                "reading/go_reads_lines_of_quoted_text_the_same",
+                &[ORACLE],
+                go_reads_lines_of_quoted_text_the_same,
+            ),
+        ]
+    }
 
     fn to_json(scalar: &Scalar<'_>) -> Value {
         match scalar {
@@ -189,13 +264,9 @@ mod reading {
         ]) && !["-", "?", ":", "a:", "a: b", "a #b"].contains(&text)
     }
 
-    #[test]
     fn plain_scalars_mean_what_the_table_of_go_says() {
-        let Some(shared) = setting("KRM_TEMPLATE_SHARED") else {
-            return;
-        };
         let mut table = String::new();
-        std::fs::File::open(shared.join("yaml/tricky/go-resolve.tsv"))
+        std::fs::File::open(shared().join("yaml/tricky/go-resolve.tsv"))
             .unwrap()
             .read_to_string(&mut table)
             .unwrap();
@@ -228,7 +299,6 @@ mod reading {
         assert!(checked > 150);
     }
 
-    #[test]
     fn go_resolves_plain_scalars_the_same() {
         #[rustfmt::skip]
         const PARTS: &[&str] = &[
@@ -238,9 +308,7 @@ mod reading {
             "FFFFFFFFFFFFFFFF", "7777777777777777777", "1111111111111111111111111111111", "2001-",
             "<<",
         ];
-        let Some(mut oracle) = Oracle::start() else {
-            return;
-        };
+        let mut oracle = Oracle::start();
         let mut random = Random::new(0x7265_736f_6c76_6500);
         for _ in 0..300_000 {
             let plain = random.text(PARTS, 6);
@@ -255,6 +323,43 @@ mod reading {
             );
         }
         oracle.finish("resolved plain scalars");
+    }
+
+    /// The first document of a text; none if it is refused.
+    fn read(text: &str) -> Option<Value> {
+        let document = Document::parse(&Source::new("test", text)).ok()?;
+        let root = document.roots().next()?;
+        let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new())?;
+        serde_json::from_str(&value.to_json()).ok()
+    }
+
+    fn go_reads_keys_and_tags_the_same() {
+        #[rustfmt::skip]
+        const PARTS: &[&str] = &[
+            "0", "1", "7", "9", "12", "345", "6789012", "0x", "0o", "e", "e-", "e1", "e2", "+", "-",
+            ".", ".", "_", ":", "a", "yes", "no", "null", "~", "true", "2001-", "1-", "-02", "T01:",
+            "02:03", "Z", " ", ".inf", ".NaN", "99999999999999999",
+        ];
+        #[rustfmt::skip]
+        const TAGS: &[&str] = &[
+            "", "!!str ", "!!int ", "!!float ", "!!bool ", "!!null ", "!!timestamp ", "!foo ",
+        ];
+        let mut oracle = Oracle::start();
+        let mut random = Random::new(0x6b65_7973_0000_0000);
+        for _ in 0..200_000 {
+            let (plain, tag) = (random.text(PARTS, 5), random.pick(TAGS));
+            let quote = random.pick(&["", "", "", "'"]);
+            let scalar = format!("{tag}{quote}{}{quote}", plain.trim());
+            for text in [format!("{scalar}: x\n"), format!("k: {scalar}\n")] {
+                match read(&text) {
+                    Some(value) => oracle.ask_lenient(&text, &value, &["sigs"]),
+                    // Not JSON, so it must not be read by sigs.k8s.io/yaml either.
+                    None if tag.is_empty() => {}
+                    None => oracle.ask_refused(&text, &["sigs"]),
+                }
+            }
+        }
+        oracle.finish("keys and tags");
     }
 
     #[rustfmt::skip]
@@ -325,11 +430,8 @@ mod reading {
         text
     }
 
-    #[test]
     fn go_decodes_scalars_the_same() {
-        let Some(mut oracle) = Oracle::start() else {
-            return;
-        };
+        let mut oracle = Oracle::start();
         let mut random = Random::new(0x6465_636f_6465_0000);
         let styles = [
             Style::Plain,
@@ -350,7 +452,14 @@ mod reading {
                 decode(raw, style, Some(column)).map(std::borrow::Cow::into_owned)
             };
             if let Ok(text) = decoded(&raw, 0) {
-                oracle.ask_lenient(&format!("z: 1\nk: {raw}"), &json!({"k": text, "z": 1}), &[]);
+                // As kubectl does before it parses.
+                let is_closed = raw.ends_with(|c| LINE_BREAKS.iter().any(|ends| ends.contains(c)));
+                let closing = if is_closed { "" } else { "\n" };
+                oracle.ask_lenient(
+                    &format!("z: 1\nk: {raw}{closing}"),
+                    &json!({"k": text, "z": 1}),
+                    &[],
+                );
             }
             let ended = if is_block { raw + "\n" } else { raw };
             let line_end = if is_block { "" } else { "\n" };
@@ -388,10 +497,26 @@ mod expanding {
     use krm_template::source::Source;
     use krm_template::template::{self, Generation, Given, Options, Template, env_file};
     use krm_template::yaml::{Document, Position, render};
+    use libtest_mimic::Trial;
     use serde_json::{Value, json};
     use yaml_rust2::YamlLoader;
 
-    use crate::go::{Oracle, setting};
+    use crate::go::{ORACLE, Oracle, SHARED, shared, trial};
+
+    pub(super) fn trials() -> Vec<Trial> {
+        vec![
+            trial(
+                "expanding/go_reads_openshift_templates_as_their_json",
+                &[ORACLE, SHARED],
+                go_reads_openshift_templates_as_their_json,
+            ),
+            trial(
+                "expanding/go_reads_the_examples_as_they_are_meant",
+                &[ORACLE],
+                go_reads_the_examples_as_they_are_meant,
+            ),
+        ]
+    }
 
     /// Asks the oracle what a text means, and a second judge whether it is YAML at all.
     fn ask(oracle: &mut Oracle, yaml: &str, want: &Value) {
@@ -424,6 +549,7 @@ mod expanding {
             ignore_unknown_parameters: false,
             strict: false,
             require_name: false,
+            inspect: None,
             keep_namespace: false,
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
@@ -508,13 +634,9 @@ mod expanding {
         }
     }
 
-    #[test]
-    fn go_reads_expanded_openshift_templates_as_their_json() {
-        let (Some(shared), Some(mut oracle)) = (setting("KRM_TEMPLATE_SHARED"), Oracle::start())
-        else {
-            return;
-        };
-        let corpus = shared.join("corpus/openshift");
+    fn go_reads_openshift_templates_as_their_json() {
+        let mut oracle = Oracle::start();
+        let corpus = shared().join("corpus/openshift");
         let (templates, parameters) = (corpus.join("templates"), corpus.join("params"));
         let mut count = Count::default();
         for path in files(&templates) {
@@ -527,11 +649,8 @@ mod expanding {
         oracle.finish("expanded OpenShift templates");
     }
 
-    #[test]
     fn go_reads_the_examples_as_they_are_meant() {
-        let Some(mut oracle) = Oracle::start() else {
-            return;
-        };
+        let mut oracle = Oracle::start();
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut count = Count::default();
         let mut paths = files(&root.join("examples"));

@@ -162,6 +162,7 @@ fn process(source: &Arc<Source>) -> usize {
         ignore_unknown_parameters: false,
         strict: false,
         require_name: false,
+        inspect: None,
         keep_namespace: false,
         generation: Generation::Random,
     };

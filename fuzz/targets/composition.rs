@@ -83,7 +83,7 @@ impl Files for TwoFiles<'_> {
         Some(Entry::File)
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>> {
+    fn read(&self, path: &str, _: &str) -> Result<Vec<u8>> {
         let bytes = if path == COMPOSITION {
             self.composition
         } else {

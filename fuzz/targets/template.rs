@@ -40,6 +40,7 @@ fn expand(text: &str) {
             ignore_unknown_parameters: true,
             strict: text.len().is_multiple_of(2),
             require_name: text.len().is_multiple_of(3),
+            inspect: None,
             keep_namespace: false,
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),

@@ -1,9 +1,18 @@
 //! `krm-template completion`: what a shell needs to complete our arguments.
 
+use std::collections::BTreeSet;
+
 use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::cli::{OK, io};
+use crate::diagnostic::Diagnostics;
+use crate::template::{Template, env_file};
+use crate::yaml::Document;
+
+/// What the scripts ask for the names of parameters with: this, then the words of the command line.
+/// No person types it, so no help shows it.
+pub(super) const NAMES: &str = "--parameters-of";
 
 /// Prints what a shell needs to complete the arguments of krm-template
 #[derive(Debug, Args)]
@@ -29,8 +38,135 @@ pub(super) fn run(arguments: &Arguments, mut program: Command) -> anyhow::Result
     let name = program.get_name().to_owned();
     clap_complete::generate(arguments.shell, &mut program, name.as_str(), &mut script);
     let script = String::from_utf8_lossy(&script);
-    io::print([mended(&script, &name).as_str()])?;
+    let script = mended(&script, &name);
+    let script = match arguments.shell {
+        Shell::Bash => bash(&script),
+        Shell::Zsh => zsh(&script),
+        Shell::Fish => fish(&script),
+        _ => script,
+    };
+    io::print([script.as_str()])?;
     Ok(OK)
+}
+
+/// Prints `NAME=` for each parameter of the Templates that a command line names. Whatever cannot be
+/// read has no names: nobody reads messages while completing.
+pub(super) fn names(words: &[String]) -> anyhow::Result<u8> {
+    let mut names = BTreeSet::new();
+    for path in files(words) {
+        let Ok(source) = io::read(&path) else {
+            continue;
+        };
+        let Ok(document) = Document::parse(&source) else {
+            continue;
+        };
+        for root in document.roots() {
+            if root.text_at(["kind"]).as_deref() != Some("Template") {
+                continue;
+            }
+            let template = Template::read(root, &mut Diagnostics::new());
+            for parameter in template.iter().flat_map(Template::parameters) {
+                let name = format!("{}=", parameter.name);
+                // A shell would expand what looks like a command.
+                if env_file::parse_assignment(&name).is_ok() {
+                    names.insert(name);
+                }
+            }
+        }
+    }
+    let lines: Vec<String> = names.into_iter().map(|name| name + "\n").collect();
+    io::print(lines.iter().map(String::as_str))?;
+    Ok(OK)
+}
+
+/// The files that `-f` and `--filename` name. Bash makes three words of `--filename=FILE`.
+fn files(words: &[String]) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut words = words.iter().map(String::as_str).peekable();
+    while let Some(word) = words.next() {
+        let file = if matches!(word, "-f" | "--filename") {
+            words.next_if_eq(&"=");
+            words.next()
+        } else {
+            let joined = word.strip_prefix("--filename=");
+            let short = word.strip_prefix("-f").filter(|_| !word.starts_with("--"));
+            joined.or(short)
+        };
+        let file = file.map(|file| file.trim_matches(['"', '\'']));
+        files.extend(file.filter(|file| !matches!(*file, "" | "-")).map(in_home));
+    }
+    files
+}
+
+/// A word is not expanded yet when it is completed.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line reads the environment, for all the others"
+)]
+fn in_home(path: &str) -> String {
+    match (path.strip_prefix("~/"), std::env::var("HOME")) {
+        (Some(rest), Ok(home)) => format!("{home}/{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// The script of bash completes files for `-p`, and nothing where `=` is between an option and its
+/// value, as bash breaks words there.
+fn bash(script: &str) -> String {
+    let names = format!(
+        r#"COMPREPLY=($(compgen -W "$("$1" completion {NAMES} "${{COMP_WORDS[@]}}" 2>/dev/null)" -- "${{cur}}"))
+                    compopt -o nospace 2>/dev/null"#
+    );
+    let mut script = script.to_owned();
+    for option in ["--parameter", "-p"] {
+        let start = format!(" {option})\n                    ");
+        script = script.replace(
+            &format!(r#"{start}COMPREPLY=($(compgen -f "${{cur}}"))"#),
+            &format!("{start}{names}"),
+        );
+    }
+    script.replacen(
+        "    prev=\"$3\"\n",
+        r#"    prev="$3"
+    if [[ "${cur}" == "=" ]]; then
+        cur=""
+    elif [[ "${prev}" == "=" && COMP_CWORD -ge 2 && "${COMP_WORDS[COMP_CWORD-2]}" == --* ]]; then
+        prev="${COMP_WORDS[COMP_CWORD-2]}"
+    fi
+"#,
+        1,
+    )
+}
+
+/// The script of zsh completes files for `-p`.
+fn zsh(script: &str) -> String {
+    let function = format!(
+        r#"(( $+functions[_krm-template_parameters] )) ||
+_krm-template_parameters() {{
+    local -a names
+    names=(${{(f)"$(krm-template completion {NAMES} "${{words[@]}}" 2>/dev/null)"}})
+    compadd -S '' -a names
+}}
+"#
+    );
+    let last = "\nif [ \"$funcstack[1]\"";
+    script
+        .replace(
+            ":NAME=VALUE:_default'",
+            ":NAME=VALUE:_krm-template_parameters'",
+        )
+        .replacen(last, &format!("\n{function}{last}"), 1)
+}
+
+/// The script of fish completes files for `-p`.
+fn fish(script: &str) -> String {
+    let names =
+        format!(" -f -a '(krm-template completion {NAMES} (commandline -opc) 2>/dev/null)'");
+    let lines = script.lines().map(|line| {
+        let is_meant = line.contains(" -s p -l parameter ");
+        format!("{line}{}\n", if is_meant { names.as_str() } else { "" })
+    });
+    lines.collect()
 }
 
 /// The script for bash has two spellings of a name with a hyphen, and so would complete no options

@@ -48,7 +48,7 @@ impl Console {
         }
     }
 
-    fn has_read(self, name: &str, length: usize) {
+    pub(super) fn has_read(self, name: &str, length: usize) {
         self.remark(format!("read `{name}`, {length} bytes"));
     }
 

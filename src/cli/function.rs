@@ -1,6 +1,6 @@
 //! Without arguments: the KRM function on standard input and output.
 
-use crate::cli::build::disk::Disk;
+use crate::cli::build::disk::{Disk, LoadRestrictor};
 use crate::cli::{Console, FAILED, OK, USAGE, io};
 use crate::diagnostic::Diagnostics;
 use crate::function::{self, Environment};
@@ -29,10 +29,18 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
             return Ok(FAILED);
         }
     };
-    let disk = Disk { console };
-    let output = function::run(&source, &environment(&disk));
+    let disk = Disk {
+        console,
+        restrictor: LoadRestrictor::RootOnly,
+        way_out: "copy it there, or name a directory with a Composition that adds it",
+    };
+    let mut output = function::run(&source, &environment(&disk));
+    let printed = io::print(output.list.iter().flat_map(Edited::pieces));
+    if printed.is_err() {
+        output.diagnostics.drop_success();
+    }
     console.report(&output.diagnostics);
-    io::print(output.list.iter().flat_map(Edited::pieces))?;
+    printed?;
     Ok(if output.diagnostics.has_errors() {
         FAILED
     } else {

@@ -5,9 +5,10 @@ use std::io::{BufWriter, ErrorKind, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use walkdir::{DirEntry, WalkDir};
 
+use crate::cli::staged::Staged;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::files;
 use crate::source::Source;
@@ -51,16 +52,19 @@ pub(super) fn read_bytes(path: &str) -> Result<Vec<u8>> {
         .hint("download it first, or pipe it in: `curl -sSf ADDRESS | krm-template process -f -`")
         .into());
     }
-    std::fs::read(path).map_err(|error| {
-        let reason = match error.kind() {
-            ErrorKind::PermissionDenied => "you may not read it".to_owned(),
-            ErrorKind::NotADirectory => "there is no such file".to_owned(),
-            _ => reason(&error),
-        };
-        Diagnostic::error(format!("`{path}` cannot be read: {reason}"))
-            .maybe_hint(hint(Path::new(path), error.kind()))
-            .into()
-    })
+    std::fs::read(path).map_err(|error| unreadable(path, &error))
+}
+
+/// Says why a file cannot be read.
+pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Box<Diagnostic> {
+    let reason = match error.kind() {
+        ErrorKind::PermissionDenied => "you may not read it".to_owned(),
+        ErrorKind::NotADirectory => "there is no such file".to_owned(),
+        _ => reason(error),
+    };
+    Diagnostic::error(format!("`{path}` cannot be read: {reason}"))
+        .maybe_hint(hint(Path::new(path), error.kind()))
+        .into()
 }
 
 /// What file was probably meant by one that cannot be read.
@@ -93,7 +97,7 @@ fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
 }
 
 /// What is wrong with a file or folder, in the user's words.
-fn reason(error: &std::io::Error) -> String {
+pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
@@ -101,7 +105,12 @@ fn reason(error: &std::io::Error) -> String {
             "there is a file of that name".to_owned()
         }
         ErrorKind::PermissionDenied => "you may not write there".to_owned(),
-        _ => error.to_string(),
+        ErrorKind::StorageFull => "there is no space left".to_owned(),
+        // Without the name of a file that is not complete yet.
+        _ => match error.get_ref().and_then(std::error::Error::source) {
+            Some(source) => source.to_string(),
+            None => error.to_string(),
+        },
     }
 }
 
@@ -122,47 +131,49 @@ pub(super) fn path_in(folder: &str, path: &str) -> String {
     whole.display().to_string()
 }
 
-/// What writing a file came to.
-pub(super) enum Written {
-    New,
-    Changed,
-    /// It holds that text already, and was left alone.
-    Same,
+/// Writes a file, in folders that are made where they are missing, or to standard output for `-`.
+/// A file that holds `text` already is left alone. A pipe, a device and what a link leads to are
+/// written to, and not read.
+pub(super) fn write(path: &str, text: &str) -> anyhow::Result<()> {
+    if path == "-" {
+        return print([text]);
+    }
+    let path = Path::new(path);
+    match std::fs::symlink_metadata(path) {
+        Ok(there) if there.is_file() && there.len() == text.len() as u64 && holds(path, text) => {
+            Ok(())
+        }
+        Ok(there) if !there.is_file() => std::fs::write(path, text).map_err(|error| {
+            let reason = reason(&error);
+            anyhow!("`{}` cannot be written: {reason}", path.display())
+        }),
+        _ => {
+            let mut staged = Staged::default();
+            staged.make_folder(path.parent().unwrap_or(path))?;
+            staged.add(path, text)?;
+            staged.commit()
+        }
+    }
 }
 
-/// Writes a file, in folders that are made where they are missing, unless it holds `text` already.
+/// Whether a file holds `text`.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line reads files, for all the others"
 )]
-pub(super) fn write_file(path: &Path, text: &str) -> anyhow::Result<Written> {
-    let written = match std::fs::read(path) {
-        Ok(old) if old == text.as_bytes() => return Ok(Written::Same),
-        Err(error) if error.kind() == ErrorKind::NotFound => Written::New,
-        _ => Written::Changed,
-    };
-    make_folder(path.parent().unwrap_or(path))?;
-    std::fs::write(path, text).map_err(|error| {
-        let reason = reason(&error);
-        anyhow!("`{}` cannot be written: {reason}", path.display())
-    })?;
-    Ok(written)
-}
-
-/// Writes a file, or to standard output for `-`.
-pub(super) fn write(path: &str, text: &str) -> anyhow::Result<()> {
-    match path {
-        "-" => print([text]),
-        _ => write_file(Path::new(path), text).map(drop),
-    }
+fn holds(path: &Path, text: &str) -> bool {
+    std::fs::read(path).is_ok_and(|old| old == text.as_bytes())
 }
 
 /// Makes a folder, and those around it, where they are missing.
 pub(super) fn make_folder(folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let reason = reason(&error);
-        anyhow!("the folder `{}` cannot be made: {reason}", folder.display())
-    })
+    std::fs::create_dir_all(folder).map_err(|error| refuse_folder(folder, &error))
+}
+
+/// Says why a folder cannot be made.
+pub(super) fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
+    let reason = reason(error);
+    anyhow!("the folder `{}` cannot be made: {reason}", folder.display())
 }
 
 /// The variables of the environment whose names are text, in alphabetical order.
@@ -207,15 +218,26 @@ pub(super) fn stdin_is_terminal() -> bool {
 pub(super) fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Result<()> {
     let mut stdout = BufWriter::new(std::io::stdout().lock());
     let mut pieces = pieces.into_iter();
-    match pieces
+    let printed = pieces
         .try_for_each(|piece| stdout.write_all(piece.as_bytes()))
-        .and_then(|()| stdout.flush())
-    {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("standard output cannot be written")
-        }
-        _ => Ok(()),
+        .and_then(|()| stdout.flush());
+    printed.or_else(|error| unless_gone(&error))
+}
+
+/// Writes what is left to be written to standard output.
+pub(super) fn flush() -> anyhow::Result<()> {
+    std::io::stdout()
+        .flush()
+        .or_else(|error| unless_gone(&error))
+}
+
+/// An error, unless it is that the reader of standard output has gone away.
+pub(super) fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
+    if error.kind() == ErrorKind::BrokenPipe {
+        return Ok(());
     }
+    let reason = reason(error);
+    Err(anyhow!("standard output cannot be written: {reason}"))
 }
 
 /// Writes to standard error; there is nowhere to report a failure to.

@@ -12,13 +12,15 @@ mod man;
 mod parameters;
 mod process;
 mod reference;
+mod slips;
+mod staged;
 mod suggested;
 mod table;
 mod validate;
 
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use console::Console;
@@ -92,7 +94,9 @@ const LONG_VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {
     long_version = LONG_VERSION,
     about = ABOUT,
     long_about = LONG_ABOUT,
-    after_long_help = AFTER_HELP
+    after_long_help = AFTER_HELP,
+    // As with kubectl: the last one counts.
+    args_override_self = true
 )]
 struct Cli {
     #[command(subcommand)]
@@ -112,7 +116,6 @@ enum Command {
     #[command(visible_alias = "lint")]
     Validate(validate::Arguments),
     Completion(completion::Arguments),
-    #[command(hide = true)]
     Man(man::Arguments),
 }
 
@@ -122,6 +125,16 @@ pub fn main() -> ExitCode {
     // Nothing to parse: what knows of all options is not even loaded.
     if std::env::args_os().nth(1).is_none() {
         return finish(function::run(Console::default()));
+    }
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    if let [command, option, words @ ..] = arguments.as_slice()
+        && command == "completion"
+        && option == completion::NAMES
+    {
+        return finish(completion::names(words));
     }
     match Cli::try_parse() {
         Ok(cli) => cli.run(),
@@ -142,40 +155,15 @@ fn finish(outcome: anyhow::Result<u8>) -> ExitCode {
 
 /// Says what is wrong with the arguments, or prints the help or the version.
 fn refuse(mut error: clap::Error) -> ExitCode {
-    if let Some(tip) = tip(&error) {
+    if let Some(tip) = slips::tip(&error) {
         let tip = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tip);
     }
-    // There is nowhere to report a failure to.
-    let _ = error.print();
-    ExitCode::from(if error.use_stderr() { USAGE } else { OK })
-}
-
-/// What was probably meant, where clap does not know it.
-fn tip(error: &clap::Error) -> Option<String> {
-    let text = |kind| match error.get(kind)? {
-        ContextValue::String(text) => Some(text.clone()),
-        ContextValue::Strings(texts) => Some(texts.join(" ")),
-        _ => None,
-    };
-    if error.get(ContextKind::SuggestedSubcommand).is_some() {
-        return None;
-    }
-    match error.kind() {
-        ErrorKind::InvalidSubcommand => Some(match text(ContextKind::InvalidSubcommand)? {
-            word if word == "version" => "'--version' prints the version".to_owned(),
-            word if io::is_there(&word) => {
-                format!("to expand the Template in it: 'krm-template process -f {word}'")
-            }
-            _ => return None,
-        }),
-        ErrorKind::MissingRequiredArgument => text(ContextKind::InvalidArg)?
-            .contains("--filename")
-            .then(|| "name the file that holds the Template: '-f template.yaml'".to_owned()),
-        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
-            .filter(|word| !word.starts_with('-') && takes_files(error))
-            .map(|word| format!("a file is named by '-f': '-f {word}'")),
-        _ => None,
+    match error.print() {
+        // There is nowhere to report a failure to.
+        _ if error.use_stderr() => ExitCode::from(USAGE),
+        Ok(()) => finish(io::flush().map(|()| OK)),
+        Err(error) => finish(io::unless_gone(&error).map(|()| OK)),
     }
 }
 
@@ -198,14 +186,6 @@ impl Cli {
             Some(Command::Man(arguments)) => man::run(&arguments, Self::command()),
         };
         finish(outcome)
-    }
-}
-
-/// Whether the arguments are those of a command that takes files by `-f` only.
-fn takes_files(error: &clap::Error) -> bool {
-    match error.get(ContextKind::Usage) {
-        Some(ContextValue::StyledStr(usage)) => usage.to_string().contains("--filename"),
-        _ => false,
     }
 }
 

@@ -1,25 +1,30 @@
 //! `krm-template validate`: finds mistakes in Templates.
 
+mod others;
+
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io, kustomization};
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use crate::lint;
 use crate::report::{self, SarifRule};
 use crate::source::Source;
 
+use others::{Counts, File};
+
 /// Finds mistakes in Templates, without values and without a cluster
 ///
-/// Defaults count as values; where there is none, only what is wrong with any value is reported.
+/// Each TemplateInstance, file of values and Composition is checked, too, against the Templates
+/// among the files. Nothing is run. Defaults count as values; where there is none, only what is wrong with any value is reported.
 /// docs/rules.md describes the rules. The annotation `template.krm.dev/disable-rules` on a
 /// Template switches rules off for it, as `RULE, RULE`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Arguments {
-    /// Files with Templates, or directories, in which all *.yaml, *.yml and *.json files are
+    /// Files with Templates or what goes with them, or directories, in which all *.yaml, *.yml and *.json files are
     /// looked at; `-` for standard input
     #[arg(value_name = "FILE|DIR", required_unless_present = "filenames")]
     paths: Vec<String>,
@@ -54,7 +59,7 @@ Examples:
   krm-template validate -o sarif . > findings.sarif
 
 Exit status: 0 no errors were found (with --strict: no warnings either), 1 there are some,
-2 the arguments are wrong, a file cannot be read, or there is no Template.";
+2 the arguments are wrong, a file cannot be read, or there is nothing to check.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OutputFormat {
@@ -82,7 +87,9 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let checked = check_all(arguments, console, &mut trouble);
     print(arguments.output, &checked.findings)?;
     console.report(&trouble);
-    if arguments.output == OutputFormat::Text && checked.templates > 0 {
+    if arguments.output == OutputFormat::Text
+        && (checked.templates > 0 || !checked.others.is_empty())
+    {
         console.say(summary(&checked).trim_end());
     }
     if trouble.has_errors() {
@@ -103,25 +110,40 @@ fn rules() -> Vec<PossibleValue> {
     names.map(PossibleValue::new).collect()
 }
 
+/// What was looked at, and what was found.
+#[derive(Default)]
+struct Checked {
+    templates: usize,
+    others: Counts,
+    findings: Diagnostics,
+}
+
 /// Checks all files. What keeps one from being checked goes to `trouble`.
-fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics) -> lint::Checked {
-    let mut all = lint::Checked::default();
+fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics) -> Checked {
+    let mut all = Checked::default();
     let mut has_patches = false;
+    let mut others: Vec<File> = Vec::new();
+    let mut without: Vec<String> = Vec::new();
     for path in arguments.paths.iter().chain(&arguments.filenames) {
         let Some(files) = trouble.take(io::yaml_files(path)) else {
             continue;
         };
         let is_named = files.is_none();
         for file in files.unwrap_or_else(|| vec![path.clone()]) {
-            let source = trouble.take(console.read(&file));
-            let Some(checked) =
-                source.and_then(|source| check_one(&source, is_named, &arguments.disable))
-            else {
+            let Some(source) = trouble.take(console.read(&file)) else {
                 continue;
             };
+            let Some(checked) = check_one(&source, is_named, &arguments.disable) else {
+                continue;
+            };
+            others.push(File {
+                path: file.clone(),
+                source,
+                is_named,
+            });
             if checked.templates == 0 {
                 if is_named {
-                    trouble.push(Diagnostic::warning(format!("`{file}` holds no Template")));
+                    without.push(file);
                 }
                 continue;
             }
@@ -130,6 +152,7 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
                 if !is_named {
                     console.remark(format!("{message}: it is left out"));
                     has_patches = true;
+                    others.pop();
                     continue;
                 }
                 trouble.push(Diagnostic::warning(message).hint(
@@ -140,7 +163,21 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
             all.findings.append(checked.findings);
         }
     }
-    if all.templates == 0 && !trouble.has_errors() {
+    let mut found = Diagnostics::new();
+    all.others = others::check(&others, console, &mut found, &mut |file| {
+        without.retain(|path| *path != file.path);
+    });
+    found.retain(|finding| {
+        let is_disabled = |name: &String| finding.rule == Some(name.as_str());
+        !arguments.disable.iter().any(is_disabled)
+    });
+    all.findings.append(found);
+    all.findings.dedup();
+    all.findings.address(Way::Objects);
+    for file in without {
+        trouble.push(Diagnostic::warning(format!("`{file}` holds no Template")));
+    }
+    if all.templates == 0 && all.others.is_empty() && !trouble.has_errors() {
         let hint = if has_patches {
             "what a kustomization lists as a patch is left out: check what it patches"
         } else {
@@ -183,7 +220,7 @@ fn print(format: OutputFormat, findings: &Diagnostics) -> anyhow::Result<()> {
 }
 
 /// `2 errors, 1 warning in 3 Templates`.
-fn summary(checked: &lint::Checked) -> String {
+fn summary(checked: &Checked) -> String {
     let counted = |count: usize, noun: &str| match count {
         1 => format!("1 {noun}"),
         _ => format!("{count} {noun}s"),
@@ -205,7 +242,22 @@ fn summary(checked: &lint::Checked) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, noun)| counted(count, noun))
         .collect();
-    let templates = counted(checked.templates, "Template");
+    let others = &checked.others;
+    let looked_at = [
+        (checked.templates, "Template"),
+        (others.instances, "TemplateInstance"),
+        (others.values, "file of values"),
+        (others.compositions, "Composition"),
+    ];
+    let looked_at: Vec<String> = looked_at
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| match (*count, *noun) {
+            (2.., "file of values") => format!("{count} files of values"),
+            (count, noun) => counted(count, noun),
+        })
+        .collect();
+    let templates = looked_at.join(", ");
     if found.is_empty() {
         format!("nothing found in {templates}\n")
     } else {

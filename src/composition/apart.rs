@@ -13,6 +13,20 @@ pub(super) struct Apart {
 }
 
 impl Apart {
+    /// Parts the comments above from those below, for the first and the last object of a list.
+    pub(super) fn split(self) -> [Option<Self>; 2] {
+        let (above, below) = (self.above, self.below);
+        let above = Self {
+            above,
+            ..Self::default()
+        };
+        let below = Self {
+            below,
+            ..Self::default()
+        };
+        [above, below].map(|apart| Some(apart).filter(|apart| *apart != Self::default()))
+    }
+
     /// The text of an object with them.
     pub(super) fn around(&self, text: &str) -> String {
         [self.above.as_str(), text, &self.below].concat()

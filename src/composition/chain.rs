@@ -16,9 +16,9 @@ use crate::composition::resource::{Documents, Resource};
 use crate::composition::transformer::Transformer;
 use crate::composition::transformers;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
-use crate::files::Files;
+use crate::files::{Files, join};
 use crate::source::Source;
-use crate::yaml::{Cursor, Document, FieldPath, NodeId, Position};
+use crate::yaml::{Cursor, Document, FieldPath, NodeId, Position, Words};
 
 /// Where functions find the number of an item, as with kustomize and kpt.
 const ID: &str = "internal.config.kubernetes.io/id";
@@ -58,11 +58,23 @@ pub struct Kustomize<'k> {
     pub directory: &'k str,
     /// Names and texts of files that are to stand there instead of those it has. If there are
     /// any, so is the Kustomization.
-    pub files: &'k [(&'static str, String)],
-    /// Names of directories that are to stand there, and which these are.
+    pub files: &'k [(&'k str, String)],
+    /// Paths of files and directories from elsewhere that are to be found there, and which these
+    /// are.
     pub links: &'k [(String, String)],
+    /// Other Kustomizations, in which files are to stand, too.
+    pub bases: &'k [Base],
     /// Whether kustomize will call helm.
     pub calls_helm: bool,
+}
+
+/// The directory of a Kustomization that another one names.
+#[derive(Clone, Debug)]
+pub struct Base {
+    /// The directory, from where files are read.
+    pub directory: String,
+    /// Names and texts of files that are to stand there instead of those it has.
+    pub files: Vec<(String, String)>,
 }
 
 /// What a function gave back.
@@ -88,7 +100,7 @@ struct Surroundings<'c, 'd> {
 pub(super) struct Context<'c, 'd> {
     /// The transformer that runs.
     pub(super) transformer: &'c Transformer,
-    /// To read files with, by paths that the transformer [resolves](Transformer::resolve).
+    /// To look for files with, by paths that the transformer [resolves](Transformer::resolve).
     pub(super) files: &'c dyn Files,
     /// Runs what is not built in.
     pub(super) functions: &'c dyn Functions,
@@ -101,10 +113,32 @@ pub(super) struct Context<'c, 'd> {
 }
 
 impl Context<'_, '_> {
+    /// The bytes of the file that a field names, in or below the directory it is written in.
+    pub(super) fn read(&self, field: &FieldPath, path: &str) -> Result<Vec<u8>> {
+        let root = self.transformer.directory_of(field);
+        self.files.read(&join(root, path), root)
+    }
+
+    /// The text of the file that a field names.
+    pub(super) fn source(&self, field: &FieldPath, path: &str) -> Result<Arc<Source>> {
+        let root = self.transformer.directory_of(field);
+        self.files.source(&join(root, path), root)
+    }
+
     /// The configuration as a type; nothing if it is none, which is reported.
     pub(super) fn config<T: DeserializeOwned>(&mut self) -> Option<T> {
         let config = self.transformer.read();
         self.diagnostics.take(config)
+    }
+
+    /// Warns of what is wrong with a field of the configuration, though the transformer takes it.
+    pub(super) fn warn_of(&mut self, field: &FieldPath, problem: Diagnostic) {
+        let place = self.transformer.error(field, &problem.message);
+        self.diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            hints: problem.hints,
+            ..place
+        });
     }
 
     /// Reports what went wrong with a resource.
@@ -129,6 +163,7 @@ impl<'d> Context<'_, 'd> {
         }
         let mut found = Diagnostics::new();
         let chain = check_chain(&building, file, "build");
+        let chain = chain.and_then(|()| self.documents.count_build());
         if let Err(mut problem) = chain {
             problem.place = self.transformer.place_of(field);
             self.diagnostics.push(*problem);
@@ -364,12 +399,18 @@ fn adds<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) ->
     let new = items.iter().flat_map(|items| items.children());
     let new = new.skip(resources.len());
     let new: Vec<Resource<'d>> = new
-        .filter_map(|item| Resource::read(item, inner.documents, inner.diagnostics))
+        .filter_map(|item| {
+            Resource::read_with(item, Words::Bools, inner.documents, inner.diagnostics)
+        })
         .collect();
     if diagnostics.has_errors() {
         return false;
     }
     context.diagnostics.append(diagnostics);
+    let new = new.into_iter().map(|mut one| {
+        one.take_needs_hash();
+        one
+    });
     resources.extend(new);
     true
 }
@@ -391,8 +432,10 @@ fn call<'d>(
     let items = root.get("items");
     let items = items.iter().flat_map(|items| items.children());
     let mut back: Vec<Resource<'d>> = Vec::with_capacity(resources.len());
+    // Our own functions write what kubectl reads, others what kustomize reads.
+    let words = id.map_or(Words::Bools, |_| Words::Texts);
     for item in items {
-        let resource = Resource::read(item, context.documents, context.diagnostics);
+        let resource = Resource::read_with(item, words, context.documents, context.diagnostics);
         let lack = resource.as_ref().and_then(|one| one.incomplete(item));
         if let Some((problem, _)) = lack.filter(|_| id.is_some()) {
             let problem = format!("what it gives back is wrong: {problem}");
@@ -407,6 +450,8 @@ fn call<'d>(
     for (object, pair) in back.iter_mut().zip(pairs) {
         if let Some(before) = pair.and_then(|pair| resources.get(pair)) {
             object.succeed(before);
+        } else {
+            object.take_needs_hash();
         }
     }
     *resources = back;

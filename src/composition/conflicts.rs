@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::composition::chain::Context;
 use crate::composition::references::effective;
 use crate::composition::resource::Resource;
+use crate::diagnostic::Diagnostic;
 use crate::krm::Identity;
 use crate::yaml::FieldPath;
 
@@ -24,7 +25,7 @@ pub(super) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_, '_>) 
         let Some(now) = resource.identity() else {
             continue;
         };
-        let identity = effective(now.clone());
+        let identity = effective(now);
         let Some(other) = known.get(&identity).copied() else {
             known.insert(identity, resource);
             continue;
@@ -32,15 +33,47 @@ pub(super) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_, '_>) 
         if at_first(resource) == at_first(other) {
             continue;
         }
-        let problem = format!("two objects become {now}");
-        let mut diagnostic = context.transformer.error(&FieldPath::root(), problem);
-        diagnostic.object = Some(resource.reference());
-        for (resource, label) in [(other, "this object"), (resource, "and this one")] {
-            if let Some(place) = resource.place() {
-                diagnostic = diagnostic.related(place, label);
-            }
+        context.diagnostics.push(doubled(other, resource, context));
+    }
+}
+
+fn doubled(other: &Resource<'_>, resource: &Resource<'_>, context: &Context<'_, '_>) -> Diagnostic {
+    let now = resource.identity().map(|now| now.to_string());
+    let problem = format!("two objects become {}", now.unwrap_or_default());
+    let mut diagnostic = context.transformer.error(&FieldPath::root(), problem);
+    diagnostic.object = Some(resource.reference());
+    for (resource, label) in [(other, "this object"), (resource, "and this one")] {
+        if let Some(place) = resource.place() {
+            diagnostic = diagnostic.related(place, label);
         }
-        context.diagnostics.push(diagnostic);
+    }
+    diagnostic
+}
+
+/// Reports resources that were renamed, but are not followed, and are the same as another now.
+pub(super) fn refuse_renamed(
+    renamed: &[usize],
+    resources: &[Resource<'_>],
+    context: &mut Context<'_, '_>,
+) {
+    if renamed.is_empty() {
+        return;
+    }
+    let identities: Vec<Option<Identity>> = resources
+        .iter()
+        .map(|resource| resource.identity().map(effective))
+        .collect();
+    for at in renamed.iter().copied() {
+        let Some(now) = identities.get(at).and_then(Option::as_ref) else {
+            continue;
+        };
+        let mut others = identities.iter().enumerate();
+        let other = others.find(|(other, identity)| *other != at && identity.as_ref() == Some(now));
+        if let Some((other, _)) = other
+            && let Some((resource, other)) = resources.get(at).zip(resources.get(other))
+        {
+            context.diagnostics.push(doubled(other, resource, context));
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! A Composition with all that it imports, as one list of transformers.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::composition::merge::Fate;
 use crate::composition::model::{self, Composition, Declared, Import, Mode};
 use crate::composition::order;
 use crate::composition::overrides::apply;
@@ -21,6 +23,8 @@ pub(crate) const KUSTOMIZATIONS: [&str; 3] =
     ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// How many Compositions may import, or build, one another in a row.
 pub const MAX_NESTING: usize = 64;
+/// How many imports are followed. Of Compositions that import the same ones, each import counts.
+const MAX_IMPORTS: usize = 10_000;
 
 /// Reads the Composition in a file, or in `composition.yaml` of a directory, and all that it
 /// imports. With errors, what is returned is not to be used.
@@ -32,7 +36,8 @@ pub fn consolidate(
     let mut importer = Importer::new(files);
     let list = diagnostics
         .take(locate(files, &join(".", path)))
-        .and_then(|file| importer.file(&file, diagnostics));
+        .and_then(|file| importer.file(&file, diagnostics))
+        .map(|all| all.transformers);
     finish(list, diagnostics)
 }
 
@@ -46,7 +51,8 @@ pub fn consolidate_node(
 ) -> Vec<Transformer> {
     let composition = model::read(document, node, diagnostics);
     let list = composition
-        .map(|composition| Importer::new(files).all(composition, directory, diagnostics));
+        .map(|composition| Importer::new(files).all(composition, directory, diagnostics))
+        .map(|all| all.transformers);
     finish(list, diagnostics)
 }
 
@@ -120,6 +126,13 @@ pub(super) fn is_kustomization(path: &str) -> bool {
         .is_some_and(|name| KUSTOMIZATIONS.contains(&name))
 }
 
+/// Whether a file is called like a Composition.
+pub(super) fn is_composition(path: &str) -> bool {
+    path.rsplit('/')
+        .next()
+        .is_some_and(|name| FILE_NAMES.contains(&name))
+}
+
 /// Where a directory is named that has another spelling of a Composition's name.
 fn near(files: &dyn Files, path: &str) -> Option<String> {
     let directory = directory_of(path);
@@ -158,6 +171,26 @@ struct Importer<'f> {
     files: &'f dyn Files,
     /// The files that are being read, each imported by the one before.
     open: Vec<String>,
+    /// The files whose import failed or has no transformers: to read them again changes nothing.
+    settled: BTreeMap<String, Settled>,
+    /// How many imports were followed.
+    count: usize,
+}
+
+/// What came of the import of a file.
+#[derive(Clone, Copy)]
+enum Settled {
+    /// It failed, which is reported.
+    Failed,
+    /// It has no transformers.
+    Empty,
+}
+
+/// The transformers of a Composition.
+struct All {
+    transformers: Vec<Transformer>,
+    /// Whether nothing is missing.
+    is_whole: bool,
 }
 
 /// Transformers of one import, or those that a Composition declares itself.
@@ -171,13 +204,15 @@ impl<'f> Importer<'f> {
         Self {
             files,
             open: Vec::new(),
+            settled: BTreeMap::new(),
+            count: 0,
         }
     }
 
     /// The transformers of the Composition in a file; nothing if they cannot be told.
-    fn file(&mut self, file: &str, diagnostics: &mut Diagnostics) -> Option<Vec<Transformer>> {
+    fn file(&mut self, file: &str, diagnostics: &mut Diagnostics) -> Option<All> {
         diagnostics.take(check_chain(&self.open, file, "import"))?;
-        let source = diagnostics.take(self.files.source(file))?;
+        let source = diagnostics.take(self.files.source(file, directory_of(file)))?;
         let document = Arc::new(diagnostics.take(Document::parse(&source))?);
         let composition = model::read_file(&document, diagnostics)?;
         self.open.push(file.to_owned());
@@ -192,7 +227,7 @@ impl<'f> Importer<'f> {
         composition: Composition,
         directory: &str,
         diagnostics: &mut Diagnostics,
-    ) -> Vec<Transformer> {
+    ) -> All {
         let mut parts = Vec::new();
         let mut is_whole = true;
         for import in &composition.imports {
@@ -227,12 +262,37 @@ impl<'f> Importer<'f> {
         let parts = prepended.into_iter().chain([own]).chain(appended);
         let all: Vec<Transformer> = parts.flat_map(|part| part.transformers).collect();
         let are_told_apart = check_ids(&all, diagnostics);
-        match composition.order {
+        let transformers = match composition.order {
             Some(order) if is_whole && are_told_apart => {
                 order::sort(all, &order, |transformer| &transformer.id, diagnostics)
             }
             _ => all,
+        };
+        All {
+            transformers,
+            is_whole,
         }
+    }
+
+    /// Refuses a file outside of `directory` that is not a Composition, without a word of it.
+    fn check_outside(&self, file: &str, directory: &str) -> Result<()> {
+        if is_composition(file) || files::is_below(directory, file) {
+            return Ok(());
+        }
+        let source = self.files.source(file, directory_of(file))?;
+        let document = Document::parse(&source).ok();
+        let root = document
+            .as_ref()
+            .and_then(|document| document.roots().next());
+        let kind = root.and_then(|root| root.text_at(["kind"]));
+        if kind.as_deref() == Some("Composition") {
+            return Ok(());
+        }
+        Err(
+            Diagnostic::error(format!("`{file}` cannot be read as a Composition"))
+                .hint(format!("`krm-template build {file}` says why"))
+                .into(),
+        )
     }
 
     /// The transformers of an import; nothing if there was an error.
@@ -252,16 +312,43 @@ impl<'f> Importer<'f> {
             problem.place = Some(import.place.clone());
             problem
         });
-        let list = found
-            .take(file)
-            .and_then(|file| self.file(&file, &mut found));
-        let has_failed = found.has_errors();
+        let file = file.and_then(|file| self.check_outside(&file, directory).map(|()| file));
+        let file = found.take(file);
+        let list = match file.as_deref().and_then(|file| self.settled.get(file)) {
+            Some(Settled::Failed) => return None,
+            Some(Settled::Empty) => return Some(Vec::new()),
+            None => file.as_deref().and_then(|file| {
+                found.take(self.count_import())?;
+                self.file(file, &mut found)
+            }),
+        };
+        let list = list.filter(|all| all.is_whole && !found.has_errors());
+        let list = list.map(|all| all.transformers);
+        if let Some(file) = file {
+            match &list {
+                None => drop(self.settled.insert(file, Settled::Failed)),
+                Some(list) if list.is_empty() => drop(self.settled.insert(file, Settled::Empty)),
+                Some(_) => {}
+            }
+        }
         for mut one in found.iter().cloned() {
             // A file that cannot be read has no place of its own.
             one.place.get_or_insert_with(|| import.place.clone());
             diagnostics.push(one);
         }
-        list.filter(|_| !has_failed)
+        list
+    }
+
+    fn count_import(&mut self) -> Result<()> {
+        self.count += 1;
+        if self.count <= MAX_IMPORTS {
+            return Ok(());
+        }
+        Err(
+            Diagnostic::error(format!("more than {MAX_IMPORTS} imports of Compositions"))
+                .hint("import each Composition in one place")
+                .into(),
+        )
     }
 }
 
@@ -333,9 +420,16 @@ fn override_imported(
             );
             continue;
         }
+        let is_meant = |transformer: &Transformer| transformer.id == change.id;
         let mut imported = parts.iter_mut().flat_map(|part| &mut part.transformers);
-        match imported.find(|transformer| transformer.id == change.id) {
-            Some(transformer) => apply(transformer, change, diagnostics),
+        match imported.find(|transformer| is_meant(transformer)) {
+            Some(transformer) => {
+                if apply(transformer, change, diagnostics) == Fate::Goes {
+                    for part in &mut *parts {
+                        part.transformers.retain(|one| !is_meant(one));
+                    }
+                }
+            }
             None => diagnostics.push(unmatched(change, parts, own, are_there_imports)),
         }
     }
@@ -396,11 +490,12 @@ fn imported_twice(one: &Transformer) -> Diagnostic {
 /// Reports transformers that are there twice.
 fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
     let mut are_told_apart = true;
-    for (index, one) in all.iter().enumerate() {
-        let mut before = all.iter().take(index);
-        let Some(first) = before.find(|before| before.id == one.id) else {
+    let mut known = BTreeMap::new();
+    for one in all {
+        let first: &Transformer = known.entry(&one.id).or_insert(one);
+        if std::ptr::eq(first, one) {
             continue;
-        };
+        }
         are_told_apart = false;
         if first.is_written_where(one) {
             diagnostics.push(imported_twice(one));

@@ -3,7 +3,9 @@
 //! Source: kustomize 5.8, `api/filters/patchjson6902`, which uses `evanphx/json-patch` v4. The crate
 //! `json-patch` works on JSON, in which nothing would know the text it came from: an item behind one
 //! that is added or taken out would lose its comments. So the six operations are done here. As
-//! there, `replace` adds a field that is missing, and a negative index counts from the end.
+//! there, `replace` adds a field that is missing, and a negative index counts from the end. An object
+//! always has annotations there, as its place is written into them; so annotations, and labels with
+//! them, are made where one is added.
 
 use crate::suggest::closest;
 use crate::yaml::{Data, FieldPath, Scalar, Value, name_of};
@@ -300,7 +302,21 @@ impl Pointer {
         }
     }
 
+    /// Makes the labels or annotations of an object that has none, if that is what it leads into.
+    fn make_parent(&self, object: &mut Value<'_>) {
+        let parents: Vec<&str> = self.parents.iter().map(String::as_str).collect();
+        let key = match parents.as_slice() {
+            ["metadata", "annotations"] => "annotations",
+            ["metadata", "labels"] => "labels",
+            _ => return,
+        };
+        if let Some(metadata) = object.get_mut("metadata") {
+            metadata.mapping_at(key);
+        }
+    }
+
     fn add<'s>(&self, object: &mut Value<'s>, value: Value<'s>) -> Result<(), String> {
+        self.make_parent(object);
         let last = self.last.as_str();
         let parent = self.parent(object)?;
         let what = name_of(&parent.data);
@@ -328,6 +344,7 @@ impl Pointer {
     }
 
     fn replace(&self, object: &mut Value<'_>, value: &Value<'static>) -> Result<(), String> {
+        self.make_parent(object);
         if let Some(old) = self.find(object)? {
             put(old, value.clone());
             return Ok(());

@@ -135,14 +135,18 @@ pub(super) fn merge(
 }
 
 /// What a patch says is done.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Directive {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Directive {
+    /// The two are merged.
     Merge,
+    /// What the patch holds takes the place of what is there.
     Replace,
+    /// What is there is taken out.
     Delete,
 }
 
-const DIRECTIVE: &str = "$patch";
+/// The key under which a patch says what is done.
+pub(super) const DIRECTIVE: &str = "$patch";
 const RETAIN: &str = "$retainKeys";
 const ORDER: &str = "$setElementOrder/";
 const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
@@ -152,7 +156,11 @@ fn is_directive(key: &str) -> bool {
     key == DIRECTIVE || key == RETAIN || key.starts_with(ORDER) || key.starts_with(DELETE_FROM)
 }
 
-fn directive(mapping: &Value<'_>) -> Result<Directive, Problem> {
+/// What a mapping of a patch says is done.
+///
+/// # Errors
+/// If that is none of what can be done.
+pub(super) fn directive(mapping: &Value<'_>) -> Result<Directive, Problem> {
     let Some(value) = mapping.get(DIRECTIVE) else {
         return Ok(Directive::Merge);
     };
@@ -176,7 +184,10 @@ fn directive(mapping: &Value<'_>) -> Result<Directive, Problem> {
 }
 
 /// What the item of a list says that holds nothing but a directive.
-fn directive_of_list(items: &[Value<'_>]) -> Result<Directive, Problem> {
+///
+/// # Errors
+/// As [`directive`].
+pub(super) fn directive_of_list(items: &[Value<'_>]) -> Result<Directive, Problem> {
     let mut directives = items
         .iter()
         .enumerate()
@@ -188,7 +199,8 @@ fn directive_of_list(items: &[Value<'_>]) -> Result<Directive, Problem> {
         })
 }
 
-fn is_for_list(item: &Value<'_>) -> bool {
+/// Whether the item of a list holds nothing but a directive.
+pub(super) fn is_for_list(item: &Value<'_>) -> bool {
     matches!(item.entries(), Some([(key, _)]) if key == DIRECTIVE)
 }
 

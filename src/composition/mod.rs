@@ -33,6 +33,7 @@ mod show;
 mod strict;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod transformer;
 mod transformers;
 

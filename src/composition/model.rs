@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::identity::group;
 use crate::source::Place;
 use crate::suggest::closest;
-use crate::yaml::{Cursor, Document, DuplicateKeys, NodeId, Value};
+use crate::yaml::{Cursor, Document, DuplicateKeys, NodeId, Value, Words};
 
 /// The API group of Compositions, Kustomizations and Components.
 pub(crate) const GROUP: &str = "kustomize.config.k8s.io";
@@ -16,6 +16,14 @@ pub(crate) const GROUP: &str = "kustomize.config.k8s.io";
 const API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 /// The version that stands for a missing `apiVersion` of a transformer.
 pub(super) const BUILTIN: &str = "builtin";
+
+/// Kinds whose text is read once more, by the rules that hold for it.
+const READERS: [&str; 4] = [
+    "Template",
+    "TemplateInstance",
+    "Composition",
+    "Kustomization",
+];
 
 /// The fields of a Composition.
 pub(crate) const FIELDS: &[&str] = &[
@@ -171,6 +179,7 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
             Diagnostic::error(format!("expected `kind: Composition`, found {found}"))
                 .at(place("kind"))
                 .field("kind")
+                .hint(hint_for(&kind))
                 .into(),
         );
     }
@@ -203,6 +212,9 @@ fn check_fields(
         }
         let hint = match closest(&key, known.iter().copied()) {
             Some(known) => format!("did you mean `{known}`?"),
+            None if matches!(key.as_ref(), "resources" | "components" | "bases") => {
+                "resources are added by a ResourceAccumulator, the first of the `transformers`: `paths: [FILE]`".to_owned()
+            }
             None => format!("its fields are {}", backticked(known)),
         };
         diagnostics.push(
@@ -211,6 +223,36 @@ fn check_fields(
                 .field(format!("{path}{key}"))
                 .hint(hint),
         );
+    }
+}
+
+/// What to do with an object that is something else than a Composition.
+fn hint_for(kind: &str) -> &'static str {
+    if closest(kind, ["Composition"]).is_some() {
+        return "did you mean `kind: Composition`?";
+    }
+    match kind {
+        "Template" | "TemplateInstance" => {
+            "it is expanded by `krm-template process -f FILE`; in a Composition it is one of the `transformers`"
+        }
+        "Kustomization" => {
+            "`kustomize build` builds it; in a Composition, a ResourceAccumulator adds what it makes"
+        }
+        _ => {
+            "a Composition lists its `transformers`; resources are added by a ResourceAccumulator among them"
+        }
+    }
+}
+
+/// How an item of a list is begun.
+fn hint_for_item(list: &str) -> &'static str {
+    match list {
+        "transformers" => {
+            "write the transformer itself here, not the path of a file; to import a list from another file, use `transformersFrom`"
+        }
+        "transformersFrom" => "write it as `- path: DIR|FILE`",
+        "transformerOrder" => "write it as `- name: NAME` or `- kind: KIND`",
+        _ => "begin it with `- kind: KIND`, the kind of the transformer that is changed",
     }
 }
 
@@ -232,7 +274,8 @@ fn items<'d>(
         Some(list) if !list.is_sequence() => diagnostics.push(
             Diagnostic::error(format!("`{key}` must be a list"))
                 .at(list.place())
-                .field(key),
+                .field(key)
+                .hint("begin each item with `- `"),
         ),
         Some(list) => {
             for (index, item) in list.children().enumerate() {
@@ -241,11 +284,9 @@ fn items<'d>(
                     found.push((field, item));
                     continue;
                 }
-                let mut wrong = Diagnostic::error(format!("an item of `{key}` must be a mapping"))
-                    .at(item.place());
-                if key == "transformers" {
-                    wrong = wrong.hint("a transformer stands here as it is, not as the path of a file; a list in another file is imported by `transformersFrom`");
-                }
+                let wrong = Diagnostic::error(format!("an item of `{key}` must be a mapping"))
+                    .at(item.place())
+                    .hint(hint_for_item(key));
                 diagnostics.push(wrong.field(field));
             }
         }
@@ -329,11 +370,18 @@ fn all_declared(
     items(root, key, diagnostics)
         .into_iter()
         .filter_map(|(field, node)| {
-            let value = node.value(DuplicateKeys::Refuse, diagnostics)?.into_owned();
+            // As kustomize reads the configuration of a transformer, but for what reads its own.
+            let kind = node.text_at(["kind"]).unwrap_or_default();
+            let words = if READERS.contains(&kind.as_ref()) {
+                Words::Bools
+            } else {
+                Words::Texts
+            };
+            let value = node.value_with(DuplicateKeys::Refuse, words, diagnostics)?;
             let id = id(node, &field, diagnostics)?;
             Some(Declared {
                 id,
-                value,
+                value: value.into_owned(),
                 document: Arc::clone(document),
                 node: node.id(),
             })

@@ -11,11 +11,13 @@ use crate::composition::merge::{self, Fate, merge};
 use crate::composition::merge_keys;
 use crate::composition::resource::Resource;
 use crate::composition::selector::{Matcher, Selector, effective_namespace, version};
+use crate::composition::texts;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::krm::Identity;
+use crate::krm::annotations::remove_empty;
 use crate::source::Place;
 use crate::suggest::closest;
-use crate::yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, name_of};
+use crate::yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, Words, name_of};
 
 /// The text of patches, and the field of the configuration that holds or names it.
 #[derive(Debug)]
@@ -45,8 +47,7 @@ impl PatchText {
         field: FieldPath,
         context: &mut Context<'_, '_>,
     ) -> Option<Self> {
-        let path = context.transformer.resolve(&field, path);
-        let source = context.files.source(&path);
+        let source = context.source(&field, path);
         let document = source.and_then(|source| Document::parse(&source));
         Self::read(document, field, context)
     }
@@ -104,7 +105,8 @@ impl PatchText {
         }
         let mut read = Vec::with_capacity(patches.len());
         for node in patches {
-            let value = node.value(DuplicateKeys::Refuse, context.diagnostics)?;
+            let diagnostics = &mut *context.diagnostics;
+            let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, diagnostics)?;
             if value.entries().is_none() {
                 let problem = format!(
                     "expected a patch that looks like the object, found {}",
@@ -115,7 +117,9 @@ impl PatchText {
                     .push(self.error(context, Some(node.place()), problem));
                 return None;
             }
-            let value = value.into_owned().without_origin();
+            let mut value = value.into_owned();
+            texts::quote(&mut value, Some(node.document()));
+            let value = value.without_origin();
             read.push(MergePatch { node, value });
         }
         Some(read)
@@ -413,8 +417,16 @@ fn merge_into(
             restore(metadata, key, may_change, old);
         }
     }
+    drop_empty_annotations(resource);
     remember(resource, before);
     Ok(Fate::Stays)
+}
+
+/// As kustomize does where a patch takes out the last one.
+fn drop_empty_annotations(resource: &mut Resource<'_>) {
+    if let Some(metadata) = resource.value.get_mut("metadata") {
+        remove_empty(metadata, "annotations");
+    }
 }
 
 fn restore<'s>(
@@ -473,6 +485,9 @@ impl Operations<'_> {
                     break;
                 }
             }
+            let document = resource.document();
+            texts::quote(&mut resource.value, document);
+            drop_empty_annotations(resource);
             remember(resource, before);
         }
     }

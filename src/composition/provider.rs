@@ -167,6 +167,12 @@ fn external(transformer: &Transformer, field: &FieldPath, value: &Value<'_>) -> 
             if container.image.is_empty() {
                 return Err(error("container", "the container has no `image`").into());
             }
+            if container.image.starts_with('-') {
+                let problem = format!("`{}` is not the name of an image", container.image);
+                return Err(error("container", &problem)
+                    .hint("an image begins with a letter or a digit")
+                    .into());
+            }
             if container.network {
                 return Err(error("container", "functions get no network here")
                     .hint("take `network` out; what it needs must be among the resources")

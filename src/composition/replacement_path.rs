@@ -49,6 +49,20 @@ impl ReplacementPath {
         }
     }
 
+    /// Whether it leads to labels or annotations, which are texts.
+    pub(super) fn is_for_texts(&self) -> bool {
+        let is_key = |part: &Part, names: &[&str]| match part {
+            Part::Key(key) => names.contains(&key.as_str()),
+            _ => false,
+        };
+        self.parts.windows(2).any(|pair| match pair {
+            [first, second] => {
+                is_key(first, &["metadata"]) && is_key(second, &["labels", "annotations"])
+            }
+            _ => false,
+        })
+    }
+
     /// The value that it leads to.
     ///
     /// # Errors

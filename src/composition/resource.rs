@@ -1,18 +1,29 @@
 //! An object on its way through the transformers.
 
+use std::cell::Cell;
 use std::fmt;
 
 use crate::composition::apart::Apart;
-use crate::diagnostic::{Diagnostics, ObjectReference, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use crate::krm::Identity;
+use crate::krm::annotations::remove_empty;
 use crate::krm::identity;
+use crate::krm::lists;
 use crate::source::Place;
-use crate::yaml::{self, Cursor, Document, DuplicateKeys, Opened, Position, Value};
+use crate::yaml::{self, Cursor, Document, DuplicateKeys, Opened, Position, Value, Words};
+
+/// With it, an object that a function makes asks for a hash behind its name.
+const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
+
+/// How many Compositions may be built within others.
+const MAX_BUILDS: usize = 10_000;
 
 /// The documents that resources were read from; they live as long as all transformers run.
 #[derive(Default)]
 pub struct Documents {
     documents: elsa::FrozenVec<Box<Document>>,
+    /// How many Compositions were built within others.
+    builds: Cell<usize>,
 }
 
 impl fmt::Debug for Documents {
@@ -25,6 +36,22 @@ impl Documents {
     /// Keeps a document.
     pub fn keep(&self, document: Document) -> &Document {
         self.documents.push_get(Box::new(document))
+    }
+
+    /// Counts a Composition that is built within another.
+    ///
+    /// # Errors
+    /// If these are too many.
+    pub(super) fn count_build(&self) -> Result<()> {
+        self.builds.set(self.builds.get().saturating_add(1));
+        if self.builds.get() <= MAX_BUILDS {
+            return Ok(());
+        }
+        Err(Diagnostic::error(format!(
+            "more than {MAX_BUILDS} Compositions are built within others"
+        ))
+        .hint("a Composition that is added twice is built twice, with all that it adds")
+        .into())
     }
 }
 
@@ -46,9 +73,20 @@ pub struct Resource<'d> {
 }
 
 impl<'d> Resource<'d> {
-    /// Reads an object; nothing if it cannot be read, as with a key that is there twice.
+    /// Reads an object as kustomize does, to which `yes` and `n` are texts; nothing if it cannot be
+    /// read, as with a key that is there twice.
     pub fn read(
         node: Cursor<'d>,
+        documents: &'d Documents,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
+        Self::read_with(node, Words::Texts, documents, diagnostics)
+    }
+
+    /// As [`read`](Self::read), with another meaning of such words.
+    pub(super) fn read_with(
+        node: Cursor<'d>,
+        words: Words,
         documents: &'d Documents,
         diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
@@ -59,7 +97,7 @@ impl<'d> Resource<'d> {
         };
         Some(Self {
             node: Some(node),
-            ..Self::new(node.value(DuplicateKeys::Refuse, diagnostics)?)
+            ..Self::new(node.value_with(DuplicateKeys::Refuse, words, diagnostics)?)
         })
     }
 
@@ -133,6 +171,21 @@ impl<'d> Resource<'d> {
         self.needs_hash = before.needs_hash;
     }
 
+    /// Obeys the annotation by which a function asks for a hash behind the name of what it makes. It
+    /// is taken out.
+    pub(super) fn take_needs_hash(&mut self) {
+        let Some(metadata) = self.value.get_mut("metadata") else {
+            return;
+        };
+        let Some(annotations) = metadata.get_mut("annotations") else {
+            return;
+        };
+        if let Some(found) = annotations.remove(NEEDS_HASH) {
+            self.needs_hash |= found.as_str() == Some("true");
+            remove_empty(metadata, "annotations");
+        }
+    }
+
     /// Notes what it is known by, before it is renamed or moved to another namespace.
     pub(super) fn remember(&mut self) {
         self.previous.extend(self.identity());
@@ -196,7 +249,7 @@ impl<'d> Resource<'d> {
     /// If the text cannot be made, or would not read as meant.
     pub fn text(&self, position: Position) -> Result<String> {
         let text = match self.node {
-            Some(node) => yaml::render(node.document(), &self.value, position),
+            Some(node) => lists::render(node.document(), &self.value, position),
             None => yaml::render_new(&self.value, position),
         }?;
         Ok(match &self.apart {

@@ -58,6 +58,7 @@ impl Selector {
             namespace: pattern("namespace", &self.namespace)?,
             labels: labels("labelSelector", &self.labels)?,
             annotations: labels("annotationSelector", &self.annotations)?,
+            is_literal: false,
         })
     }
 
@@ -92,9 +93,29 @@ pub(super) struct Matcher {
     namespace: Pattern,
     labels: Vec<Requirement>,
     annotations: Vec<Requirement>,
+    /// Whether an object that names no namespace now is in none.
+    is_literal: bool,
 }
 
 impl Matcher {
+    /// As replacements select: what names no namespace is not in `default`, unless it was moved.
+    pub(super) fn literally(mut self) -> Self {
+        self.is_literal = true;
+        self
+    }
+
+    fn fits_namespace(&self, resource: &Resource<'_>) -> bool {
+        if !self.is_literal {
+            return any(resource, |identity| {
+                self.namespace.matches(effective_namespace(identity))
+            });
+        }
+        let now = resource.value.str_at(&["metadata", "namespace"]);
+        let mut before = resource.previous.iter();
+        self.namespace.matches(now.unwrap_or_default())
+            || before.any(|identity| self.namespace.matches(effective_namespace(identity)))
+    }
+
     /// Whether it selects a resource.
     pub(super) fn selects(&self, resource: &Resource<'_>) -> bool {
         let text = |keys: &[&str]| resource.value.str_at(keys).unwrap_or_default();
@@ -107,9 +128,7 @@ impl Matcher {
                     .any(|old| self.kind.matches(&old.kind)))
             && any(resource, |identity| self.group.matches(&identity.group))
             && any(resource, |identity| self.name.matches(&identity.name))
-            && any(resource, |identity| {
-                self.namespace.matches(effective_namespace(identity))
-            })
+            && self.fits_namespace(resource)
             && fit(&self.labels, resource.value.at(&["metadata", "labels"]))
             && fit(
                 &self.annotations,

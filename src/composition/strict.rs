@@ -6,6 +6,9 @@ use serde::de::{Deserializer, Error, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
+use crate::yaml::scalar::resolve;
+use crate::yaml::{Scalar, is_word};
+
 /// A value, of which a mapping is read from a mapping only.
 pub(super) struct Strict(pub(super) Value);
 
@@ -30,6 +33,17 @@ impl<'de> Deserializer<'de> for Strict {
                 visitor.visit_map(MapDeserializer::new(entries))
             }
             scalar => scalar.deserialize_any(visitor),
+        }
+    }
+
+    /// Also from `yes` and the like, which is a text elsewhere in a configuration.
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match &self.0 {
+            Value::String(text) if is_word(text) => match resolve(text) {
+                Scalar::Bool(flag) => visitor.visit_bool(flag),
+                _ => self.deserialize_any(visitor),
+            },
+            _ => self.deserialize_any(visitor),
         }
     }
 
@@ -69,8 +83,23 @@ impl<'de> Deserializer<'de> for Strict {
         self.0.deserialize_enum(name, variants, visitor)
     }
 
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match &self.0 {
+            // By its spelling: of one like `1.10`, serde would say that it is a mapping.
+            Value::Number(number) if number.as_i64().is_none() && number.as_u64().is_none() => {
+                let found = format!("the number `{number}`");
+                Err(Error::invalid_type(Unexpected::Other(&found), &visitor))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.deserialize_str(visitor)
+    }
+
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf
         unit unit_struct seq tuple tuple_struct map identifier ignored_any
     }
 }

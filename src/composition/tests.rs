@@ -1,7 +1,9 @@
 //! Kustomize's own test cases through the built-in transformers.
 
+mod bounds;
 mod builds;
 mod compositions;
+mod differences;
 mod filters;
 mod names;
 mod order;
@@ -17,13 +19,18 @@ use crate::composition::transformer::{Layer, Transformer, TransformerId};
 use crate::diagnostic::Diagnostics;
 use crate::files::InMemory;
 use crate::source::Source;
-use crate::yaml::{Data, Document, DuplicateKeys, FieldPath, Position, Value};
+use crate::yaml::{Data, Document, DuplicateKeys, FieldPath, Position, Value, Words};
 
-/// A file of the shared folder; none without one.
+/// The shared folder. Tests that ask for it are ignored unless the cfg `shared_data` is set.
+fn shared_folder() -> PathBuf {
+    let root = std::env::var_os("KRM_TEMPLATE_SHARED");
+    PathBuf::from(root.expect("the variable was set when the tests were built"))
+}
+
+/// A file of the shared folder.
 #[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
-fn shared(path: &str) -> Option<String> {
-    let root = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from)?;
-    Some(std::fs::read_to_string(root.join(path)).unwrap())
+fn shared(path: &str) -> String {
+    std::fs::read_to_string(shared_folder().join(path)).unwrap()
 }
 
 /// No functions.
@@ -39,7 +46,8 @@ impl Functions for NoFunctions {
 fn transformer(config: &str) -> Transformer {
     let document = Document::parse(&Source::new("config.yaml", config)).unwrap();
     let root = document.roots().next().unwrap();
-    let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+    let diagnostics = &mut Diagnostics::new();
+    let value = root.value_with(DuplicateKeys::Refuse, Words::Texts, diagnostics);
     let config = value.unwrap().into_owned();
     let text = |keys: &[&str]| config.str_at(keys).unwrap_or_default().to_owned();
     let id = TransformerId {
@@ -145,15 +153,26 @@ fn difference(
     }
 }
 
-/// Panics with the cases that differ and are no exception, and with exceptions that do not differ.
+/// Panics with the cases that differ and are no exception, with exceptions that do not differ or do
+/// not exist, and if there are no cases.
 fn judge(cases: impl IntoIterator<Item = (String, Option<String>)>, exceptions: &[(&str, &str)]) {
     let mut wrong = Vec::new();
+    let mut names = Vec::new();
     for (name, difference) in cases {
         let is_exception = exceptions.iter().any(|(exception, _)| *exception == name);
         match (difference, is_exception) {
             (Some(difference), false) => wrong.push(format!("{name}: {difference}")),
             (None, true) => wrong.push(format!("{name}: is listed as different, and is not")),
             _ => {}
+        }
+        names.push(name);
+    }
+    assert!(!names.is_empty(), "there are no cases");
+    for (exception, _) in exceptions {
+        if !names.iter().any(|name| name == exception) {
+            wrong.push(format!(
+                "{exception}: is listed as different, and is not a case"
+            ));
         }
     }
     assert!(

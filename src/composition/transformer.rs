@@ -65,7 +65,7 @@ pub(super) struct Layer {
 
 impl Layer {
     /// The node of a field, if it is in this part.
-    fn find(&self, field: &FieldPath) -> Option<Cursor<'_>> {
+    pub(super) fn find(&self, field: &FieldPath) -> Option<Cursor<'_>> {
         let steps = field.steps().strip_prefix(self.at.steps())?;
         let node = self.document.cursor(self.node);
         let rest = steps
@@ -205,7 +205,11 @@ impl Transformer {
     #[must_use]
     pub fn directory_of(&self, field: &FieldPath) -> &str {
         let overriding = self.written(field);
-        let overriding = overriding.filter(|(layer, _)| !layer.at.steps().is_empty());
+        let declaration = self.layers.first();
+        let is_declared = |layer: &Layer| {
+            declaration.is_some_and(|first| Arc::ptr_eq(&first.document, &layer.document))
+        };
+        let overriding = overriding.filter(|(layer, _)| !is_declared(layer));
         overriding.map_or(&self.directory, |(layer, _)| {
             files::directory_of(layer.file())
         })
@@ -295,6 +299,29 @@ impl Transformer {
         self.read_part(&FieldPath::root(), &config)
     }
 
+    /// The message about a number that has to be a string, with the number as the file spells it:
+    /// the value of `1.10` is 1.1.
+    fn number_at(&self, path: &FieldPath, message: &str) -> Option<(String, Option<String>)> {
+        let is_number = ["integer ", "the number ", "floating point "]
+            .iter()
+            .any(|start| message.starts_with(&format!("invalid type: {start}")));
+        if !is_number || !message.ends_with(", expected a string") {
+            return None;
+        }
+        let (_, node) = self.written(path)?;
+        let (spelling, value) = (node.raw(), self.config.lookup(path)?.to_json());
+        let value = value
+            .parse::<f64>()
+            .map_or(value, |value| value.to_string());
+        let problem = format!("expected a string, found the number `{spelling}`");
+        let hint = if value == spelling {
+            format!("put it in quotes: `\"{spelling}\"`")
+        } else {
+            format!("put it in quotes: `\"{spelling}\"`; without them it is {value}")
+        };
+        Some((problem, Some(hint)))
+    }
+
     /// A part of the configuration as such a type.
     ///
     /// # Errors
@@ -306,6 +333,8 @@ impl Transformer {
     ) -> Result<T> {
         read_strictly(field, value).map_err(|(path, message)| {
             let (problem, hint) = in_words(&message, &path);
+            let number = self.number_at(&path, &message);
+            let (problem, hint) = number.unwrap_or((problem, hint));
             let mut wrong = self.error(&path, problem).maybe_hint(hint);
             if message.starts_with("unknown field")
                 && let Some((_, node)) = self.written(&path)
@@ -409,7 +438,7 @@ pub(super) fn in_words(message: &str, field: &FieldPath) -> (String, Option<Stri
             "map" => "a mapping",
             found => found,
         };
-        let is_scalar = ["integer ", "floating point ", "boolean "];
+        let is_scalar = ["integer ", "floating point ", "boolean ", "the number "];
         let hint = match (expected, found) {
             ("a string", "a list" | "a mapping") if matches!(last, "patch" | "jsonOp") => {
                 Some(format!("a patch is a string: write `{last}: |` before it"))
@@ -420,6 +449,9 @@ pub(super) fn in_words(message: &str, field: &FieldPath) -> (String, Option<Stri
             ),
             ("a string", found) if is_scalar.iter().any(|start| found.starts_with(start)) => {
                 Some("put it in quotes".to_owned())
+            }
+            ("a whole number", found) if found.starts_with("string \"") => {
+                Some("write it without quotes, as `3`".to_owned())
             }
             _ => None,
         };

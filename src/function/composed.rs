@@ -15,15 +15,17 @@ use crate::function::package::Package;
 use crate::function::paths;
 use crate::function::{self, Environment};
 use crate::krm::annotations::{
-    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, remove_empty,
+    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal,
+    remove_empty,
 };
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::source::Source;
-use crate::yaml::{self, Cursor, Document, DuplicateKeys, Value};
+use crate::yaml::{self, Cursor, Data, Document, DuplicateKeys, Value, Words};
 
 /// Annotations that say where an item is kept, and who made it.
 const KEPT: [&str; 5] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER];
+const ANNOTATIONS: [&str; 2] = ["metadata", "annotations"];
 /// What kustomize calls the namespace of an object that names none, or whose kind has none.
 const NO_NAMESPACE: [&str; 2] = ["default", "_non_namespaceable_"];
 
@@ -140,6 +142,13 @@ fn passed(
     };
     let directory = run.config_path.as_deref();
     let directory = directory.map_or(".", files::directory_of);
+    if !files::is_below(".", directory) {
+        let problem =
+            format!("the functionConfig is kept in `{directory}`, outside of the package");
+        diagnostics
+            .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
+        return Changes::default();
+    }
     let mut transformers = consolidate_node(files, &document, node, directory, diagnostics);
     if let Some(path) = run.config_path.as_deref().filter(|_| run.are_kept) {
         let here = source.name();
@@ -307,7 +316,12 @@ impl<'l, 'd> Run<'l, 'd> {
         for (resource, item) in made.into_iter().zip(standing) {
             let item = item.and_then(|index| self.items.get(index));
             if let Some(item) = item {
-                let edits = diagnostics.take(edits(item.node, resource.value));
+                let place = resource.place();
+                let is_here = place.is_some_and(|place| {
+                    let start = item.node.open().cursor().key_place().range.start;
+                    self.is_in_list(&place.source) && place.range.start == start
+                });
+                let edits = diagnostics.take(edits(item.node, resource.value, is_here));
                 changes.edits.extend(edits.into_iter().flatten());
             } else {
                 let text = self.added(resource);
@@ -412,13 +426,21 @@ pub(super) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
     Some((path.to_owned(), index))
 }
 
-/// Edits that make an item what it is now; it stays where it is kept.
-fn edits(item: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<yaml::Edit>> {
+/// Edits that make an item what it is now; it stays where it is kept. `is_here` says whether the
+/// value was read from this item, so that its parts know their text.
+fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<yaml::Edit>> {
+    let update = |old, value| {
+        if is_here {
+            yaml::update_read(old, value)
+        } else {
+            yaml::update(old, value)
+        }
+    };
     let opened = item.open();
     let old = opened.cursor();
-    let old_value = old.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
-    let Some(old_value) = old_value else {
-        return yaml::update(old, value);
+    let diagnostics = &mut Diagnostics::new();
+    let Some(old_value) = old.value_with(DuplicateKeys::LastWins, Words::Texts, diagnostics) else {
+        return update(old, value);
     };
     for key in KEPT {
         let path = ["metadata", "annotations", key];
@@ -427,8 +449,32 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<yaml::Edit>> {
             annotate(&mut value, key, text);
         }
     }
+    // What is made anew has nothing of what the orchestrator put there.
+    for (key, old) in old_value
+        .at(&ANNOTATIONS)
+        .and_then(Value::entries)
+        .unwrap_or_default()
+    {
+        let path = ["metadata", "annotations", key];
+        if let Some(text) = old
+            .as_str()
+            .filter(|_| is_internal(key) && value.at(&path).is_none())
+        {
+            annotate(&mut value, key.to_string(), text);
+        }
+    }
     if value == old_value {
         return Ok(Vec::new());
+    }
+    let has_id = |id: &&str| value.at(&["metadata", "annotations", id]).is_some();
+    // Our own kinds and kustomize read words such as `yes` differently, which changes no text.
+    if IDS.iter().any(has_id) && update(old, value.clone())?.is_empty() {
+        return Ok(Vec::new());
+    }
+    // An orchestrator copies comments back by position, also those that it did not send: right where
+    // no item has moved.
+    if is_here && is_in_step(&old_value, &value) {
+        return update(old, value);
     }
     if let Some(metadata) = value.get_mut("metadata") {
         if let Some(annotations) = metadata.get_mut("annotations") {
@@ -438,5 +484,24 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<yaml::Edit>> {
         }
         remove_empty(metadata, "annotations");
     }
-    yaml::update(old, value)
+    update(old, value)
+}
+
+/// Whether each item of a list is still the one that was read at its place.
+fn is_in_step(old: &Value<'_>, new: &Value<'_>) -> bool {
+    match (&old.data, &new.data) {
+        (Data::Mapping(old), Data::Mapping(_)) => old
+            .iter()
+            .all(|(key, old)| new.get(key).is_none_or(|new| is_in_step(old, new))),
+        (Data::Sequence(old), Data::Sequence(new)) => {
+            let mut pairs = old.iter().zip(new);
+            old.len() == new.len()
+                && pairs.all(|(old, new)| {
+                    let is_same = old.origin.is_some() && old.origin == new.origin;
+                    is_same && is_in_step(old, new)
+                })
+        }
+        (Data::Sequence(_), _) | (_, Data::Sequence(_)) => false,
+        _ => true,
+    }
 }

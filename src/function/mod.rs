@@ -7,7 +7,10 @@
 
 mod composed;
 mod crossings;
+#[cfg(test)]
+mod hand_edits;
 pub(crate) mod items;
+mod located;
 mod package;
 mod paths;
 mod placing;
@@ -23,7 +26,7 @@ pub use self::composed::InProcess;
 use self::items::Items;
 use self::placing::{Placing, Rules};
 use self::plan::{Inputs, Plan, Whence};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Way};
 use crate::files::Files;
 use crate::krm::identity::{self, Identity};
 use crate::krm::resource_list::{Changes, ResourceList};
@@ -64,7 +67,7 @@ pub struct Output {
 #[must_use]
 pub fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
     Document::read_with(source, |document| match ResourceList::read(document) {
-        Ok(list) => run_on(&list, environment),
+        Ok(list) => run_on(&list, source, environment),
         Err(diagnostic) => diagnostic.into(),
     })
     .unwrap_or_else(Output::from)
@@ -91,15 +94,18 @@ impl From<Box<Diagnostic>> for Output {
     }
 }
 
-fn run_on(list: &ResourceList<'_>, environment: &Environment<'_>) -> Output {
+fn run_on(list: &ResourceList<'_>, source: &Source, environment: &Environment<'_>) -> Output {
     let mut diagnostics = Diagnostics::new();
     let changes = changes(list, environment, &mut diagnostics);
+    diagnostics.address(Way::Objects);
+    located::locate(list, source, &diagnostics);
     let mut edited = None;
     if !diagnostics.has_errors() {
         let results = results(&diagnostics);
         edited = diagnostics.take(list.with_changes(Changes { results, ..changes }));
     }
     if diagnostics.has_errors() {
+        diagnostics.drop_success();
         let results = results(&diagnostics);
         edited = diagnostics.take(list.with_changes(Changes {
             results,
@@ -123,8 +129,13 @@ fn changes(
     diagnostics: &mut Diagnostics,
 ) -> Changes {
     let Some(config) = list.function_config() else {
+        diagnostics.append(list.misspelt_config());
         return Changes::default();
     };
+    if let Err(error) = list.check_items() {
+        diagnostics.push(*error);
+        return Changes::default();
+    }
     if composed::is_composition(config) {
         return composed::changes(list, config, environment, diagnostics);
     }
@@ -176,6 +187,7 @@ fn stamp_out(
             ignore_unknown_parameters: false,
             strict: false,
             require_name: true,
+            inspect: None,
             keep_namespace: false,
             generation: Generation::Reproducible {
                 seed: seed(template, list, environment, diagnostics),
@@ -192,7 +204,7 @@ fn stamp_out(
             &mut |object, _| placing.object(index, instance, object, &mut placed),
         );
         if let Some(message) = message {
-            found.push(Diagnostic::info(message.trim_end()));
+            found.push(Diagnostic::info(message.trim_end()).of_success());
         }
         if let Some(place) = &instance.place {
             found.relate(place, &format!("for the instance `{}`", instance.name));

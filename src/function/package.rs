@@ -43,10 +43,17 @@ impl Files for Package<'_> {
         item.or_else(|| self.others.entry(path))
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>> {
+    fn check(&self, path: &str, root: &str) -> Result<()> {
         match self.items.entry(path) {
-            Some(Entry::File) => self.items.read(path),
-            _ => self.others.read(path),
+            Some(Entry::File) => self.items.check(path, root),
+            _ => self.others.check(path, root),
+        }
+    }
+
+    fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {
+        match self.items.entry(path) {
+            Some(Entry::File) => self.items.read(path, root),
+            _ => self.others.read(path, root),
         }
     }
 }

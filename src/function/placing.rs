@@ -7,7 +7,7 @@ use super::crossings::Crossings;
 use super::items::{Items, Standing, path_of};
 use super::paths;
 use super::plan::{Instance, Plan};
-use super::update::{Manner, update};
+use super::update::{Manner, Updated, update};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
 use crate::krm::annotations::{annotate, remove_empty};
@@ -206,23 +206,31 @@ impl<'p, 'd> Placing<'p, 'd> {
             );
             return;
         }
-        let fields = match updated.fields {
-            1 => "1 field changed".to_owned(),
-            fields => format!("{fields} fields changed"),
-        };
-        let message = match (is_own, updated.fields) {
-            (true, 0) => None,
-            (true, _) => Some(fields),
-            (false, 0) => Some("adopted".to_owned()),
-            (false, _) => Some(format!("adopted; {fields}")),
-        };
-        let has_edits = !updated.edits.is_empty();
-        if let (Some(message), true) = (message, has_edits) {
-            let mut info = Diagnostic::info(message);
-            info.object = Some(identity::reference(old));
-            self.said.push(info);
+        if !updated.edits.is_empty() {
+            self.say(&updated, is_own, old);
         }
         self.changes.edits.extend(updated.edits);
+    }
+
+    /// Says what was changed in an item.
+    fn say(&mut self, updated: &Updated, is_own: bool, old: Cursor<'_>) {
+        let fields = match updated.fields {
+            0 => None,
+            1 => Some("1 field changed".to_owned()),
+            fields => Some(format!("{fields} fields changed")),
+        };
+        let adopted = (!is_own).then(|| "adopted".to_owned());
+        let parts = [adopted, fields, updated.removed.message()];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            return;
+        }
+        let mut info = Diagnostic::info(parts.join("; "));
+        info.object = Some(identity::reference(old));
+        if updated.removed.can_be_kept() {
+            info = info.hint(format!("to keep fields that the Template does not set, put the annotation `{UPDATE}: merge` on the object in the Template or on the functionConfig"));
+        }
+        self.said.push(info);
     }
 
     /// The text of a new item, with the file it is to be kept in if items are kept in files.

@@ -442,10 +442,16 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
             }
             let known = templates.iter().flat_map(Template::parameters);
             let known = closest(&one.name, known.map(|parameter| parameter.name.as_ref()));
+            // What is given under a misspelt name may be a secret all the same, and so may what is
+            // meant for a Template that could not be read.
+            let mut meant = templates.iter().flat_map(Template::parameters);
+            let meant = meant.find(|parameter| Some(parameter.name.as_ref()) == known);
+            let is_secret = meant.map_or(self.diagnostics.has_errors(), |meant| !meant.may_show());
             let mut diagnostic = Diagnostic::error(format!(
                 "none of the Templates has a parameter `{}`",
                 one.name
             ))
+            .conceal(is_secret)
             .maybe_hint(known.map(|known| format!("did you mean `{known}`?")));
             diagnostic.place = one.name_place;
             diagnostic.object = Some(identity::reference(self.config));

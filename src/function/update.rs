@@ -2,19 +2,7 @@
 
 use crate::diagnostic::{Diagnostics, Result};
 use crate::krm::annotations::{IDS, OWNER, annotate, remove_empty};
-use crate::yaml::{self, Cursor, Data, DuplicateKeys, Edit, Scalar, Value};
-
-/// Keys that tell the items of a list apart, as kustomize has them (kyaml's associative keys).
-const ITEM_KEYS: &[&str] = &[
-    "mountPath",
-    "devicePath",
-    "ip",
-    "type",
-    "topologyKey",
-    "name",
-    "containerPort",
-    "port",
-];
+use crate::yaml::{self, Cursor, DuplicateKeys, Edit, ItemKey, Value};
 
 /// How an object is brought up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +18,21 @@ pub(super) struct Updated {
     pub(super) edits: Vec<Edit>,
     /// How many fields changed, its owner not counted.
     pub(super) fields: usize,
+    /// What was taken out.
+    pub(super) removed: Removed,
 }
+
+/// The fields and items of an object that its Template does not make.
+#[derive(Default)]
+pub(super) struct Removed {
+    /// Their paths in the object as it was.
+    paths: Vec<String>,
+    /// Whether [`Manner::Merge`] would have kept one of them.
+    can_be_kept: bool,
+}
+
+/// How many of the fields that are taken out a message names.
+const MAX_NAMED: usize = 10;
 
 /// Edits that make an item what its Template makes of it now. `value` says nothing of where the
 /// item is kept; `owner` is written into its annotations.
@@ -44,7 +46,11 @@ pub(super) fn update(
     let Some(old_value) = old.value(DuplicateKeys::LastWins, &mut ignored) else {
         // It cannot be read: all of it changes.
         let edits = yaml::update(old, value)?;
-        return Ok(Updated { edits, fields: 1 });
+        return Ok(Updated {
+            edits,
+            fields: 1,
+            removed: Removed::default(),
+        });
     };
     let old_value = old_value.into_owned();
     match manner {
@@ -52,6 +58,8 @@ pub(super) fn update(
         Manner::Replace => keep_metadata(&mut value, &old_value),
     }
     let fields = changed_fields(&old_value, &value);
+    let mut removed = Removed::default();
+    removed.find(&old_value, &value, &mut String::new());
     if let Some(owner) = owner {
         annotate(&mut value, OWNER, owner);
     }
@@ -59,6 +67,7 @@ pub(super) fn update(
         return Ok(Updated {
             edits: Vec::new(),
             fields,
+            removed,
         });
     }
     if let Some(metadata) = value.get_mut("metadata") {
@@ -70,7 +79,11 @@ pub(super) fn update(
         remove_empty(metadata, "annotations");
     }
     let edits = yaml::update(old, value)?;
-    Ok(Updated { edits, fields })
+    Ok(Updated {
+        edits,
+        fields,
+        removed,
+    })
 }
 
 /// Keeps the labels and annotations that the Template does not set: the orchestrator's, and those
@@ -107,43 +120,85 @@ fn merge<'v>(value: &mut Value<'v>, old: &Value<'v>) {
         }
     } else if let Some(old) = old.items()
         && let Some(items) = value.items_mut()
-        && let Some(key) = item_key(items, old)
+        && let Some(key) = ItemKey::of_lists(items, old)
     {
-        for old in old {
-            match items
-                .iter_mut()
-                .find(|item| text(item, key) == text(old, key))
-            {
-                Some(own) => merge(own, old),
-                None => items.push(old.clone()),
+        let pairs = key.pairs(items, old);
+        for (item, pair) in items.iter_mut().zip(&pairs) {
+            if let Some(old) = pair.and_then(|at| old.get(at)) {
+                merge(item, old);
             }
         }
+        *items = yaml::in_order_of(std::mem::take(items), &pairs, old);
     }
 }
 
-/// The key that tells apart the items of both lists.
-fn item_key(items: &[Value<'_>], old: &[Value<'_>]) -> Option<&'static str> {
-    let tells_apart = |list: &[Value<'_>], key: &str| {
-        let mut names: Vec<_> = list.iter().filter_map(|item| text(item, key)).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.len() == list.len()
-    };
-    let keys = ITEM_KEYS.iter().copied();
-    let mut keys = keys.filter(|key| tells_apart(items, key) && tells_apart(old, key));
-    keys.next().filter(|_| !items.is_empty())
-}
+impl Removed {
+    /// Adds what `old` has at `path` and `new` does not have.
+    fn find(&mut self, old: &Value<'_>, new: &Value<'_>, path: &mut String) {
+        let length = path.len();
+        if let (Some(old), Some(_)) = (old.entries(), new.entries()) {
+            for (key, old) in old {
+                let _ = yaml::write_key(path, key, length == 0);
+                self.add(old, new.get(key), path, true);
+                path.truncate(length);
+            }
+        } else if let (Some(old), Some(new)) = (old.items(), new.items()) {
+            let key = ItemKey::of_lists(new, old);
+            let mut partners = vec![None; old.len()];
+            for (new, pair) in new.iter().zip(yaml::pairs(new, old)) {
+                if let Some(partner) = pair.and_then(|at| partners.get_mut(at)) {
+                    *partner = Some(new);
+                }
+            }
+            for (index, (old, new)) in old.iter().zip(partners).enumerate() {
+                match key.and_then(|key| key.step(old)) {
+                    Some(step) => path.push_str(&step),
+                    None => drop(yaml::write_index(path, index)),
+                }
+                self.add(old, new, path, key.is_some());
+                path.truncate(length);
+            }
+        }
+    }
 
-/// The text or number under `key`.
-fn text<'v>(item: &'v Value<'_>, key: &str) -> Option<&'v str> {
-    match &item.get(key)?.data {
-        Data::Scalar(Scalar::String(text) | Scalar::Number(text)) => Some(text),
-        _ => None,
+    fn add(
+        &mut self,
+        old: &Value<'_>,
+        new: Option<&Value<'_>>,
+        path: &mut String,
+        can_be_kept: bool,
+    ) {
+        if let Some(new) = new {
+            self.find(old, new, path);
+        } else {
+            self.paths.push(path.clone());
+            self.can_be_kept |= can_be_kept;
+        }
+    }
+
+    /// Names what was taken out; `None` if there is nothing.
+    pub(super) fn message(&self) -> Option<String> {
+        let mut named: Vec<String> = self.paths.iter().map(|path| format!("`{path}`")).collect();
+        let more = named.len().saturating_sub(MAX_NAMED);
+        if more > 0 {
+            named.truncate(MAX_NAMED);
+            named.push(format!("{more} more"));
+        }
+        let last = named.pop()?;
+        Some(match named.as_slice() {
+            [] => format!("removed {last}"),
+            named => format!("removed {} and {last}", named.join(", ")),
+        })
+    }
+
+    /// Whether `update: merge` would have kept some of it.
+    pub(super) const fn can_be_kept(&self) -> bool {
+        self.can_be_kept
     }
 }
 
 /// How many fields differ: each that came, went or changed, and of a whole that came or went only
-/// itself.
+/// itself. Items in another order count as one.
 fn changed_fields(old: &Value<'_>, new: &Value<'_>) -> usize {
     if let (Some(old), Some(entries)) = (old.entries(), new.entries()) {
         let gone = old.iter().filter(|(key, _)| new.get(key).is_none()).count();
@@ -154,12 +209,38 @@ fn changed_fields(old: &Value<'_>, new: &Value<'_>) -> usize {
         });
         gone + changed.sum::<usize>()
     } else if let (Some(old), Some(new)) = (old.items(), new.items()) {
-        let both = old
-            .iter()
-            .zip(new)
-            .map(|(old, new)| changed_fields(old, new));
-        both.sum::<usize>() + old.len().abs_diff(new.len())
+        let pairs = yaml::pairs(new, old);
+        let gone = old.len() - pairs.iter().flatten().count();
+        let changed = new.iter().zip(&pairs).map(|(new, pair)| {
+            let old = pair.and_then(|at| old.get(at));
+            old.map_or(1, |old| changed_fields(old, new))
+        });
+        let moved = usize::from(!pairs.iter().flatten().is_sorted());
+        gone + moved + changed.sum::<usize>()
     } else {
         usize::from(old != new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_NAMED, Removed};
+    use crate::yaml::Value;
+
+    #[test]
+    fn so_many_fields_are_named_and_the_others_counted() {
+        let message = |count: usize| {
+            let entries = (0..count).map(|at| (format!("f{at}").into(), Value::from(true)));
+            let old = Value::mapping(entries.collect());
+            let mut removed = Removed::default();
+            removed.find(&old, &Value::mapping(Vec::new()), &mut String::new());
+            removed.message()
+        };
+        assert_eq!(message(0), None);
+        assert_eq!(message(1).unwrap(), "removed `f0`");
+        assert_eq!(message(3).unwrap(), "removed `f0`, `f1` and `f2`");
+        assert!(message(MAX_NAMED).unwrap().ends_with("`f8` and `f9`"));
+        let more = message(MAX_NAMED + 2).unwrap();
+        assert!(more.ends_with("`f9` and 2 more"), "{more}");
     }
 }

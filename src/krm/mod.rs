@@ -5,6 +5,8 @@ pub(crate) mod annotations;
 pub(crate) mod identity;
 pub(crate) mod kind_names;
 pub(crate) mod label_fields;
+pub(crate) mod lists;
+pub(crate) mod names;
 pub(crate) mod resource_list;
 pub(crate) mod scope;
 pub(crate) mod selection;

@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::krm::lists;
+use crate::suggest::closest;
 use crate::yaml::{self, Cursor, Document, DuplicateKeys, Edit, Edited, NodeId, Position, Value};
 
 /// A ResourceList as it was read.
@@ -58,6 +60,7 @@ impl<'d> ResourceList<'d> {
                         .into(),
                 );
             }
+            check_own(root, key)?;
         }
         let style = ItemStyle::of(root);
         Ok(Self { root, style })
@@ -71,6 +74,14 @@ impl<'d> ResourceList<'d> {
             .flat_map(Cursor::children)
     }
 
+    /// Refuses items that hold what no reader of Kubernetes takes.
+    ///
+    /// # Errors
+    /// At the first key or value that is not one.
+    pub(crate) fn check_items(&self) -> Result<()> {
+        self.root.get("items").map_or(Ok(()), Cursor::check_values)
+    }
+
     /// The object the function is configured by.
     pub(crate) fn function_config(&self) -> Option<Cursor<'d>> {
         self.root
@@ -78,11 +89,38 @@ impl<'d> ResourceList<'d> {
             .filter(|config| !config.is_null())
     }
 
+    /// Warns of fields that look like a misspelt `functionConfig`: without one, nothing is done.
+    pub(crate) fn misspelt_config(&self) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        let known = [
+            "apiVersion",
+            "kind",
+            "metadata",
+            "items",
+            "results",
+            "functionConfig",
+        ];
+        for entry in self.root.children() {
+            let Ok(key) = entry.key() else { continue };
+            if known.contains(&key.as_ref()) || closest(&key, ["functionConfig"]).is_none() {
+                continue;
+            }
+            found.push(
+                Diagnostic::warning(format!(
+                    "`{key}` is not a field of a ResourceList, and without `functionConfig` nothing is done"
+                ))
+                .at(entry.key_place())
+                .hint("did you mean `functionConfig`?"),
+            );
+        }
+        found
+    }
+
     /// The text of an object as one more of the items, in the style of the others.
     pub(crate) fn item_text(&self, document: &Document, object: &Value<'_>) -> Result<String> {
         match &self.style {
             ItemStyle::Block { column } => {
-                yaml::render(document, object, Position::Item { column: *column })
+                lists::render(document, object, Position::Item { column: *column })
             }
             ItemStyle::JsonLines { indentation } => {
                 let json = yaml::render_json(object, Some(2))?;
@@ -116,7 +154,7 @@ impl<'d> ResourceList<'d> {
                 .map_or(root.end(), yaml::end_with_comments);
             edits.push(self.lines_at(at, &keys.concat()));
         }
-        yaml::close_text(self.root.document(), &mut edits)?;
+        yaml::close_text(self.root.document(), &mut edits);
         Edited::new(self.root.document(), edits)
     }
 
@@ -134,7 +172,7 @@ impl<'d> ResourceList<'d> {
         let last = entry.and_then(|items| items.children().filter(stays).last());
         if let Some(items) = entry.filter(|_| !removed.is_empty()) {
             if last.is_none() {
-                edits.push(self.other_items(items, added));
+                edits.extend(self.other_items(items, added));
                 return;
             }
             edits.extend(yaml::remove_items(items, |id| removed.contains(&id)));
@@ -169,9 +207,9 @@ impl<'d> ResourceList<'d> {
                 let items = added.concat();
                 keys.push(format!("{}items:\n{items}", self.indentation()));
             }
-            // `items: []`, `items: null` or `items:`, and maybe a comment behind it.
+            // `items: []`, `items: null` or `items:`, and maybe comments before and behind it.
             (None, Some(entry)) => {
-                edits.push(behind_key(entry, ""));
+                edits.push(empty_value(entry));
                 let line = yaml::next_line(self.root.document().text(), entry.end());
                 edits.push(self.lines_at(line, &added.concat()));
             }
@@ -179,20 +217,30 @@ impl<'d> ResourceList<'d> {
     }
 
     /// New items in place of all that are there.
-    fn other_items(&self, items: Cursor<'_>, added: &[String]) -> Edit {
-        match yaml::lines_of_items(items) {
-            Some((start, end)) if !items.is_flow() && !added.is_empty() => Edit {
-                start,
-                end,
-                text: added.concat(),
-            },
-            Some((_, end)) if !items.is_flow() => Edit {
-                start: items.behind_key(),
-                end,
-                text: format!(" []{}", items.document().eol()),
-            },
-            _ => behind_key(items, &self.new_list(added)),
-        }
+    fn other_items(&self, items: Cursor<'_>, added: &[String]) -> Vec<Edit> {
+        let lines = yaml::lines_of_items(items).filter(|_| !items.is_flow());
+        let Some((start, end)) = lines else {
+            return vec![behind_key(items, &self.new_list(added))];
+        };
+        let behind_key = items.behind_key();
+        let text = match added {
+            // The comments between the key and the first item stay.
+            [] if start >= behind_key => {
+                let empty = Edit::insert(behind_key, " []".to_owned());
+                let text = String::new();
+                return vec![empty, Edit { start, end, text }];
+            }
+            [] => {
+                let text = format!(" []{}", items.document().eol());
+                return vec![Edit {
+                    start: behind_key,
+                    end,
+                    text,
+                }];
+            }
+            added => added.concat(),
+        };
+        vec![Edit { start, end, text }]
     }
 
     /// A new list of items, as JSON.
@@ -311,6 +359,27 @@ fn comma_before_each(texts: &[String], comma: &str) -> String {
         .collect()
 }
 
+/// Takes an empty value out of a block. Comments between it and its key stay.
+fn empty_value(entry: Cursor<'_>) -> Edit {
+    let document = entry.document();
+    let (line, value) = (document.line_start(entry.end()), entry.value_start());
+    if value >= line && line > entry.behind_key() {
+        let end = yaml::next_line(document.text(), entry.end());
+        let rest = document.slice(entry.end()..end);
+        let is_blank = rest.trim().is_empty();
+        return Edit {
+            start: if is_blank { line } else { value },
+            end: if is_blank {
+                end
+            } else {
+                entry.end() + rest.len() - rest.trim_start().len()
+            },
+            text: String::new(),
+        };
+    }
+    behind_key(entry, "")
+}
+
 /// Puts a text on one line in place of what stands behind an entry's key.
 fn behind_key(entry: Cursor<'_>, text: &str) -> Edit {
     let start = entry.behind_key();
@@ -352,6 +421,25 @@ impl Default for Changes {
             results: Value::sequence(Vec::new()),
         }
     }
+}
+
+/// A list that is written at another place could not be changed here alone.
+fn check_own(root: Cursor<'_>, key: &str) -> Result<()> {
+    let Some(entry) = root.get(key) else {
+        return Ok(());
+    };
+    let is_own = root.children().any(|own| own.id() == entry.id());
+    let problem = if !is_own {
+        "must not come from a merge key"
+    } else if entry.resolved().id() != entry.id() {
+        "must not be an alias"
+    } else {
+        return Ok(());
+    };
+    let problem = format!("`{key}` of a ResourceList {problem}");
+    let hint = format!("write the list under `{key}`");
+    let diagnostic = Diagnostic::error(problem).at(entry.place());
+    Err(diagnostic.field(key).hint(hint).into())
 }
 
 /// A list under a key that is there twice would be lost.

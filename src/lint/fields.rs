@@ -297,7 +297,7 @@ fn type_of_unknown(
         let (name, is_raw) = match part {
             Part::String { name, .. } => (name, false),
             Part::Raw { name, .. } => (name, true),
-            Part::Text(_) | Part::Escaped { .. } => continue,
+            Part::Text(_) | Part::Escaped { .. } | Part::Foreign { .. } => continue,
         };
         let parameters = context.template.parameters();
         // One that is not declared is reported as such.

@@ -19,13 +19,14 @@ use crate::suggest::closest;
 use crate::template::survey::Survey;
 use crate::template::{
     Dialect, OPENSHIFT_GROUP, OWN_GROUP, Object, Part, Template, is_template_group, parts,
+    type_text,
 };
 use crate::yaml::{Cursor, Document, Value};
 
 use references::Reference;
 use selectors::Selection;
 
-pub use identifiers::{check_label, check_namespace};
+pub use identifiers::warn_about_names;
 pub use rules::{RULES, Rule};
 
 use rules::Check;
@@ -42,7 +43,7 @@ pub struct Checked {
     pub findings: Diagnostics,
 }
 
-/// Checks all Templates of a text, also those in lists; its other documents do not count. Rules in `disabled` are left
+/// Checks all Templates of a text, also those in lists and Compositions; its other documents do not count. Rules in `disabled` are left
 /// out.
 ///
 /// # Errors
@@ -52,8 +53,12 @@ pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
     let document = Document::parse(source).map_err(|error| Box::new(error.rule("syntax")))?;
     let mut checked = Checked::default();
     let roots = document.roots().flat_map(|root| {
-        let items = root.get("items").filter(|items| items.is_sequence());
-        std::iter::once(root).chain(items.into_iter().flat_map(Cursor::children))
+        let lists = root.get_all(["items", "transformers"]);
+        let lists = lists
+            .into_iter()
+            .flatten()
+            .filter(|list| list.is_sequence());
+        std::iter::once(root).chain(lists.flat_map(Cursor::children))
     });
     for root in roots.filter(|root| is_template(*root)) {
         checked.templates += 1;
@@ -62,14 +67,22 @@ pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
     Ok(checked)
 }
 
-/// Whether a text that cannot be read looks as if it held a Template.
+/// The kinds that are looked at.
+const KINDS: [&str; 4] = [
+    "Template",
+    "TemplateInstance",
+    "ParameterValues",
+    "Composition",
+];
+
+/// Whether a text that cannot be read looks as if it held one of the kinds that `validate` checks.
 #[must_use]
 pub fn may_hold_template(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim().trim_end_matches(',');
         line.split_once(':').is_some_and(|(key, value)| {
             let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
-            plain(key) == "kind" && plain(value) == "Template"
+            plain(key) == "kind" && KINDS.contains(&plain(value).as_str())
         })
     })
 }
@@ -90,13 +103,15 @@ pub fn unknown_rule(name: &str) -> Option<Diagnostic> {
 
 /// Other projects have a kind of this name too.
 fn is_template(root: Cursor<'_>) -> bool {
-    let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
+    let api_version = type_text(root, "apiVersion").unwrap_or_default();
     let group = group(&api_version);
-    root.text_at(["kind"]).as_deref() == Some("Template")
+    type_text(root, "kind").as_deref() == Some("Template")
         && (is_template_group(group) || closest(group, [OWN_GROUP, OPENSHIFT_GROUP]).is_some())
 }
 
-fn check_template(root: Cursor<'_>, disabled: &[String]) -> Diagnostics {
+/// Checks one Template, without the rules in `disabled`.
+#[must_use]
+pub fn check_template(root: Cursor<'_>, disabled: &[String]) -> Diagnostics {
     let mut found = Diagnostics::new();
     let template = Template::read(root, &mut found);
     found.attribute_to_rule("structure");
@@ -150,7 +165,7 @@ impl Context<'_, '_> {
     fn is_known(&self, text: &str) -> bool {
         parts(text, self.template.dialect())
             .iter()
-            .all(|part| matches!(part, Part::Text(_) | Part::Escaped { .. }))
+            .all(|part| !matches!(part, Part::String { .. } | Part::Raw { .. }))
     }
 
     /// A text with a letter for each reference left in it: if it is wrong like this, it is with

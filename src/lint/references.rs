@@ -7,7 +7,9 @@ use crate::krm::identity::group;
 use crate::lint::Context;
 use crate::source::Place;
 use crate::suggest::closest;
-use crate::template::{Dialect, OWN_GROUP, Part, Path, Template, parts, place_of};
+use crate::template::{
+    Dialect, Fallback, OWN_GROUP, Part, Path, Template, constant, parts, place_of,
+};
 use crate::yaml::{Cursor, Data, DuplicateKeys, NodeId, Scalar, Value};
 
 /// A reference, and where it stands.
@@ -161,6 +163,18 @@ pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostic
                 .at(node.place())
                 .field(format!("parameters[{}].pattern", parameter.index)),
             );
+        }
+    }
+}
+
+/// Expressions that generate nothing, or the same value each time, where no value is there.
+pub(super) fn generated_value(context: &Context<'_, '_>, found: &mut Diagnostics) {
+    let template = context.template;
+    for parameter in template.parameters() {
+        if matches!(template.fallback(parameter), Fallback::Generated(_))
+            && let Some(diagnostic) = constant::check(template, parameter)
+        {
+            found.push(diagnostic);
         }
     }
 }

@@ -98,10 +98,28 @@ pub const RULES: &[Rule] = &[
         Reading,
     ),
     rule(
+        "generated-value",
+        Error,
+        "an expression that generates nothing, or the same value each time",
+        Template(references::generated_value),
+    ),
+    rule(
+        "given-value",
+        Error,
+        "a value of an instance or of a file that its parameter refuses, or that is missing",
+        Reading,
+    ),
+    rule(
         "undeclared-parameter",
         Error,
         "a reference to a parameter that is not declared",
         Template(references::undeclared_parameter),
+    ),
+    rule(
+        "other-dialect",
+        Error,
+        "a reference in the syntax of the other dialect",
+        Reading,
     ),
     rule(
         "unused-parameter",
@@ -186,6 +204,12 @@ pub const RULES: &[Rule] = &[
         Warning,
         "a number that is read as another than it looks",
         Template(pitfalls::yaml_number),
+    ),
+    rule(
+        "composition",
+        Error,
+        "a Composition that cannot be built",
+        Reading,
     ),
     rule(
         "unquoted-value",

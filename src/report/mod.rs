@@ -21,7 +21,7 @@ use annotate_snippets::{
 };
 
 use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Severity};
-use crate::source::{Place, Positions};
+use crate::source::{Origin, Place, Positions};
 
 use excerpt::{Excerpt, Spot};
 
@@ -189,7 +189,8 @@ impl Pen {
     /// Adds the line ` --> name:line:column`. It is written here because an excerpt may begin in
     /// the middle of its line, and the renderer would count columns from there.
     fn arrow(&self, text: &mut String, place: &Place, spot: &Spot, margin: usize) {
-        let name = normalize_untrusted_str(&visible(place.source.name())).replace('\n', "␊");
+        let clean = |text: &str| normalize_untrusted_str(&visible(text)).replace('\n', "␊");
+        let name = clean(place.source.name());
         let (on, off) = if self.color {
             (
                 DEFAULT_LINE_NUM_STYLE.render().to_string(),
@@ -199,8 +200,18 @@ impl Pen {
             (String::new(), String::new())
         };
         let Spot { line, column, .. } = spot;
+        let at = match place.origin() {
+            Some(Origin { file, field }) if field.is_empty() => {
+                format!("{} ({name}:{line}:{column})", clean(file))
+            }
+            Some(Origin { file, field }) => {
+                let (file, field) = (clean(file), clean(field));
+                format!("{file}, field {field} ({name}:{line}:{column})")
+            }
+            None => format!("{name}:{line}:{column}"),
+        };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{:margin$}{on}--> {off}{name}:{line}:{column}", "");
+        let _ = writeln!(text, "\n{:margin$}{on}--> {off}{at}", "");
     }
 
     /// The secondary underline for a related place, if `excerpt` shows it.
@@ -241,9 +252,9 @@ fn notes(diagnostic: &Diagnostic) -> Vec<Message<'_>> {
     let subject = subject(diagnostic.object.as_ref(), diagnostic.field.as_deref());
     let hints = diagnostic.hints.iter();
     subject
-        .map(|subject| Level::NOTE.message(visible(&subject).into_owned()))
+        .map(|subject| Level::NOTE.message(plain(&subject)))
         .into_iter()
-        .chain(hints.map(|hint| Level::HELP.message(visible(hint))))
+        .chain(hints.map(|hint| Level::HELP.message(plain(hint))))
         .collect()
 }
 
@@ -278,6 +289,11 @@ fn visible(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// The same for what the renderer takes as it is: the other control characters are shown, too.
+fn plain(text: &str) -> String {
+    normalize_untrusted_str(&visible(text))
 }
 
 #[cfg(test)]

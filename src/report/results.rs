@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
-use crate::source::{Place, Positions};
+use crate::source::{Origin, Place, Positions};
 
 /// The list to write under `results`, one entry a diagnostic, in their order.
 ///
@@ -38,15 +38,23 @@ fn result(diagnostic: &Diagnostic, positions: &mut Positions) -> Value {
     Value::Object(result)
 }
 
-/// `message (place); related: place; hint`.
+/// `message (place); related: place; hint`. A place that the result has elsewhere is left out.
 fn message(diagnostic: &Diagnostic, positions: &mut Positions) -> String {
-    let mut at = |place: &Place| {
-        let (line, column) = positions.of(place);
-        format!("{}:{line}:{column}", place.source.name())
+    let mut at = |place: &Place| match place.origin() {
+        Some(Origin { file, field }) if field.is_empty() => file.clone(),
+        Some(Origin { file, field }) => format!("{file}, field {field}"),
+        None => {
+            let (line, column) = positions.of(place);
+            format!("{}:{line}:{column}", place.source.name())
+        }
     };
     // Writing to a string cannot fail.
     let mut message = diagnostic.message.clone();
-    if let Some(place) = &diagnostic.place {
+    if let Some(place) = diagnostic
+        .place
+        .as_ref()
+        .filter(|place| !is_said(diagnostic, place))
+    {
         let _ = write!(message, " ({})", at(place));
     }
     for (place, label) in &diagnostic.related {
@@ -57,6 +65,18 @@ fn message(diagnostic: &Diagnostic, positions: &mut Positions) -> String {
         message.push_str(hint);
     }
     message
+}
+
+/// Whether `file` and `field` of the result say where a place is.
+fn is_said(diagnostic: &Diagnostic, place: &Place) -> bool {
+    let object = diagnostic.object.as_ref();
+    let Some((origin, object)) = place.origin().zip(object) else {
+        return false;
+    };
+    let field = diagnostic.field.as_deref().unwrap_or_default();
+    object.path.as_ref() == Some(&origin.file)
+        && field == origin.field
+        && (field.is_empty() || resource_reference(object).is_some())
 }
 
 /// The object, if all that a `resourceRef` must have is known.

@@ -2,8 +2,9 @@
 
 mod positions;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use positions::Positions;
 
@@ -12,6 +13,17 @@ pub(crate) use positions::Positions;
 pub struct Source {
     name: String,
     text: String,
+    /// Where places in it come from, by their ends, once that was found out.
+    origins: OnceLock<BTreeMap<(usize, usize), Origin>>,
+}
+
+/// Where a part of a text comes from that was put together of objects from several files.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    /// The file, as the user knows it.
+    pub(crate) file: String,
+    /// The field of the object; empty for the object itself.
+    pub(crate) field: String,
 }
 
 impl Source {
@@ -20,7 +32,14 @@ impl Source {
         Arc::new(Self {
             name: name.into(),
             text: text.into(),
+            origins: OnceLock::new(),
         })
+    }
+
+    /// Remembers where places in the text come from. Only what is said first counts.
+    pub(crate) fn set_origins(&self, origins: BTreeMap<(usize, usize), Origin>) {
+        // To be told twice changes nothing: places and text are the same.
+        let _ = self.origins.set(origins);
     }
 
     /// The text itself.
@@ -52,6 +71,14 @@ pub struct Place {
 }
 
 impl Place {
+    /// The file of the user that it comes from, where the text itself is not a file.
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        self.source
+            .origins
+            .get()?
+            .get(&(self.range.start, self.range.end))
+    }
+
     /// Line and column of the start, both counted from 1; the column counts characters.
     #[must_use]
     pub fn line_column(&self) -> (usize, usize) {

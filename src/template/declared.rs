@@ -112,7 +112,7 @@ fn plain<'t>(parameter: &Parameter<'_>, text: Cow<'t, str>) -> Fallback<'t> {
 
 fn refers(text: &str) -> bool {
     let mut parts = parts(text, Dialect::Proposal).into_iter();
-    parts.any(|part| !matches!(part, Part::Text(_)))
+    parts.any(|part| !matches!(part, Part::Text(_) | Part::Foreign { .. }))
 }
 
 impl Parameter<'_> {

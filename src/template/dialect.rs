@@ -24,8 +24,13 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect of a Template with these parameter names.
-    pub(crate) fn of(template: Cursor<'_>, names: &[&str], diagnostics: &mut Diagnostics) -> Self {
+    /// The dialect of a Template with this API version and these parameter names.
+    pub(crate) fn of(
+        template: Cursor<'_>,
+        api_version: &str,
+        names: &[&str],
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
         if let Some(annotation) = template.at(["metadata", "annotations", DIALECT]) {
             match annotation.text().ok().flatten().as_deref() {
                 Some("proposal") => return Self::Proposal,
@@ -39,8 +44,7 @@ impl Dialect {
                 ),
             }
         }
-        let api_version = template.text_at(["apiVersion"]).unwrap_or_default();
-        match group(&api_version) {
+        match group(api_version) {
             OPENSHIFT_GROUP => Self::OpenShift,
             "" => Self::of_legacy(template, names),
             _ => Self::Proposal,
@@ -55,36 +59,43 @@ impl Dialect {
         }
     }
 
-    /// `apiVersion: v1` is what both used: OpenShift's if it refers to a parameter in that syntax.
+    /// `apiVersion: v1` is what OpenShift used. The Template is the proposal's only if it refers to
+    /// a parameter in that syntax, and to none in OpenShift's.
     fn of_legacy(template: Cursor<'_>, names: &[&str]) -> Self {
-        let refers = ["objects", "labels", "objectLabels", "message"]
-            .iter()
-            .filter_map(|key| template.get(key))
-            .any(|part| refers(part, names));
-        if refers {
-            Self::OpenShift
-        } else {
+        let refers = |dialect: Self| {
+            ["objects", "labels", "objectLabels", "message"]
+                .iter()
+                .filter_map(|key| template.get(key))
+                .any(|part| refers(part, names, dialect))
+        };
+        if refers(Self::Proposal) && !refers(Self::OpenShift) {
             Self::Proposal
+        } else {
+            Self::OpenShift
         }
     }
 }
 
-/// Whether a string somewhere in `part` holds `${NAME}` or `${{NAME}}` of one of the names.
-fn refers(part: Cursor<'_>, names: &[&str]) -> bool {
-    if !part.raw().contains("${") {
+/// Whether a string somewhere in `part` refers to one of the names.
+pub(super) fn refers(part: Cursor<'_>, names: &[&str], dialect: Dialect) -> bool {
+    let begin = match dialect {
+        Dialect::Proposal => "$(",
+        Dialect::OpenShift => "${",
+    };
+    if !part.raw().contains(begin) {
         return false;
     }
     let part = part.open();
     let part = part.cursor();
-    let names_one = |text: &str| reference::openshift_names(text).any(|name| names.contains(&name));
+    let names_one = |text: &str| reference::names(text, dialect).any(|name| names.contains(&name));
     match part.kind() {
         Kind::Scalar(_) => part
             .text()
             .ok()
             .flatten()
             .is_some_and(|text| names_one(&text)),
-        _ => part
-            .children()
-            .any(|child| child.key().is_ok_and(|key| names_one(&key)) || refers(child, names)),
+        _ => part.children().any(|child| {
+            child.key().is_ok_and(|key| names_one(&key)) || refers(child, names, dialect)
+        }),
     }
 }

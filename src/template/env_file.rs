@@ -1,8 +1,8 @@
 //! Reads `NAME=VALUE` as `oc process` does: lines of a `--param-file`, and arguments.
 //!
-//! The rules are those of `oc process`, found by running it; the tests replay those runs. The one
-//! difference: an apostrophe inside a trailing comment does not make the comment part of the
-//! value.
+//! The rules are those of `oc process`, found by running it; the tests replay those runs. There are
+//! two differences: an apostrophe inside a trailing comment does not make the comment part of the
+//! value, and a quote at the beginning of a value must be closed.
 
 use std::ops::Range;
 
@@ -32,6 +32,8 @@ pub struct EnvError {
     pub range: Range<usize>,
     /// What to do next.
     pub hint: Option<String>,
+    /// Whether the line holds a value, which may be secret.
+    pub holds_value: bool,
 }
 
 /// Reads a `--param-file`. All assignments are returned in order; of several to one name the last
@@ -52,10 +54,25 @@ pub struct EnvError {
 pub fn parse(text: &str) -> Result<Vec<Assignment>, Vec<EnvError>> {
     let mut assignments = Vec::new();
     let mut errors = Vec::new();
-    for (start, line) in lines(text) {
+    let mut rest = lines(text);
+    while let Some((start, line)) = rest.next() {
         match parse_line(start, line) {
             Some(Ok(assignment)) => assignments.push(assignment),
-            Some(Err(error)) => errors.push(error),
+            Some(Err(error)) => {
+                let quote = text.get(error.range.clone()).filter(|_| error.holds_value);
+                let is_end =
+                    |line: &str| quote.is_some_and(|quote| line.trim_end().ends_with(quote));
+                errors.push(error);
+                // The lines of a value that was meant to have several are said to be wrong once.
+                if let Some(length) = rest.clone().position(|(_, line)| is_end(line))
+                    && rest
+                        .clone()
+                        .take(length)
+                        .all(|(_, line)| !line.contains('='))
+                {
+                    rest.by_ref().take(length + 1).for_each(drop);
+                }
+            }
             None => {}
         }
     }
@@ -78,6 +95,7 @@ pub fn parse_assignment(argument: &str) -> Result<(String, String), EnvError> {
             message: format!("expected `=` in `{argument}`"),
             range: 0..argument.len(),
             hint: Some(format!("write it as `{name}=VALUE`")),
+            holds_value: false,
         });
     };
     check_name(name, 0..name.len())?;
@@ -85,7 +103,7 @@ pub fn parse_assignment(argument: &str) -> Result<(String, String), EnvError> {
 }
 
 /// The lines of `text` without their line breaks, each with the offset it starts at.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
     let content = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mut next = text.len() - content.len();
     content.split_inclusive('\n').map(move |line| {
@@ -115,6 +133,7 @@ fn parse_content(start: usize, line: &str, content: &str) -> Result<Assignment, 
             hint: Some(
                 "a value is one line; for a line break in it write `\\n` between quotes".to_owned(),
             ),
+            holds_value: false,
         });
     };
     let unexported = name.strip_prefix("export").unwrap_or(name);
@@ -123,6 +142,7 @@ fn parse_content(start: usize, line: &str, content: &str) -> Result<Assignment, 
     let name = from_name.trim_end_matches(' ');
     let name_range = name_start..name_start + name.len();
     check_name(name, name_range.clone())?;
+    check_quotes(name, value, start + content.len() - value.len())?;
     Ok(Assignment {
         name: name.to_owned(),
         value: unquote(value.trim_matches(' ')),
@@ -154,6 +174,26 @@ fn unquote(value: &str) -> String {
         Some(quoted) => decode(quoted),
         None => value.to_owned(),
     }
+}
+
+/// Refuses a value that begins with a quote and has no second one: `oc` takes the quote for a part
+/// of the value, which nobody means. `value` ends its line and begins at `start`.
+fn check_quotes(name: &str, value: &str, start: usize) -> Result<(), EnvError> {
+    let begin = start + (value.len() - value.trim_start_matches(' ').len());
+    let mut characters = value.trim_matches(' ').chars();
+    let quote = characters.next();
+    let Some(quote @ ('"' | '\'')) = quote.filter(|quote| !characters.any(|c| c == *quote)) else {
+        return Ok(());
+    };
+    let other = if quote == '"' { '\'' } else { '"' };
+    Err(EnvError {
+        message: format!("the value of `{name}` begins with a quote that is not closed"),
+        range: begin..begin + 1,
+        hint: Some(format!(
+            "close it on the same line, where `\\n` is a line break; a value that itself begins with `{quote}` goes between `{other}`"
+        )),
+        holds_value: true,
+    })
 }
 
 fn decode(quoted: &str) -> String {
@@ -192,6 +232,7 @@ fn check_name(name: &str, range: Range<usize>) -> Result<(), EnvError> {
         message,
         range,
         hint: Some(NAME_RULE.to_owned()),
+        holds_value: false,
     })
 }
 
@@ -239,6 +280,7 @@ mod tests {
                 message,
                 range,
                 hint,
+                ..
             }) => Err((
                 message.as_str(),
                 argument.get(range.clone()).unwrap(),
@@ -279,8 +321,27 @@ mod tests {
     }
 
     #[test]
-    fn oc_takes_empty_values_and_a_lone_quote() {
-        check("A=\nB=\"\"\nC='\n", Ok(&[("A", ""), ("B", ""), ("C", "'")]));
+    fn oc_takes_empty_values() {
+        check("A=\nB=\"\"\n", Ok(&[("A", ""), ("B", "")]));
+    }
+
+    #[test]
+    fn a_quote_that_is_not_closed_is_refused_though_oc_takes_it() {
+        let message =
+            |name: &str| format!("the value of `{name}` begins with a quote that is not closed");
+        let (a, b, c) = (message("A"), message("B"), message("C"));
+        check(
+            "A=\"un\nB: 'first # one\nX=it's\nC = '\nY=\"a\" b\n",
+            Err(&[(&a, "\""), (&b, "'"), (&c, "'")]),
+        );
+        check(
+            "A=\"one\ntwo\nthree\"\nB\n",
+            Err(&[(&a, "\""), (NO_SEPARATOR, "B")]),
+        );
+        check(
+            "A='\"un'\nB=\"it's\"\n",
+            Ok(&[("A", "\"un"), ("B", "it's")]),
+        );
     }
 
     #[test]
@@ -331,14 +392,8 @@ mod tests {
     #[test]
     fn oc_removes_only_matching_outer_quotes() {
         check(
-            "A=\"un\nB=x\"y\"\nC='a' #c\nD=\"a\"#c\nE=\"\\u0041\"\n",
-            Ok(&[
-                ("A", "\"un"),
-                ("B", "x\"y\""),
-                ("C", "a"),
-                ("D", "a"),
-                ("E", "u0041"),
-            ]),
+            "B=x\"y\"\nC='a' #c\nD=\"a\"#c\nE=\"\\u0041\"\n",
+            Ok(&[("B", "x\"y\""), ("C", "a"), ("D", "a"), ("E", "u0041")]),
         );
     }
 

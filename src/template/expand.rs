@@ -4,13 +4,14 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::scope;
 use crate::source::Place;
 use crate::template::dialect::Dialect;
+use crate::template::foreign::Usage;
 use crate::template::generation::{self, Generation};
 use crate::template::model::{Parameter, Template};
 use crate::template::parameters::{self, Parameters};
 use crate::template::path::Path;
 use crate::template::substitute::Substitution;
 use crate::template::values::Given;
-use crate::template::{labels, legacy};
+use crate::template::{labels, legacy, refused};
 use crate::yaml::{Cursor, Data, Document, Scalar, Value};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
@@ -39,6 +40,21 @@ pub struct Options<'o> {
     pub keep_namespace: bool,
     /// How generated values are made.
     pub generation: Generation<'o>,
+    /// Has a look at each object.
+    pub inspect: Option<&'o dyn Inspect>,
+}
+
+/// Looks at objects, perhaps at several at the same time.
+pub trait Inspect: Sync {
+    /// Looks at an object that was made of `template` with these values, and says what is wrong
+    /// with it.
+    fn object(
+        &self,
+        object: &Object<'_>,
+        template: &Template<'_>,
+        values: &Parameters<'_>,
+        diagnostics: &mut Diagnostics,
+    );
 }
 
 /// An object made from a Template.
@@ -70,6 +86,7 @@ pub fn process(
                 sink(object, found);
             }
         };
+        refused::warn(template, expander, found);
         for (index, object) in expander.objects().enumerate() {
             expander.object(index, object, found, &mut sink);
         }
@@ -129,10 +146,12 @@ fn prepare<'d, R>(
     if diagnostics.has_errors() {
         return None;
     }
+    let usage = Usage::of(template);
     let mut substitution = Substitution {
         document: template.node.document(),
         dialect: template.dialect,
         parameters: &parameters,
+        usage: &usage,
         strict: options.strict,
         diagnostics,
     };
@@ -144,11 +163,13 @@ fn prepare<'d, R>(
     let expander = Expander {
         template,
         parameters: &parameters,
+        usage: &usage,
         labels,
         namespace: options.namespace.as_deref(),
         strict: options.strict,
         require_name: options.require_name,
         keep_namespace: options.keep_namespace,
+        inspect: options.inspect,
     };
     let result = run(&expander, diagnostics);
     Some((message, result))
@@ -239,11 +260,13 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
 pub(super) struct Expander<'e, 'd> {
     template: &'e Template<'d>,
     pub(super) parameters: &'e Parameters<'d>,
+    usage: &'e Usage<'e, 'd>,
     pub(super) labels: Option<Vec<(String, String)>>,
     namespace: Option<&'e str>,
     strict: bool,
     require_name: bool,
     keep_namespace: bool,
+    inspect: Option<&'e dyn Inspect>,
 }
 
 impl<'d> Expander<'_, 'd> {
@@ -252,8 +275,14 @@ impl<'d> Expander<'_, 'd> {
         Self {
             labels: None,
             namespace: None,
+            inspect: None,
             ..*self
         }
+    }
+
+    /// The namespace of objects that name none, if one is given.
+    pub(super) const fn namespace(&self) -> Option<&str> {
+        self.namespace
     }
 
     /// The objects of the Template, to be opened.
@@ -291,6 +320,7 @@ impl<'d> Expander<'_, 'd> {
             document: node.document(),
             dialect: self.template.dialect,
             parameters: self.parameters,
+            usage: self.usage,
             strict: self.strict,
             diagnostics,
         };
@@ -363,14 +393,15 @@ impl<'d> Expander<'_, 'd> {
         if let Some(namespace) = self.namespace {
             scope::set_namespace(&mut value, namespace);
         }
-        sink(
-            Object {
-                value,
-                document: node.document(),
-                field,
-            },
-            diagnostics,
-        );
+        let object = Object {
+            value,
+            document: node.document(),
+            field,
+        };
+        if let Some(inspect) = self.inspect {
+            inspect.object(&object, self.template, self.parameters, diagnostics);
+        }
+        sink(object, diagnostics);
     }
 
     /// Whether an object has what every Kubernetes object has; if not, says what is missing.
@@ -443,12 +474,21 @@ impl<'d> Expander<'_, 'd> {
                 diagnostic
                     .at(place)
                     .field(format!("{field}.{what}"))
+                    .maybe_hint(in_other_case(value, keys))
                     .hint(hint),
             );
             complete &= passes;
         }
         complete
     }
+}
+
+/// A field of an object that differs in case only from the one under `keys`.
+fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
+    let (name, above) = keys.split_last()?;
+    let mut keys = object.at(above)?.entries()?.iter().map(|(key, _)| key);
+    let key = keys.find(|key| key != name && key.eq_ignore_ascii_case(name))?;
+    Some(format!("did you mean `{name}` instead of `{key}`?"))
 }
 
 fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {

@@ -222,6 +222,41 @@ pub fn check(from: &str) -> Result<(), ExpressionError> {
     parse(from).map(|_| ())
 }
 
+/// How much the values differ that an expression makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variety {
+    /// They are random.
+    Random,
+    /// They are random, and hold a `[` that begins no class.
+    HasBracket,
+    /// They are all the same; with a `[` a class was perhaps meant.
+    Constant {
+        /// Whether there is a `[` that begins no class.
+        has_bracket: bool,
+    },
+    /// They are empty.
+    Nothing,
+}
+
+/// Says how much the values differ that [`expression`] makes from `from`.
+///
+/// # Errors
+/// The expression is malformed, or its value would be longer than [`MAX_VALUE`].
+pub fn variety(from: &str) -> Result<Variety, ExpressionError> {
+    let pieces = parse(from)?;
+    let is_random =
+        |piece: &Piece<'_>| matches!(piece, Piece::Characters { class, .. } if class.len() > 1);
+    let is_bracket =
+        |piece: &Piece<'_>| matches!(piece, Piece::Literal(text) if text.contains('['));
+    let has_bracket = pieces.iter().any(is_bracket);
+    Ok(match (pieces.iter().any(is_random), has_bracket) {
+        _ if from.is_empty() => Variety::Nothing,
+        (true, false) => Variety::Random,
+        (true, true) => Variety::HasBracket,
+        (false, has_bracket) => Variety::Constant { has_bracket },
+    })
+}
+
 fn draw(class: &[char], random: &mut dyn Random) -> Result<char, String> {
     let size = u32::try_from(class.len()).map_err(|error| error.to_string())?;
     let index = random.below(size)?;
@@ -420,7 +455,30 @@ fn span(first: char, last: char, range: Range<usize>) -> Result<&'static str, Ex
 mod tests {
     use sha2::{Digest, Sha256};
 
-    use super::{MAX_VALUE, Random, SeededRandom, SystemRandom, expression, uniform};
+    use super::{
+        MAX_VALUE, Random, SeededRandom, SystemRandom, Variety, expression, uniform, variety,
+    };
+
+    #[test]
+    fn constant_expressions_are_told_from_random_ones() {
+        let constant = |has_bracket| Ok(Variety::Constant { has_bracket });
+        for (from, expected) in [
+            ("", Ok(Variety::Nothing)),
+            ("[a-z]{8}", Ok(Variety::Random)),
+            (r"user[\w]{1}!", Ok(Variety::Random)),
+            ("web", constant(false)),
+            ("[a-a]{8}", constant(false)),
+            ("[a-zA-Z0-9]", constant(true)),
+            ("[a-z]+", constant(true)),
+            ("[a-z{8}", constant(true)),
+            ("[a-z]{2,4}", constant(true)),
+            ("[A-Z_]{3}", constant(true)),
+            ("[a-z]{8}-[0-9]", Ok(Variety::HasBracket)),
+        ] {
+            assert_eq!(variety(from), expected, "{from}");
+        }
+        assert!(variety("[abc]{3}").is_err());
+    }
 
     /// Counts up from 0 again and again, so that a long enough piece shows its whole class.
     #[derive(Default)]

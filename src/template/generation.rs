@@ -11,6 +11,7 @@ use crate::template::reference::{self, Part};
 use crate::yaml::Cursor;
 
 /// How the values of `generate: expression` are made.
+#[derive(Clone)]
 pub enum Generation<'o> {
     /// At random, by the operating system.
     Random,

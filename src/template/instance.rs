@@ -285,6 +285,18 @@ impl<'d> Shared<'d> {
         let inline = node.get("template").filter(|inline| !inline.is_null());
         let named = node.get("templateRef").filter(|named| !named.is_null());
         match (inline, named) {
+            (Some(inline), None) if !inline.is_mapping() => {
+                let name = inline.text().ok().flatten().unwrap_or_default();
+                found.push(
+                    Diagnostic::error("`template` must be a Template, found no mapping")
+                        .at(inline.place())
+                        .field(format!("{field}.template"))
+                        .hint(format!(
+                            "to name one, write `templateRef: {{name: {name}}}`"
+                        )),
+                );
+                None
+            }
             (Some(inline), Some(named)) => {
                 found.push(
                     Diagnostic::error("`template` and `templateRef` are both there")
@@ -499,7 +511,12 @@ fn required_name(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Opti
         Diagnostic::error("the reference has no `name`")
             .at(node.place())
             .field(format!("{field}.name"))
-            .hint("write it as `name: NAME`"),
+            .hint(match node.raw() {
+                name if node.is_mapping() || name.is_empty() || name.contains('\n') => {
+                    "write it as `name: NAME`".to_owned()
+                }
+                name => format!("write it as `{{name: {name}}}`"),
+            }),
     );
     None
 }

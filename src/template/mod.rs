@@ -4,10 +4,12 @@
 //! `oc process`; a [`Dialect`] tells the two apart. Nothing here reads a file, the clock or the
 //! environment.
 
+pub(crate) mod constant;
 mod declared;
 mod dialect;
 pub mod env_file;
 mod expand;
+mod foreign;
 pub mod generate;
 mod generation;
 pub(crate) mod instance;
@@ -20,6 +22,7 @@ mod parameters;
 mod path;
 mod processed;
 mod reference;
+mod refused;
 mod skeleton;
 mod substitute;
 pub(crate) mod survey;
@@ -29,13 +32,13 @@ mod values;
 pub use declared::Fallback;
 pub use dialect::Dialect;
 pub(crate) use dialect::{OPENSHIFT_GROUP, OWN_GROUP};
-pub use expand::{Object, Options, Sink, effective, process};
+pub use expand::{Inspect, Object, Options, Sink, effective, process};
 pub use generation::Generation;
 pub use listing::list;
-pub(crate) use model::is_template_group;
 #[cfg(test)]
 pub(crate) use model::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
 pub use model::{Parameter, ParameterType, Template};
+pub(crate) use model::{is_template_group, type_text};
 pub use output::{Format, Printed, Printer, print};
 pub use parameters::{Effective, Origin, Parameters};
 pub(crate) use parameters::{is_int, is_json_number};

@@ -1,10 +1,11 @@
 //! The Template object as it is written: its parameters, objects, labels and message.
 
+mod fields;
 mod parameter;
 
 use std::borrow::Cow;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
+use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use crate::krm::identity;
 use crate::source::Place;
 use crate::suggest::closest;
@@ -13,10 +14,12 @@ use crate::template::reference::{Part, parts};
 use crate::template::values::{self, Given};
 use crate::yaml::{Cursor, Scalar};
 
+use fields::{check_fields, type_field};
+pub(crate) use fields::{type_text, unknown_fields};
 #[cfg(test)]
 pub(crate) use parameter::PARAMETER_FIELDS;
 pub use parameter::{Parameter, ParameterType};
-use parameter::{check_duplicates, check_names, read_parameters};
+use parameter::{check_duplicates, check_names, names, read_parameters};
 
 /// A Template that was read and found well-formed.
 #[derive(Debug)]
@@ -60,15 +63,16 @@ fn is_known(api_version: &str) -> bool {
     }
 }
 
+/// What to do with values where a Template is expected.
+const VALUES_HINT: &str = "a file of values is given by `-P`";
+
 /// What to do with a document that is no Template.
 fn hint_for(kind: &str) -> &'static str {
     if closest(kind, ["Template"]).is_some() {
         return "did you mean `kind: Template`?";
     }
     match kind {
-        "" => {
-            "a Template begins with `apiVersion` and `kind: Template`; a file of values is given by `-P`"
-        }
+        "" => "a Template begins with `apiVersion` and `kind: Template`",
         "ResourceList" => {
             "the functionConfig of a ResourceList is expanded by `krm-template < FILE`"
         }
@@ -84,7 +88,8 @@ impl<'d> Template<'d> {
     pub fn read(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Option<Self> {
         let mut found = Diagnostics::new();
         let template = Self::read_fields(node, &mut found);
-        found.attribute_to(&identity::reference(node));
+        let own = template.as_ref().map(|template| template.reference.clone());
+        found.attribute_to(&own.unwrap_or_else(|| identity::reference(node)));
         let failed = found.has_errors();
         if let Some(template) = &template {
             found.conceal(&template.secrets(&[]));
@@ -98,33 +103,33 @@ impl<'d> Template<'d> {
             found.push(
                 Diagnostic::error("expected a Template, found no mapping")
                     .at(node.place())
-                    .hint(hint_for("")),
+                    .hint(hint_for(""))
+                    .advise(Way::Arguments, VALUES_HINT),
             );
             return None;
         }
-        let kind = node.text_at(["kind"]).unwrap_or_default();
+        let kind = type_text(node, "kind").unwrap_or_default();
         if kind != "Template" {
-            let place = node
-                .get("kind")
-                .map_or_else(|| node.key_place(), Cursor::place);
+            let place = type_field(node, "kind").map_or_else(|| node.key_place(), Cursor::place);
             let what = if kind.is_empty() {
                 "no `kind`".to_owned()
             } else {
                 format!("`kind: {kind}`")
             };
-            found.push(
-                Diagnostic::error(format!("expected `kind: Template`, found {what}"))
-                    .at(place)
-                    .field("kind")
-                    .hint(hint_for(&kind)),
-            );
+            let mut wrong = Diagnostic::error(format!("expected `kind: Template`, found {what}"))
+                .at(place)
+                .field("kind")
+                .hint(hint_for(&kind));
+            if kind.is_empty() {
+                wrong = wrong.advise(Way::Arguments, VALUES_HINT);
+            }
+            found.push(wrong);
             return None;
         }
-        let api_version = node.text_at(["apiVersion"]).unwrap_or_default();
+        let api_version = type_text(node, "apiVersion").unwrap_or_default();
         if !is_known(&api_version) {
-            let place = node
-                .get("apiVersion")
-                .map_or_else(|| node.key_place(), Cursor::place);
+            let place =
+                type_field(node, "apiVersion").map_or_else(|| node.key_place(), Cursor::place);
             let what = if api_version.is_empty() {
                 "has no `apiVersion`".to_owned()
             } else {
@@ -137,26 +142,26 @@ impl<'d> Template<'d> {
                     .hint("use `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"),
             );
         }
-        let mut parameters = read_parameters(node, found);
-        let names: Vec<&str> = parameters
-            .iter()
-            .map(|parameter| parameter.name.as_ref())
-            .collect();
-        let dialect = Dialect::of(node, &names, found);
+        let declared = names(node);
+        let declared: Vec<&str> = declared.iter().map(AsRef::as_ref).collect();
+        let dialect = Dialect::of(node, &api_version, &declared, found);
+        let lenient = identity::group(&api_version) == OPENSHIFT_GROUP;
+        let parameters = read_parameters(node, dialect, lenient, found);
         check_keys(node, dialect, found);
         check_duplicates(&parameters, dialect, found);
         check_names(&parameters, dialect, found);
         let template = Self {
             node,
-            reference: identity::reference(node),
+            reference: reference(node, &api_version, &kind),
             dialect,
-            objects: read_objects(node, found),
+            objects: read_objects(node, dialect, found),
             labels: read_labels(node, found),
             message: read_message(node, found),
             values: read_values(node, found),
-            parameters: std::mem::take(&mut parameters),
+            parameters,
         };
-        unknown_fields(node, TEMPLATE_FIELDS, "", "a Template", found);
+        let dialect = Some(dialect);
+        check_fields(node, TEMPLATE_FIELDS, "", "a Template", dialect, found);
         Some(template)
     }
 
@@ -227,12 +232,32 @@ impl<'d> Template<'d> {
     }
 }
 
-fn read_objects<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'d>> {
+/// The Template for a report, whatever the case of its `apiVersion` and `kind`.
+fn reference(node: Cursor<'_>, api_version: &str, kind: &str) -> ObjectReference {
+    ObjectReference {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+        ..identity::reference(node)
+    }
+}
+
+/// The list `objects`. Where there is none, `oc` makes an empty list.
+fn read_objects<'d>(
+    node: Cursor<'d>,
+    dialect: Dialect,
+    found: &mut Diagnostics,
+) -> Option<Cursor<'d>> {
     match node.get("objects") {
         None => {
+            let message = "the Template has no `objects`";
+            let diagnostic = match dialect {
+                Dialect::Proposal => Diagnostic::error(message),
+                Dialect::OpenShift => Diagnostic::warning(message),
+            };
             found.push(
-                Diagnostic::error("the Template has no `objects`")
-                    .at(node.get("kind").unwrap_or(node).place())
+                diagnostic
+                    .rule("structure")
+                    .at(type_field(node, "kind").unwrap_or(node).place())
                     .field("objects")
                     .maybe_hint(misspelt(node, "objects"))
                     .hint(
@@ -262,7 +287,7 @@ fn misspelt(node: Cursor<'_>, name: &str) -> Option<String> {
         .filter_map(|entry| entry.key().ok())
         .collect();
     closest(name, keys.iter().map(AsRef::as_ref))
-        .map(|key| format!("did you mean `{name}` where `{key}` stands?"))
+        .map(|key| format!("did you mean `{name}` instead of `{key}`?"))
 }
 
 fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'d>> {
@@ -327,31 +352,6 @@ fn read_message<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<
             .field("message"),
     );
     None
-}
-
-/// Warns of keys that are no fields of `what`.
-pub(crate) fn unknown_fields(
-    node: Cursor<'_>,
-    known: &[&str],
-    path: &str,
-    what: &str,
-    found: &mut Diagnostics,
-) {
-    for entry in node.children() {
-        let Ok(key) = entry.key() else { continue };
-        if known.contains(&key.as_ref()) || key == "<<" {
-            continue;
-        }
-        let hint =
-            closest(&key, known.iter().copied()).map(|known| format!("did you mean `{known}`?"));
-        found.push(
-            Diagnostic::warning(format!("`{key}` is not a field of {what}"))
-                .rule("unknown-field")
-                .at(entry.key_place())
-                .field(format!("{path}{key}"))
-                .maybe_hint(hint),
-        );
-    }
 }
 
 /// Keys that the Template or one of its parameters has twice. Those of the objects are found when

@@ -2,8 +2,10 @@
 
 use crate::diagnostic::Diagnostics;
 use crate::krm::identity::group;
+use crate::krm::lists;
 use crate::template::expand::{Expander, Object, Options, expand};
 use crate::template::model::Template;
+use crate::template::refused;
 use crate::template::values::Given;
 use crate::threads;
 use crate::yaml::{self, Cursor, Position, Value};
@@ -114,6 +116,7 @@ impl Printer {
         let format = self.format;
         let (message, printed) =
             expand(template, given, options, diagnostics, |expander, found| {
+                refused::warn(template, expander, found);
                 print_objects(expander, format, found)
             })?;
         let (texts, mut complaints) = printed;
@@ -245,7 +248,7 @@ impl Writer {
     }
 
     fn yaml(&mut self, object: &Object<'_>, position: Position) {
-        let rendered = yaml::render(object.document, &object.value, position);
+        let rendered = lists::render(object.document, &object.value, position);
         if let Some(text) = self.complaints.take(rendered) {
             if !self.text.is_empty() {
                 self.text.push_str(self.separator);

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
 use crate::source::{Place, Source};
 use crate::suggest::closest;
+use crate::template::constant;
 use crate::template::dialect::Dialect;
+use crate::template::foreign;
 use crate::template::model::{Parameter, ParameterType, Template};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{Given, GivenValue};
@@ -67,6 +69,14 @@ impl<'d> Parameters<'d> {
         self.values.get(name)
     }
 
+    /// Whether a text may be shown: it holds no value that must not be.
+    #[must_use]
+    pub fn may_show(&self, text: &str) -> bool {
+        self.values.values().all(|value| {
+            value.may_show || value.text.is_empty() || !text.contains(value.text.as_ref())
+        })
+    }
+
     /// The names, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(AsRef::as_ref)
@@ -109,6 +119,13 @@ pub(crate) fn resolve<'d>(
         resolver.insert(&mut effective, parameter, text, origin);
     }
     for (parameter, from) in generated {
+        if let Some(diagnostic) = constant::check(template, parameter) {
+            let is_error = diagnostic.severity == Severity::Error;
+            resolver.diagnostics.push(diagnostic);
+            if is_error {
+                continue;
+            }
+        }
         match generate(parameter, &from, &effective) {
             Ok(text) => resolver.insert(&mut effective, parameter, text, Origin::Generated),
             Err(diagnostic) => resolver.diagnostics.push(*diagnostic),
@@ -166,14 +183,18 @@ fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Di
     let hint = match known {
         Some(known) => format!("did you mean `{known}`?"),
         None if template.parameters.is_empty() => "it declares no parameters".to_owned(),
-        None => "declare it under `parameters`, or leave the value out; `process --ignore-unknown-parameters` goes on without it".to_owned(),
+        None => "declare it under `parameters`, or leave the value out".to_owned(),
     };
     let diagnostic = if ignore {
         Diagnostic::warning(message)
     } else {
         Diagnostic::error(message)
     };
-    let diagnostic = diagnostic.rule("undeclared-parameter").conceal(is_secret);
+    let mut diagnostic = diagnostic.rule("undeclared-parameter").conceal(is_secret);
+    if !ignore && known.is_none() && !template.parameters.is_empty() {
+        let advice = "`--ignore-unknown-parameters` goes on without it";
+        diagnostic = diagnostic.advise(Way::Arguments, advice);
+    }
     let diagnostic = match &given.name_place {
         Some(place) => diagnostic.at(place.clone()),
         None => diagnostic.hint(format!("it was given as `{}=…`", given.origin)),
@@ -306,6 +327,7 @@ impl<'d> Resolver<'_, 'd> {
             match part {
                 Part::Text(text) => out.push_str(text),
                 Part::Escaped { spelling } => out.push_str(spelling.get(1..).unwrap_or_default()),
+                Part::Foreign { .. } => out.push_str(self.braces(part, index, default)),
                 Part::String { name, spelling } | Part::Raw { name, spelling } => {
                     let by_name = self.by_name.get_or_init(|| index_by_name(self.template));
                     match by_name.get(name).copied() {
@@ -329,6 +351,31 @@ impl<'d> Resolver<'_, 'd> {
             return String::new();
         }
         out
+    }
+
+    /// What `${NAME}` becomes in a default: an error if it names a parameter and is not escaped.
+    fn braces<'t>(&mut self, part: Part<'t>, index: usize, default: Cursor<'_>) -> &'t str {
+        let spelling = part.spelling();
+        let Part::Foreign {
+            name, is_escaped, ..
+        } = part
+        else {
+            return spelling;
+        };
+        let by_name = self.by_name.get_or_init(|| index_by_name(self.template));
+        if !by_name.contains_key(name) {
+            return spelling;
+        }
+        if is_escaped {
+            return spelling.get(1..).unwrap_or_default();
+        }
+        let diagnostic = foreign::diagnostic(Dialect::Proposal, name, spelling, true);
+        self.diagnostics.push(
+            diagnostic
+                .at(default.place())
+                .field(format!("parameters[{index}].value")),
+        );
+        spelling
     }
 
     /// Whether the value of a parameter must not be shown.
@@ -532,16 +579,22 @@ impl<'d> Check<'_, 'd> {
             parameter.name
         );
         let mut diagnostic = Diagnostic::error(message)
+            .rule("given-value")
             .at(parameter.node.get("name").unwrap_or(parameter.node).place())
             .field(format!("parameters[{}].value", parameter.index));
         if let Some(description) = &parameter.description {
             diagnostic = diagnostic.hint(description.trim().to_owned());
         }
         let name = &parameter.name;
-        diagnostic = diagnostic.hint(match self.given {
-            Some(given) => format!("the value given by `{}` is empty", given.origin),
-            None => format!("give it as `-p {name}=…`, or in a function under `values` of the Template or `parameters` of the instance"),
-        });
+        diagnostic = match self.given {
+            Some(given) => diagnostic.hint(format!("the value given by `{}` is empty", given.origin)),
+            None => diagnostic
+                .advise(Way::Arguments, format!("give it as `-p {name}=…`"))
+                .advise(
+                    Way::Objects,
+                    format!("give it as `{name}: …` under `values` of the Template, `parameters` of the TemplateInstance or `data` of the ConfigMap"),
+                ),
+        };
         self.diagnostics.push(diagnostic);
     }
 

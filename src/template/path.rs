@@ -65,9 +65,16 @@ impl<'p> Path<'p> {
             }
             Self::Key(parent, key) => match (parent.key(), *key) {
                 (None, "apiVersion" | "kind") => parent.is_object(),
-                (Some("metadata"), "name" | "namespace") => {
+                (Some("metadata"), "name" | "generateName" | "namespace") => {
                     parent.parent().is_some_and(Self::is_object)
                 }
+                (Some("roleRef"), _) => parent.parent().is_some_and(Self::is_object),
+                (None, "name" | "namespace")
+                    if parent.parent().and_then(Self::key) == Some("subjects") =>
+                {
+                    true
+                }
+                (None, "name" | "image") if parent.is_container() => true,
                 // The labels of an object, and those of the Template.
                 (Some("labels"), _) => parent.parent().is_some_and(|above| {
                     above.key() == Some("metadata") || matches!(above, Self::Root(""))
@@ -76,6 +83,19 @@ impl<'p> Path<'p> {
                 (None, "key") => parent.parent().and_then(Self::key) == Some("matchExpressions"),
                 _ => false,
             },
+            _ => false,
+        }
+    }
+
+    /// Whether a key with a reference that nothing replaces could never be valid here: in
+    /// annotations, and in the data of a `ConfigMap` or `Secret`.
+    pub(crate) fn needs_replaced_key(&self) -> bool {
+        let Self::Key(parent, _) = self else {
+            return false;
+        };
+        match (parent.key(), parent.parent()) {
+            (Some("annotations"), Some(above)) => above.key() == Some("metadata"),
+            (Some("data" | "stringData" | "binaryData"), Some(above)) => above.is_object(),
             _ => false,
         }
     }

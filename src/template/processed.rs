@@ -10,6 +10,7 @@ use crate::template::expand::{Expander, Options, expand};
 use crate::template::model::Template;
 use crate::template::output::print_items;
 use crate::template::parameters::Parameters;
+use crate::template::refused;
 use crate::template::values::Given;
 use crate::yaml::{self, Cursor, Position, Value};
 
@@ -23,6 +24,7 @@ pub fn processed<'d>(
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
     let run = |expander: &Expander<'_, 'd>, found: &mut Diagnostics| {
+        refused::warn(template, expander, found);
         let head = head(template, expander, found);
         (head, print_items(expander, found))
     };

@@ -15,6 +15,13 @@ pub(crate) enum Part<'t> {
     Raw { name: &'t str, spelling: &'t str },
     /// `$$(NAME)`, with its spelling.
     Escaped { spelling: &'t str },
+    /// `${NAME}` or `${{NAME}}` in the proposal's dialect, where it refers to nothing; escaped,
+    /// `$${NAME}`.
+    Foreign {
+        name: &'t str,
+        spelling: &'t str,
+        is_escaped: bool,
+    },
 }
 
 /// Splits a text at its references.
@@ -66,7 +73,8 @@ impl<'t> Part<'t> {
             Self::Text(spelling)
             | Self::String { spelling, .. }
             | Self::Raw { spelling, .. }
-            | Self::Escaped { spelling } => spelling,
+            | Self::Escaped { spelling }
+            | Self::Foreign { spelling, .. } => spelling,
         }
     }
 }
@@ -79,8 +87,20 @@ fn proposal_reference(text: &str) -> Option<Part<'_>> {
         let spelling = text.get(..1 + inner.spelling().len())?;
         return match inner {
             Part::String { .. } | Part::Raw { .. } => Some(Part::Escaped { spelling }),
+            Part::Foreign {
+                name,
+                is_escaped: false,
+                ..
+            } => Some(Part::Foreign {
+                name,
+                spelling,
+                is_escaped: true,
+            }),
             _ => None,
         };
+    }
+    if rest.starts_with('{') {
+        return foreign_reference(text);
     }
     if let Some(inner) = rest.strip_prefix("((") {
         let name = leading_name(inner)?;
@@ -96,6 +116,23 @@ fn proposal_reference(text: &str) -> Option<Part<'_>> {
     Some(Part::String {
         name,
         spelling: text.get(..name.len() + 3)?,
+    })
+}
+
+/// The `${NAME}` or `${{NAME}}` that `text` begins with, for a NAME of the proposal's dialect.
+fn foreign_reference(text: &str) -> Option<Part<'_>> {
+    let (open, close) = if text.starts_with("${{") {
+        ("${{", "}}")
+    } else {
+        ("${", "}")
+    };
+    let inner = text.strip_prefix(open)?;
+    let name = leading_name(inner)?;
+    inner.get(name.len()..)?.strip_prefix(close)?;
+    Some(Part::Foreign {
+        name,
+        spelling: text.get(..open.len() + name.len() + close.len())?,
+        is_escaped: false,
     })
 }
 
@@ -135,9 +172,9 @@ fn is_openshift_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The names a text refers to in OpenShift's syntax.
-pub(crate) fn openshift_names(text: &str) -> impl Iterator<Item = &str> {
-    parts(text, Dialect::OpenShift)
+/// The names that a text refers to.
+pub(crate) fn names(text: &str, dialect: Dialect) -> impl Iterator<Item = &str> {
+    parts(text, dialect)
         .into_iter()
         .filter_map(|part| match part {
             Part::String { name, .. } | Part::Raw { name, .. } => Some(name),
@@ -165,7 +202,14 @@ mod tests {
                 super::Part::Text(text) => format!("text {text}"),
                 super::Part::String { name, .. } => format!("string {name}"),
                 super::Part::Raw { name, .. } => format!("raw {name}"),
-                super::Part::Escaped { spelling } => format!("escaped {spelling}"),
+                super::Part::Foreign {
+                    name,
+                    is_escaped: false,
+                    ..
+                } => format!("foreign {name}"),
+                super::Part::Escaped { spelling } | super::Part::Foreign { spelling, .. } => {
+                    format!("escaped {spelling}")
+                }
             })
             .collect();
         assert_eq!(found, expected, "{text}");
@@ -186,11 +230,24 @@ mod tests {
         check("$$$(A)", &["text $", "escaped $$(A)"]);
         check("$(A)$(B)", &["string A", "string B"]);
         check(
-            "$( A ) $(A $(1A) $() ${A} $A $(((A))) $((A)",
-            &["text $( A ) $(A $(1A) $() ${A} $A $(((A))) $((A)"],
+            "$( A ) $(A $(1A) $() $A $(((A))) $((A)",
+            &["text $( A ) $(A $(1A) $() $A $(((A))) $((A)"],
         );
         check("$(ä)$(A)", &["text $(ä)", "string A"]);
         check("cost: 5$", &["text cost: 5$"]);
+    }
+
+    #[test]
+    fn in_the_proposals_dialect_braces_belong_to_the_other() {
+        let check = |text, expected: &[&str]| check(Dialect::Proposal, text, expected);
+        check("a${A}", &["text a", "foreign A"]);
+        check("${{A}}b", &["foreign A", "text b"]);
+        check("$${A}$${{A}}", &["escaped $${A}", "escaped $${{A}}"]);
+        check("$$${A}", &["text $", "escaped $${A}"]);
+        check(
+            "${ A } ${A:-x} ${1} ${} ${{ A }} ${A",
+            &["text ${ A } ${A:-x} ${1} ${} ${{ A }} ${A"],
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Place;
 use crate::suggest::closest;
 use crate::template::dialect::Dialect;
+use crate::template::foreign::{self, Usage};
 use crate::template::model::ParameterType;
 use crate::template::parameters::{Parameters, is_json_number};
 use crate::template::path::Path;
@@ -36,6 +37,12 @@ struct Expanding<'e> {
 }
 
 impl<'e> Expanding<'e> {
+    /// Whether the container has a variable of this name, wherever in its list.
+    fn has(self, name: &str) -> bool {
+        let mut list = self.variables.list.iter();
+        list.any(|variable| variable.name == name)
+    }
+
     fn find(self, name: &str) -> Option<&'e Variable> {
         self.variables
             .list
@@ -52,6 +59,8 @@ struct Spot<'c> {
     /// The nearest node of the document that holds it.
     node: Option<NodeId>,
     expanding: Option<Expanding<'c>>,
+    /// Whether a reference that nothing replaces could never be valid.
+    needs_replacement: bool,
 }
 
 impl<'c> Spot<'c> {
@@ -60,6 +69,7 @@ impl<'c> Spot<'c> {
             path,
             node,
             expanding: None,
+            needs_replacement: false,
         }
     }
 }
@@ -69,6 +79,8 @@ pub(crate) struct Substitution<'s, 'd> {
     pub(crate) document: &'d Document,
     pub(crate) dialect: Dialect,
     pub(crate) parameters: &'s Parameters<'d>,
+    /// What the Template refers to.
+    pub(crate) usage: &'s Usage<'s, 'd>,
     /// Whether a reference to no declared parameter is an error anywhere.
     pub(crate) strict: bool,
     pub(crate) diagnostics: &'s mut Diagnostics,
@@ -110,6 +122,9 @@ impl<'d> Substitution<'_, 'd> {
         if !has_dollar(text) {
             return None;
         }
+        if self.dialect == Dialect::OpenShift {
+            self.proposals_references(text, spot);
+        }
         let mut out = String::with_capacity(text.len());
         let mut changed = false;
         for part in parts(text, self.dialect) {
@@ -118,6 +133,11 @@ impl<'d> Substitution<'_, 'd> {
                 Part::Escaped { spelling } => {
                     changed = true;
                     out.push_str(spelling.get(1..).unwrap_or_default());
+                }
+                Part::Foreign { .. } => {
+                    let kept = self.braces(part, spot);
+                    changed |= kept != part.spelling();
+                    out.push_str(kept);
                 }
                 Part::String { name, spelling } | Part::Raw { name, spelling } => {
                     let parameters = self.parameters;
@@ -237,7 +257,10 @@ impl<'d> Substitution<'_, 'd> {
                 continue;
             }
             let path = Path::Key(spot.path, key);
-            let here = Spot::new(&path, value.origin.or(spot.node));
+            let here = Spot {
+                needs_replacement: path.needs_replaced_key(),
+                ..Spot::new(&path, value.origin.or(spot.node))
+            };
             if let Some(new) = self.key(key, here) {
                 *key = Cow::Owned(new);
                 replaced.push(index);
@@ -409,6 +432,7 @@ impl<'d> Substitution<'_, 'd> {
 
     fn openshift(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
         if !text.contains("${") {
+            self.proposals_references(text, spot);
             return Replaced::Unchanged;
         }
         let parameters = self.parameters;
@@ -431,7 +455,7 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     fn proposal(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
-        if !text.contains("$(") {
+        if !text.contains("$(") && !text.contains("${") {
             return Replaced::Unchanged;
         }
         let parts = parts(text, Dialect::Proposal);
@@ -443,6 +467,13 @@ impl<'d> Substitution<'_, 'd> {
         {
             return Replaced::Data(structured.data.clone());
         }
+        // A number, a bool or a structure is meant, and a string is none of them.
+        let needs_replacement =
+            spot.expanding.is_none() && matches!(parts.as_slice(), [Part::Raw { .. }]);
+        let spot = Spot {
+            needs_replacement,
+            ..spot
+        };
         let mut out = String::with_capacity(text.len());
         let mut changed = false;
         let mut raw = Vec::new();
@@ -455,6 +486,11 @@ impl<'d> Substitution<'_, 'd> {
                 Part::Escaped { spelling } => {
                     changed = true;
                     out.push_str(spelling.get(1..).unwrap_or_default());
+                }
+                Part::Foreign { .. } => {
+                    let kept = self.braces(part, spot);
+                    changed |= kept != part.spelling();
+                    out.push_str(kept);
                 }
                 Part::String { name, spelling } | Part::Raw { name, spelling } => {
                     let Some(value) = parameters.get(name) else {
@@ -577,6 +613,57 @@ impl<'d> Substitution<'_, 'd> {
         );
     }
 
+    /// What `${NAME}` of a declared parameter becomes in the proposal's dialect, where it may be
+    /// meant for a shell: there it is written `$${NAME}`, if not for a variable of the container.
+    fn braces<'t>(&mut self, part: Part<'t>, spot: Spot<'_>) -> &'t str {
+        let Part::Foreign {
+            name,
+            spelling,
+            is_escaped,
+        } = part
+        else {
+            return part.spelling();
+        };
+        if self.parameters.get(name).is_none() {
+            return spelling;
+        }
+        if is_escaped {
+            // The kubelet takes the first `$` away.
+            let by_kubelet = spot.expanding.is_some();
+            return spelling.get(usize::from(!by_kubelet)..).unwrap_or_default();
+        }
+        if !spot.expanding.is_some_and(|one| one.has(name)) {
+            let diagnostic = foreign::diagnostic(self.dialect, name, spelling, true);
+            let diagnostic = self.diagnostic(diagnostic, spot, spelling);
+            self.diagnostics.push(diagnostic);
+        }
+        spelling
+    }
+
+    /// `$(NAME)` of a declared parameter in OpenShift's dialect. As `oc` leaves it, it stays. It is
+    /// an error where it can mean nothing else than the parameter.
+    fn proposals_references(&mut self, text: &str, spot: Spot<'_>) {
+        if !text.contains("$(") {
+            return;
+        }
+        for part in parts(text, Dialect::Proposal) {
+            let (Part::String { name, spelling } | Part::Raw { name, spelling }) = part else {
+                continue;
+            };
+            let by_kubelet = spot
+                .expanding
+                .is_some_and(|one| one.has(name) || one.variables.more);
+            if by_kubelet || self.parameters.get(name).is_none() {
+                continue;
+            }
+            let in_script = spot.expanding.is_some() || text.contains('\n');
+            let is_error = spot.path.needs_replacement() || !(in_script || self.usage.has(name));
+            let diagnostic = foreign::diagnostic(self.dialect, name, spelling, is_error);
+            let diagnostic = self.diagnostic(diagnostic, spot, spelling);
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
     /// A reference to a parameter that is not declared: it stays as it is.
     fn undeclared(&mut self, name: &str, spelling: &str, spot: Spot<'_>) {
         let by_kubelet = spot
@@ -591,7 +678,8 @@ impl<'d> Substitution<'_, 'd> {
             None => format!("declare it under `parameters`, as `- name: {name}`"),
         };
         let message = format!("parameter `{name}` is not declared");
-        let must_replace = self.dialect == Dialect::Proposal && spot.path.needs_replacement();
+        let must_replace = self.dialect == Dialect::Proposal
+            && (spot.needs_replacement || spot.path.needs_replacement());
         let error = self.strict || must_replace;
         let diagnostic = if error {
             Diagnostic::error(message)

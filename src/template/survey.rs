@@ -81,6 +81,7 @@ impl<'t, 'd> Survey<'t, 'd> {
             ignore_unknown_parameters: true,
             strict: false,
             require_name: false,
+            inspect: None,
             generation: Generation::Random,
         };
         expand(

@@ -7,6 +7,7 @@
 use crate::diagnostic::Diagnostics;
 use crate::source::Place;
 use crate::template::expand::{Expander, Object, Options, expand};
+use crate::template::foreign::Usage;
 use crate::template::model::{Parameter, Template};
 use crate::template::parameters::{Effective, Origin, Parameters};
 use crate::template::path::Path;
@@ -216,7 +217,15 @@ pub fn trace(
             parameters: parameters.collect(),
         }
     };
-    Some(expand(template, given, options, diagnostics, run)?.1)
+    // They were looked at when they were made.
+    let unseen = Options {
+        labels: options.labels.clone(),
+        namespace: options.namespace.clone(),
+        generation: options.generation.clone(),
+        inspect: None,
+        ..*options
+    };
+    Some(expand(template, given, &unseen, diagnostics, run)?.1)
 }
 
 fn traced_parameter(
@@ -254,6 +263,7 @@ fn labels(
     options: &Options<'_>,
     parameters: &Parameters<'_>,
 ) -> Vec<Label> {
+    let usage = Usage::of(template);
     let label = |key: &str, value: &str, cause, place| {
         let keys = references(template, parameters, key);
         let hides = keys.iter().any(|one| !one.may_show);
@@ -261,6 +271,7 @@ fn labels(
             document: template.node.document(),
             dialect: template.dialect,
             parameters,
+            usage: &usage,
             strict: false,
             diagnostics: &mut Diagnostics::new(),
         };

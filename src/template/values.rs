@@ -1,6 +1,6 @@
 //! Values that were given for parameters, and where each came from.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use crate::source::Place;
 use crate::yaml::{Cursor, DuplicateKeys, Kind, Value};
 
@@ -107,7 +107,11 @@ pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -
         diagnostics.push(
             Diagnostic::error("expected a mapping from parameter names to values")
                 .at(mapping.place())
-                .hint("write each value as `NAME: value`; a file of lines `NAME=VALUE` is given by `--param-file`"),
+                .hint("write each value as `NAME: value`")
+                .advise(
+                    Way::Arguments,
+                    "a file of lines `NAME=VALUE` is given by `--param-file`",
+                ),
         );
         return Vec::new();
     }

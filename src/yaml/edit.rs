@@ -19,8 +19,9 @@
 //!   or the end of the text follows (else they are the head of the next entry); and all below it
 //!   that are indented deeper.
 //!
-//! They go where their entry goes: who removes it removes them; what is inserted stands behind the
-//! foot of the entry before it, or above the head of the one that was first. A scalar that is set
+//! They go where their entry goes, also an item that changes its place: who removes it removes
+//! them; what is inserted stands behind the foot of the entry before it, with a blank line between,
+//! or above the head of the one that was first. A scalar that is set
 //! keeps all three. Comments between blank lines belong to no entry and stay.
 //!
 //! # Layout
@@ -43,7 +44,7 @@ use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
 use crate::yaml::parse::{ends_line, lines};
 use crate::yaml::path::{FieldPath, Step};
 use crate::yaml::read::DuplicateKeys;
-use crate::yaml::render::{Position, render};
+use crate::yaml::render::{Position, render, render_json};
 use crate::yaml::value::{Data, Value};
 use crate::yaml::write::{Edit, Edited, Purpose, Rewrite, close_text, end_with_comments};
 
@@ -587,15 +588,23 @@ impl<'d> Edits<'d> {
     /// # Errors
     /// If the object cannot be written.
     pub fn append(&mut self, from: &Document, object: &Value<'_>) -> Result<()> {
-        let text = render(from, object, Position::Document)?;
         let before = self.document.text();
+        // After several JSON texts, kubectl takes no `---`.
+        let is_json = self.document.is_json_stream();
+        let text = if is_json {
+            render_json(object, None)? + self.document.eol()
+        } else {
+            render(from, object, Position::Document)?
+        };
         let mut out = String::new();
         let is_first = self.new_roots.is_empty();
         if is_first && !before.is_empty() && !ends_line(before, before.len()) {
             out.push_str(self.document.eol());
         }
         let last_line = lines(before).last().unwrap_or_default();
-        if !is_first || !(before.trim().is_empty() || last_line.trim_end() == "---") {
+        let is_separate = before.trim().is_empty() || last_line.trim_end() == "---";
+        let needs_marker = !is_json && (!is_first || !is_separate);
+        if needs_marker {
             out.push_str("---");
             out.push_str(self.document.eol());
         }
@@ -667,7 +676,7 @@ impl<'d> Edits<'d> {
     pub fn finish(mut self) -> Result<Edited> {
         let mut edits = std::mem::take(&mut self.changes);
         edits.append(&mut self.appended);
-        close_text(self.document, &mut edits)?;
+        close_text(self.document, &mut edits);
         let edited = Edited::unchecked(self.document, edits)?;
         if edited.is_changed() {
             self.check(&edited)?;

@@ -3,19 +3,18 @@
 //! What is YAML in braces but not JSON (comments, plain words, commas at the end) is left to the
 //! full path, and so are a key whose `:` is not on its line and a tab that indents the end of the
 //! text, which YAML refuses.
+//!
+//! As in kubectl, several texts may follow one another, with white space between them or none. YAML
+//! requires a `---` there, so the full path refuses these.
 
 use crate::yaml::node::{Kind, Span};
 use crate::yaml::parse::MAX_DEPTH;
 use crate::yaml::scalar::Style;
-use crate::yaml::strict;
 use crate::yaml::table::{Slot, Table, span};
 
-/// The table of a text that is one JSON object or array; `None` if it is anything else.
+/// The table of JSON texts, of which the first is an object or array; `None` if it is anything else.
 pub(super) fn scan(text: &str) -> Option<Table> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    if strict::forbidden_character(text).is_some() {
-        return None;
-    }
     Scanner {
         bytes: text.as_bytes(),
         at: start,
@@ -47,10 +46,15 @@ impl Scanner<'_> {
             if !self.value(slot)? {
                 self.separator()?;
             }
-            if self.open.is_empty() {
-                return self.ends().then_some(self.table);
+            if !self.open.is_empty() {
+                slot = self.slot()?;
+            } else if self.ends() {
+                return Some(self.table);
+            } else if self.another_text() {
+                slot = Slot::ROOT;
+            } else {
+                return None;
             }
-            slot = self.slot()?;
         }
     }
 
@@ -64,6 +68,12 @@ impl Scanner<'_> {
             .iter()
             .skip_while(|byte| !matches!(byte, b'\n' | b'\r'));
         self.at == self.bytes.len() && !below.any(|byte| *byte == b'\t')
+    }
+
+    /// Whether another text may begin here.
+    fn another_text(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.bytes.get(at));
+        before.is_some_and(|byte| byte.is_ascii_whitespace() || b"}]".contains(byte))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -156,7 +166,8 @@ impl Scanner<'_> {
         Some(Slot::flow_entry(key, Style::DoubleQuoted))
     }
 
-    /// A string in quotes; not one with half a surrogate pair, which is no text.
+    /// A string in quotes. It may hold what YAML refuses: control characters beyond ASCII's first
+    /// ones, and half a surrogate pair as an escape.
     fn string(&mut self) -> Option<Span> {
         let start = self.at;
         self.at += 1;
@@ -180,26 +191,15 @@ impl Scanner<'_> {
         self.at += 2;
         match escaped {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
-            b'u' => match self.hex()? {
-                0xD800..=0xDBFF => {
-                    let pair = self.bytes.get(self.at..self.at + 2)? == b"\\u";
-                    self.at += 2;
-                    let low = self.hex()?;
-                    (pair && (0xDC00..=0xDFFF).contains(&low)).then_some(())
-                }
-                0xDC00..=0xDFFF => None,
-                _ => Some(()),
-            },
+            b'u' => self.hex(),
             _ => None,
         }
     }
 
-    fn hex(&mut self) -> Option<u32> {
+    fn hex(&mut self) -> Option<()> {
         let digits = self.bytes.get(self.at..self.at + 4)?;
         self.at += 4;
-        digits.iter().try_fold(0, |value, &digit| {
-            Some(value * 16 + char::from(digit).to_digit(16)?)
-        })
+        digits.iter().all(u8::is_ascii_hexdigit).then_some(())
     }
 
     fn literal(&mut self, slot: Slot, literal: &[u8]) -> Option<()> {

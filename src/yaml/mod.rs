@@ -9,10 +9,12 @@
 
 pub mod edit;
 mod emit;
+mod enclosing;
 mod guard;
 mod hints;
 mod json;
 mod node;
+mod pairing;
 mod parse;
 mod path;
 mod read;
@@ -20,6 +22,7 @@ mod render;
 #[doc(hidden)]
 pub mod scalar;
 mod scan;
+mod spelling;
 mod strict;
 mod table;
 #[doc(hidden)]
@@ -35,16 +38,21 @@ pub(crate) use node::Opened;
 pub use node::{Cursor, Document, Kind, NodeId};
 pub use parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH};
 pub use path::{FieldPath, Step};
-pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH};
+pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH, Words};
 pub use render::{Position, render};
 pub use value::{Data, Scalar, Value};
 
 pub(crate) use path::{write_index, write_key};
 
 pub(crate) use emit::json;
+pub(crate) use enclosing::Enclosing;
 pub(crate) use guard::name_of;
+pub(crate) use pairing::{ItemKey, in_order_of, pairs};
 pub(crate) use parse::{ends_line, next_line};
+pub(crate) use read::is_word;
 pub use write::Edited;
 
-pub(crate) use render::{lines_of_root, render_json, render_new, to_line, to_string, update};
+pub(crate) use render::{
+    lines_of_root, render_json, render_new, to_line, to_string, update, update_read,
+};
 pub(crate) use write::{Edit, close_text, end_with_comments, lines_of_items, remove_items};

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
+use crate::yaml::parse::line_start;
 use crate::yaml::scalar::{self, Style};
 use crate::yaml::scan::scan_item;
 use crate::yaml::value::Scalar;
@@ -81,6 +82,10 @@ impl Flags {
     pub(crate) const ANCHOR: Self = Self(4);
     /// The value has a tag.
     pub(crate) const TAG: Self = Self(8);
+    /// The key has an anchor, for which an alias stands.
+    pub(crate) const KEY_ANCHOR: Self = Self(16);
+    /// An alias that stands for the key of its target, not for the value.
+    pub(crate) const OF_KEY: Self = Self(32);
 
     pub(crate) const fn with(self, flag: Self, set: bool) -> Self {
         if set { Self(self.0 | flag.0) } else { self }
@@ -92,6 +97,11 @@ impl Flags {
 }
 
 impl Node {
+    /// Whether an alias may stand for the value or the key.
+    pub(crate) const fn is_anchored(&self) -> bool {
+        self.has(Flags::ANCHOR) || self.has(Flags::KEY_ANCHOR)
+    }
+
     pub(crate) const fn has(&self, flag: Flags) -> bool {
         self.flags.has(flag)
     }
@@ -131,6 +141,8 @@ pub struct Document {
     pub(crate) roots: Vec<u32>,
     /// Whether a `%TAG` directive gives tags a meaning of their own.
     pub(crate) has_tag_directives: bool,
+    /// Whether the text is JSON, and its strings mean what they mean there.
+    pub(crate) is_json: bool,
     /// Whether a node has an anchor, and so an alias may stand for it.
     pub(crate) has_anchors: bool,
     /// What is known of items whose nodes are in no table yet.
@@ -162,6 +174,15 @@ impl Document {
     /// The documents of the stream that are not empty, by their root node.
     pub fn roots(&self) -> impl Iterator<Item = Cursor<'_>> {
         self.roots.iter().map(|&id| self.cursor(NodeId(id)))
+    }
+
+    /// Whether the documents are JSON texts that follow one another without a `---`.
+    pub(crate) fn is_json_stream(&self) -> bool {
+        let mut roots = self.roots();
+        let (Some(first), Some(second)) = (roots.next(), roots.next()) else {
+            return false;
+        };
+        self.slice(first.end()..second.start()).trim().is_empty()
     }
 
     /// The cursor on node `id`, which must be of this document.
@@ -203,8 +224,7 @@ impl Document {
     }
 
     pub(crate) fn line_start(&self, offset: usize) -> usize {
-        let before = self.text().as_bytes().get(..offset).unwrap_or_default();
-        memchr::memrchr2(b'\n', b'\r', before).map_or_else(|| self.bom(), |newline| newline + 1)
+        line_start(self.text(), offset)
     }
 
     /// Length of the byte order mark the text begins with, if any.
@@ -344,11 +364,18 @@ impl<'d> Cursor<'d> {
     #[must_use]
     pub fn resolved(self) -> Self {
         let node = self.node();
-        if node.kind == Kind::Alias && node.target != NONE {
+        if node.kind == Kind::Alias && node.target != NONE && !node.has(Flags::OF_KEY) {
             self.document.cursor(NodeId(node.target))
         } else {
             self
         }
+    }
+
+    /// The entry for whose key an alias stands.
+    pub(super) fn entry_of_key(self) -> Option<Self> {
+        let node = self.node();
+        let is_of_key = node.kind == Kind::Alias && node.has(Flags::OF_KEY);
+        is_of_key.then(|| self.document.cursor(NodeId(node.target)))
     }
 
     /// The node with all that is in it.
@@ -403,6 +430,11 @@ impl<'d> Cursor<'d> {
         self.node().entry as usize
     }
 
+    /// Where the value begins, with its anchor and tag.
+    pub(crate) fn value_start(self) -> usize {
+        self.node().props as usize
+    }
+
     /// Where the value ends.
     pub(crate) fn end(self) -> usize {
         self.node().value.end as usize
@@ -445,6 +477,7 @@ impl<'d> Cursor<'d> {
     pub fn key(self) -> Result<Cow<'d, str>> {
         let node = self.node();
         if let KeyKind::Scalar(style) = node.key_kind
+            && node.entry == node.key.start
             && let Some(text) = literally(self.document.slice(node.key.range()), style)
             && (style != Style::Plain || matches!(scalar::resolve(text), Scalar::String(_)))
         {
@@ -458,15 +491,7 @@ impl<'d> Cursor<'d> {
         let node = self.node();
         match node.key_kind {
             KeyKind::None => Ok(Cow::Borrowed("")),
-            KeyKind::Scalar(style) => {
-                let raw = self.document.slice(node.key.range());
-                let text = self.decode(raw, style, node.key.start)?;
-                if style == Style::Plain {
-                    self.plain_key(text)
-                } else {
-                    Ok(text)
-                }
-            }
+            KeyKind::Scalar(_) => self.scalar_key(),
             KeyKind::Alias => match self.key_target().map(Self::text) {
                 Some(Ok(Some(text))) => Ok(text),
                 _ => Err(self.complex_key()),
@@ -520,25 +545,36 @@ impl<'d> Cursor<'d> {
     }
 
     /// Kubernetes has string keys only: sigs.k8s.io/yaml turns bools and numbers into text.
-    fn plain_key(self, text: Cow<'d, str>) -> Result<Cow<'d, str>> {
-        match scalar::resolve(&text) {
-            Scalar::String(_) => Ok(text),
+    fn scalar_key(self) -> Result<Cow<'d, str>> {
+        match self.key_scalar()? {
+            Scalar::String(text) => Ok(text),
             Scalar::Bool(flag) => Ok(Cow::Borrowed(if flag { "true" } else { "false" })),
-            Scalar::Number(digits) if digits == text => Ok(text),
-            Scalar::Number(digits) => Ok(Cow::Owned(digits.into_owned())),
-            Scalar::Null => Err(
-                Diagnostic::error("a mapping key must be a string, found null")
-                    .at(self.key_place())
-                    .hint(format!("put it in quotes: `\"{text}\"`"))
-                    .into(),
-            ),
+            Scalar::Number(digits) => {
+                let (start, end) = (self.start(), self.node().key.start as usize);
+                let has_float_tag = self.document.slice(start..end).contains("float");
+                let is_integer = scalar::is_integer(&self.key_text()?);
+                if is_integer && (!has_float_tag || digits == "-0") {
+                    return scalar::integer_key(digits)
+                        .ok_or_else(|| self.no_string_key("a number beyond 63 bits"));
+                }
+                Ok(Cow::Owned(scalar::float_key(&digits)))
+            }
+            Scalar::Null => Err(self.no_string_key("null")),
         }
+    }
+
+    fn no_string_key(self, found: &str) -> Box<Diagnostic> {
+        let raw = self.document.slice(self.node().key.range());
+        Diagnostic::error(format!("a mapping key must be a string, found {found}"))
+            .at(self.key_place())
+            .hint(format!("put it in quotes: `\"{raw}\"`"))
+            .into()
     }
 
     fn complex_key(self) -> Box<Diagnostic> {
         Diagnostic::error("a mapping key must be a string, found a collection")
             .at(self.key_place())
-            .hint("Kubernetes objects have string keys only")
+            .hint("Kubernetes objects have string keys only; a text that begins with `{` or `[` needs quotes")
             .into()
     }
 
@@ -548,6 +584,9 @@ impl<'d> Cursor<'d> {
     /// # Errors
     /// If its escapes are malformed.
     pub fn text(self) -> Result<Option<Cow<'d, str>>> {
+        if let Some(entry) = self.entry_of_key() {
+            return entry.key_text().map(Some);
+        }
         let resolved = self.resolved();
         let node = resolved.node();
         let Kind::Scalar(style) = node.kind else {
@@ -567,11 +606,12 @@ impl<'d> Cursor<'d> {
 
     #[cold]
     fn decode_slowly(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
-        let parent = match style {
-            Style::Literal | Style::Folded => self.block_parent(),
-            _ => None,
+        let decoded = match style {
+            Style::DoubleQuoted if self.document.is_json => scalar::decode_json(raw),
+            Style::Literal | Style::Folded => scalar::decode(raw, style, self.block_parent()),
+            _ => scalar::decode(raw, style, None),
         };
-        scalar::decode(raw, style, parent).map_err(|error| {
+        decoded.map_err(|error| {
             let at = start as usize + error.offset;
             Diagnostic::error(error.message)
                 .at(self.document.place(at..at + 1))

@@ -4,14 +4,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use granit_parser::{Event, Parser, ScalarStyle, Span as EventSpan, StructureStyle, options};
+use granit_parser::{
+    Event, Parser, ScalarStyle, ScanError, Span as EventSpan, StructureStyle, options,
+};
 
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::{Place, Source};
 use crate::yaml::hints::syntax_hint;
 use crate::yaml::node::{Deferred, Document, Flags, KeyKind, Kind, NONE, Node, Span};
 use crate::yaml::read::check_merges;
 use crate::yaml::scalar::Style;
+use crate::yaml::spelling::Respelled;
 use crate::yaml::table::Table;
 use crate::yaml::{json, scan, strict};
 
@@ -46,6 +49,42 @@ impl Document {
     /// # Errors
     /// If the text is not YAML.
     pub(crate) fn read_with<T>(source: &Arc<Source>, read: impl Fn(&Self) -> T) -> Result<T> {
+        let document = Self::open(source)?;
+        let result = read(&document);
+        if document.is_sound() {
+            return Ok(result);
+        }
+        drop(document);
+        Self::parse(source).map(|document| read(&document))
+    }
+
+    /// The same for several texts, whose documents are there together. If an item of any needs the
+    /// full path, `read` is called a second time, with all texts read as a whole.
+    ///
+    /// # Errors
+    /// If a text is not YAML; with the errors of all texts.
+    pub(crate) fn read_all_with<T>(
+        sources: &[Arc<Source>],
+        read: impl Fn(&[Self]) -> T,
+    ) -> Result<T, Diagnostics> {
+        let opened: Result<Vec<Self>> = sources.iter().map(Self::open).collect();
+        if let Ok(documents) = opened {
+            let result = read(&documents);
+            if documents.iter().all(Self::is_sound) {
+                return Ok(result);
+            }
+        }
+        let mut errors = Diagnostics::new();
+        let parsed = sources.iter().map(Self::parse);
+        let documents: Vec<Self> = parsed.filter_map(|one| errors.take(one)).collect();
+        if errors.has_errors() {
+            return Err(errors);
+        }
+        Ok(read(&documents))
+    }
+
+    /// Reads a text, but of the items of its long lists only the extent if a fast path can do so.
+    fn open(source: &Arc<Source>) -> Result<Self> {
         check_text(source)?;
         if !is_json(source.text())
             && let Some(table) = scan::scan_shallowly(source.text())
@@ -53,18 +92,16 @@ impl Document {
             let mut document = Self::new(source, table);
             let opened = &mut document.deferred.opened;
             opened.resize_with(document.nodes.len(), AtomicBool::default);
-            let result = read(&document);
-            if document.is_sound() {
-                return Ok(result);
-            }
+            return Ok(document);
         }
-        Self::parse(source).map(|document| read(&document))
+        Self::parse(source)
     }
 
     /// The document that a fast path read.
     pub(super) fn new(source: &Arc<Source>, table: Table) -> Self {
         Self {
             source: Arc::clone(source),
+            is_json: is_json(source.text()),
             nodes: table.nodes,
             roots: table.roots,
             has_tag_directives: false,
@@ -79,7 +116,23 @@ impl Document {
     /// As [`parse`](Self::parse).
     pub(crate) fn parse_fully(source: &Arc<Source>) -> Result<Self> {
         strict::check_characters(source)?;
-        let text = source.text();
+        let error = match Self::parse_as(source, source.text()) {
+            Ok(document) => return Ok(document),
+            Err(error) => error,
+        };
+        let Some(respelled) = Respelled::new(source.text()) else {
+            return Err(error);
+        };
+        match Self::parse_as(source, &respelled.text) {
+            Ok(document) if respelled.is_confirmed(&document) => Ok(document),
+            // What is wrong further down is the real error.
+            Err(other) if start_of(&other) > start_of(&error) => Err(other),
+            _ => Err(error),
+        }
+    }
+
+    /// Reads `text`, in which some of the source may be spelled otherwise.
+    fn parse_as(source: &Arc<Source>, text: &str) -> Result<Self> {
         let options = options! {
             emit_anchor_events: true,
             emit_comments: false,
@@ -87,16 +140,7 @@ impl Document {
             block_nesting_limit: MAX_DEPTH,
             simple_key_max_lookahead: if text.trim_start().starts_with(['{', '[']) { usize::MAX } else { MAX_KEY_LENGTH },
         };
-        let mut builder = Builder {
-            text,
-            nodes: Vec::new(),
-            roots: Vec::new(),
-            stack: Vec::new(),
-            anchors: Vec::new(),
-            last: Last::Nothing,
-            complex_depth: 0,
-            document_end: 0,
-        };
+        let mut builder = Builder::new(text);
         for event in Parser::new_from_str_with_options(text, options) {
             let (event, span) = event.map_err(|error| syntax_error(source, &error))?;
             builder.event(&event, &span);
@@ -113,9 +157,10 @@ impl Document {
                 return Err(too_deep(source, at));
             }
         }
-        let has_anchors = builder.nodes.iter().any(|node| node.has(Flags::ANCHOR));
+        let has_anchors = builder.nodes.iter().any(Node::is_anchored);
         let document = Self {
             source: Arc::clone(source),
+            is_json: false,
             has_anchors,
             deferred: Deferred::default(),
             nodes: builder.nodes,
@@ -128,6 +173,11 @@ impl Document {
     }
 }
 
+/// Where an error is.
+fn start_of(error: &Diagnostic) -> Option<usize> {
+    error.place.as_ref().map(|place| place.range.start)
+}
+
 /// The table, if a fast path can read the text.
 pub(super) fn fast(text: &str) -> Option<Table> {
     if is_json(text) {
@@ -137,7 +187,8 @@ pub(super) fn fast(text: &str) -> Option<Table> {
     }
 }
 
-fn is_json(text: &str) -> bool {
+/// Whether a text that a fast path takes is JSON.
+pub(super) fn is_json(text: &str) -> bool {
     let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
     first.starts_with(['{', '['])
 }
@@ -150,6 +201,10 @@ pub(super) fn check_text(source: &Arc<Source>) -> Result<()> {
         return Ok(());
     };
     let byte = text.as_bytes().get(at).copied().unwrap_or_default();
+    if byte == DELETE && is_json(text) && json::scan(text).is_some() {
+        // JSON strings may have it, and no other control character.
+        return Ok(());
+    }
     let place = Place {
         source: Arc::clone(source),
         range: at..at + 1,
@@ -177,12 +232,16 @@ pub(super) fn check_length(source: &Source, limit: usize) -> Result<()> {
     Err(Diagnostic::error(message).into())
 }
 
+/// The control character behind those that are printed.
+const DELETE: u8 = 0x7f;
+
 /// The first control character that is neither a tab nor part of a line break.
 fn forbidden(bytes: &[u8]) -> Option<usize> {
     /// So many bytes are looked at together, which the compiler turns into a few instructions.
     const BLOCK: usize = 128;
-    let is_forbidden =
-        |byte: u8| (byte < 0x20 && byte != b'\t' && byte != b'\n' && byte != b'\r') || byte == 0x7f;
+    let is_forbidden = |byte: u8| {
+        (byte < 0x20 && byte != b'\t' && byte != b'\n' && byte != b'\r') || byte == DELETE
+    };
     let block = bytes.chunks(BLOCK).position(|block| {
         block
             .iter()
@@ -194,7 +253,7 @@ fn forbidden(bytes: &[u8]) -> Option<usize> {
         .map(|at| block * BLOCK + at)
 }
 
-fn syntax_error(source: &Arc<Source>, error: &granit_parser::ScanError) -> Box<Diagnostic> {
+fn syntax_error(source: &Arc<Source>, error: &ScanError) -> Box<Diagnostic> {
     let at = error
         .marker()
         .byte_offset()
@@ -258,6 +317,21 @@ enum Last {
     Nothing,
     Key,
     Node(usize),
+}
+
+/// What has an anchor.
+#[derive(Clone, Copy)]
+struct Anchored {
+    node: u32,
+    /// Whether it is the key of the node.
+    is_key: bool,
+}
+
+impl Anchored {
+    const NOTHING: Self = Self {
+        node: NONE,
+        is_key: false,
+    };
 }
 
 struct Frame {
@@ -336,12 +410,27 @@ struct Builder<'t> {
     roots: Vec<u32>,
     stack: Vec<Frame>,
     /// The node of each anchor id; ids count from 1.
-    anchors: Vec<u32>,
+    anchors: Vec<Anchored>,
     last: Last,
     /// How deep inside a collection that is a mapping's key.
     complex_depth: usize,
     /// Behind the document before this one.
     document_end: usize,
+}
+
+impl<'t> Builder<'t> {
+    const fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            nodes: Vec::new(),
+            roots: Vec::new(),
+            stack: Vec::new(),
+            anchors: Vec::new(),
+            last: Last::Nothing,
+            complex_depth: 0,
+            document_end: 0,
+        }
+    }
 }
 
 impl Builder<'_> {
@@ -374,18 +463,18 @@ impl Builder<'_> {
                 });
             }
             Event::Alias(id) => {
-                let target = id
-                    .checked_sub(1)
-                    .and_then(|index| self.anchors.get(index))
-                    .copied()
-                    .unwrap_or(NONE);
+                let anchored = id.checked_sub(1).and_then(|index| self.anchors.get(index));
+                let anchored = anchored.copied().unwrap_or(Anchored::NOTHING);
                 self.node(Start {
                     kind: Kind::Alias,
                     range,
                     tag,
-                    target,
+                    target: anchored.node,
                     flow: false,
                 });
+                if anchored.is_key {
+                    self.stand_for_key(anchored.node);
+                }
             }
             Event::SequenceStart(style, ..) => {
                 let flow = *style == StructureStyle::Flow;
@@ -539,6 +628,18 @@ impl Builder<'_> {
         }
     }
 
+    /// Takes note that the alias just read stands for the key of a node. One that is a key itself
+    /// has no node.
+    fn stand_for_key(&mut self, target: u32) {
+        let Last::Node(alias) = self.last else { return };
+        if let Some(node) = self.nodes.get_mut(alias) {
+            node.flags = node.flags.with(Flags::OF_KEY, true);
+        }
+        if let Some(node) = self.nodes.get_mut(target as usize) {
+            node.flags = node.flags.with(Flags::KEY_ANCHOR, true);
+        }
+    }
+
     fn close(&mut self, range: Range<usize>) {
         let Some(frame) = self.stack.pop() else {
             return;
@@ -576,11 +677,15 @@ impl Builder<'_> {
 
     fn anchor(&mut self, id: usize, range: Range<usize>) {
         if self.anchors.len() < id {
-            self.anchors.resize(id, NONE);
+            self.anchors.resize(id, Anchored::NOTHING);
         }
         match self.last {
             Last::Key => {
                 // The value that follows becomes the next node; its key is what is anchored.
+                let node = to_u32(self.nodes.len());
+                if let Some(slot) = id.checked_sub(1).and_then(|at| self.anchors.get_mut(at)) {
+                    *slot = Anchored { node, is_key: true };
+                }
                 if let Some(frame) = self.stack.last_mut()
                     && let Some(key) = &mut frame.key
                 {
@@ -593,7 +698,10 @@ impl Builder<'_> {
             }
             Last::Node(index) => {
                 if let Some(slot) = id.checked_sub(1).and_then(|at| self.anchors.get_mut(at)) {
-                    *slot = to_u32(index);
+                    *slot = Anchored {
+                        node: to_u32(index),
+                        is_key: false,
+                    };
                 }
                 let text_end = range.end;
                 let Some(node) = self.nodes.get_mut(index) else {
@@ -658,31 +766,41 @@ const fn to_span(range: &Range<usize>) -> Span {
     }
 }
 
-fn byte_at(text: &str, at: usize) -> Option<u8> {
+pub(super) fn byte_at(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
 }
 
-fn column(text: &str, offset: usize) -> usize {
-    let before = text.as_bytes().get(..offset).unwrap_or_default();
-    let start = memchr::memrchr2(b'\n', b'\r', before).map_or_else(
-        || if text.starts_with('\u{feff}') { 3 } else { 0 },
-        |newline| newline + 1,
-    );
-    offset - start
+pub(super) fn column(text: &str, offset: usize) -> usize {
+    offset - line_start(text, offset)
 }
 
-/// Skips white space, line breaks and comments.
+/// Where the line begins that `offset` is on; behind a byte order mark, if there is one.
+pub(super) fn line_start(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().get(..offset).unwrap_or_default();
+    let start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |newline| newline + 1);
+    let has_mark = before
+        .get(start..)
+        .is_some_and(|line| line.starts_with(BYTE_ORDER_MARK.as_bytes()));
+    start + if has_mark { BYTE_ORDER_MARK.len() } else { 0 }
+}
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// Whether a byte order mark begins a line at `at`.
+fn is_mark(text: &str, at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.starts_with(BYTE_ORDER_MARK) && (at == 0 || ends_line(text, at))
+}
+
+/// Skips white space, line breaks and comments between tokens.
 pub(crate) fn skip_blank(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
-    let first = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let mut at = from;
     loop {
         match bytes.get(at) {
             Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
-            Some(b'#') if at == first || bytes.get(at - 1).is_some_and(u8::is_ascii_whitespace) => {
-                at = line_end(text, at);
-            }
-            Some(0xEF) if at < first => at = first,
+            Some(b'#') => at = line_end(text, at),
+            Some(0xEF) if is_mark(text, at) => at += BYTE_ORDER_MARK.len(),
             _ => return at,
         }
     }
@@ -767,7 +885,7 @@ fn block_header(text: &str, from: usize) -> usize {
 
 /// Where the block scalar that begins at `header` ends: behind the line break of its last line.
 /// Blank lines at its end belong to it only if it keeps them (`|+`).
-fn block_end(text: &str, header: usize, parent: Option<usize>) -> usize {
+pub(super) fn block_end(text: &str, header: usize, parent: Option<usize>) -> usize {
     let bytes = text.as_bytes();
     let header_end = line_end(text, header);
     let mut indicator = None;
@@ -824,4 +942,14 @@ fn at_document_marker(text: &str, start: usize, end: usize) -> bool {
 pub(crate) fn is_document_marker(line: &str) -> bool {
     (line.starts_with("---") || line.starts_with("..."))
         && line.as_bytes().get(3).is_none_or(u8::is_ascii_whitespace)
+}
+
+/// Whether a reader takes a line for the start or end of a document: kubectl and kustomize do so
+/// with each that begins with `---`.
+pub(super) fn may_end_document(line: &str) -> bool {
+    let is_end = line.strip_prefix("...").is_some_and(|rest| {
+        let next = rest.chars().next();
+        next.is_none_or(|c| c.is_ascii_whitespace() || "\u{85}\u{2028}\u{2029}".contains(c))
+    });
+    is_end || line.starts_with("---")
 }

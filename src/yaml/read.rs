@@ -1,9 +1,11 @@
 //! Nodes become [`Value`]s: aliases and merge keys resolved, duplicate keys found.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
-use crate::yaml::node::{Cursor, Document, Flags, Kind, NONE, NodeId};
+use crate::source::Place;
+use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, NONE, NodeId};
 use crate::yaml::scalar::{self, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 
@@ -25,6 +27,15 @@ pub enum DuplicateKeys {
     LastWins,
 }
 
+/// What `yes`, `no`, `on`, `off`, `y` and `n` mean without quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// Bools, as in YAML 1.1 and to kubectl.
+    Bools,
+    /// Texts, as in YAML 1.2 and to kustomize and kpt.
+    Texts,
+}
+
 impl<'d> Cursor<'d> {
     /// The whole value under this node. Errors and warnings go to `diagnostics`, all of them.
     ///
@@ -35,8 +46,21 @@ impl<'d> Cursor<'d> {
         duplicates: DuplicateKeys,
         diagnostics: &mut Diagnostics,
     ) -> Option<Value<'d>> {
+        self.value_with(duplicates, Words::Bools, diagnostics)
+    }
+
+    /// As [`value`](Self::value). Words that are texts by choice differ from what the node holds, so
+    /// writing them puts them in quotes.
+    #[must_use]
+    pub fn value_with(
+        self,
+        duplicates: DuplicateKeys,
+        words: Words,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value<'d>> {
         let mut reader = Reader {
             duplicates,
+            words,
             diagnostics,
             nodes_left: MAX_ALIASED_NODES,
             bytes_left: MAX_ALIASED_BYTES,
@@ -46,6 +70,28 @@ impl<'d> Cursor<'d> {
         };
         let value = reader.value(self);
         (!reader.failed).then_some(value)
+    }
+
+    /// Refuses what go-yaml refuses in any object, though nobody may ask for its value: a key that
+    /// is a collection, and a scalar that does not fit its tag. Both need the full path, so items
+    /// that are deferred have neither.
+    ///
+    /// # Errors
+    /// At the first such key or value.
+    pub(crate) fn check_values(self) -> Result<()> {
+        let top = self.resolved();
+        let nodes = (top.id().0..top.node().next).map(|at| top.document().cursor(NodeId(at)));
+        for cursor in nodes {
+            let node = cursor.node();
+            let has_props = node.entry != node.key.start && node.key_kind != KeyKind::None;
+            if has_props || node.key_kind == KeyKind::Complex {
+                cursor.key()?;
+            }
+            if node.has(Flags::TAG) {
+                cursor.scalar()?;
+            }
+        }
+        Ok(())
     }
 
     /// Reports the keys that this mapping has twice, without looking at its values.
@@ -116,6 +162,9 @@ impl<'d> Cursor<'d> {
     /// # Errors
     /// If its escapes are malformed or its tag does not fit.
     pub fn scalar(self) -> Result<Option<Scalar<'d>>> {
+        if let Some(entry) = self.entry_of_key() {
+            return entry.key_scalar().map(Some);
+        }
         let resolved = self.resolved();
         let node = resolved.node();
         let Kind::Scalar(style) = node.kind else {
@@ -126,7 +175,8 @@ impl<'d> Cursor<'d> {
         }
         let text = resolved.decode(resolved.raw(), style, node.value.start)?;
         if node.has(Flags::TAG) {
-            return resolved.tagged(text, style).map(Some);
+            let props = node.props as usize..node.value.start as usize;
+            return resolved.tagged(text, props, resolved.place()).map(Some);
         }
         Ok(Some(if style == Style::Plain {
             resolve(text)
@@ -135,45 +185,60 @@ impl<'d> Cursor<'d> {
         }))
     }
 
-    /// A scalar with an explicit tag, read as go-yaml does: the core tags decide the type, others
-    /// make it a string.
-    fn tagged(self, text: Cow<'d, str>, style: Style) -> Result<Scalar<'d>> {
+    /// The key, if it is a scalar, as go-yaml reads it: a bool, a number or text.
+    pub(super) fn key_scalar(self) -> Result<Scalar<'d>> {
         let node = self.node();
-        let props = self
-            .document()
-            .slice(node.props as usize..node.value.start as usize);
+        let text = self.key_text()?;
+        let props = node.entry as usize..node.key.start as usize;
+        if self.document().slice(props.clone()).contains('!') {
+            return self.tagged(text, props, self.key_place());
+        }
+        let is_plain = node.key_kind == KeyKind::Scalar(Style::Plain);
+        Ok(if is_plain {
+            resolve(text)
+        } else {
+            Scalar::String(text)
+        })
+    }
+
+    /// A scalar with an explicit tag in `props`, read as go-yaml does: the core tags decide the
+    /// type, others make it a string.
+    fn tagged(self, text: Cow<'d, str>, props: Range<usize>, place: Place) -> Result<Scalar<'d>> {
+        let props = self.document().slice(props);
         let tag = props
             .split_ascii_whitespace()
             .find(|word| word.starts_with('!'))
             .unwrap_or_default();
-        let tag = tag
+        let core = tag
             .strip_prefix("!<tag:yaml.org,2002:")
             .and_then(|rest| rest.strip_suffix('>'))
             .or_else(|| tag.strip_prefix("!!"));
-        let mismatch = |expected: &str| {
-            Diagnostic::error(format!(
-                "expected {expected} behind the tag, found `{text}`"
-            ))
-            .at(self.place())
-            .hint("take the tag away, or write a value of its type")
-            .into()
+        let resolved = || resolve(text.clone());
+        let (scalar, expected) = match core {
+            Some("null") => (Some(resolved()).filter(Scalar::is_null), "null"),
+            Some("bool") => (Some(resolved()).filter(Scalar::is_bool), "a bool"),
+            Some("int") => {
+                let integer = Some(resolved()).filter(|_| scalar::is_integer(&text));
+                (integer, "an integer of 64 bits")
+            }
+            Some("float") => (Some(resolved()).filter(Scalar::is_number), "a number"),
+            Some("timestamp") => {
+                let is_date = scalar::is_timestamp(&text);
+                (is_date.then(|| Scalar::String(text.clone())), "a date")
+            }
+            Some("binary") => {
+                let decoded = decode_base64(&text).map(|text| Scalar::String(text.into()));
+                (decoded, "the base64 encoding of a text")
+            }
+            _ => return Ok(Scalar::String(text)),
         };
-        match tag {
-            Some("null") => Ok(Scalar::Null),
-            Some("bool") => match resolve(text.clone()) {
-                Scalar::Bool(flag) => Ok(Scalar::Bool(flag)),
-                _ => Err(mismatch("a bool")),
-            },
-            Some("int" | "float") => match resolve(text.clone()) {
-                Scalar::Number(digits) => Ok(Scalar::Number(digits)),
-                _ => Err(mismatch("a number")),
-            },
-            Some("binary") => decode_base64(&text)
-                .map(|text| Scalar::String(Cow::Owned(text)))
-                .ok_or_else(|| mismatch("the base64 encoding of a text")),
-            Some("timestamp") | None if style == Style::Plain && tag.is_some() => Ok(resolve(text)),
-            _ => Ok(Scalar::String(text)),
-        }
+        scalar.ok_or_else(|| {
+            let message = format!("expected {expected} after the tag `{tag}`, found `{text}`");
+            Diagnostic::error(message)
+                .at(place)
+                .hint("remove the tag, or write a value of its type")
+                .into()
+        })
     }
 }
 
@@ -293,6 +358,7 @@ fn merge_depth(node: Cursor<'_>, depths: &[usize]) -> Result<usize> {
 
 struct Reader<'r> {
     duplicates: DuplicateKeys,
+    words: Words,
     diagnostics: &'r mut Diagnostics,
     nodes_left: usize,
     bytes_left: usize,
@@ -355,9 +421,29 @@ impl<'d> Reader<'_> {
 
     fn scalar(&mut self, cursor: Cursor<'d>) -> Data<'d> {
         match cursor.scalar() {
+            Ok(Some(Scalar::Bool(_))) if self.is_text(cursor) => {
+                Data::Scalar(Scalar::String(Cow::Owned(cursor.raw().to_owned())))
+            }
             Ok(scalar) => Data::Scalar(scalar.unwrap_or(Scalar::Null)),
             Err(diagnostic) => self.fail(diagnostic).data,
         }
+    }
+
+    /// Whether a scalar that kubectl takes for a bool is a text here.
+    fn is_text(&self, cursor: Cursor<'d>) -> bool {
+        let is_tagged = cursor.node().has(Flags::TAG);
+        self.words == Words::Texts && !is_tagged && is_word(cursor.raw())
+    }
+
+    fn key(&self, entry: Cursor<'d>) -> Result<Cow<'d, str>> {
+        let key = entry.key()?;
+        if self.words == Words::Texts && matches!(key.as_ref(), "true" | "false") {
+            let text = entry.key_text()?;
+            if is_word(&text) {
+                return Ok(Cow::Owned(text.into_owned()));
+            }
+        }
+        Ok(key)
     }
 
     fn sequence(&mut self, cursor: Cursor<'d>) -> Data<'d> {
@@ -369,6 +455,11 @@ impl<'d> Reader<'_> {
     }
 
     fn alias(&mut self, cursor: Cursor<'d>) -> Value<'d> {
+        if cursor.entry_of_key().is_some() {
+            let data = self.scalar(cursor);
+            let origin = self.inside.is_empty().then(|| cursor.id());
+            return Value { origin, data };
+        }
         let target = cursor.node().target;
         let own = cursor.id().0;
         let target_node = cursor.resolved().node();
@@ -401,7 +492,7 @@ impl<'d> Reader<'_> {
             ..Mapping::default()
         };
         for entry in cursor.children() {
-            match entry.key() {
+            match self.key(entry) {
                 Ok(key) => {
                     let value = self.value(entry);
                     self.entry(&mut mapping, entry, key, value);
@@ -479,6 +570,12 @@ impl<'d> Reader<'_> {
             }
         }
     }
+}
+
+/// Whether a text is a bool in YAML 1.1 only.
+pub(crate) fn is_word(text: &str) -> bool {
+    let is_core = matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE");
+    !is_core && matches!(scalar::resolve(text), Scalar::Bool(_))
 }
 
 /// What is read of a mapping so far.

@@ -9,7 +9,7 @@ use crate::yaml::edit::check_edits;
 use crate::yaml::emit::{self, Flow, Layout};
 use crate::yaml::guard::{difference, wrong};
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node};
-use crate::yaml::parse::{ends_line, is_document_marker, lines, next_line};
+use crate::yaml::parse::{ends_line, lines, may_end_document, next_line};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::value::Value;
 use crate::yaml::write::{self, Edit, Purpose, Rewrite};
@@ -36,8 +36,8 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     let text = match value.origin.map(|id| document.cursor(id)) {
         Some(node) if node.node().kind == Kind::Mapping && can_move(node) => {
             let text = moved(node, value, position)?;
-            // Indented, `...` may begin a key or go on with a text; not at the margin.
-            if position == Position::Document && lines(&text).any(is_document_marker) {
+            // Indented, `---` and `...` may begin a key or go on with a text; not at the margin.
+            if position == Position::Document && lines(&text).any(may_end_document) {
                 fresh(value, position)
             } else {
                 text
@@ -94,9 +94,16 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Stri
     let start = node.node().value.start as usize;
     let end = write::end_with_comments(node);
     let mut edits = Rewrite::edits(node, value, Purpose::Move)?;
+    if edits
+        .iter()
+        .any(|edit| edit.start < start && edit.end > start)
+    {
+        // The value is replaced with its tag or anchor, which do not move.
+        return Ok(fresh(value, position));
+    }
     edits.retain(|edit| edit.start >= start);
     let mut text = write::apply(document.text(), start..end, &mut edits);
-    if !ends_line(document.text(), end) {
+    if !ends_line(&text, text.len()) {
         text.push_str(document.eol());
     }
     let from = document.column(start);
@@ -154,6 +161,23 @@ pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>>
             }
         }
     }
+    edits_of(old, value)
+}
+
+/// As [`update`], for a value that was read from this node and changed: each part stays with the
+/// text it was read from.
+///
+/// # Errors
+/// As [`update`].
+pub(crate) fn update_read(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
+    if value.origin == Some(old.id()) {
+        edits_of(old, value)
+    } else {
+        update(old, value)
+    }
+}
+
+fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
     let edits = Rewrite::edits(old, &value, Purpose::Stay)?;
     if edits.is_empty() {
         return Ok(edits);
@@ -170,7 +194,10 @@ pub(crate) fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>>
     };
     let text = write::apply(document.text(), range, &mut edits.clone());
     if node.has(Flags::IN_FLOW) {
-        check(format!("[{text}]"), &value, Position::Item { column: 0 })?;
+        // By itself it may be JSON, whose strings may mean something else. JSON has no comments.
+        let comment = if document.is_json { "" } else { " #" };
+        let text = format!("[{text}]{comment}");
+        check(text, &value, Position::Item { column: 0 })?;
     } else if node.key_kind == KeyKind::None {
         check(text, &value, Position::Item { column: 0 })?;
     } else {

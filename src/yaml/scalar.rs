@@ -6,11 +6,15 @@
 
 mod decimal;
 mod decode;
+mod key;
 mod resolve;
+mod timestamp;
 mod write;
 
-pub use decode::{DecodeError, decode};
-pub use resolve::{is_non_finite, resolve};
+pub use decode::{DecodeError, decode, decode_json};
+pub use key::{float_key, integer_key};
+pub use resolve::{is_integer, is_non_finite, resolve};
+pub use timestamp::is_timestamp;
 pub use write::{Context, key_needs_explicit, write_json_string, write_scalar, write_string};
 
 /// How a scalar is spelled.

@@ -13,7 +13,7 @@ use memchr::{memchr, memchr2};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::{Place, Source};
 use crate::yaml::node::{Document, Flags, KeyKind, Kind, Node};
-use crate::yaml::parse::{line_end, skip_blank};
+use crate::yaml::parse::{is_document_marker, line_end, skip_blank};
 use crate::yaml::scalar::Style;
 
 /// Line breaks of YAML 1.1, and so of go-yaml, that YAML 1.2 takes for text.
@@ -164,13 +164,13 @@ fn check_flow_plain(document: &Document, range: Range<usize>) -> Result<()> {
 }
 
 /// A scalar, alias or key: what stands in it needs no look for indicators and comments.
-struct Token {
-    range: Range<usize>,
-    kind: TokenKind,
+pub(super) struct Token {
+    pub(super) range: Range<usize>,
+    pub(super) kind: TokenKind,
 }
 
 #[derive(PartialEq, Eq)]
-enum TokenKind {
+pub(super) enum TokenKind {
     /// Plain: goes on over lines indented by so many columns at least.
     Plain(usize),
     Quoted,
@@ -180,7 +180,7 @@ enum TokenKind {
 }
 
 /// All scalars and aliases, in order.
-fn scalars(document: &Document) -> Vec<Token> {
+pub(super) fn scalars(document: &Document) -> Vec<Token> {
     let mut tokens = Vec::new();
     for node in &document.nodes {
         let is_root = node.key.is_empty() && node.key_kind == KeyKind::None;
@@ -234,7 +234,7 @@ fn check_breaks(document: &Document, scalars: &[Token]) -> Result<()> {
                     TokenKind::Other => false,
                 }
         });
-        if is_inside || (is_mark && at == 0) {
+        if is_inside || (is_mark && begins_document(document, at)) {
             continue;
         }
         if is_mark {
@@ -256,6 +256,20 @@ fn check_breaks(document: &Document, scalars: &[Token]) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Whether a byte order mark is the first of a document: at the start of the text, or on the line
+/// below a `---`. kubectl and kustomize read what is between such lines as texts of their own.
+fn begins_document(document: &Document, at: usize) -> bool {
+    let before = document.text().get(..at).unwrap_or_default();
+    let above = before.strip_suffix("\r\n");
+    let above = above.or_else(|| before.strip_suffix(['\n', '\r']));
+    above.map_or(at == 0, |above| {
+        let start = above.rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
+        let line = above.get(start..).unwrap_or_default();
+        let line = line.trim_start_matches(BYTE_ORDER_MARK);
+        line.starts_with("---") && is_document_marker(line)
+    })
 }
 
 /// A tab may separate what stands on a line, but not indent it, nor stand behind a dash: go-yaml
@@ -312,7 +326,8 @@ impl Gaps<'_> {
                 b'\n' | b'\r' => self.key_may_begin = true,
                 b' ' => {}
                 b'\t' => self.tab(at)?,
-                b'#' if self.before.is_ascii_whitespace() => {
+                // No scalar is here, so it is a comment, with a blank before it or without.
+                b'#' => {
                     self.least = None;
                     at = line_end(text, at);
                     continue;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::diagnostic::Diagnostics;
 use crate::source::Source;
 use crate::yaml::node::{Cursor, Document, KeyKind, Kind, NodeId};
-use crate::yaml::parse::{check_text, fast, next_line};
+use crate::yaml::parse::{check_text, fast, is_json, next_line};
 use crate::yaml::read::DuplicateKeys;
 use crate::yaml::render::{Position, render, update};
 use crate::yaml::value::{Data, Scalar, Value};
@@ -26,7 +26,12 @@ pub fn compare(text: &str) -> Result<bool, String> {
     let Some(table) = fast(text) else {
         return Ok(false);
     };
-    let document = Document::parse_fully(&source)
+    let table = Document::new(&source, table);
+    if table.is_json_stream() {
+        return compare_each(&table);
+    }
+    let yaml = without_json_only(text);
+    let document = Document::parse_fully(&Source::new("test", yaml.as_ref()))
         .map_err(|error| format!("the full path refuses {text:?}: {}", error.message))?;
     if table.nodes == document.nodes && table.roots == document.roots {
         return Ok(true);
@@ -40,6 +45,46 @@ pub fn compare(text: &str) -> Result<bool, String> {
     }
     let _ = writeln!(report, "roots {:?} {:?}", table.roots, document.roots);
     Err(report)
+}
+
+/// The same for each of several JSON texts: the full path takes one at a time.
+fn compare_each(table: &Document) -> Result<bool, String> {
+    let mut next = 0;
+    for root in table.roots() {
+        if root.id().0 != next {
+            return Err(format!("{:?} has nodes between its texts", table.text()));
+        }
+        next = root.node().next;
+        compare(root.raw())?;
+    }
+    Ok(next as usize == table.nodes.len())
+}
+
+/// The text with what JSON takes and YAML refuses put in other words of the same length: characters
+/// and escapes that only JSON strings may have.
+fn without_json_only(text: &str) -> Cow<'_, str> {
+    if !is_json(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let escape = rest.get(..6).filter(|escape| escape.starts_with("\\u"));
+        let is_half = escape.is_some_and(|escape| {
+            let code = escape.get(2..).map(|code| u32::from_str_radix(code, 16));
+            matches!(code, Some(Ok(0xD800..=0xDFFF)))
+        });
+        let length = if is_half { 6 } else { character.len_utf8() };
+        match character {
+            '\\' if is_half => out.push_str("\\u0041"),
+            '\u{7f}' => out.push('x'),
+            '\u{80}'..='\u{9f}' => out.push('é'),
+            '\u{fffe}' | '\u{ffff}' => out.push('€'),
+            _ => out.push(character),
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Cow::Owned(out)
 }
 
 /// Values written back as they were read leave the text as it is.
@@ -119,6 +164,10 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     for _ in 0..=editor.choose(3) {
         editor.change(&mut value, root.id());
     }
+    if document.is_json_stream() && matches!(value.data, Data::Scalar(_)) {
+        // The first of several JSON texts is to be a collection, so that they are known as such.
+        return Ok(());
+    }
     for (at, node) in (0..).zip(&document.nodes) {
         if node.kind == Kind::Alias || node.key_kind == KeyKind::Alias {
             // May be written out, as what it stands for is changed.
@@ -154,6 +203,34 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     } else {
         Err(explain("differs in lines that were not changed"))
     }
+}
+
+/// Changes the data of each document as `choices` name, and puts it elsewhere: as a document or as an
+/// item of a list. It reads back as it was meant.
+///
+/// # Errors
+/// If it does not.
+pub fn changed_and_moved(text: &str, choices: &[u8]) -> Result<(), String> {
+    for_each_value(text, |document, root, value| {
+        let mut editor = Editor {
+            document,
+            choices: choices.iter(),
+            lines: Vec::new(),
+            removed: BTreeSet::new(),
+        };
+        let mut value = value.clone();
+        for _ in 0..=editor.choose(3) {
+            editor.change(&mut value, root.id());
+        }
+        for position in [Position::Document, Position::Item { column: 2 }] {
+            render(document, &value, position).map_err(|error| {
+                let hints = error.hints.join("\n");
+                let message = &error.message;
+                format!("{text:?} changed to {value:?}, {position:?}: {message}\n{hints}")
+            })?;
+        }
+        Ok(())
+    })
 }
 
 /// Gives an item of a list other data, as it is done to an object that stands already. It reads as
@@ -442,7 +519,9 @@ impl Editor<'_> {
         }
         let start = self.document.line_start(cursor.start());
         let end = write::end_with_comments(cursor);
-        self.lines.push(start..end);
+        // A list may stand at the column of its key: what is below it is its last item's.
+        let last = cursor.children().last().map_or(end, write::extent);
+        self.lines.push(start..end.max(last));
     }
 
     /// The lines of a child, or of the collection where the child has none of its own.
@@ -463,6 +542,10 @@ impl Editor<'_> {
             let line = text.get(range.start..).unwrap_or_default();
             let column = line.len() - line.trim_start_matches(' ').len();
             range.start = write::lead_comments(text, range.start, column, 0);
+            if line.trim_start_matches(' ').starts_with('-') {
+                // What follows moves up to the dash, past blank lines.
+                range.end = write::skip_blank_lines(text, range.end);
+            }
             range.end = next_line(text, range.end);
             if text.contains('+') {
                 // A block scalar above would keep the blank lines below.

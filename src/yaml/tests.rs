@@ -1,5 +1,6 @@
 //! The fast paths against the full path, node for node, on all texts at hand.
 
+mod commented;
 mod corpus;
 mod decoded;
 mod deferred;
@@ -7,12 +8,16 @@ mod edit;
 mod fuzzed;
 mod hostile;
 mod limits;
+mod meaning;
 mod moved;
+mod quoted;
 mod seeds;
 mod test_suite;
 mod tricky;
 mod unchanged;
 mod updated;
+
+use std::path::PathBuf;
 
 use crate::yaml::parse::fast;
 use crate::yaml::testing::compare;
@@ -65,8 +70,22 @@ fn variants(text: &str) -> Vec<String> {
 
 #[test]
 fn every_file_gets_the_same_table_from_both_paths() {
+    all_get_the_same_table(corpus::repository());
+}
+
+#[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
+fn shared_texts_get_the_same_table_from_both_paths() {
+    all_get_the_same_table(corpus::shared());
+}
+
+#[track_caller]
+fn all_get_the_same_table(files: Vec<(PathBuf, String)>) {
     let mut failures = Vec::new();
-    for (path, text) in corpus::repository().into_iter().chain(corpus::shared()) {
+    for (path, text) in files {
         if let Err(report) = compare_variants(&text) {
             failures.push(format!("{}: {report}", path.display()));
         }

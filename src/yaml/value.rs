@@ -116,6 +116,18 @@ impl From<i64> for Value<'_> {
 }
 
 impl Scalar<'_> {
+    pub(super) const fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    pub(super) const fn is_bool(&self) -> bool {
+        matches!(self, Self::Bool(_))
+    }
+
+    pub(super) const fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_))
+    }
+
     fn into_owned(self) -> Scalar<'static> {
         match self {
             Self::Null => Scalar::Null,
@@ -297,27 +309,6 @@ impl<'s> Value<'s> {
         }
     }
 
-    /// Takes over the text of another value: equal keys and items are paired, so that what is the
-    /// same stays as it is written.
-    pub(crate) fn adopt(&mut self, old: &Value<'_>) {
-        self.origin = old.origin;
-        match (&mut self.data, &old.data) {
-            (Data::Mapping(entries), Data::Mapping(_)) => {
-                for (key, value) in entries {
-                    match old.get(key) {
-                        Some(old) => value.adopt(old),
-                        None => value.forget(),
-                    }
-                }
-            }
-            (Data::Sequence(items), Data::Sequence(old)) => adopt_items(items, old),
-            _ => {
-                self.forget();
-                self.origin = old.origin;
-            }
-        }
-    }
-
     /// The same data, borrowing nothing.
     #[must_use]
     pub fn into_owned(self) -> Value<'static> {
@@ -342,39 +333,5 @@ impl<'s> Value<'s> {
             origin: self.origin,
             data,
         }
-    }
-}
-
-/// Pairs items by their position if none was added or taken out, else by what they are.
-fn adopt_items(items: &mut [Value<'_>], old: &[Value<'_>]) {
-    let by_index = items.len() == old.len();
-    let mut from = 0;
-    for (index, item) in items.iter_mut().enumerate() {
-        let pair = if by_index {
-            Some(index)
-        } else {
-            let mut rest = old.iter().skip(from);
-            rest.position(|old| is_same_item(item, old))
-                .map(|at| from + at)
-        };
-        match pair.and_then(|at| Some((at, old.get(at)?))) {
-            Some((at, old)) => {
-                from = at + 1;
-                item.adopt(old);
-            }
-            None => item.forget(),
-        }
-    }
-}
-
-/// Whether two items of a list of Kubernetes are probably the same thing: equal names or texts.
-fn is_same_item(item: &Value<'_>, old: &Value<'_>) -> bool {
-    match &item.data {
-        Data::Scalar(_) => item == old,
-        Data::Mapping(_) => ["name", "mountPath", "containerPort", "port", "key"]
-            .iter()
-            .find_map(|key| Some((item.get(key)?, old.get(key)?)))
-            .is_some_and(|(item, old)| is_same_item(item, old)),
-        Data::Sequence(_) => false,
     }
 }

@@ -20,7 +20,7 @@ use std::ops::Range;
 use crate::diagnostic::Result;
 use crate::yaml::emit::Layout;
 use crate::yaml::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
-use crate::yaml::parse::{ends_line, line_end, lines, next_line};
+use crate::yaml::parse::{line_end, lines, next_line};
 use crate::yaml::scalar::{Style, key_needs_explicit};
 use crate::yaml::value::{Data, Scalar, Value};
 
@@ -29,6 +29,7 @@ use comments::end_of_entry;
 pub(crate) use comments::{end_with_comments, head_comments};
 pub(super) use comments::{extent, head, lead_comments, reindent, skip_blank_lines};
 pub use edited::Edited;
+use edited::space_comments;
 pub(crate) use edited::{Edit, apply, close_text};
 pub(crate) use removal::{lines_of_items, remove_items};
 
@@ -81,26 +82,9 @@ impl<'d> Rewrite<'d> {
         }
         rewrite.node(node.id(), value)?;
         rewrite.clear_tabs();
+        space_comments(document, &mut rewrite.edits);
         if purpose == Purpose::Stay {
-            close_text(document, &mut rewrite.edits)?;
-        }
-        Ok(rewrite.edits)
-    }
-
-    /// Edits that write the key of an entry anew.
-    pub(super) fn respell_key(entry: Cursor<'d>) -> Result<Vec<Edit>> {
-        let mut rewrite = Self::new(entry, Purpose::Move);
-        rewrite.rename(entry.id(), &entry.key()?);
-        Ok(rewrite.edits)
-    }
-
-    /// Edits that write a scalar anew if its text would mean something else with more behind it.
-    pub(super) fn respell_value(node: Cursor<'d>, style: Style) -> Result<Vec<Edit>> {
-        let mut rewrite = Self::new(node, Purpose::Move);
-        if rewrite.must_respell(node.node(), style)
-            && let Some(scalar) = node.scalar()?
-        {
-            rewrite.replace(node.id(), &Data::Scalar(scalar).into());
+            close_text(document, &mut rewrite.edits);
         }
         Ok(rewrite.edits)
     }
@@ -301,11 +285,7 @@ impl<'d> Rewrite<'d> {
         }
         match style {
             // Line breaks to Go, but not to `reindent`.
-            Style::Literal | Style::Folded if text.contains(['\u{85}', '\u{2028}', '\u{2029}']) => {
-                true
-            }
-            // At the end of a file without a last line break, `|` means `|-`; not so once moved.
-            Style::Literal | Style::Folded => !ends_line(text, text.len()) && !is_one_line(text),
+            Style::Literal | Style::Folded => text.contains(['\u{85}', '\u{2028}', '\u{2029}']),
             _ => lines(text).skip(1).any(|line| {
                 let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
                 spaces < self.column && spaces < line.trim_end().len()

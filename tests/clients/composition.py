@@ -79,7 +79,7 @@ def annotate(composition, mounts):
 @case("kustomize and kpt make the objects of examples/composition-function that build makes")
 def the_example(clients, place):
     folder = copy(FUNCTION, place / "package")
-    expected = built(clients, folder, "local")
+    expected = built(clients, folder, "local.yaml")
     same_in_kustomize(clients, folder, expected)
     # kpt brings the imported Composition along: it is among the items.
     same_in_kpt(clients, folder, expected, "composition.yaml", "")
@@ -88,7 +88,7 @@ def the_example(clients, place):
 @case("kustomize and kpt make the objects of a Composition of all kinds that build makes")
 def all_kinds(clients, place):
     folder = copy(BUILTINS, place / "package")
-    expected = built(clients, folder, "local")
+    expected = built(clients, folder, "local.yaml")
     same_in_kustomize(clients, folder, expected)
     same_in_kpt(clients, folder, expected, "composition.yaml", "files:/files")
 

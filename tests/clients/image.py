@@ -2,8 +2,9 @@
 
 import itertools
 import re
+import shutil
 
-from support import EXAMPLES, IMAGE, Failure, case, said, same_text
+from support import EXAMPLES, IMAGE, ROOT, Failure, case, said, same_text
 
 IMAGE_LIMIT = 10_000_000
 # How kpt and kustomize start a function, and --read-only besides.
@@ -24,6 +25,17 @@ def image_run(clients, _place):
     for _ in range(2):
         result = clients.run(*DOCKER_RUN, IMAGE, input=given)
         same_text(result.stdout, EXAMPLES / "mongodb/expected.yaml")
+
+
+@case("the image is not built around a dynamic binary")
+def image_dynamic(clients, place):
+    shutil.copy(ROOT / "Dockerfile", place)
+    shutil.copytree(ROOT / "docker", place / "docker")
+    shutil.copy(shutil.which("sh"), place / "dynamic")
+    build = ["docker", "build", "--target", "prebuilt", "--build-arg", "BINARY=dynamic", place]
+    result = clients.run(*build, fails=True)
+    if b"fails if BINARY is not static" not in result.stdout + result.stderr:
+        raise Failure(said(result))
 
 
 @case(f"the image is smaller than {IMAGE_LIMIT // 1_000_000} MB")

@@ -70,6 +70,7 @@ FIELDS = {
     "PatchStrategicMergeTransformer": patches,
     "PatchJson6902Transformer": patches,
     "ReplacementTransformer": lambda it: {"replacements": it["replacements"]},
+    "LegacyOrderTransformer": lambda _: {"sortOptions": {"order": "legacy"}},
     "SortOrderTransformer": lambda it: {"sortOptions": it["sortOptions"]},
 }
 

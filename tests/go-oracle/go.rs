@@ -5,10 +5,40 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::JoinHandle;
 
+use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-pub(super) fn setting(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from)
+/// The variable with the path of the oracle.
+pub(super) const ORACLE: &str = "KRM_TEMPLATE_GO_ORACLE";
+/// The variable with the path of the shared data.
+pub(super) const SHARED: &str = "KRM_TEMPLATE_SHARED";
+
+fn setting(name: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
+
+/// The folder with the shared data.
+pub(super) fn shared() -> PathBuf {
+    setting(SHARED).expect("a test that needs it is ignored without it")
+}
+
+/// A test that is ignored unless all variables that it needs are set.
+pub(super) fn trial(name: &str, needs: &[&str], test: fn()) -> Trial {
+    let missing: Vec<&str> = needs
+        .iter()
+        .copied()
+        .filter(|name| setting(name).is_none())
+        .collect();
+    let trial = Trial::test(name, move || {
+        test();
+        Ok(())
+    });
+    if missing.is_empty() {
+        return trial;
+    }
+    let reason = format!("needs {}", missing.join(", "));
+    trial.with_kind(reason).with_ignored_flag(true)
 }
 
 pub(super) struct Oracle {
@@ -19,9 +49,8 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// The oracle, where its path is set.
-    pub(super) fn start() -> Option<Self> {
-        let path = setting("KRM_TEMPLATE_GO_ORACLE")?;
+    pub(super) fn start() -> Self {
+        let path = setting(ORACLE).expect("a test that needs it is ignored without it");
         let mut program = Command::new(&path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -34,12 +63,12 @@ impl Oracle {
             output.read_to_string(&mut text).unwrap();
             text
         });
-        Some(Self {
+        Self {
             program,
             questions,
             answers,
             asked: 0,
-        })
+        }
     }
 
     /// Asks whether all readers take `yaml` for `want`.
@@ -50,6 +79,11 @@ impl Oracle {
     /// The same, but a reader may refuse the document.
     pub(super) fn ask_lenient(&mut self, yaml: &str, want: &Value, readers: &[&str]) {
         self.send(&json!({"yaml": yaml, "want": want, "lenient": true, "readers": readers}));
+    }
+
+    /// Asks whether all readers refuse the document: no text means `refused` here.
+    pub(super) fn ask_refused(&mut self, yaml: &str, readers: &[&str]) {
+        self.ask_lenient(yaml, &json!({"refused": null}), readers);
     }
 
     fn send(&mut self, question: &Value) {

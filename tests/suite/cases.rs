@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | `args` | the arguments, one a line, taken as they are (no quotes, no variables); blank lines do not count | none |
 //! | `input.yaml`, `input.json` or `stdin` | standard input | empty |
+//! | `uses` | files of `tests/common/` that the case has too, as lines `NAME=FILE`; the program runs in a copy of the case | none |
 //! | `env` | the environment besides `PATH`, as lines `NAME=VALUE` | nothing |
 //! | `expected.yaml`, `expected.json` or `expected.txt` | standard output | must be empty |
 //! | `stderr.txt` | standard error | must be empty |
@@ -29,12 +30,20 @@ const OUTPUTS: [&str; 3] = ["expected.yaml", "expected.json", "expected.txt"];
 const STDERR: &str = "stderr.txt";
 const EXIT: &str = "exit";
 const FILES: &str = "expected";
+const USES: &str = "uses";
+/// Where files are that several cases use.
+const COMMON: &str = "tests/common";
 /// The folder that is compared with [`FILES`].
 const OUT: &str = "out";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let areas = folders(&crate::root().join("tests/cases"));
-    let cases = areas.iter().flat_map(|area| folders(area));
+    let cases = areas.iter().flat_map(|area| {
+        let cases = folders(area);
+        // An area that became empty would pass in silence.
+        assert!(!cases.is_empty(), "{} has no cases", area.display());
+        cases
+    });
     cases.map(trial).collect()
 }
 
@@ -56,7 +65,7 @@ pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
 
 fn check(folder: &Path) -> Result<(), Failed> {
     let writes = folder.join(FILES).is_dir();
-    let place = if writes {
+    let place = if writes || folder.join(USES).exists() {
         copied(folder)?
     } else {
         folder.to_owned()
@@ -141,7 +150,33 @@ fn copied(folder: &Path) -> Result<PathBuf, String> {
     // What an earlier run left behind, if there was one.
     let _ = fs::remove_dir_all(&copy);
     write_tree(&copy, &tree(folder)?)?;
+    for (name, common) in used(folder)? {
+        fs::copy(&common, copy.join(&name))
+            .map_err(|error| format!("{USES}: {}: {error}", common.display()))?;
+    }
     Ok(copy)
+}
+
+/// The files of `tests/common/` that a case uses, each with its name in the case.
+fn used(folder: &Path) -> Result<Vec<(String, PathBuf)>, String> {
+    let common = crate::root().join(COMMON);
+    let lines = lines(folder, USES)?.into_iter();
+    let used = lines.map(|line| match line.split_once('=') {
+        Some((name, _)) if folder.join(name).exists() => {
+            Err(format!("{USES}: the case has a file {name} of its own"))
+        }
+        Some((name, file)) => Ok((name.to_owned(), common.join(file))),
+        None => Err(format!("{USES}: expected NAME=FILE, found {line}")),
+    });
+    used.collect()
+}
+
+/// The lines of a file of the case, without blank ones.
+fn lines(folder: &Path, name: &str) -> Result<Vec<String>, String> {
+    let bytes = read(folder, name)?.unwrap_or_default();
+    let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    Ok(lines.map(str::to_owned).collect())
 }
 
 fn write_tree(folder: &Path, tree: &Tree) -> Result<(), String> {
@@ -174,15 +209,9 @@ fn compare_trees(expected: &Tree, found: &Tree, problems: &mut Vec<String>) {
 
 /// Runs the program in `place` with what the case `folder` says.
 fn run(folder: &Path, place: &Path) -> Result<Output, String> {
-    let lines = |name| {
-        let bytes = read(folder, name)?.unwrap_or_default();
-        let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
-        let lines = text.lines().filter(|line| !line.trim().is_empty());
-        Ok::<Vec<String>, String>(lines.map(str::to_owned).collect())
-    };
     let mut command = program::command(place);
-    command.args(lines("args")?);
-    for line in lines("env")? {
+    command.args(lines(folder, "args")?);
+    for line in lines(folder, "env")? {
         let Some((name, value)) = line.split_once('=') else {
             return Err(format!("env: expected NAME=VALUE, found {line}"));
         };

@@ -10,8 +10,11 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use yaml_rust2::{Yaml, YamlLoader};
 
+use crate::needs;
 use crate::program::{self, Output};
 
+/// In the shared data.
+const CORPUS: &str = "corpus/kudo";
 /// Operators with a file of values, and how many parameters each declares.
 const OPERATORS: &[(&str, &str, usize)] = &[
     ("cassandra/3.11", "values-cassandra.yaml", 247),
@@ -26,16 +29,11 @@ const OPERATORS: &[(&str, &str, usize)] = &[
 type Test = fn(&Path) -> Result<(), Failed>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let Some(shared) = std::env::var_os("KRM_TEMPLATE_SHARED") else {
-        return Vec::new();
-    };
-    let corpus = PathBuf::from(shared).join("corpus/kudo");
     let mut trials: Vec<Trial> = OPERATORS
         .iter()
         .map(|&(operator, values, count)| {
-            let corpus = corpus.clone();
-            Trial::test(format!("kudo/{operator}"), move || {
-                operator_takes_values(&corpus, operator, values, count)
+            needs::shared_data(format!("kudo/{operator}"), move |shared| {
+                operator_takes_values(&shared.join(CORPUS), operator, values, count)
             })
         })
         .collect();
@@ -50,8 +48,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("cases_of_types", cases_of_types),
     ];
     trials.extend(tests.map(|(name, test)| {
-        let corpus = corpus.clone();
-        Trial::test(format!("kudo/{name}"), move || test(&corpus))
+        needs::shared_data(format!("kudo/{name}"), move |shared| {
+            test(&shared.join(CORPUS))
+        })
     }));
     trials
 }

@@ -7,46 +7,72 @@
     reason = "tests read their own files and environment"
 )]
 
+mod agreement;
 mod architecture;
 mod cases;
+mod cost;
 mod diff;
 mod documents;
 mod examples;
+mod functions;
 mod kudo;
 mod manners;
 mod markdown;
+mod needs;
 mod parameters;
 mod program;
+mod restrictions;
 mod rules;
 mod schema;
+mod secrets;
 mod selection;
 mod source_map;
 mod transformers;
+mod writing;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
+/// What tests are called before the slash, and what lists them.
+type Group = (&'static str, fn() -> Vec<Trial>);
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let trials: Vec<Trial> = [
-        architecture::trials(),
-        cases::trials(),
-        examples::trials(),
-        documents::trials(),
-        kudo::trials(),
-        manners::trials(),
-        parameters::trials(),
-        rules::trials(),
-        selection::trials(),
-        schema::trials(),
-        source_map::trials(),
-        transformers::trials(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let groups: [Group; 18] = [
+        ("agreement", agreement::trials),
+        ("architecture", architecture::trials),
+        ("cases", cases::trials),
+        ("cost", cost::trials),
+        ("examples", examples::trials),
+        ("documents", documents::trials),
+        ("functions", functions::trials),
+        ("kudo", kudo::trials),
+        ("manners", manners::trials),
+        ("parameters", parameters::trials),
+        ("restrictions", restrictions::trials),
+        ("rules", rules::trials),
+        ("secrets", secrets::trials),
+        ("selection", selection::trials),
+        ("schema", schema::trials),
+        ("source_map", source_map::trials),
+        ("transformers", transformers::trials),
+        ("writing", writing::trials),
+    ];
+    let trials = groups.into_iter().flat_map(|(name, trials)| {
+        let trials = trials();
+        // A list that became empty would pass in silence.
+        let is_empty = trials.is_empty();
+        let has_tests = Trial::test(format!("groups/{name}_has_tests"), move || {
+            if is_empty {
+                return Err("the list of its tests is empty".into());
+            }
+            Ok(())
+        });
+        trials.into_iter().chain([has_tests])
+    });
+    let trials = trials.collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

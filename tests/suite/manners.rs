@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("manners/every_command_has_a_manual_page", manual_pages),
         Trial::test("manners/the_version_names_a_commit_or_none", version),
         Trial::test("manners/a_broken_pipe_is_silent", broken_pipe),
+        Trial::test("manners/a_full_disk_is_an_error", full_disk),
     ]
 }
 
@@ -96,15 +97,27 @@ fn bash() -> Result<(), Failed> {
         ask krm-template process -o ""
         ask krm-template parameters -o s
         ask krm-template lint --disable unu
+        ask krm-template process --output js
+        ask krm-template process --output = js
+        ask krm-template process --output =
+        krm-template() { "$PROGRAM" "$@"; }
+        ask krm-template process -f examples/web/template.yaml -p ""
+        ask krm-template process --filename = examples/web/template.yaml --parameter RE
+        ask krm-template explain deploy/web -fexamples/web/template.yaml -p N
+        ask krm-template process -f examples/no-such-file.yaml -p ""
+        ask krm-template process -p ""
     "#;
     let script = stdout(&["completion", "bash"])?;
+    let program = program::command(crate::root());
     let Ok(output) = Command::new("bash")
         .args(["--norc", "-c", &(script + ASK)])
+        .env("PROGRAM", program.get_program())
+        .current_dir(crate::root())
         .output()
     else {
         return Ok(());
     };
-    let expected = "process\n--output --output-dir\nyaml json list resourcelist name template\nschema\nunused-parameter\n";
+    let expected = "process\n--output --output-dir\nyaml json list resourcelist name template\nschema\nunused-parameter\njson\njson\nyaml json list resourcelist name template\nNAME= REPLICAS=\nREPLICAS=\nNAME=\n\n\n";
     match diff(&output.stdout, expected.as_bytes()) {
         None => Ok(()),
         Some(diff) => Err(diff.into()),
@@ -148,6 +161,30 @@ fn version() -> Result<(), Failed> {
     } else {
         Err(format!("-V: {short}--version: {long}").into())
     }
+}
+
+/// Also for what the parser of the arguments prints.
+fn full_disk() -> Result<(), Failed> {
+    for arguments in [
+        &["--help"][..],
+        &["help", "process"],
+        &["--version"],
+        &["completion", "bash"],
+    ] {
+        let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
+            return Ok(());
+        };
+        let output = Command::new(program::PATH)
+            .args(arguments)
+            .stdout(full)
+            .output()?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let expected = "error: standard output cannot be written: there is no space left\n";
+        if output.status.code() != Some(1) || stderr != expected {
+            return Err(format!("{arguments:?}: {}: {stderr}", output.status).into());
+        }
+    }
+    Ok(())
 }
 
 /// The reader goes away before there is anything to read.

@@ -17,10 +17,11 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::Value as Json;
 
 use crate::cases::folders;
+use crate::needs;
 use crate::program;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = vec![
+    vec![
         Trial::test("parameters/of_this_repository", || {
             check_all(&repository(), 100)
         }),
@@ -30,13 +31,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("parameters/filled_yaml_files_are_read", || {
             filled("values", "-P")
         }),
-    ];
-    if let Some(shared) = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from) {
-        trials.push(Trial::test("parameters/of_real_templates", move || {
+        needs::shared_data("parameters/of_real_templates", |shared| {
             check_all(&files(&shared.join("corpus/openshift/templates")), 500)
-        }));
-    }
-    trials
+        }),
+    ]
 }
 
 /// Fills in a file of values as a person would, and expands the Template with it.
@@ -81,11 +79,12 @@ fn repository() -> Vec<PathBuf> {
         .collect();
     found.extend(files(&crate::root().join("examples")));
     found.extend(files(&crate::root().join("functionconfig")));
+    found.extend(files(&crate::root().join("tests/common")));
     found
 }
 
 /// The files below a folder, sorted.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
     files.retain(|path| path.is_file());

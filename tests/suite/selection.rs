@@ -4,13 +4,14 @@
 #![expect(clippy::indexing_slicing, reason = "what is not there in JSON is null")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use krm_template::template::env_file;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use yaml_rust2::{Yaml, YamlLoader};
 
+use crate::needs;
 use crate::program;
 
 /// The label by which the instances differ.
@@ -21,13 +22,9 @@ const SUFFIX: &str = "TEST_SUFFIX";
 const LEAST: usize = 300;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let shared = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from);
-    let trial = |shared: PathBuf| {
-        Trial::test("selection/instances_select_their_own_pods", move || {
-            all(&shared.join("corpus/openshift"))
-        })
-    };
-    shared.into_iter().map(trial).collect()
+    let name = "selection/instances_select_their_own_pods";
+    let test = |shared: &Path| all(&shared.join("corpus/openshift"));
+    vec![needs::shared_data(name, test)]
 }
 
 fn all(corpus: &Path) -> Result<(), Failed> {

@@ -56,6 +56,8 @@ fn files() -> Result<(), Failed> {
     for entry in fs::read_dir(folder("--output-dir").join("out"))? {
         written.push(entry?.file_name().to_string_lossy().into_owned());
     }
+    // The record of what was written.
+    written.retain(|name| !name.starts_with('.'));
     written.sort();
     let mut mapped = texts(&map, "output");
     mapped.sort();

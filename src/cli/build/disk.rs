@@ -1,14 +1,52 @@
 //! The real file system, as a Composition sees it.
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
-use crate::cli::Console;
-use crate::diagnostic::Result;
-use crate::files::{self, Entry, Files};
+use clap::ValueEnum;
+
+use crate::cli::{Console, io};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::files::{self, Entry, Files, MAX_FILE};
+
+/// Where the kernel shows what is not stored anywhere, although it calls it files.
+const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// Which files a Composition may name, as kustomize has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum LoadRestrictor {
+    /// Files in or below the directory of the Composition
+    #[value(name = "LoadRestrictionsRootOnly")]
+    RootOnly,
+    /// All files
+    #[value(name = "LoadRestrictionsNone")]
+    None,
+}
 
 /// The files of this machine, by paths from the working directory.
 pub(in crate::cli) struct Disk {
     pub(in crate::cli) console: Console,
+    pub(in crate::cli) restrictor: LoadRestrictor,
+    /// How the user can have others read, if there is a way.
+    pub(in crate::cli) way_out: &'static str,
+}
+
+impl Disk {
+    /// The path without links, if it may be read from `root`.
+    fn real(&self, path: &str, root: &str) -> Result<PathBuf> {
+        let real = fs::canonicalize(path).map_err(|error| io::unreadable(path, &error))?;
+        if self.restrictor == LoadRestrictor::None {
+            return Ok(real);
+        }
+        let real_root = fs::canonicalize(root).map_err(|error| io::unreadable(root, &error))?;
+        if real.starts_with(real_root) {
+            return Ok(real);
+        }
+        let target = real.display().to_string();
+        let target = files::is_below(root, path).then_some(target.as_str());
+        Err(files::outside(path, root, target).hint(self.way_out).into())
+    }
 }
 
 impl Files for Disk {
@@ -21,12 +59,44 @@ impl Files for Disk {
         }
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>> {
+    fn check(&self, path: &str, root: &str) -> Result<()> {
+        if Path::new(path).exists() {
+            self.real(path, root)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {
         if path.contains("://") {
             return Err(files::address(path).into());
         }
-        // `-` is a file here like any other.
-        let path = if path == "-" { "./-" } else { path };
-        self.console.read_bytes(path)
+        let real = self.real(path, root)?;
+        let bytes = contents(path, &real)?;
+        self.console.has_read(path, bytes.len());
+        Ok(bytes)
     }
+}
+
+/// The bytes of the regular file that is called `name`.
+fn contents(name: &str, real: &Path) -> Result<Vec<u8>> {
+    let unreadable = |error: std::io::Error| io::unreadable(name, &error);
+    let there = fs::metadata(real).map_err(unreadable)?;
+    let is_kernels = KERNEL.iter().any(|folder| real.starts_with(folder));
+    if !there.is_dir() && (!there.is_file() || is_kernels) {
+        let problem = format!("`{name}` cannot be read: it is not a regular file");
+        return Err(Diagnostic::error(problem).into());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(real).map_err(unreadable)?;
+    file.take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE {
+        let most = MAX_FILE >> 20;
+        let problem = format!("`{name}` cannot be read: it has more than {most} MiB");
+        return Err(Diagnostic::error(problem)
+            .hint("split it into several files")
+            .into());
+    }
+    Ok(bytes)
 }

@@ -1,6 +1,9 @@
 //! `krm-template build`: makes the resources of a Composition.
 
+mod copy;
 pub(super) mod disk;
+mod group;
+mod interruption;
 mod kustomize;
 mod process;
 mod programs;
@@ -11,7 +14,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
 
-use self::disk::Disk;
+use self::disk::{Disk, LoadRestrictor};
+use self::interruption::Interruption;
 use self::programs::Programs;
 use crate::cli::function::environment;
 use crate::cli::{Console, FAILED, OK, io};
@@ -67,6 +71,14 @@ pub(super) struct Arguments {
     #[arg(long)]
     enable_helm: bool,
 
+    /// Which files a Composition may name, as kustomize has it
+    #[arg(
+        long,
+        value_name = "RESTRICTION",
+        default_value = "LoadRestrictionsRootOnly"
+    )]
+    load_restrictor: LoadRestrictor,
+
     /// Taken for the sake of kustomize: this program runs no Starlark
     #[arg(long)]
     enable_star: bool,
@@ -75,6 +87,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u64).range(1..))]
     function_timeout: u64,
 }
+
+/// How files elsewhere are read.
+const WAY_OUT: &str = "`--load-restrictor LoadRestrictionsNone` allows files outside of it";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,7 +109,11 @@ enum OutputFormat {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    let disk = Disk { console };
+    let disk = Disk {
+        console,
+        restrictor: arguments.load_restrictor,
+        way_out: WAY_OUT,
+    };
     let mut diagnostics = Diagnostics::new();
     let path = arguments.path.as_str();
     let list = composition::consolidate::consolidate(&disk, path, &mut diagnostics);
@@ -102,25 +121,34 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         let problem = format!("the Composition of `{path}` has no transformers: it makes nothing");
         diagnostics.push(Diagnostic::warning(problem));
     }
+    let interruption = Interruption::new();
     let mut made = None;
     if !diagnostics.has_errors() {
         made = if arguments.show_consolidated {
             let text = diagnostics.take(composition::show(&list));
             text.map(|text| (vec![text], Vec::new()))
         } else {
-            make(arguments, &list, &disk, &mut diagnostics)
+            make(arguments, &list, &disk, &interruption, &mut diagnostics)
         };
     }
     // What is imported, or built, in two ways is said once.
     diagnostics.dedup();
-    console.report(&diagnostics);
     let Some((pieces, stats)) = made.filter(|_| !diagnostics.has_errors()) else {
+        diagnostics.drop_success();
+        console.report(&diagnostics);
+        interruption.obey();
         return Ok(FAILED);
     };
+    let printed = io::print(pieces.iter().map(String::as_str));
+    if printed.is_err() {
+        diagnostics.drop_success();
+    }
+    console.report(&diagnostics);
     if arguments.stats {
         console.say(stats::table(&stats).trim_end());
     }
-    io::print(pieces.iter().map(String::as_str))?;
+    interruption.obey();
+    printed?;
     Ok(OK)
 }
 
@@ -129,14 +157,17 @@ fn make(
     arguments: &Arguments,
     list: &[Transformer],
     disk: &Disk,
+    interruption: &Interruption,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Vec<String>, Vec<Stat>)> {
     let programs = Programs {
         containers: arguments.enable_alpha_plugins,
         executables: arguments.enable_exec,
         helm: arguments.enable_helm,
+        restrictor: arguments.load_restrictor,
         limit: Duration::from_secs(arguments.function_timeout),
         console: disk.console,
+        interruption: interruption.clone(),
         started: Cell::new(0),
         kustomize: OnceCell::new(),
     };

@@ -2,20 +2,31 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use super::group::Group;
+use super::interruption::Interruption;
+
+/// How many bytes a program may write to its standard output. Resources that are read take up to
+/// eleven times as much memory.
+pub(super) const MAX_OUTPUT: u64 = 64 << 20;
+/// How many bytes of the end of standard error are kept, or twice as many.
+const KEPT_WORDS: usize = 64 << 10;
 
 /// How often a program that has closed its output is asked whether it has ended.
 const PAUSE: Duration = Duration::from_millis(2);
-
-/// How long the last words of a program are waited for that was stopped.
+/// How often it is asked for signals while a program has not closed its output.
+const LISTEN: Duration = Duration::from_millis(50);
+/// How long the last words of a program are waited for that has ended.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// What a program left behind.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
+    /// The end of what it wrote to standard error.
     pub(super) stderr: Vec<u8>,
 }
 
@@ -25,70 +36,194 @@ pub(super) enum Failure {
     Missing,
     /// It ran for too long, and said this on standard error.
     TimedOut(Vec<u8>),
+    /// It wrote more than [`MAX_OUTPUT`].
+    TooMuch,
+    /// This program was asked to end.
+    Interrupted,
     /// The system would not run it.
     System(std::io::Error),
 }
 
-/// Runs a program with `input`, for `limit` at most.
-pub(super) fn run(command: &mut Command, input: String, limit: Duration) -> Result<Ended, Failure> {
+impl Failure {
+    /// Whether the program ran and was stopped.
+    pub(super) const fn is_a_stop(&self) -> bool {
+        matches!(self, Self::TimedOut(_) | Self::TooMuch | Self::Interrupted)
+    }
+}
+
+/// What becomes of the streams of a program.
+enum Event {
+    /// All that it wrote to standard output; nothing if it was too much.
+    Output(Option<Vec<u8>>),
+    /// The end of what it wrote to standard error.
+    Words(Vec<u8>),
+}
+
+/// Runs a program with `input`, for `limit` at most. If it does not end by itself, all that it has
+/// started ends with it.
+pub(super) fn run(
+    command: &mut Command,
+    input: String,
+    limit: Duration,
+    interruption: &Interruption,
+) -> Result<Ended, Failure> {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| match error.kind() {
+    interruption.keep(true);
+    let ended = start(command, input).and_then(|running| running.finish(limit, interruption));
+    interruption.keep(false);
+    ended
+}
+
+/// A program that runs.
+struct Running {
+    group: Group,
+    events: Receiver<Event>,
+    /// Keeps the channel open when both streams have ended.
+    _sender: Sender<Event>,
+    output: Option<Vec<u8>>,
+    words: Option<Vec<u8>>,
+}
+
+fn start(command: &mut Command, input: String) -> Result<Running, Failure> {
+    let mut group = Group::start(command).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Failure::Missing,
         _ => Failure::System(error),
     })?;
-    if let Some(mut stdin) = child.stdin.take() {
+    if let Some(mut stdin) = group.child.stdin.take() {
         // A program that ends without reading everything breaks the pipe; that is its right.
         thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
-    let stdout = in_background(child.stdout.take());
-    let stderr = in_background(child.stderr.take());
-    let out = stdout.recv_timeout(limit);
-    let Ok(stdout) = out else {
-        let _ = child.kill();
-        let _ = child.wait();
-        let stderr = stderr.recv_timeout(GRACE).unwrap_or_default();
-        return Err(Failure::TimedOut(stderr));
-    };
-    // What it started itself may keep standard error open.
-    let mut waited = Duration::ZERO;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => {
-                let stderr = stderr.recv_timeout(limit).unwrap_or_default();
-                return Ok(Ended {
-                    status,
-                    stdout,
-                    stderr,
-                });
+    let (sender, events) = channel();
+    in_background(group.child.stdout.take(), &sender, |stream| {
+        Event::Output(whole(stream, MAX_OUTPUT))
+    });
+    in_background(group.child.stderr.take(), &sender, |stream| {
+        Event::Words(end(stream, KEPT_WORDS))
+    });
+    Ok(Running {
+        group,
+        events,
+        _sender: sender,
+        output: None,
+        words: None,
+    })
+}
+
+impl Running {
+    fn finish(mut self, limit: Duration, interruption: &Interruption) -> Result<Ended, Failure> {
+        let deadline = now() + limit;
+        while self.output.is_none() || !self.group.has_ended().map_err(Failure::System)? {
+            if interruption.take() {
+                self.group.stop();
+                return Err(Failure::Interrupted);
             }
-            Ok(None) if waited < limit => {
-                thread::sleep(PAUSE);
-                waited += PAUSE;
+            let left = deadline.saturating_duration_since(now());
+            if left.is_zero() {
+                self.group.stop();
+                let words = last_words(self.words, &self.events);
+                return Err(Failure::TimedOut(words));
             }
-            Ok(None) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(Failure::TimedOut(Vec::new()));
+            let pause = if self.output.is_none() { LISTEN } else { PAUSE };
+            match self.events.recv_timeout(pause.min(left)) {
+                Ok(Event::Output(Some(bytes))) => self.output = Some(bytes),
+                Ok(Event::Output(None)) => {
+                    self.group.stop();
+                    return Err(Failure::TooMuch);
+                }
+                Ok(Event::Words(words)) => self.words = Some(words),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            Err(error) => return Err(Failure::System(error)),
         }
+        Ok(Ended {
+            status: self.group.status().map_err(Failure::System)?,
+            stdout: self.output.unwrap_or_default(),
+            stderr: last_words(self.words, &self.events),
+        })
+    }
+}
+
+/// What a program that has ended wrote to standard error. What it has started may keep that open.
+fn last_words(words: Option<Vec<u8>>, events: &Receiver<Event>) -> Vec<u8> {
+    match words.map_or_else(
+        || events.recv_timeout(GRACE),
+        |words| Ok(Event::Words(words)),
+    ) {
+        Ok(Event::Words(words)) => words,
+        _ => Vec::new(),
     }
 }
 
 /// Reads a stream to its end, while others go on.
-fn in_background(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = channel();
+fn in_background<S: Read + Send + 'static>(
+    stream: Option<S>,
+    sender: &Sender<Event>,
+    read: impl Fn(S) -> Event + Send + 'static,
+) {
+    let sender = sender.clone();
     thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            // What was read before an error counts.
-            let _ = stream.read_to_end(&mut bytes);
-        }
         // Nobody may be waiting any more.
-        let _ = sender.send(bytes);
+        stream.map(|stream| sender.send(read(stream)))
     });
-    receiver
+}
+
+/// All that a stream holds; nothing if that is more than `most` bytes.
+fn whole(stream: impl Read, most: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // What was read before an error counts.
+    let _ = stream.take(most + 1).read_to_end(&mut bytes);
+    (bytes.len() as u64 <= most).then_some(bytes)
+}
+
+/// At least the last `kept` bytes of a stream, from the beginning of a line if more was dropped.
+fn end(mut stream: impl Read, kept: usize) -> Vec<u8> {
+    let (mut words, mut piece) = (Vec::new(), [0; 8 << 10]);
+    let mut is_cut = false;
+    while let Ok(length @ 1..) = stream.read(&mut piece) {
+        words.extend(piece.iter().take(length));
+        if words.len() > 2 * kept {
+            words.drain(..words.len() - kept);
+            is_cut = true;
+        }
+    }
+    let line = words.iter().position(|byte| *byte == b'\n');
+    if let Some(line) = line.filter(|_| is_cut) {
+        words.drain(..=line);
+    }
+    words
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no output depends on when a program is stopped"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{end, whole};
+
+    #[test]
+    fn a_stream_is_read_whole_or_not_at_all() {
+        assert_eq!(whole(&b"abc"[..], 3).as_deref(), Some(&b"abc"[..]));
+        assert_eq!(whole(&b"abcd"[..], 3), None);
+        assert_eq!(whole(std::io::repeat(0), 1_000), None);
+    }
+
+    #[test]
+    fn of_many_words_the_last_are_kept() {
+        assert_eq!(end(&b"a\nb\n"[..], 10), b"a\nb\n");
+        let many: Vec<String> = (0..10_000).map(|line| format!("line {line}\n")).collect();
+        let kept = end(many.concat().as_bytes(), 100);
+        let kept = String::from_utf8(kept).unwrap();
+        assert!(
+            kept.starts_with("line ") && kept.ends_with("line 9999\n"),
+            "{kept}"
+        );
+        assert!(kept.len() <= 200);
+    }
 }

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::Console;
+use crate::cli::build::disk::LoadRestrictor;
+use crate::cli::build::interruption::Interruption;
 use crate::cli::build::kustomize::Installed;
-use crate::cli::build::process::{self, Ended, Failure};
+use crate::cli::build::process::{self, Ended, Failure, MAX_OUTPUT};
 use crate::composition::chain::{FunctionOutput, Functions, Kustomize};
 use crate::composition::{Container, Exec, Provider, Transformer};
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -21,6 +23,8 @@ use crate::source::Source;
 const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
 /// The variable that chooses one, as kpt has it.
 const ENGINE: &str = "KRM_FN_RUNTIME";
+/// The user and group `nobody`, by numbers: an image need not have a file that knows the name.
+const NOBODY: &str = "65534:65534";
 /// How long it may take to remove a container.
 const CLEANING: Duration = Duration::from_secs(30);
 /// How many lines of standard error are shown.
@@ -32,9 +36,13 @@ pub(super) struct Programs {
     pub(super) executables: bool,
     /// Whether kustomize may call helm.
     pub(super) helm: bool,
+    /// Which files kustomize may read.
+    pub(super) restrictor: LoadRestrictor,
     /// How long one may run.
     pub(super) limit: Duration,
     pub(super) console: Console,
+    /// Stops them if this program is to end.
+    pub(super) interruption: Interruption,
     /// How many containers were started.
     pub(super) started: Cell<u32>,
     /// The kustomize there is, once it was looked for.
@@ -85,7 +93,7 @@ impl Programs {
         let name = format!("krm-template-{}-{}", std::process::id(), self.started.get());
         for engine in engines() {
             let mut command = Command::new(&engine);
-            command.args(["run", "--rm", "-i", "--network", "none", "--user", "nobody"]);
+            command.args(["run", "--rm", "-i", "--network", "none", "--user", NOBODY]);
             command.args(["--name", &name]);
             command.arg("--security-opt=no-new-privileges");
             for variable in &container.envs {
@@ -94,11 +102,11 @@ impl Programs {
             command.arg("--").arg(&container.image);
             match self.function(&mut command, &container.image, list) {
                 Err(Failure::Missing) => {}
-                Err(failure @ Failure::TimedOut(_)) => {
+                Err(failure) if failure.is_a_stop() => {
                     // What was stopped is the client. The container goes on, if nobody ends it.
                     let mut command = Command::new(&engine);
                     command.args(["rm", "--force", &name]);
-                    let _ = process::run(&mut command, String::new(), CLEANING);
+                    let _ = self.process(&mut command, String::new(), CLEANING);
                     return Err(self.failure(&container.image, failure));
                 }
                 output => return output.map_err(|failure| self.failure(&container.image, failure)),
@@ -149,6 +157,16 @@ impl Programs {
         }
     }
 
+    /// Runs a program.
+    pub(super) fn process(
+        &self,
+        command: &mut Command,
+        input: String,
+        limit: Duration,
+    ) -> std::result::Result<Ended, Failure> {
+        process::run(command, input, limit, &self.interruption)
+    }
+
     /// Runs a function, and reads what it says of its work.
     fn function(
         &self,
@@ -156,8 +174,8 @@ impl Programs {
         name: &str,
         list: &Arc<Source>,
     ) -> std::result::Result<FunctionOutput, Failure> {
-        let ended = process::run(command, list.text().to_owned(), self.limit)?;
-        let list = String::from_utf8(ended.stdout.clone()).ok();
+        let mut ended = self.process(command, list.text().to_owned(), self.limit)?;
+        let list = String::from_utf8(std::mem::take(&mut ended.stdout)).ok();
         let mut diagnostics = if let Some(list) = &list {
             report::read_results(list)
         } else {
@@ -186,6 +204,12 @@ impl Programs {
             ))
             .maybe_hint(said(&stderr))
             .hint("`--function-timeout` gives it more time"),
+            Failure::TooMuch => Diagnostic::error(format!(
+                "`{name}` wrote more than {} MiB to standard output and was stopped",
+                MAX_OUTPUT >> 20
+            ))
+            .hint("have it work on fewer resources at a time"),
+            Failure::Interrupted => Diagnostic::error(format!("`{name}` was interrupted")),
         }
         .into()
     }

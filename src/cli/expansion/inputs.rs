@@ -7,7 +7,6 @@ use crate::cli::expansion::Arguments;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::Source;
 use crate::template::env_file;
-use crate::yaml::Document;
 
 /// The texts of all files.
 pub(super) struct Inputs {
@@ -68,14 +67,6 @@ impl Inputs {
             value_files,
         })
     }
-
-    /// Lets `run` have the documents of all files in `templates`.
-    pub(super) fn with_documents<T>(
-        &self,
-        run: &dyn Fn(&[&Document]) -> T,
-    ) -> Result<T, Diagnostics> {
-        nested(&self.templates, &[], run)
-    }
 }
 
 /// Reads `NAME=FILE`.
@@ -84,26 +75,5 @@ pub(super) fn value_file(argument: &str) -> Result<(String, String)> {
         Diagnostic::error(error.message)
             .hint("write it as `NAME=FILE`")
             .into()
-    })
-}
-
-/// Reads the first of `sources`, and the others inside, where those before are still there.
-fn nested<T>(
-    sources: &[Arc<Source>],
-    before: &[&Document],
-    run: &dyn Fn(&[&Document]) -> T,
-) -> Result<T, Diagnostics> {
-    let Some((first, others)) = sources.split_first() else {
-        return Ok(run(before));
-    };
-    let done = Document::read_with(first, |document| {
-        nested(others, &[before, &[document]].concat(), run)
-    });
-    done.unwrap_or_else(|error| {
-        let mut errors = Diagnostics::from(error);
-        for source in others {
-            errors.take(Document::parse(source));
-        }
-        Err(errors)
     })
 }

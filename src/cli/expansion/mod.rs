@@ -1,6 +1,7 @@
 //! What is expanded, and with what: the arguments that `process` and `explain` have in common.
 
 mod inputs;
+mod inspection;
 mod targets;
 mod values;
 
@@ -11,10 +12,9 @@ use serde::Serialize;
 use self::inputs::Inputs;
 use self::targets::{Target, Targets};
 use crate::cli::Console;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use crate::function::items::Input;
 use crate::function::plan::{self, Whence};
-use crate::lint;
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
 use crate::yaml::Document;
 
@@ -129,7 +129,7 @@ impl Arguments {
         run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
     ) -> Option<T> {
         let inputs = Inputs::read(self, others, console, diagnostics)?;
-        let done = inputs.with_documents(&|documents| {
+        let done = Document::read_all_with(&inputs.templates, |documents| {
             let mut found = Diagnostics::new();
             let made = self.find(&inputs, documents, &mut found, run);
             found.dedup();
@@ -137,23 +137,23 @@ impl Arguments {
         });
         let (made, found) = done.unwrap_or_else(|errors| (None, errors));
         diagnostics.append(found);
+        diagnostics.address(Way::Arguments);
         made.filter(|_| !diagnostics.has_errors())
     }
 
     fn find<T>(
         &self,
         inputs: &Inputs,
-        documents: &[&Document],
+        documents: &[Document],
         diagnostics: &mut Diagnostics,
         run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
     ) -> Option<T> {
-        let roots = documents.iter().flat_map(|document| document.roots());
+        let roots = documents.iter().flat_map(Document::roots);
         let objects: Vec<Input<'_>> = roots.filter_map(Input::of_document).collect();
         let objects = plan::Inputs::of(&objects, Whence::Files);
         let instance = self.instance.as_deref();
         let targets = targets::read(documents, &objects, instance, diagnostics)?;
         let labels = labels(&self.labels, diagnostics);
-        warn_about_names(self.namespace.as_deref(), &labels, diagnostics);
         let expansions = Expansions {
             arguments: self,
             inputs,
@@ -201,6 +201,11 @@ impl<'e> Expansions<'e> {
         }
     }
 
+    /// Reports the objects that were made more than once.
+    pub(super) fn check_identities(&self, diagnostics: &mut Diagnostics) {
+        inspection::duplicates(self.targets, diagnostics);
+    }
+
     fn one(&self, target: &'e Target, diagnostics: &mut Diagnostics) -> Option<Expansion<'e>> {
         let template = self.targets.templates.get(target.template)?;
         let arguments = self.arguments;
@@ -215,6 +220,7 @@ impl<'e> Expansions<'e> {
                 ignore_unknown_parameters: arguments.ignore_unknown_parameters,
                 strict: arguments.strict,
                 require_name: false,
+                inspect: Some(&target.inspector),
                 keep_namespace: arguments.keep_namespace,
                 generation: diagnostics.take(Generation::once())?,
             },
@@ -281,27 +287,6 @@ fn labels(arguments: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, S
         .flat_map(|argument| argument.split(','))
         .filter_map(|label| diagnostics.take(one_label(label)))
         .collect()
-}
-
-/// What no cluster takes, though `oc process` does. A label may hold references.
-fn warn_about_names(
-    namespace: Option<&str>,
-    labels: &[(String, String)],
-    diagnostics: &mut Diagnostics,
-) {
-    let is_final = |label: &&(String, String)| !label.0.contains('$') && !label.1.contains('$');
-    let labels = labels.iter().filter(is_final);
-    let problems = labels.flat_map(|(key, value)| lint::check_label(key, value));
-    for problem in namespace
-        .and_then(lint::check_namespace)
-        .into_iter()
-        .chain(problems)
-    {
-        diagnostics.push(Diagnostic {
-            severity: Severity::Warning,
-            ..problem
-        });
-    }
 }
 
 fn one_label(label: &str) -> Result<(String, String)> {

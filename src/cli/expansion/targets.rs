@@ -3,6 +3,7 @@
 //! Where there is a TemplateInstance, it says so. Else it is as with `oc process`: the first
 //! document of the last file is the Template.
 
+use crate::cli::expansion::inspection::Inspector;
 use crate::cli::first_root;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::function::plan;
@@ -29,17 +30,19 @@ pub(super) struct Target {
     pub(super) namespace: Option<String>,
     /// Where the instance is, if it is one of several.
     pub(super) place: Option<Place>,
+    /// Looks at the objects that it makes.
+    pub(super) inspector: Inspector,
 }
 
 /// Finds what is expanded. `only` is the name of the instance that is meant. All errors go to
 /// `diagnostics`.
 pub(super) fn read<'d>(
-    documents: &[&'d Document],
+    documents: &'d [Document],
     inputs: &'d plan::Inputs<'d, '_>,
     only: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Targets<'d>> {
-    let roots = documents.iter().flat_map(|document| document.roots());
+    let roots = documents.iter().flat_map(Document::roots);
     let is_instance =
         |root: &Cursor<'_>| root.text_at(["kind"]).as_deref() == Some("TemplateInstance");
     let instances: Vec<Cursor<'d>> = roots.filter(is_instance).collect();
@@ -56,7 +59,7 @@ pub(super) fn read<'d>(
 }
 
 /// The Template as `oc process` finds it.
-fn template<'d>(documents: &[&'d Document], diagnostics: &mut Diagnostics) -> Option<Targets<'d>> {
+fn template<'d>(documents: &'d [Document], diagnostics: &mut Diagnostics) -> Option<Targets<'d>> {
     let (document, others) = documents.split_last()?;
     for other in others {
         let problem = format!(
@@ -77,6 +80,7 @@ fn template<'d>(documents: &[&'d Document], diagnostics: &mut Diagnostics) -> Op
             labels: Vec::new(),
             namespace: None,
             place: None,
+            inspector: Inspector::default(),
         }],
     })
 }
@@ -111,6 +115,7 @@ fn stamped<'d>(
                     labels: instance.labels,
                     namespace: instance.namespace,
                     place: instance.place,
+                    inspector: Inspector::default(),
                 });
             }
         }

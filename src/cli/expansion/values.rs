@@ -1,5 +1,6 @@
 //! The values that are given on the command line, by files and by the environment.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::cli::io;
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::source::{Place, Source};
 use crate::template::{self, Given, GivenValue, Template, env_file};
-use crate::yaml::Document;
+use crate::yaml::{Cursor, Document};
 
 /// All values for a target, the strongest last.
 pub(super) fn given(
@@ -23,9 +24,17 @@ pub(super) fn given(
     let template = targets.templates.get(target.template);
     let name = template.map_or("", Template::name);
     let mut given = env_values(&inputs.env_files, diagnostics);
+    let parameters = template.into_iter().flat_map(Template::parameters);
+    let has_secrets = parameters.into_iter().any(|one| !one.may_show());
     for source in &inputs.parameter_files {
-        let document = diagnostics.take(Document::parse(source));
-        for root in document.iter().flat_map(Document::roots).take(1) {
+        // The line of the error may hold the value of a secret parameter.
+        let document = Document::parse(source);
+        let document = document.map_err(|error| Box::new(error.conceal(has_secrets)));
+        let document = diagnostics.take(document);
+        if let Some(root) = document
+            .as_ref()
+            .and_then(|one| only_root(one, diagnostics))
+        {
             given.extend(template::values_of_file(root, name, diagnostics));
         }
     }
@@ -38,28 +47,44 @@ pub(super) fn given(
     given.extend(from_files(inputs, diagnostics));
     given.extend(from_arguments(arguments, template, diagnostics));
     // What one Template does not declare may be meant for another, unless its own instance says so.
+    let declared = template.into_iter().flat_map(Template::parameters);
+    let declared: BTreeSet<&str> = declared.map(|one| one.name.as_ref()).collect();
     let mut index = 0;
     given.retain(|one| {
         let is_own = (own..behind).contains(&index);
         index += 1;
         is_own
-            || declares(template, one)
-            || !targets
-                .templates
-                .iter()
-                .any(|other| declares(Some(other), one))
+            || declared.contains(one.name.as_str())
+            || !targets.templates.iter().any(|other| declares(other, one))
     });
     given
 }
 
-fn declares(template: Option<&Template<'_>>, given: &Given) -> bool {
-    let mut parameters = template.into_iter().flat_map(Template::parameters);
+/// What a file of values holds; nothing if it is empty, or several documents.
+fn only_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Option<Cursor<'d>> {
+    let mut roots = document.roots();
+    let first = roots.next()?;
+    let Some(second) = roots.next() else {
+        return Some(first);
+    };
+    diagnostics.push(
+        Diagnostic::error("a parameter file has more than one document")
+            .at(second.key_place())
+            .related(first.key_place(), "the first document")
+            .hint("put all values in one document, or give two files, each with a `-P`"),
+    );
+    None
+}
+
+fn declares(template: &Template<'_>, given: &Given) -> bool {
+    let mut parameters = template.parameters().iter();
     parameters.any(|parameter| parameter.name == given.name)
 }
 
 /// Values of `PREFIX_NAME`, in alphabetical order.
 fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
     let mut given = Vec::new();
+    let mut is_used = false;
     for (variable, value) in io::environment() {
         let Some(name) = variable
             .strip_prefix(prefix)
@@ -67,6 +92,7 @@ fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
         else {
             continue;
         };
+        is_used = true;
         match value.into_string() {
             Ok(value) => given.push(Given::text(name, value, format!("${variable}"))),
             Err(_) => diagnostics.push(
@@ -78,6 +104,13 @@ fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
                 )),
             ),
         }
+    }
+    if !is_used {
+        diagnostics.push(
+            Diagnostic::warning(format!("no environment variable begins with `{prefix}`")).hint(
+                format!("for the parameter `NAME`, export `{prefix}NAME`; a variable that the shell does not export is not seen"),
+            ),
+        );
     }
     given
 }
@@ -128,8 +161,9 @@ pub(super) fn assignment(argument: &str) -> Result<(String, String)> {
 }
 
 fn warn_about_twice(given: &[Given], hint: &str, diagnostics: &mut Diagnostics) {
-    for (index, one) in given.iter().enumerate() {
-        if given.iter().take(index).any(|other| other.name == one.name) {
+    let mut names = BTreeSet::new();
+    for one in given {
+        if !names.insert(one.name.as_str()) {
             let problem = format!("parameter `{}` is given more than once", one.name);
             diagnostics.push(Diagnostic::warning(problem).hint(hint));
         }
@@ -143,6 +177,9 @@ fn warn_about_commas(
     template: Option<&Template<'_>>,
     diagnostics: &mut Diagnostics,
 ) {
+    if !value.contains(',') {
+        return;
+    }
     let parts = value
         .split(',')
         .skip(1)
@@ -175,19 +212,16 @@ fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Giv
                     diagnostics.push(
                         Diagnostic::error(error.message)
                             .at(place(error.range))
+                            .conceal(error.holds_value)
                             .maybe_hint(error.hint),
                     );
                 }
                 continue;
             }
         };
-        let known = given.len();
+        let known: BTreeSet<String> = given.iter().map(|one| one.name.clone()).collect();
         for assignment in assignments {
-            let earlier = given
-                .iter()
-                .take(known)
-                .any(|one| one.name == assignment.name);
-            if earlier {
+            if known.contains(&assignment.name) {
                 diagnostics.push(
                     Diagnostic::warning(format!(
                         "parameter `{}` is in an earlier file already, whose value counts",

@@ -1,11 +1,10 @@
 //! `--output-dir`: a file for each object, named as kpt names them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use crate::cli::io::{self, Written};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::group;
+use crate::krm::lists;
 use crate::template::{self, Format, Given, Object, Options, Template};
 use crate::yaml::{self, Position, Value};
 
@@ -50,7 +49,7 @@ pub(super) fn files(
 fn file(object: &Object<'_>, format: Format, found: &mut Diagnostics) -> Option<File> {
     let text = match format {
         Format::Json => found.take(yaml::render_json(&object.value, Some(4)))? + "\n",
-        _ => found.take(yaml::render(
+        _ => found.take(lists::render(
             object.document,
             &object.value,
             Position::Document,
@@ -130,23 +129,6 @@ pub(super) fn check(files: &[File], diagnostics: &mut Diagnostics) {
             .hint("give one of them another name or namespace"),
         );
     }
-}
-
-/// Writes the files that are not there or hold something else. Says what was done.
-pub(super) fn write(folder: &str, files: &[File]) -> anyhow::Result<String> {
-    let (mut new, mut changed) = (0, 0);
-    for file in files {
-        let path = io::path_in(folder, &file.path);
-        match io::write_file(Path::new(&path), &file.text)? {
-            Written::New => new += 1,
-            Written::Changed => changed += 1,
-            Written::Same => {}
-        }
-    }
-    let same = files.len() - new - changed;
-    Ok(format!(
-        "{folder}: {new} new, {changed} changed, {same} as they were\n"
-    ))
 }
 
 #[cfg(test)]

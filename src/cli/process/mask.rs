@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Result;
 use crate::source::Source;
-use crate::template::Traced;
+use crate::template::{Field, Traced};
 use crate::yaml::{Cursor, Document, FieldPath, Step};
 
 /// What stands in place of a secret, of one that was another before, and of the new one.
@@ -20,6 +20,8 @@ const ITEM: &str = "[]";
 #[derive(Default)]
 pub(super) struct Secrets {
     fields: BTreeSet<Vec<String>>,
+    /// The mappings that have keys with a secret in them, and the other keys of each.
+    mappings: BTreeMap<Vec<String>, BTreeSet<String>>,
 }
 
 impl Secrets {
@@ -28,6 +30,7 @@ impl Secrets {
         let kind = object.value.str_at(&["kind"]).unwrap_or_default();
         let secrets = object.fields.iter().filter(|field| object.is_secret(field));
         for field in secrets.clone() {
+            self.add_mapping(object, field);
             let mut way = vec![kind.to_owned()];
             let mut value = Some(&object.value);
             let mut path = FieldPath::root();
@@ -50,6 +53,42 @@ impl Secrets {
             }
             self.fields.insert(way);
         }
+    }
+
+    /// Adds the mapping that has a key with a secret in it, if there is one around the field.
+    fn add_mapping(&mut self, object: &Traced, field: &Field) {
+        let kind = object.value.str_at(&["kind"]).unwrap_or_default();
+        let mut way = vec![kind.to_owned()];
+        let mut value = Some(&object.value);
+        for (step, shown) in field.path.steps().iter().zip(field.shown.steps()) {
+            if step != shown {
+                let keys = self.mappings.entry(way.clone()).or_default();
+                let depth = way.len() - 1;
+                let others = object.fields.iter().filter(|other| {
+                    let steps = other.path.steps();
+                    steps.get(..depth) == field.path.steps().get(..depth)
+                        && steps.get(depth) == other.shown.steps().get(depth)
+                });
+                keys.extend(
+                    others.filter_map(|other| match other.path.steps().get(depth) {
+                        Some(Step::Key(key)) => Some(key.clone()),
+                        _ => None,
+                    }),
+                );
+            }
+            value = value.and_then(|value| value.step(step));
+            way.push(match step {
+                Step::Key(key) => key.clone(),
+                Step::Index(_) => item(value.and_then(|item| item.str_at(&["name"]))),
+            });
+        }
+    }
+
+    /// Whether a key may hold a secret: nobody knows what it was in the older text.
+    fn hides_key(&self, way: &[String], key: &str) -> bool {
+        self.mappings
+            .get(way)
+            .is_some_and(|keys| !keys.contains(key))
     }
 
     fn hides(&self, way: &[String]) -> bool {
@@ -121,8 +160,18 @@ impl Secrets {
             return;
         }
         for child in node.children() {
+            let mut is_hidden = is_hidden;
             way.push(if node.is_mapping() {
-                child.key().unwrap_or_default().into_owned()
+                let key = child.key().unwrap_or_default().into_owned();
+                if self.hides_key(way, &key) {
+                    is_hidden = true;
+                    found.push(Secret {
+                        field: (object.clone(), way.clone()),
+                        text: key.clone(),
+                        range: child.key_place().range,
+                    });
+                }
+                key
             } else {
                 item(child.text_at(["name"]).as_deref())
             });

@@ -5,8 +5,10 @@ mod directory;
 mod format;
 mod mask;
 mod output;
+mod record;
 mod source_map;
 mod tables;
+mod writing;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -55,6 +57,11 @@ pub(super) struct Arguments {
         value_parser = NonEmptyStringValueParser::new()
     )]
     output_dir: Option<String>,
+
+    /// With `--output-dir`: replace also files that this program did not write, or that were changed
+    /// after it wrote them, and links
+    #[arg(long, requires = "output_dir")]
+    overwrite: bool,
 
     /// Show what would change in this file or folder, as a unified diff, and write nothing
     ///
@@ -138,15 +145,17 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let Some(made) = made else {
         return Ok(FAILED);
     };
-    for message in made.messages {
-        console.say(message.trim_end());
-    }
+    let Some(writing) = made.output.prepare(arguments, console)? else {
+        return Ok(FAILED);
+    };
     // First, so that nothing is applied whose map is missing.
     if let (Some(path), Some(map)) = (&arguments.source_map, &made.source_map) {
         io::write(path, &map.to_json()?)?;
     }
-    made.output
-        .write(arguments.output_dir.as_deref(), console)?;
+    writing.finish(console)?;
+    for message in made.messages {
+        console.say(message.trim_end());
+    }
     Ok(OK)
 }
 
@@ -231,7 +240,10 @@ fn process(
             made.trace(&expansion);
         }
     });
-    made.output.check(diagnostics);
+    expansions.check_identities(diagnostics);
+    if !diagnostics.has_errors() {
+        made.output.check(diagnostics);
+    }
     made
 }
 

@@ -5,6 +5,7 @@ use crate::cli::process::Arguments;
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::format::OutputFormat;
 use crate::cli::process::tables;
+use crate::cli::process::writing::Writing;
 use crate::cli::{Console, io};
 use crate::diagnostic::Diagnostics;
 use crate::template::{self, Format, Printer, Template};
@@ -90,13 +91,21 @@ impl Output {
         }
     }
 
-    /// Writes it; files into `folder`.
-    pub(super) fn write(self, folder: Option<&str>, console: Console) -> anyhow::Result<()> {
-        if let Self::Files(_, files) = &self {
-            let summary = directory::write(folder.unwrap_or_default(), files)?;
-            console.say(summary.trim_end());
-        }
-        io::print(self.into_pieces().iter().map(String::as_str))
+    /// Does all that may fail before anything of it is seen. Nothing, if there is something in the
+    /// way, which is reported.
+    pub(super) fn prepare(
+        self,
+        arguments: &Arguments,
+        console: Console,
+    ) -> anyhow::Result<Option<Prepared>> {
+        let Self::Files(_, files) = &self else {
+            return Ok(Some(Prepared::Printed(self.into_pieces())));
+        };
+        let folder = arguments.output_dir.as_deref().unwrap_or_default();
+        let mut found = Diagnostics::new();
+        let writing = Writing::prepare(folder, files, arguments.overwrite, &mut found)?;
+        console.report(&found);
+        Ok(writing.map(Prepared::Written))
     }
 
     /// The text that goes to standard output, in pieces.
@@ -106,6 +115,27 @@ impl Output {
             Self::Files(..) => Vec::new(),
             Self::Templates(texts) => vec![texts.join("---\n")],
             Self::Tables(tables) => tables::under_headings(tables),
+        }
+    }
+}
+
+/// Output that only has to be shown.
+pub(super) enum Prepared {
+    /// Text for standard output.
+    Printed(Vec<String>),
+    /// Files, all written but for their names.
+    Written(Writing),
+}
+
+impl Prepared {
+    /// Prints the text, or gives the files their names.
+    pub(super) fn finish(self, console: Console) -> anyhow::Result<()> {
+        match self {
+            Self::Printed(pieces) => io::print(pieces.iter().map(String::as_str)),
+            Self::Written(writing) => {
+                console.say(&writing.commit()?);
+                Ok(())
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn declared(template: &Template<'_>) -> String {
 
 fn default(parameter: &Parameter<'_>) -> String {
     match parameter.default_text() {
-        Some(text) if parameter.secret && !text.is_empty() => MASK.to_owned(),
+        Some(text) if !parameter.may_show() && !text.is_empty() => MASK.to_owned(),
         text => text.unwrap_or_default().into_owned(),
     }
 }

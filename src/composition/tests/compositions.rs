@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{NoFunctions, difference, judge, shared};
+use super::{NoFunctions, difference, judge, shared, shared_folder};
 use crate::composition::chain;
 use crate::composition::consolidate::consolidate;
 use crate::composition::model::{self, Order};
@@ -101,10 +101,7 @@ const ERRORS: &[(&str, &[&str])] = &[
 
 /// The directories below a folder that hold `mark`, and the files in each.
 fn cases(folder: &str, mark: &str) -> Vec<(String, InMemory)> {
-    let Some(root) = std::env::var_os("KRM_TEMPLATE_SHARED") else {
-        return Vec::new();
-    };
-    let root = Path::new(&root).join(folder);
+    let root = shared_folder().join(folder);
     let mut found = Vec::new();
     for entry in walkdir::WalkDir::new(&root).sort_by_file_name() {
         let entry = entry.unwrap();
@@ -156,7 +153,7 @@ fn built(files: &InMemory) -> Result<String, Vec<String>> {
 fn is_ready(files: &InMemory) -> bool {
     let mut unheard = Diagnostics::new();
     let paths = ["composition.yaml", "base/composition.yaml"];
-    let paths = paths.iter().filter_map(|path| files.source(path).ok());
+    let paths = paths.iter().filter_map(|path| files.source(path, ".").ok());
     let documents: Vec<_> = paths
         .filter_map(|source| Document::parse(&source).ok())
         .map(std::sync::Arc::new)
@@ -169,13 +166,17 @@ fn is_ready(files: &InMemory) -> bool {
 }
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn compositions_make_what_they_should() {
     let cases = cases("corpus/composition/success", "expected.yaml");
     let outcomes = cases
         .iter()
         .filter(|(_, files)| is_ready(files))
         .map(|(name, files)| {
-            let expected = files.source("expected.yaml").unwrap();
+            let expected = files.source("expected.yaml", ".").unwrap();
             let outcome = built(files);
             assert_eq!(outcome, built(files), "{name}: twice is not the same");
             (name.clone(), difference(outcome, Ok(expected.text())))
@@ -184,6 +185,10 @@ fn compositions_make_what_they_should() {
 }
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn wrong_compositions_are_refused() {
     for (name, files) in cases("corpus/composition/error", "errors.txt") {
         let known = ERRORS.iter().find(|(known, _)| *known == name);
@@ -228,11 +233,14 @@ impl Named {
 }
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn transformers_are_put_in_order() {
-    let Some(text) = shared("corpus/composition/sort_cases.json") else {
-        return;
-    };
+    let text = shared("corpus/composition/sort_cases.json");
     let cases: Vec<SortCase> = serde_json::from_str(&text).unwrap();
+    assert!(!cases.is_empty(), "there are no cases");
     for case in cases {
         let mut diagnostics = Diagnostics::new();
         let text = serde_json::Value::from(case.ordering).to_string();

@@ -37,11 +37,9 @@ struct Case {
     candidates: String,
 }
 
-/// The cases of a filter; none without the shared folder.
+/// The cases of a filter.
 fn cases(filter: &str) -> Vec<Case> {
-    let Some(text) = shared("corpus/kustomize/filter_cases.json") else {
-        return Vec::new();
-    };
+    let text = shared("corpus/kustomize/filter_cases.json");
     let mut all: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
     let cases = all.remove(&format!("api/filters/{filter}/{filter}_test.go"));
     serde_json::from_value(cases.unwrap()).unwrap()
@@ -80,6 +78,10 @@ const METADATA_NAMESPACE: &str = "{path: metadata/namespace, create: true}";
 const A_B_C: &str = "{path: a/b/c, create: true}";
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn namespace() {
     let config = |case: &Case| {
         let given = pairs(&case.go, false).find(|(name, _)| *name == "Namespace");
@@ -103,6 +105,10 @@ fn namespace() {
 }
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn imagetag() {
     let config = |case: &Case| {
         let parts = pairs(&case.go, false).map(|(name, text)| {
@@ -143,6 +149,10 @@ fn field_specs(go: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn labels() {
     let config = |case: &Case| {
         format!(
@@ -155,6 +165,10 @@ fn labels() {
 }
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn annotations() {
     let config = |case: &Case| {
         let more = match case.name.as_str() {
@@ -171,6 +185,10 @@ fn annotations() {
 }
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn replicacount() {
     let config = |case: &Case| {
         let text = |field| {
@@ -199,6 +217,10 @@ const NULL_LIST: &str =
     "a null where a list should be becomes an empty list; here what needs no change stays";
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn fieldspec() {
     let outcomes = cases("fieldspec").into_iter().map(|case| {
         // Those of another test have no filter: they look for the node only.
@@ -331,6 +353,10 @@ fn past(case: &str) -> Past {
 }
 
 #[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
 fn nameref() {
     let outcomes = cases("nameref").into_iter().map(|case| {
         let outcome = follow(&case);

@@ -6,8 +6,10 @@ use crate::composition::chain::Context;
 use crate::composition::data::text_of;
 use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::resource::Resource;
+use crate::diagnostic::Diagnostic;
 use crate::krm::identity::group;
-use crate::yaml::{Data, Scalar};
+use crate::krm::names;
+use crate::yaml::{Data, FieldPath, Scalar};
 
 /// The end of a name that a text is put to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +29,19 @@ pub(super) fn add(
     if affix.is_empty() {
         return;
     }
+    let mut refused = None;
     for resource in resources {
         if keeps_its_name(resource) {
             continue;
         }
+        let mut is_renamed = false;
         for field in fields {
             if !field.is_for(&resource.value) {
                 continue;
             }
             // Only a rename of the object itself is one that others must follow.
             if field.path == "metadata/name" {
+                is_renamed = true;
                 resource.remember();
                 let affixes = match end {
                     End::Front => &mut resource.prefixes,
@@ -58,7 +63,24 @@ pub(super) fn add(
             });
             context.outcome(resource, outcome);
         }
+        if is_renamed && refused.is_none() {
+            refused = refused_name(resource);
+        }
     }
+    if let Some(problem) = refused {
+        let field = match end {
+            End::Front => "prefix",
+            End::Back => "suffix",
+        };
+        context.warn_of(&FieldPath::root().key(field), problem);
+    }
+}
+
+/// What is wrong with the name that an object has now.
+fn refused_name(resource: &Resource<'_>) -> Option<Diagnostic> {
+    let text = |path: &[&str]| resource.value.str_at(path).unwrap_or_default();
+    let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
+    names::check_object_name(group(api_version), kind, text(&["metadata", "name"]))
 }
 
 /// Whether the name of an object says more than how it is called: what it defines, or a namespace

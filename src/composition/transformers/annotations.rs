@@ -8,7 +8,9 @@ use serde::Deserialize;
 use crate::composition::chain::Context;
 use crate::composition::field_spec::FieldSpec;
 use crate::composition::resource::Resource;
-use crate::composition::transformers::{Texts, defaults, fields_or, set_entries};
+use crate::composition::transformers::{Texts, defaults, fields_or, set_entries, warn_of_numbers};
+use crate::krm::names;
+use crate::yaml::FieldPath;
 
 /// The configuration.
 #[derive(Debug, Deserialize)]
@@ -24,7 +26,19 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
     let Some(config) = context.config::<Config>() else {
         return;
     };
+    warn_of_numbers("annotations", context);
     let fields = fields_or(config.field_specs, defaults::ANNOTATIONS);
+    if fields
+        .iter()
+        .any(|field| field.path.ends_with("annotations"))
+    {
+        for key in config.annotations.keys() {
+            let field = FieldPath::root().key("annotations").key(key.as_str());
+            if let Some(problem) = names::check_annotation_key(key) {
+                context.warn_of(&field, problem);
+            }
+        }
+    }
     for resource in resources {
         let outcome = set_entries(&mut resource.value, &fields, &config.annotations);
         context.outcome(resource, outcome);

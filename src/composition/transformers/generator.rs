@@ -111,8 +111,7 @@ impl Reader<'_, '_, '_> {
     }
 
     fn read(&mut self, field: &FieldPath, path: &str) -> Option<Vec<u8>> {
-        let path = self.context.transformer.resolve(field, path);
-        match self.context.files.read(&path) {
+        match self.context.read(field, path) {
             Ok(bytes) => Some(bytes),
             Err(problem) => {
                 let mut diagnostic = self.error(field, problem.message);

@@ -16,9 +16,6 @@ use crate::composition::references;
 use crate::composition::resource::Resource;
 use crate::yaml::{Data, Scalar, Value};
 
-/// With it, an object that is not generated here asks for a hash, too.
-const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
-
 /// There is nothing to configure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,8 +26,7 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
         return;
     };
     for resource in resources.iter_mut() {
-        let asks = take_annotation(&mut resource.value);
-        if !(std::mem::take(&mut resource.needs_hash) || asks) {
+        if !std::mem::take(&mut resource.needs_hash) {
             continue;
         }
         let hash = hash(&resource.value);
@@ -45,21 +41,6 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
         }
     }
     references::update(resources, context);
-}
-
-/// Whether the annotation asks for a hash; it is taken out, as it is for this transformer only.
-fn take_annotation(object: &mut Value<'_>) -> bool {
-    let Some(metadata) = object.get_mut("metadata") else {
-        return false;
-    };
-    let Some(annotations) = metadata.get_mut("annotations") else {
-        return false;
-    };
-    let found = annotations.remove(NEEDS_HASH);
-    if found.is_some() && annotations.entries().is_some_and(<[_]>::is_empty) {
-        metadata.remove("annotations");
-    }
-    found.is_some_and(|found| found.as_str() == Some("true"))
 }
 
 /// Ten characters for what an object holds.

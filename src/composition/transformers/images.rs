@@ -4,14 +4,23 @@
 //! `api/internal/image`. Besides the fields that are named, each `image` in a list `containers` or
 //! `initContainers` is looked at, at any depth; `CustomResourceDefinition`s never.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::composition::chain::Context;
 use crate::composition::field_spec::{FieldSpec, Made};
+use crate::composition::model::backticked;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{defaults, fields_or};
+use crate::diagnostic::Diagnostic;
+use crate::suggest::closest;
 use crate::yaml::{Data, FieldPath, Value};
+
+/// How many images a message lists.
+const MAX_LISTED: usize = 10;
 
 /// The configuration.
 #[derive(Debug, Deserialize)]
@@ -55,7 +64,11 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
             return;
         }
     };
-    let change = Change { image_tag, names };
+    let change = Change {
+        image_tag,
+        names,
+        seen: RefCell::default(),
+    };
     let fields = fields_or(field_specs, defaults::IMAGES);
     for resource in resources {
         if resource.value.str_at(&["kind"]) == Some("CustomResourceDefinition") {
@@ -72,11 +85,22 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
             context.outcome(resource, outcome);
         }
     }
+    change.warn_of_no_image(context);
 }
 
 struct Change {
     image_tag: ImageTag,
     names: Names,
+    seen: RefCell<Seen>,
+}
+
+/// The images that were looked at.
+#[derive(Default)]
+struct Seen {
+    /// Whether one of them was meant, or has the new name already, as when a function runs again.
+    has_match: bool,
+    /// The names of the others, until there is a match.
+    names: BTreeSet<String>,
 }
 
 /// Which images are meant: a regular expression for the whole name.
@@ -111,6 +135,12 @@ impl Names {
             Self::Pattern(pattern) => pattern.is_match(image),
         }
     }
+}
+
+/// Whether two names of images end with the same part: `nginx` is `docker.io/library/nginx`.
+fn ends_alike(one: &str, other: &str) -> bool {
+    let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
+    last(one) == last(Parts::of(other).name)
 }
 
 /// Whether what is behind a name is a tag, a digest, both or nothing.
@@ -163,13 +193,51 @@ impl Change {
 
     fn set_text(&self, image: &mut Value<'_>) {
         let Some(old) = image.as_str() else { return };
-        if !self.names.contain(old) {
+        let is_meant = self.names.contain(old);
+        self.see(old, is_meant);
+        if !is_meant {
             return;
         }
         let new = self.changed(old);
         if new != old {
             image.set(Value::string(new).data);
         }
+    }
+
+    fn see(&self, image: &str, is_meant: bool) {
+        let mut seen = self.seen.borrow_mut();
+        if seen.has_match {
+            return;
+        }
+        let name = Parts::of(image).name;
+        seen.has_match = is_meant || name == self.image_tag.new_name;
+        if !seen.has_match && !seen.names.contains(name) {
+            seen.names.insert(name.to_owned());
+        }
+    }
+
+    /// Kustomize says nothing of a name that no image has, which mostly is a slip.
+    fn warn_of_no_image(&self, context: &mut Context<'_, '_>) {
+        let seen = self.seen.borrow();
+        if seen.has_match {
+            return;
+        }
+        let name = &self.image_tag.name;
+        let known = || seen.names.iter().map(String::as_str);
+        let same_end = known().find(|known| ends_alike(known, name));
+        let hint = match closest(name, known()).or(same_end) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None if seen.names.is_empty() => {
+                "the resources that it gets hold no images: put it after what adds them".to_owned()
+            }
+            None => format!(
+                "the images are {}",
+                backticked(&known().take(MAX_LISTED).collect::<Vec<_>>())
+            ),
+        };
+        let field = FieldPath::root().key("imageTag").key("name");
+        let problem = Diagnostic::warning(format!("no image is named `{name}`")).hint(hint);
+        context.warn_of(&field, problem);
     }
 
     fn changed(&self, image: &str) -> String {

@@ -7,10 +7,12 @@
 use std::borrow::Cow;
 
 use crate::composition::chain::Context;
+use crate::composition::consolidate::{Found, find};
 use crate::composition::follow;
 use crate::composition::model::GROUP;
 use crate::composition::resource::Resource;
 use crate::composition::transformer::Transformer;
+use crate::composition::transformers::bases::Bases;
 use crate::composition::transformers::kustomized::{self, Paths, Relocated};
 use crate::diagnostic::Result;
 use crate::krm::annotations::{annotate, is_internal, is_local};
@@ -65,11 +67,19 @@ pub(super) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context
         .enumerate()
         .partition(|(_, resource)| is_local(&resource.value));
     let (places, sent): (Vec<usize>, Vec<Resource<'d>>) = sent.into_iter().unzip();
-    let kustomization = kustomization(!sent.is_empty(), context);
-    let files = [
+    let mut kustomization = kustomization(!sent.is_empty(), context);
+    let made = compositions(&mut kustomization, !sent.is_empty(), context);
+    if context.diagnostics.has_errors() {
+        return;
+    }
+    let mut files = vec![
         (RESOURCES, texts(&sent)),
         (kustomized::KUSTOMIZATION, kustomization.config.to_json()),
     ];
+    files.extend(
+        made.iter()
+            .map(|(name, text)| (name.as_str(), text.clone())),
+    );
     let Some(mut back) = kustomized::build(&files, &kustomization, false, context) else {
         return;
     };
@@ -93,6 +103,49 @@ pub(super) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context
     resources.extend(made.into_iter().map(|(_, resource)| resource));
 }
 
+/// Has files stand in place of the Compositions among the Kustomization's own resources: their
+/// names and texts. `has_resources` says whether others come first.
+fn compositions(
+    kustomization: &mut Relocated,
+    has_resources: bool,
+    context: &mut Context<'_, '_>,
+) -> Vec<(String, String)> {
+    let mut bases = Bases::default();
+    let mut made = Vec::new();
+    for list in ["resources", "bases", "components"] {
+        let field = FieldPath::root().key(list);
+        let own = context.transformer.config.get(list).and_then(Value::items);
+        let own: Vec<Option<String>> = own
+            .unwrap_or_default()
+            .iter()
+            .map(|path| path.as_str().map(str::to_owned))
+            .collect();
+        let first = usize::from(has_resources && list == "resources");
+        for (index, path) in own.into_iter().enumerate() {
+            let Some(path) = path.filter(|path| !path.contains(['\n', ':'])) else {
+                continue;
+            };
+            let field = field.clone().index(index);
+            let there = context.transformer.resolve(&field, &path);
+            let root = context.transformer.directory_of(&field).to_owned();
+            if let Some((name, text)) = bases.made(&there, &root, &field, context) {
+                let items = kustomization
+                    .config
+                    .get_mut(list)
+                    .and_then(Value::items_mut);
+                if let Some(item) = items.and_then(|items| items.get_mut(first + index)) {
+                    *item = name.clone().into();
+                }
+                made.push((name, text));
+            } else if matches!(find(context.files, &there), Ok(Found::Kustomization)) {
+                bases.add(&there, &field, context);
+            }
+        }
+    }
+    kustomization.bases = bases.list;
+    made
+}
+
 /// The resources as kustomize reads them.
 fn texts(resources: &[Resource<'_>]) -> String {
     let mut texts = Vec::with_capacity(resources.len());
@@ -110,7 +163,7 @@ fn texts(resources: &[Resource<'_>]) -> String {
 }
 
 /// The Kustomization, which has the resources before its own.
-fn kustomization(has_resources: bool, context: &Context<'_, '_>) -> Relocated {
+fn kustomization(has_resources: bool, context: &mut Context<'_, '_>) -> Relocated {
     let mut relocated = kustomized::relocated(PATHS, context);
     let config = &mut relocated.config;
     config.remove("metadata");

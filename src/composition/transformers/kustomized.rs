@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::composition::chain::{Context, Kustomize};
+use crate::composition::chain::{Base, Context, Kustomize};
 use crate::composition::resource::Resource;
 use crate::composition::transformers::known::Known;
-use crate::files::{self, join};
+use crate::files::{self, Entry, join};
 use crate::yaml::{Data, Document, FieldPath, Scalar, Value};
 
 /// The file of a Kustomization.
@@ -20,8 +20,11 @@ pub(super) type Paths = &'static [&'static [&'static str]];
 /// A configuration for kustomize.
 pub(super) struct Relocated {
     pub(super) config: Value<'static>,
-    /// The directories that its paths need: what they are called there, and which they are.
+    /// The files and directories that its paths need from elsewhere: what they are called there,
+    /// and which they are.
     links: Vec<(String, String)>,
+    /// The Kustomizations that it leads to and that lead to Compositions.
+    pub(super) bases: Vec<Base>,
 }
 
 /// Adds what a generator of kustomize's makes to the resources.
@@ -54,16 +57,20 @@ pub(super) fn sorted() -> (Cow<'static, str>, Value<'static>) {
 
 /// The objects that kustomize makes; nothing if it fails, which is reported.
 pub(super) fn build<'d>(
-    files: &[(&'static str, String)],
+    files: &[(&str, String)],
     relocated: &Relocated,
     calls_helm: bool,
     context: &mut Context<'_, 'd>,
 ) -> Option<Vec<Resource<'d>>> {
     let transformer = context.transformer;
+    if context.diagnostics.has_errors() {
+        return None;
+    }
     let built = context.functions.kustomize(&Kustomize {
         directory: &transformer.directory,
         files,
         links: &relocated.links,
+        bases: &relocated.bases,
         calls_helm,
     });
     let source = built.map_err(|mut problem| {
@@ -84,11 +91,12 @@ pub(super) fn build<'d>(
 
 /// The configuration, with all paths as they are seen from the directory that declares it: an
 /// override brings paths from elsewhere.
-pub(super) fn relocated(paths: Paths, context: &Context<'_, '_>) -> Relocated {
+pub(super) fn relocated(paths: Paths, context: &mut Context<'_, '_>) -> Relocated {
     let transformer = context.transformer;
     let mut relocated = Relocated {
         config: transformer.config.clone().without_origin(),
         links: Vec::new(),
+        bases: Vec::new(),
     };
     for key in ["provider", "runtime"] {
         relocated.config.remove(key);
@@ -135,7 +143,7 @@ fn linked(
     field: &FieldPath,
     text: &str,
     links: &mut Vec<(String, String)>,
-    context: &Context<'_, '_>,
+    context: &mut Context<'_, '_>,
 ) -> Option<String> {
     let (key, path) = match text.split_once('=') {
         Some((_, path)) => (text.strip_suffix(path)?, path),
@@ -148,13 +156,26 @@ fn linked(
     }
     let there = join(directory, path);
     let (parent, name) = (files::directory_of(&there), there.rsplit('/').next()?);
+    let name = if name.starts_with("..") {
+        "directory"
+    } else {
+        name
+    };
     // What is no path at all may be a patch, or an address.
     let may_be_path = !path.contains(['\n', ':', '{']) && context.files.entry(parent).is_some();
     if !may_be_path && context.files.entry(&there).is_none() {
         return None;
     }
-    let link = format!("krm-template-{}", links.len());
-    links.push((link.clone(), parent.to_owned()));
+    if context.files.entry(&there) == Some(Entry::File)
+        && let Err(mut problem) = context.files.check(&there, directory)
+    {
+        problem.place = transformer.place_of(field);
+        context.diagnostics.push(*problem);
+        return None;
+    }
     // What a file is called counts: it is the key in a ConfigMap.
-    Some(format!("{key}{link}/{name}"))
+    let link = format!("krm-template-{}/{name}", links.len());
+    let path = format!("{key}{link}");
+    links.push((link, there));
+    Some(path)
 }

@@ -8,7 +8,11 @@ use serde::Deserialize;
 use crate::composition::chain::Context;
 use crate::composition::field_spec::FieldSpec;
 use crate::composition::resource::Resource;
-use crate::composition::transformers::{Texts, defaults, fields_or, set_entries};
+use crate::composition::transformers::{
+    Text, Texts, defaults, fields_or, set_entries, warn_of_numbers,
+};
+use crate::krm::names;
+use crate::yaml::FieldPath;
 
 /// The configuration.
 #[derive(Debug, Deserialize)]
@@ -24,14 +28,34 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
     let Some(config) = context.config::<Config>() else {
         return;
     };
+    warn_of_numbers("labels", context);
     let defaults = [
         defaults::METADATA_LABELS,
         defaults::LABELS,
         defaults::VOLUME_CLAIM_LABELS,
     ];
     let fields = fields_or(config.field_specs, &defaults.concat());
+    if fields.iter().any(holds_labels) {
+        warn_about(&config.labels, context);
+    }
     for resource in resources {
         let outcome = set_entries(&mut resource.value, &fields, &config.labels);
         context.outcome(resource, outcome);
+    }
+}
+
+/// Whether Kubernetes takes for labels what a field holds.
+fn holds_labels(field: &FieldSpec) -> bool {
+    let last = field.path.rsplit('/').next();
+    matches!(last, Some("labels" | "matchLabels" | "selector"))
+}
+
+/// Kustomize puts any text there.
+fn warn_about(labels: &Texts, context: &mut Context<'_, '_>) {
+    for (key, Text(value)) in labels {
+        let field = FieldPath::root().key("labels").key(key.as_str());
+        for problem in names::check_label(key, value).into_iter().flatten() {
+            context.warn_of(&field, problem);
+        }
     }
 }

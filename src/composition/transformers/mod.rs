@@ -2,6 +2,7 @@
 
 mod affix;
 mod annotations;
+mod bases;
 mod config_map;
 mod defaults;
 mod generator;
@@ -13,6 +14,7 @@ mod known;
 mod kustomization;
 mod kustomized;
 mod labels;
+mod legacy_order;
 mod namespace;
 mod patch;
 mod patch_json6902;
@@ -37,9 +39,10 @@ use crate::composition::chain::Context;
 use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::model::GROUP;
 use crate::composition::resource::Resource;
+use crate::composition::texts::text_of_number;
 use crate::composition::transformer::{Transformer, TransformerId};
-use crate::diagnostic::Result;
-use crate::yaml::{Data, Value};
+use crate::diagnostic::{Result, Severity};
+use crate::yaml::{Data, FieldPath, Scalar, Value};
 
 #[cfg(test)]
 pub(super) use defaults::Field;
@@ -164,6 +167,11 @@ pub(super) const BUILTINS: &[Builtin] = &[
         apply: value_add::apply,
     },
     Builtin {
+        kinds: &["LegacyOrderTransformer"],
+        check: reads::<legacy_order::Config>,
+        apply: legacy_order::apply,
+    },
+    Builtin {
         kinds: &["SortOrderTransformer"],
         check: reads::<sort_order::Config>,
         apply: sort_order::apply,
@@ -194,7 +202,7 @@ fn reads<Config: DeserializeOwned>(transformer: &Transformer) -> Result<()> {
 /// The fields of what kustomize reads: it knows them.
 type Any = serde::de::IgnoredAny;
 
-/// Texts by their keys; numbers and bools are taken as they are spelled.
+/// Texts by their keys; numbers and bools are spelled as kustomize spells them.
 type Texts = BTreeMap<String, Text>;
 
 /// A text that may be written as a number or bool.
@@ -206,12 +214,37 @@ impl<'de> Deserialize<'de> for Text {
         match serde_json::Value::deserialize(deserializer)? {
             serde_json::Value::String(text) => Ok(Self(text)),
             serde_json::Value::Null => Ok(Self(String::new())),
-            value @ (serde_json::Value::Bool(_) | serde_json::Value::Number(_)) => {
-                Ok(Self(value.to_string()))
-            }
+            serde_json::Value::Bool(flag) => Ok(Self(flag.to_string())),
+            serde_json::Value::Number(number) => Ok(Self(text_of_number(&number))),
             _ => Err(D::Error::custom(
                 "expected a string, found a list or mapping",
             )),
+        }
+    }
+}
+
+/// Warns of numbers under `key` that are spelled otherwise as texts: `1.10` would be `1.1`.
+fn warn_of_numbers(key: &'static str, context: &mut Context<'_, '_>) {
+    let transformer = context.transformer;
+    let entries = transformer.config.get(key).and_then(Value::entries);
+    for (name, value) in entries.unwrap_or_default() {
+        let Data::Scalar(Scalar::Number(digits)) = &value.data else {
+            continue;
+        };
+        let text = serde_json::from_str(digits).map(|number| text_of_number(&number));
+        let field = FieldPath::root().key(key).key(name.as_ref());
+        let place = transformer.place_of(&field);
+        let written = place.as_ref().and_then(|place| {
+            let text = place.source.text();
+            text.get(place.range.clone())
+        });
+        if let (Ok(text), Some(written)) = (text, written)
+            && text != written
+        {
+            let problem = format!("`{written}` is a number, and becomes the string `{text}`");
+            let mut warning = transformer.error(&field, problem);
+            warning.severity = Severity::Warning;
+            context.diagnostics.push(warning.hint("put it in quotes"));
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::composition::references;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{defaults, fields_or};
 use crate::krm::identity::group;
+use crate::krm::names;
 use crate::krm::scope::is_namespaced;
 use crate::yaml::{Data, FieldPath, Value};
 
@@ -52,6 +53,10 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
         context.diagnostics.push(diagnostic);
         return;
     };
+    if let Some(problem) = names::check_namespace(namespace) {
+        let field = FieldPath::root().key("metadata").key("namespace");
+        context.warn_of(&field, problem);
+    }
     let mover = Mover {
         namespace,
         unset_only: config.unset_only,

@@ -7,16 +7,18 @@
 use serde::Deserialize;
 
 use crate::composition::chain::Context;
+use crate::composition::conflicts;
 use crate::composition::data::text_of;
-use crate::composition::patches::{PatchText, below, compile, place_in, remember, warn_of_nothing};
+use crate::composition::patches::{PatchText, below, compile, place_in, warn_of_nothing};
 use crate::composition::replacement_path::ReplacementPath;
 use crate::composition::resource::Resource;
 use crate::composition::selector::{Matcher, Selector, effective_namespace, version};
+use crate::composition::texts::{self, written};
 use crate::composition::transformer::{in_words, read_strictly};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::krm::Identity;
-use crate::yaml::scalar::resolve;
-use crate::yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, name_of};
+use crate::yaml::scalar::{is_non_finite, resolve};
+use crate::yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};
 
 /// The configuration.
 #[derive(Debug, Deserialize)]
@@ -151,7 +153,7 @@ impl Home<'_> {
     }
 
     fn read(&self, node: Cursor<'_>, context: &mut Context<'_, '_>) -> Option<Replacement> {
-        let value = node.value(DuplicateKeys::Refuse, context.diagnostics)?;
+        let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
         match read_strictly(&FieldPath::root(), &value) {
             Ok(replacement) => Some(replacement),
             Err((path, message)) => {
@@ -178,7 +180,7 @@ impl Home<'_> {
         self.warn_of_encoding(replacement, context);
         let value = match (&replacement.source, &replacement.source_value) {
             (Some(source), None) => self.value(source, resources, context),
-            (None, Some(text)) => Some(Value::string(text.clone())),
+            (None, Some(text)) => Some(Copied::new(Value::string(text.clone()), None)),
             (None, None) => {
                 let error = self.error(&root(), "the replacement has no `source`", context);
                 context.diagnostics.push(error);
@@ -218,7 +220,7 @@ impl Home<'_> {
         source: &SourceSelector,
         resources: &[Resource<'_>],
         context: &mut Context<'_, '_>,
-    ) -> Option<Value<'static>> {
+    ) -> Option<Copied> {
         let field = FieldPath::root().key("source");
         let mut found = resources.iter().filter(|resource| source.selects(resource));
         let resource = match (found.next(), found.next()) {
@@ -248,7 +250,12 @@ impl Home<'_> {
         let found = path.find(&resource.value);
         let problem = match found {
             Ok(Some(value)) if !is_empty(value) => match refined(value, &source.options) {
-                Ok(value) => return Some(value),
+                Ok(refined) => {
+                    let document = resource.document();
+                    let text = document.and_then(|document| written(value, document));
+                    let is_whole = source.options.delimiter.is_empty();
+                    return Some(Copied::new(refined, text.filter(|_| is_whole)));
+                }
                 Err(problem) => problem,
             },
             Ok(Some(_)) => format!("`{path}` of the source is empty"),
@@ -271,7 +278,7 @@ impl Home<'_> {
         &self,
         target: &Target,
         field: &FieldPath,
-        value: &Value<'static>,
+        value: &Copied,
         resources: &mut [Resource<'_>],
         context: &mut Context<'_, '_>,
     ) {
@@ -281,14 +288,14 @@ impl Home<'_> {
             return;
         };
         let select_field = below(&self.inner, &field.clone().key("select"));
-        let Some(selected) = compile(select, &select_field, context) else {
+        let Some(selected) = compile(select, &select_field, context).map(Matcher::literally) else {
             return;
         };
         let mut rejected: Vec<Matcher> = Vec::new();
         for (index, reject) in target.reject.iter().enumerate() {
             let field = below(&self.inner, &field.clone().key("reject").index(index));
             if !reject.is_empty() {
-                rejected.extend(compile(reject, &field, context));
+                rejected.extend(compile(reject, &field, context).map(Matcher::literally));
             }
         }
         let default = [DEFAULT_FIELD.to_owned()];
@@ -301,7 +308,8 @@ impl Home<'_> {
             .map(|path| ReplacementPath::parse(path, '.'))
             .collect();
         let mut count = 0;
-        for resource in &mut *resources {
+        let mut renamed = Vec::new();
+        for (at, resource) in resources.iter_mut().enumerate() {
             if !selected.selects(resource) {
                 continue;
             }
@@ -322,8 +330,11 @@ impl Home<'_> {
                     context.diagnostics.push(error.maybe_hint(hint));
                 }
             }
-            remember(resource, before);
+            if resource.identity() != before {
+                renamed.push(at);
+            }
         }
+        conflicts::refuse_renamed(&renamed, resources, context);
         if count == 0 {
             warn_of_nothing(select, &select_field, resources, context);
         }
@@ -383,6 +394,20 @@ fn is_empty(value: &Value<'_>) -> bool {
 
 const SCALARS_ONLY: &str = "`delimiter` splits a text, and this is none";
 
+/// What is copied.
+struct Copied {
+    value: Value<'static>,
+    /// The text of a scalar, as it is written.
+    text: Option<String>,
+}
+
+impl Copied {
+    fn new(value: Value<'static>, text: Option<String>) -> Self {
+        let text = text.or_else(|| text_of(&value).map(str::to_owned));
+        Self { value, text }
+    }
+}
+
 /// The part of a source that the options name.
 fn refined(value: &Value<'_>, options: &Options) -> Result<Value<'static>, String> {
     if options.delimiter.is_empty() {
@@ -410,11 +435,29 @@ fn refined(value: &Value<'_>, options: &Options) -> Result<Value<'static>, Strin
 fn set_field(
     resource: &mut Resource<'_>,
     path: &ReplacementPath,
-    value: &Value<'static>,
+    value: &Copied,
     options: &Options,
 ) -> Result<(), (String, Option<String>)> {
-    let mut set = |target: &mut Value<'_>| assign(target, value, options);
-    match path.visit(&mut resource.value, options.create, &mut set) {
+    let is_for_texts = path.is_for_texts();
+    let mut set = |target: &mut Value<'_>| {
+        assign(target, value, options)?;
+        // What is made of a text is a number, if it reads as one.
+        if let Some(text) = value.text.as_ref().filter(|_| is_for_texts)
+            && matches!(
+                target.data,
+                Data::Scalar(Scalar::Bool(_) | Scalar::Number(_))
+            )
+        {
+            target.set(Value::string(text.clone()).data);
+        }
+        Ok(())
+    };
+    let outcome = path.visit(&mut resource.value, options.create, &mut set);
+    if is_for_texts {
+        let document = resource.document();
+        texts::quote(&mut resource.value, document);
+    }
+    match outcome {
         Ok(0) => {
             let hint = path.suggestion(&resource.value);
             let hint = hint.unwrap_or_else(|| {
@@ -433,8 +476,9 @@ fn set_field(
 }
 
 /// Sets a value that was found, or made and is null. A scalar stays of the type it is.
-fn assign(target: &mut Value<'_>, value: &Value<'static>, options: &Options) -> Result<(), String> {
-    let mut text = text_of(value).map(str::to_owned);
+fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<(), String> {
+    let value = &copied.value;
+    let mut text = copied.text.clone();
     if !options.delimiter.is_empty() {
         let own = match &target.data {
             Data::Scalar(Scalar::Null) => Some(""),
@@ -483,16 +527,11 @@ fn spliced(text: &str, new: &str, options: &Options) -> String {
     parts.join(&options.delimiter)
 }
 
-/// A number or bool, if a text spells one as JSON does, else the text.
+/// A number or bool, if a text reads as one without quotes, else the text.
 fn typed(text: &str) -> Value<'static> {
-    let is_plain = match resolve(text) {
-        Scalar::Number(digits) => digits == text,
-        Scalar::Bool(_) => matches!(text, "true" | "false"),
-        Scalar::Null | Scalar::String(_) => false,
-    };
     match resolve(text) {
-        Scalar::Number(_) if is_plain => Value::number(text.to_owned()),
-        Scalar::Bool(flag) if is_plain => flag.into(),
+        Scalar::Number(digits) if !is_non_finite(text) => Value::number(digits.into_owned()),
+        Scalar::Bool(flag) if !is_word(text) => flag.into(),
         _ => Value::string(text.to_owned()),
     }
 }

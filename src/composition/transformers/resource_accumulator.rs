@@ -9,10 +9,11 @@ use serde::Deserialize;
 
 use crate::composition::apart;
 use crate::composition::chain::{Context, Kustomize};
-use crate::composition::consolidate::{Found, find, is_kustomization};
+use crate::composition::consolidate::{Found, find, is_composition, is_kustomization};
 use crate::composition::model;
 use crate::composition::references;
 use crate::composition::resource::Resource;
+use crate::composition::transformers::bases::Bases;
 use crate::composition::transformers::known::Known;
 use crate::diagnostic::{Diagnostic, Result, Severity};
 use crate::files;
@@ -84,10 +85,16 @@ impl<'d> Accumulation<'_, '_, 'd> {
             Found::File => self.file(&resolved),
             Found::Composition(file) => self.context.build(&file, &self.field).unwrap_or_default(),
             Found::Kustomization => {
+                let mut bases = Bases::default();
+                bases.add(&resolved, &self.field, self.context);
+                if self.context.diagnostics.has_errors() {
+                    return Vec::new();
+                }
                 let build = Kustomize {
                     directory: &resolved,
                     files: &[],
                     links: &[],
+                    bases: &bases.list,
                     calls_helm: false,
                 };
                 let source = self.take(self.context.functions.kustomize(&build));
@@ -119,7 +126,13 @@ impl<'d> Accumulation<'_, '_, 'd> {
 
     /// The resources of a file; those that it makes, if it is a Composition.
     fn file(&mut self, path: &str) -> Vec<Resource<'d>> {
-        let source = self.context.files.source(path);
+        let root = self.context.transformer.directory_of(&self.field);
+        let may_be_read = self.context.files.check(path, root);
+        if may_be_read.is_err() && is_composition(path) {
+            // It stands for its directory, which may be anywhere.
+            return self.context.build(path, &self.field).unwrap_or_default();
+        }
+        let source = self.context.files.source(path, root);
         let Some(source) = self.take(source) else {
             return Vec::new();
         };
@@ -170,8 +183,14 @@ impl<'d> Accumulation<'_, '_, 'd> {
         for (root, apart) in document.roots().zip(apart::of_roots(document)) {
             let first = resources.len();
             self.object(root, &mut resources);
-            if let Some(resource) = resources.get_mut(first) {
-                resource.apart = apart.map(Box::new);
+            match (resources.get_mut(first..), apart) {
+                (Some([only]), apart) => only.apart = apart.map(Box::new),
+                (Some([first, .., last]), Some(apart)) => {
+                    let [above, below] = apart.split();
+                    first.apart = above.map(Box::new);
+                    last.apart = below.map(Box::new);
+                }
+                _ => {}
             }
         }
         resources
@@ -223,7 +242,7 @@ fn quote_annotations(resource: &mut Resource<'_>) {
 }
 
 /// The kind of what is built and no resource itself: it is of our group, or names none.
-fn built_kind(root: Cursor<'_>) -> Option<String> {
+pub(super) fn built_kind(root: Cursor<'_>) -> Option<String> {
     let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
     let is_ours = api_version.is_empty() || model::split(&api_version).0 == model::GROUP;
     let kind = root.text_at(["kind"]).filter(|_| is_ours)?;

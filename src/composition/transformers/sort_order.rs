@@ -91,37 +91,51 @@ pub(super) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_,
             let error = error.hint("write `order: legacy`, or take it out");
             context.diagnostics.push(error);
         }
-        (Order::Legacy, kinds) => {
-            let kinds = kinds.unwrap_or_else(|| Kinds {
-                order_first: FIRST.iter().copied().map(str::to_owned).collect(),
-                order_last: LAST.iter().copied().map(str::to_owned).collect(),
-            });
-            resources.sort_by_cached_key(|resource| kinds.key(resource));
-        }
+        (Order::Legacy, Some(kinds)) => kinds.sort(resources),
+        (Order::Legacy, None) => by_kind(resources),
     }
 }
 
+/// Puts resources in the order that kustomize has for their kinds.
+pub(super) fn by_kind(resources: &mut [Resource<'_>]) {
+    let kinds = Kinds {
+        order_first: FIRST.iter().copied().map(str::to_owned).collect(),
+        order_last: LAST.iter().copied().map(str::to_owned).collect(),
+    };
+    kinds.sort(resources);
+}
+
 impl Kinds {
+    fn sort(&self, resources: &mut [Resource<'_>]) {
+        resources.sort_by_cached_key(|resource| self.key(resource));
+    }
+
     /// What resources are sorted by: the place of the kind; group, version and kind; namespace and
-    /// name. As kustomize compares texts that are joined, a separator counts as a character.
-    fn key(&self, resource: &Resource<'_>) -> (usize, String, String) {
+    /// name. As kustomize compares texts that are joined, a separator counts as a character. What is
+    /// only called so stands behind the Namespaces; kustomize has no order for the two among other
+    /// kinds.
+    fn key(&self, resource: &Resource<'_>) -> (usize, String, String, String) {
         let text = |keys: &[&str], none| match resource.value.str_at(keys) {
             None | Some("") => none,
             Some(text) => text,
         };
         let (group, version) = model::split(text(&["apiVersion"], ""));
         let kind = text(&["kind"], "~K");
-        let group = match group {
-            // Namespaces come before what is only called so.
-            "" if kind == "Namespace" => "",
-            "" => "~G",
-            group => group,
+        let (is_core, group) = match group {
+            "" => (true, "~G"),
+            group => (false, group),
+        };
+        let own = format!("{group}_{version}_{kind}");
+        let (first, second) = match kind {
+            "Namespace" if !is_core => ("~G_v1_Namespace".to_owned(), own),
+            _ => (own, String::new()),
         };
         let namespace = text(&["metadata", "namespace"], "~X");
         let name = text(&["metadata", "name"], "~N");
         (
             self.rank(kind),
-            format!("{group}_{version}_{kind}"),
+            first,
+            second,
             format!("{namespace}|{name}"),
         )
     }

@@ -6,16 +6,19 @@
 use serde::Deserialize;
 
 use crate::composition::chain::Context;
+use crate::composition::conflicts;
 use crate::composition::data::text_of;
 use crate::composition::field_spec::with_slashes;
-use crate::composition::patches::{PatchText, remember, select};
+use crate::composition::patches::{PatchText, select};
 use crate::composition::replacement_path::ReplacementPath;
 use crate::composition::resource::Resource;
 use crate::composition::selector::Selector;
 use crate::composition::transformer::{in_words, read_strictly};
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
-use crate::yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, name_of};
+use crate::yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
+
+const NAMESPACE: &str = "metadata/namespace";
 
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
@@ -86,7 +89,7 @@ fn read(path: &str, context: &mut Context<'_, '_>) -> Option<Vec<Target>> {
     let field = FieldPath::root().key("targetFilePath");
     let text = PatchText::from_file(path, field, context)?;
     let node = text.documents().next()?;
-    let value = node.value(DuplicateKeys::Refuse, context.diagnostics)?;
+    let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
     match read_strictly::<TargetFile>(&FieldPath::root(), &value) {
         Ok(file) => Some(file.targets),
         Err((path, message)) => {
@@ -126,23 +129,32 @@ fn add(
         None => Some((0..resources.len()).collect()),
     };
     let path = ReplacementPath::parse(&target.field_path, '/');
+    // Kustomize puts a namespace there as it is.
+    let position = match target.field_path.as_str() {
+        NAMESPACE => 0,
+        _ => target.file_path_position,
+    };
+    let mut renamed = Vec::new();
     for index in selected.unwrap_or_default() {
         let Some(resource) = resources.get_mut(index) else {
             continue;
         };
-        if target.field_path == "metadata/namespace" && !has_namespace(&resource.value) {
+        if target.field_path == NAMESPACE && !has_namespace(&resource.value) {
             continue;
         }
         let before = resource.identity();
-        let mut set = |found: &mut Value<'_>| set(found, value, target.file_path_position);
+        let mut set = |found: &mut Value<'_>| set(found, value, position);
         let outcome = match path.visit(&mut resource.value, true, &mut set) {
             Ok(0) => Err(format!("`{path}` leads nowhere")),
             Ok(_) => Ok(()),
             Err(problem) => Err(format!("`{path}`: {problem}")),
         };
         context.outcome(resource, outcome);
-        remember(resource, before);
+        if resource.identity() != before {
+            renamed.push(index);
+        }
     }
+    conflicts::refuse_renamed(&renamed, resources, context);
 }
 
 fn has_namespace(object: &Value<'_>) -> bool {

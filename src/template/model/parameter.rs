@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::unknown_fields;
+use super::fields::check_fields;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::krm::identity;
 use crate::source::Place;
 use crate::suggest::closest;
-use crate::template::dialect::{Dialect, OPENSHIFT_GROUP};
+use crate::template::dialect::Dialect;
 use crate::template::generate;
 use crate::template::parameters::no_json_number;
 use crate::yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value};
@@ -144,7 +143,22 @@ pub(crate) const PARAMETER_FIELDS: &[&str] = &[
     "group",
 ];
 
-pub(super) fn read_parameters<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Vec<Parameter<'d>> {
+/// The names of all parameters, by which the dialect is found out before they are read.
+pub(super) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
+    let list = node.get("parameters").filter(|list| list.is_sequence());
+    let parameters = list.into_iter().flat_map(Cursor::children);
+    parameters
+        .filter_map(|parameter| parameter.text_at(["name"]))
+        .collect()
+}
+
+/// Reads the list `parameters`; `lenient` takes what `oc` takes.
+pub(super) fn read_parameters<'d>(
+    node: Cursor<'d>,
+    dialect: Dialect,
+    lenient: bool,
+    found: &mut Diagnostics,
+) -> Vec<Parameter<'d>> {
     let Some(list) = node.get("parameters").filter(|list| !list.is_null()) else {
         return Vec::new();
     };
@@ -157,18 +171,17 @@ pub(super) fn read_parameters<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> 
         );
         return Vec::new();
     }
-    let api_version = node.text_at(["apiVersion"]).unwrap_or_default();
-    let lenient = identity::group(&api_version) == OPENSHIFT_GROUP;
     list.children()
         .enumerate()
         .filter(|(_, parameter)| !parameter.is_null())
-        .filter_map(|(index, parameter)| read_parameter(index, parameter, lenient, found))
+        .filter_map(|(index, parameter)| read_parameter(index, parameter, dialect, lenient, found))
         .collect()
 }
 
 fn read_parameter<'d>(
     index: usize,
     node: Cursor<'d>,
+    dialect: Dialect,
     lenient: bool,
     found: &mut Diagnostics,
 ) -> Option<Parameter<'d>> {
@@ -182,11 +195,12 @@ fn read_parameter<'d>(
         );
         return None;
     }
-    unknown_fields(
+    check_fields(
         node,
         PARAMETER_FIELDS,
         &format!("{path}."),
         "a parameter",
+        Some(dialect),
         found,
     );
     let mut fields = Fields {

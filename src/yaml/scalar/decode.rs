@@ -29,8 +29,9 @@ impl DecodeError {
 /// The text of a scalar, borrowed from `raw` where it stands there as it is.
 ///
 /// `raw` is the token as the source has it: a quoted scalar with its quotes, a block scalar from
-/// its `|` or `>` through the line break of its last line, trailing blank lines included. A block
-/// whose last line has no line break (the end of the file) has none in its text either.
+/// its `|` or `>` through the line break of its last line, trailing blank lines included. Where the
+/// file ends without a line break, the last line of a block has one in the text nevertheless:
+/// kubectl adds it before it parses.
 ///
 /// `parent_column` is the indentation of the block collection that holds the scalar, `None` at the
 /// root of a document; only block scalars ask for it.
@@ -53,6 +54,15 @@ pub fn decode(
         Style::DoubleQuoted => flow::double(raw),
         Style::Literal | Style::Folded => block::decode(raw, style, parent_column),
     }
+}
+
+/// The text of a string in a JSON text, `raw` with its quotes.
+///
+/// # Errors
+///
+/// A quote that is missing, or an unknown or incomplete escape.
+pub fn decode_json(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
+    flow::json(raw)
 }
 
 /// A decoded text in the making, borrowed from the source for as long as it is one slice of it.

@@ -36,6 +36,32 @@ pub fn is_non_finite(plain: &str) -> bool {
         || matches!(split_sign(plain).1, ".inf" | ".Inf" | ".INF")
 }
 
+/// Whether go-yaml reads a plain scalar as an integer: one of 64 bits, with or without a sign.
+#[must_use]
+pub fn is_integer(plain: &str) -> bool {
+    let text = plain.replace('_', "");
+    let (sign, digits) = split_sign(&text);
+    let largest = if sign.is_empty() {
+        i128::from(u64::MAX)
+    } else {
+        i128::from(i64::MAX)
+    };
+    let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    let decimal = || {
+        let value = text.parse::<i128>().ok()?;
+        (i128::from(i64::MIN)..=largest)
+            .contains(&value)
+            .then_some(value)
+    };
+    let starts_as_number = plain.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+    let integer = if is_decimal {
+        decimal()
+    } else {
+        radix_integer(&text).or_else(|| signed_binary(&text))
+    };
+    starts_as_number && integer.is_some()
+}
+
 /// Bytes of the longest text that [`word`] knows, `false`.
 const LONGEST_WORD: usize = 5;
 
@@ -60,11 +86,27 @@ fn number(plain: &str) -> Option<Cow<'_, str>> {
     if !plain.contains('_') {
         return json_spelling(plain);
     }
-    // go-yaml drops every underscore, but not where the first byte is a dot.
-    if plain.starts_with('.') {
+    // go-yaml drops every underscore. Where the first byte is a dot, Go itself does, and takes them
+    // only between digits.
+    if plain.starts_with('.') && !separates_digits(plain) {
         return None;
     }
     json_spelling(&plain.replace('_', "")).map(|digits| Cow::Owned(digits.into_owned()))
+}
+
+/// Whether each underscore is between two digits.
+fn separates_digits(plain: &str) -> bool {
+    let mut parts = plain.split('_').peekable();
+    let mut is_first = true;
+    while let Some(part) = parts.next() {
+        let starts = is_first || part.starts_with(|c: char| c.is_ascii_digit());
+        let ends = parts.peek().is_none() || part.ends_with(|c: char| c.is_ascii_digit());
+        if !starts || !ends {
+            return false;
+        }
+        is_first = false;
+    }
+    true
 }
 
 fn json_spelling(text: &str) -> Option<Cow<'_, str>> {
@@ -190,7 +232,10 @@ mod tests {
         ("-_1", "-1"),
         ("-._5", "-0.5"),
         ("._5", "text"),
-        (".5_0", "text"),
+        (".5_0", "0.50"),
+        (".5e1_0", "0.5e10"),
+        (".5_", "text"),
+        (".5__0", "text"),
         ("685_230.15", "685230.15"),
         ("1e5_0", "1e50"),
         ("12345678901234567890", "12345678901234567890"),
@@ -252,6 +297,43 @@ mod tests {
                 }
             };
             assert_eq!(found, *expected, "`{plain}`");
+        }
+    }
+
+    #[test]
+    fn integers_are_those_of_64_bits() {
+        for plain in [
+            "0",
+            "-0",
+            "+1",
+            "1_000",
+            "0x1F",
+            "0644",
+            "0o17",
+            "0b-101",
+            "18446744073709551615",
+            "-9223372036854775808",
+        ] {
+            assert!(is_integer(plain), "`{plain}`");
+        }
+        for plain in [
+            "",
+            "-",
+            "1.5",
+            "1.0",
+            "5.",
+            "1e3",
+            "08",
+            "12:30",
+            "~",
+            "x",
+            "_1",
+            "true",
+            "18446744073709551616",
+            "+18446744073709551615",
+            "-9223372036854775809",
+        ] {
+            assert!(!is_integer(plain), "`{plain}`");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The files that tests read: the repository's own and, where there is one, the shared folder's.
+//! The files that tests read: the repository's own and the shared folder's.
 
 use std::path::{Path, PathBuf};
 
@@ -27,14 +27,23 @@ fn files(folders: &[PathBuf]) -> Vec<(PathBuf, String)> {
 
 pub(super) fn repository() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    files(&["examples", "functionconfig", "tests/cases"].map(|folder| root.join(folder)))
+    let files = files(
+        &["examples", "functionconfig", "tests/cases", "tests/common"]
+            .map(|folder| root.join(folder)),
+    );
+    assert!(files.len() > 1_000, "only {} files", files.len());
+    files
+}
+
+/// The shared folder. Tests that ask for it are ignored unless the cfg `shared_data` is set.
+pub(super) fn shared_folder() -> PathBuf {
+    let root = std::env::var_os("KRM_TEMPLATE_SHARED");
+    PathBuf::from(root.expect("the variable was set when the tests were built"))
 }
 
 /// Files of the shared folder, and YAML that its JSON files hold as strings. No text twice.
 pub(super) fn shared() -> Vec<(PathBuf, String)> {
-    let Some(root) = std::env::var_os("KRM_TEMPLATE_SHARED").map(PathBuf::from) else {
-        return Vec::new();
-    };
+    let root = shared_folder();
     let folders = ["corpus", "yaml/tricky", "yaml/test-suite"];
     let mut all = files(&folders.map(|folder| root.join(folder)));
     let mut inside = Vec::new();
@@ -50,6 +59,7 @@ pub(super) fn shared() -> Vec<(PathBuf, String)> {
     all.append(&mut inside);
     all.sort_by(|(_, a), (_, b)| a.cmp(b));
     all.dedup_by(|(_, a), (_, b)| a == b);
+    assert!(all.len() > 5_000, "only {} texts", all.len());
     all
 }
 

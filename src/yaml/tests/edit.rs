@@ -69,8 +69,63 @@ fn check_error(before: &str, operations: &[&str], expected: &str) {
 }
 
 #[test]
+fn a_kept_block_takes_in_no_blank_lines_of_what_is_removed_below() {
+    check(
+        "-\n  a:\n  - |+\n    x\n  - x\n  b: x\n  # foot\n\n- y\n",
+        &["remove [0].a[1]", "remove [0].b"],
+        "-\n  a:\n  - |+\n    x\n- y\n",
+    );
+    check(
+        "- - |+\n    x\n  -\n    a: x\n    # foot\n\n",
+        &["remove [0][1]", "push . 1"],
+        "- - |+\n    x\n- 1\n",
+    );
+}
+
+#[test]
+fn comments_between_a_key_and_its_value_stay() {
+    let text = "a: # key\n  # between\n\n    # deep\n  b # right\nc: 1\n";
+    let kept = "a: # key\n  # between\n\n    # deep\n  x # right\nc: 1\n";
+    check(text, &[r#"set a "x""#], kept);
+    check("a:\n# c\n  b\nd: 1\n", &["set a 2"], "a:\n# c\n  2\nd: 1\n");
+    check(
+        "- # c \n  # d \n  b\n",
+        &["set [0] 2"],
+        "- # c \n  # d \n  2\n",
+    );
+    let block = "a:\n  # c\n  b\n";
+    check(block, &[r#"set a "x\ny\n""#], "a:\n  # c\n  \"x\\ny\\n\"\n");
+    check(block, &[r#"set a {"x": 1}"#], "a:\n  # c\n  x: 1\n");
+    check(block, &[r#"replace a ["x"]"#], "a:\n  # c\n- x\n");
+    let flow = "a:\n  # c\n  [b]\n";
+    check(flow, &["set a 1"], "a:\n  # c\n  1\n");
+}
+
+#[test]
 fn set_scalars_keep_their_style() {
     check("a: b\n", &[r#"set a "c""#], "a: c\n");
+    check("&k a: x\nb: *k\n", &["set a 1"], "&k a: 1\nb: *k\n");
+    check("&k a: x\nb: *k\n", &["rename a c"], "&k c: x\nb: a\n");
+    check("&k a: x\nb: *k\n", &["remove a"], "b: a\n");
+    check("1.10: b\n", &[r#"set [1.1] "c""#], "1.10: c\n");
+    check("a: [b]#c\n", &[r#"set a "d""#], "a: d #c\n");
+    check(
+        "a: [\"b\"#c\n  ]\n",
+        &[r#"push a "d""#],
+        "a: [\"b\", d #c\n  ]\n",
+    );
+    check("a: |#c\n  b\n", &[r#"set a "d\n""#], "a: | #c\n  d\n");
+    check("a: \"it\\'s\"#c\nb: 1\n", &["remove a"], "b: 1\n");
+    check(
+        "{\"a\": \"b\u{7f}\", \"c\": 1}",
+        &[r#"set c "\u0001""#],
+        "{\"a\": \"b\u{7f}\", \"c\": \"\\u0001\"}",
+    );
+    check(
+        "{\"a\": \"b\u{2028}\"}",
+        &["rename a c"],
+        "{\"c\": \"b\u{2028}\"}",
+    );
     check("a: 'b' # c\n", &[r#"set a "it's""#], "a: 'it''s' # c\n");
     check("a: \"b\"\n", &[r#"set a "c""#], "a: \"c\"\n");
     check("a: 'b'\n", &[r#"set a "x\ny""#], "a: \"x\\ny\"\n");
@@ -95,6 +150,10 @@ fn set_scalars_keep_their_style() {
         "a: | # why\n    x\nd: 1\n",
     );
     check("a: |\n  b", &[r#"set a "x""#], "a: |-\n  x");
+    check("a: |\n  b", &[r#"set a "x\n""#], "a: |\n  x");
+    check("a: | # c\n  b", &[r#"set a "x\n""#], "a: | # c\n  x");
+    check("a: |\n  b", &[r#"set a "x\n\n""#], r#"a: "x\n\n""#);
+    check("a: b", &[r#"set a "x\n""#], r#"a: "x\n""#);
     check("a:\nb: 1\n", &["set a 2"], "a: 2\nb: 1\n");
     check("a: # c\nb: 1\n", &["set a 2"], "a: 2 # c\nb: 1\n");
     check("? a\n: b\n", &[r#"set a "c""#], "? a\n: c\n");
@@ -119,11 +178,7 @@ fn what_stands_around_a_set_scalar_still_fits() {
     check("{!t\na}\n", &["set a 1"], "{a: 1}\n");
     check("[!t ]\n", &["push . 1"], "[!t , 1 ]\n");
     check("? a # c\n? b\n", &["set a 1"], "? a # c\n: 1\n? b\n");
-    check(
-        "? |-\n  a",
-        &["set a 1"],
-        "? \"a\"\n: 1".replace('"', "").as_str(),
-    );
+    check("? |-\n  a", &["set a 1"], "? |-\n  a\n: 1");
     // A blank or comment behind the last line of the old text.
     check("a:\n  b ", &[r#"set a "x\ny""#], "a: |-\n  x\n  y");
     check("a:\n  b # c\n", &[r#"set a "x\ny""#], "a: \"x\\ny\" # c\n");
@@ -211,7 +266,7 @@ fn entries_are_inserted_in_blocks() {
     check(
         "a: 1 # one\n# foot\n\nb: 2\n",
         &["insert m 3 behind a"],
-        "a: 1 # one\n# foot\nm: 3\n\nb: 2\n",
+        "a: 1 # one\n# foot\n\nm: 3\n\nb: 2\n",
     );
     check(
         "a: 1\n# head\nb: 2\n",
@@ -231,7 +286,7 @@ fn entries_are_inserted_in_blocks() {
         "a: # c\n  b: 2\nd: 1\n",
     );
     check("a: ~\n", &["put a.b.c 2"], "a:\n  b:\n    c: 2\n");
-    check("a: |\n  x", &["insert b 2"], "a: |-\n  x\nb: 2");
+    check("a: |\n  x", &["insert b 2"], "a: |\n  x\nb: 2");
     check("a: |+\n  x\n\n", &["insert b 2"], "a: |+\n  x\n\nb: 2\n");
     check("? a\n: b\n", &["insert c 2"], "? a\n: b\nc: 2\n");
     check("a: 1\n", &["insert true 2"], "a: 1\n\"true\": 2\n");
@@ -612,8 +667,14 @@ fn objects_are_appended() {
         &["# b\nb: 2", "c: 3\n"],
         "a: 1\n---\n# b\nb: 2\n---\nc: 3\n",
     );
-    check_append("a: |\n  x", &["b: 2\n"], "a: |-\n  x\n---\nb: 2\n");
+    check_append("a: |\n  x", &["b: 2\n"], "a: |\n  x\n---\nb: 2\n");
     check_append("a: 1\n---\n", &["b: 2\n"], "a: 1\n---\nb: 2\n");
+    check_append("{\"a\": 1}\n", &["b: 2\n"], "{\"a\": 1}\n---\nb: 2\n");
+    check_append(
+        "{\"a\": 1}{\"b\": 2}",
+        &["c: 3\n", "d: 4\n"],
+        "{\"a\": 1}{\"b\": 2}\n{\"c\":3}\n{\"d\":4}\n",
+    );
     check_append(
         "items:\n  - a: 1\n  # foot\nkind: List\n",
         &["b: '2'\nc:\n  d: 1\n", "x: 1\n"],

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::yaml::testing::{compare, edited, moved, unchanged, updated};
+use crate::yaml::testing::{changed_and_moved, compare, edited, moved, unchanged, updated};
 
 #[expect(clippy::disallowed_methods, reason = "tests have no `files::Files`")]
 fn read(path: &Path) -> Vec<u8> {
@@ -47,6 +47,8 @@ fn edit() {
         let nul = bytes.iter().rposition(|&byte| byte == 0);
         let (first, choices) = bytes.split_at(nul.unwrap_or(bytes.len()));
         let choices = choices.get(1..).unwrap_or_default();
-        edited(text(first), choices).and_then(|()| updated(text(first), choices))
+        edited(text(first), choices)
+            .and_then(|()| updated(text(first), choices))
+            .and_then(|()| changed_and_moved(text(first), choices))
     });
 }

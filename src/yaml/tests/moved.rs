@@ -53,7 +53,7 @@ fn what_cannot_move_is_written_anew() {
     check(
         "a:\n- - x # nested\n  - z\n- y\n",
         &[1, 0],
-        "a:\n- y\n- - x\n  - z\n",
+        "a:\n- y\n- - x # nested\n  - z\n",
     );
 }
 

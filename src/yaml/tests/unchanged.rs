@@ -1,12 +1,14 @@
 //! Properties that hold for every text that is accepted, on all real ones at hand.
 
+use std::path::PathBuf;
+
 use crate::yaml::testing::{moved, unchanged};
 use crate::yaml::tests::corpus;
 
 #[track_caller]
-fn all_hold(holds: fn(&str) -> Result<(), String>) {
+fn all_hold(files: Vec<(PathBuf, String)>, holds: fn(&str) -> Result<(), String>) {
     let mut failures = Vec::new();
-    for (path, text) in corpus::repository().into_iter().chain(corpus::shared()) {
+    for (path, text) in files {
         if let Err(failure) = holds(&text) {
             failures.push(format!("{}: {failure}", path.display()));
         }
@@ -17,10 +19,28 @@ fn all_hold(holds: fn(&str) -> Result<(), String>) {
 
 #[test]
 fn what_is_not_changed_prints_as_it_was_read() {
-    all_hold(unchanged);
+    all_hold(corpus::repository(), unchanged);
+}
+
+#[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
+fn shared_texts_print_as_they_were_read() {
+    all_hold(corpus::shared(), unchanged);
 }
 
 #[test]
 fn what_is_moved_reads_back_as_it_was_read() {
-    all_hold(moved);
+    all_hold(corpus::repository(), moved);
+}
+
+#[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
+fn shared_texts_that_are_moved_read_back() {
+    all_hold(corpus::shared(), moved);
 }

@@ -24,7 +24,7 @@ impl Rewrite<'_> {
         }
         let top = self.top.0..self.document.node(self.top).next;
         let mut ids = top.map(NodeId);
-        ids.any(|id| self.document.node(id).has(Flags::ANCHOR) && !self.kept.contains(&id))
+        ids.any(|id| self.document.node(id).is_anchored() && !self.kept.contains(&id))
     }
 
     /// Whether an alias in the text of a node stands for something that is changed.
@@ -92,9 +92,11 @@ pub(super) fn keep_anchors(node: Cursor<'_>, value: &Value<'_>, kept: &mut BTree
             }
         }
         Data::Mapping(entries) => {
-            for (_, entry) in entries {
+            for (key, entry) in entries {
                 if let Some(origin) = entry.origin {
-                    keep_anchors(document.cursor(origin), entry, kept);
+                    let old = document.cursor(origin);
+                    keep_anchors(old, entry, kept);
+                    keep_key_anchor(old, key, kept);
                 }
             }
             if node.node().kind == Kind::Mapping && has_merge_key(node) && is_same() {
@@ -107,6 +109,21 @@ pub(super) fn keep_anchors(node: Cursor<'_>, value: &Value<'_>, kept: &mut BTree
                 }
             }
         }
+    }
+}
+
+/// Keeps the anchor on the key of an entry if the key stays. Where the value has one as well, both
+/// must stay.
+fn keep_key_anchor(entry: Cursor<'_>, key: &str, kept: &mut BTreeSet<NodeId>) {
+    let node = entry.node();
+    if !node.has(Flags::KEY_ANCHOR) {
+        return;
+    }
+    let stays = entry.key().is_ok_and(|old| old == key);
+    if !stays {
+        kept.remove(&entry.id());
+    } else if !node.has(Flags::ANCHOR) {
+        kept.insert(entry.id());
     }
 }
 

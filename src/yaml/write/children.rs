@@ -1,17 +1,19 @@
 //! Entries and items that come and go.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::source::Source;
 use crate::yaml::emit::{self, Layout, Slot};
 use crate::yaml::node::{Cursor, Document, Flags, Kind, NodeId};
 use crate::yaml::parse::{ends_line, line_end, next_line};
+use crate::yaml::scalar::Style;
 use crate::yaml::value::{Data, Scalar, Value};
 use crate::yaml::write::comments::{
     end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, reindent,
     skip_blank_lines,
 };
-use crate::yaml::write::{Purpose, Rewrite, apply, is_one_line};
+use crate::yaml::write::{Purpose, Rewrite, apply};
 
 impl<'d> Rewrite<'d> {
     /// Pairs the children of `id` with the values read from them, removes the others and says
@@ -118,18 +120,44 @@ impl<'d> Rewrite<'d> {
         let text = document.text();
         let start = document.node(first).entry as usize;
         let mut end = extent(document.cursor(last));
-        if self.is_on_own_line(start) {
+        if self.is_on_own_line(start) && !self.begins_moved(first) {
             let start = head(document, first);
-            if ends_kept_block(document, first, start) {
+            let is_behind_block = ends_kept_block(document, first, start);
+            if is_behind_block {
                 end = skip_blank_lines(text, end);
             }
-            self.removed.push(start..end);
-            self.edit(start, end, "");
+            self.take_out(start, end);
+            if is_behind_block {
+                self.take_out_blank_lines(end);
+            }
         } else {
-            // The first on the line of a dash: what follows moves up to it.
+            // The first on the line of a dash, or of a text that is moved: what follows moves up.
             let end = moves_up(text, end);
-            self.removed.push(start..end);
-            self.edit(start, end, "");
+            self.take_out(start, end);
+        }
+    }
+
+    /// The end of what is taken out around `at`, with blank lines; `at` if nothing is.
+    fn behind_removed(&self, at: usize) -> usize {
+        let is_around = |removed: &&Range<usize>| removed.start < at && at < removed.end;
+        let removed = self.removed.iter().find(is_around);
+        removed.map_or(at, |removed| removed.end)
+    }
+
+    fn take_out(&mut self, start: usize, end: usize) {
+        self.removed.push(start..end);
+        self.edit(start, end, "");
+    }
+
+    /// Takes out the blank lines below what is taken out from `at` on, which a block scalar above
+    /// would take in.
+    fn take_out_blank_lines(&mut self, mut at: usize) {
+        while let Some(removed) = self.removed.iter().find(|removed| removed.start == at) {
+            let end = removed.end;
+            at = skip_blank_lines(self.document.text(), end);
+            if at > end {
+                self.take_out(end, at);
+            }
         }
     }
 
@@ -165,10 +193,7 @@ impl<'d> Rewrite<'d> {
         let mut out = String::new();
         if let Some(key) = key {
             layout.entry(&mut out, key, value, column);
-        } else if let Some(text) = self
-            .moved_item(id, value, column)
-            .filter(|_| !layout.quoted)
-        {
+        } else if let Some(text) = self.moved_item(id, value, column, layout) {
             return text;
         } else {
             out.push('-');
@@ -178,32 +203,74 @@ impl<'d> Rewrite<'d> {
     }
 
     /// The text of an item of `id` that comes to stand elsewhere in it, with its comments; `None` if
-    /// it is a new one, or its text means something else there.
-    fn moved_item(&self, id: NodeId, value: &Value<'_>, column: usize) -> Option<String> {
+    /// it is a new one.
+    fn moved_item(
+        &self,
+        id: NodeId,
+        value: &Value<'_>,
+        column: usize,
+        layout: Layout,
+    ) -> Option<String> {
         let document = self.document;
         let item = document
             .children(id)
             .find(|item| Some(item.id()) == value.origin)?;
+        let mut head = String::new();
+        for comment in head_comments(item) {
+            head.push_str(comment);
+            self.layout.line(&mut head, column);
+        }
+        let foot = document.slice(end_with_comments(item)..extent(item));
+        let foot = foot.trim_end_matches(['\n', '\r']);
+        let around = |text: &str| {
+            let eol = if foot.is_empty() { "" } else { self.layout.eol };
+            format!("{head}{text}{eol}{foot}")
+        };
+        // Where it will stand, its lines may mean something else.
+        let stays = |text: &String| {
+            let (indentation, eol) = (" ".repeat(column), self.layout.eol);
+            let source = Source::new("moved", format!("{indentation}{text}{eol}"));
+            let read = Document::parse(&source).ok();
+            read.is_some_and(|read| {
+                let list = read.roots().next();
+                let first = list.and_then(|list| list.children().next());
+                first.is_some_and(|item| item.holds(value))
+            })
+        };
+        let text = if layout.quoted {
+            None
+        } else {
+            self.item_text(item, value, column)
+        };
+        let text = text.map(|text| around(&text)).filter(stays);
+        text.or_else(|| {
+            let mut text = "-".to_owned();
+            layout.behind(&mut text, value, column, Slot::Item, None);
+            Some(around(&text)).filter(stays)
+        })
+    }
+
+    /// The text of an item, edited and moved behind a dash at `column`.
+    fn item_text(&self, item: Cursor<'d>, value: &Value<'_>, column: usize) -> Option<String> {
+        let document = self.document;
         let start = item.node().value.start as usize;
-        let text = document.slice(start..item.node().value.end as usize);
-        let is_block = item.node().kind == Kind::Mapping && !item.is_flow();
-        if (!is_block && !is_one_line(text)) || document.has_tag_directives || text.is_empty() {
+        if document.has_tag_directives || item.raw().is_empty() {
             return None;
         }
         let mut edits = Self::edits(item, value, Purpose::Move).ok()?;
         edits.retain(|edit| edit.start >= start);
         let text = apply(document.text(), start..end_with_comments(item), &mut edits);
-        let text = text.trim_end_matches(['\n', '\r']);
-        let mut out = String::new();
-        for comment in head_comments(item) {
-            out.push_str(comment);
-            self.layout.line(&mut out, column);
-        }
-        out.push_str("- ");
-        out.push_str(&reindent(text, document.column(start), column + 2));
-        let read = Document::parse(&Source::new("moved", out.as_str())).ok()?;
-        let item = read.roots().next()?.children().next()?;
-        item.holds(value).then_some(out)
+        let line = text.strip_suffix('\n').unwrap_or(&text);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let text = reindent(line, document.column(start), column + 2);
+        Some(format!("- {text}"))
+    }
+
+    /// Whether a text that is moved begins with a child: the comments above are not the child's but
+    /// of all that is moved, and stay.
+    fn begins_moved(&self, child: NodeId) -> bool {
+        let top = self.document.node(self.top).value.start;
+        self.purpose == Purpose::Move && self.document.node(child).entry == top
     }
 
     pub(super) fn is_on_own_line(&self, at: usize) -> bool {
@@ -238,7 +305,6 @@ impl<'d> Rewrite<'d> {
     /// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`, would
     /// take in the blank lines or the comment below it, or below what is removed there.
     pub(super) fn takes_in(&self, at: usize, column: usize, value: &Value<'_>) -> bool {
-        let text = self.document.text();
         let Some(last) = last_text(value) else {
             return false;
         };
@@ -257,9 +323,21 @@ impl<'d> Rewrite<'d> {
             .next()
             .is_none_or(|line| line.trim().is_empty());
         let keeps = last.ends_with("\n\n") || last == "\n";
-        let is_open = at == text.len() && !ends_line(text, at) && last.ends_with('\n');
+        let is_open = self.is_open_end(at) && last.ends_with('\n');
         let removes = !self.removed.is_empty();
         comment_is_deeper || has_spaces || (keeps && (blank_follows || removes)) || is_open
+    }
+
+    /// Whether a block written up to `at` would be the first to end the text without a line break,
+    /// which kubectl adds to its value and kustomize does not. What is moved gets one.
+    fn is_open_end(&self, at: usize) -> bool {
+        let text = self.document.text();
+        let is_open = at == text.len() && !ends_line(text, at);
+        let ends_in_block = self.document.nodes.last().is_some_and(|last| {
+            let is_block = matches!(last.kind, Kind::Scalar(Style::Literal | Style::Folded));
+            is_block && last.value.end as usize == at
+        });
+        is_open && !ends_in_block && self.purpose == Purpose::Stay
     }
 
     /// The lines from `at` on that are not taken out.
@@ -309,16 +387,24 @@ impl<'d> Rewrite<'d> {
                 }
             }
             (Side::Behind(after), false) => {
-                let at = extent(self.document.cursor(after));
-                let is_open = !ends_line(self.document.text(), at);
-                self.insert_lines(at, column, texts, is_open);
+                let after = self.document.cursor(after);
+                let at = self.behind_removed(extent(after));
+                let above = if !ends_line(self.document.text(), at) {
+                    Above::OpenLine
+                } else if at > end_with_comments(after) {
+                    Above::Foot
+                } else {
+                    Above::Entry
+                };
+                self.insert_lines(at, column, texts, above);
             }
             (Side::Before(first), false) => {
                 let at = self.document.node(first).entry as usize;
                 let earliest = kept.children.first().copied().unwrap_or(first);
                 let start = self.document.node(earliest).entry as usize;
-                if self.is_on_own_line(start) {
-                    self.insert_lines(head(self.document, first), column, texts, false);
+                if self.is_on_own_line(start) && !self.begins_moved(earliest) {
+                    let at = head(self.document, first);
+                    self.insert_lines(at, column, texts, Above::Entry);
                     return;
                 }
                 // On the line of a dash, to which what stays may have moved up.
@@ -338,20 +424,52 @@ impl<'d> Rewrite<'d> {
     }
 
     /// Puts whole lines at the start of a line, or at the end of a text whose last line is open.
-    fn insert_lines(&mut self, at: usize, column: usize, texts: &[String], is_open: bool) {
+    /// Blank lines keep comments below an entry apart from the next one, whose head they would be.
+    fn insert_lines(&mut self, at: usize, column: usize, texts: &[String], above: Above) {
         let mut out = String::new();
+        let eol = self.layout.eol;
+        let mut has_foot = above == Above::Foot;
         for text in texts {
-            if is_open {
-                out.push_str(self.layout.eol);
+            if has_foot {
+                out.push_str(eol);
+            }
+            if above == Above::OpenLine {
+                out.push_str(eol);
             }
             emit::indent(&mut out, column);
             out.push_str(text);
-            if !is_open {
-                out.push_str(self.layout.eol);
+            if above != Above::OpenLine {
+                out.push_str(eol);
             }
+            has_foot = ends_with_foot(text, column);
+        }
+        let next = self.lines_left(at).next().unwrap_or_default();
+        let spaces = next.len() - next.trim_start_matches(' ').len();
+        if has_foot && spaces >= column && spaces < next.len() {
+            out.push_str(eol);
         }
         self.edit(at, at, out);
     }
+}
+
+/// What new lines are put behind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Above {
+    /// An entry, or nothing.
+    Entry,
+    /// A comment below an entry, which is that entry's.
+    Foot,
+    /// The last line of a text, which has no line break.
+    OpenLine,
+}
+
+/// Whether the last line of an entry at `column` is a comment that stands below it.
+fn ends_with_foot(text: &str, column: usize) -> bool {
+    let Some((_, last)) = text.rsplit_once('\n') else {
+        return false;
+    };
+    let content = last.trim_start_matches(' ');
+    content.starts_with('#') && last.len() - content.len() == column
 }
 
 /// Of items in a new order, takes out as few as leaves the others in the order they had: these

@@ -177,17 +177,22 @@ pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
     let mut comments = Vec::new();
     if document.slice(line..entry).bytes().all(|byte| byte == b' ') {
         let start = head(document, item.id());
-        comments.extend(lines(document.slice(start..line)).map(str::trim));
+        comments.extend(lines(document.slice(start..line)).map(without_indentation));
     }
     if !node.has(Flags::IN_FLOW) {
         let between = document.slice(node.key.end as usize..node.props as usize);
         comments.extend(
             lines(between)
-                .map(str::trim)
+                .map(without_indentation)
                 .filter(|line| line.starts_with('#')),
         );
     }
     comments
+}
+
+/// A comment line as it is written, with the blanks at its end.
+fn without_indentation(line: &str) -> &str {
+    line.trim_start_matches([' ', '\t'])
 }
 
 /// The end of an item's text: behind its last value and the comment lines below that are

@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Source;
-use crate::yaml::node::{Document, KeyKind, Kind, NodeId, Opened};
+use crate::yaml::node::Document;
 use crate::yaml::parse::ends_line;
-use crate::yaml::scalar::Style;
-use crate::yaml::write::Rewrite;
 
 /// A byte range of a text and what replaces it.
 #[derive(Clone, Debug)]
@@ -110,55 +108,42 @@ pub(crate) fn apply(text: &str, range: Range<usize>, edits: &mut [Edit]) -> Stri
     out
 }
 
-/// Fits what edits put behind a text that ends without a line break: a block scalar there must not
-/// gain one, and where the last line is taken out, the line break before it is there already.
-pub(crate) fn close_text(document: &Document, edits: &mut Vec<Edit>) -> Result<()> {
+/// Puts a blank before comments that have none, where an edit ends before one: `[a]#comment` may
+/// become `a #comment`.
+pub(crate) fn space_comments(document: &Document, edits: &mut [Edit]) {
+    let text = document.text();
+    for edit in edits {
+        if !text
+            .get(edit.end..)
+            .is_some_and(|rest| rest.starts_with('#'))
+        {
+            continue;
+        }
+        let before = text.get(..edit.start).unwrap_or_default();
+        let before = if edit.text.is_empty() {
+            before
+        } else {
+            edit.text.as_str()
+        };
+        if !before.is_empty() && !before.ends_with(|c: char| c.is_ascii_whitespace()) {
+            edit.text.push(' ');
+        }
+    }
+}
+
+/// Fits what edits put behind a text that ends without a line break: where the last line is taken
+/// out, the line break before it is there already.
+pub(crate) fn close_text(document: &Document, edits: &mut [Edit]) {
     let length = document.text().len();
     let takes_out_last = edits.iter().any(|edit| {
         let is_removal = edit.end == length && edit.start < length && edit.text.is_empty();
         is_removal && ends_line(document.text(), edit.start)
     });
     let is_behind = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
-    let Some(behind) = edits.iter_mut().find(is_behind) else {
-        return Ok(());
-    };
-    if takes_out_last && let Some(rest) = behind.text.strip_prefix(document.eol()) {
-        behind.text = rest.to_owned();
-    }
-    let closing = close(document)?;
-    let is_done = |edit: &Edit| {
-        let mut starts = closing.iter().map(|close| close.start);
-        starts.any(|start| edit.start <= start && start < edit.end)
-    };
-    if !edits.iter().any(is_done) {
-        // Before what is put behind.
-        edits.splice(..0, closing);
-    }
-    Ok(())
-}
-
-/// The edits that say of a block scalar at the end of the text, which has no line break there, that
-/// it has none: in its header, or in quotes if it is a key.
-fn close(document: &Document) -> Result<Vec<Edit>> {
-    let last = document.nodes.len().checked_sub(1);
-    let Some(last) = last.and_then(|last| u32::try_from(last).ok()) else {
-        return Ok(Vec::new());
-    };
-    let cursor = document.cursor(NodeId(last));
-    if let Opened::Part(part) = cursor.open() {
-        return close(&part);
-    }
-    let node = cursor.node();
-    if let KeyKind::Scalar(Style::Literal | Style::Folded) = node.key_kind
-        && node.value.is_empty()
-        && !ends_line(document.text(), node.key.end as usize)
+    if takes_out_last
+        && let Some(behind) = edits.iter_mut().find(is_behind)
+        && let Some(rest) = behind.text.strip_prefix(document.eol())
     {
-        return Rewrite::respell_key(cursor);
-    }
-    match node.kind {
-        Kind::Scalar(style @ (Style::Literal | Style::Folded)) => {
-            Rewrite::respell_value(cursor, style)
-        }
-        _ => Ok(Vec::new()),
+        behind.text = rest.to_owned();
     }
 }

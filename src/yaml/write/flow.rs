@@ -5,7 +5,7 @@ use crate::yaml::json;
 use crate::yaml::node::{KeyKind, Node, NodeId};
 use crate::yaml::parse::{line_end, next_line, skip_blank};
 use crate::yaml::scalar::{self, Context, Style};
-use crate::yaml::value::{Data, Value};
+use crate::yaml::value::{Data, Scalar, Value};
 use crate::yaml::write::Rewrite;
 use crate::yaml::write::children::{Kept, Side};
 use crate::yaml::write::comments::{head, rest_is_blank};
@@ -80,9 +80,9 @@ impl Rewrite<'_> {
     /// Whether what is edited is JSON.
     pub(super) fn is_json(&mut self) -> bool {
         let top = self.document.cursor(self.top);
-        *self
-            .is_json
-            .get_or_insert_with(|| top.is_flow() && json::scan(top.raw()).is_some())
+        *self.is_json.get_or_insert_with(|| {
+            top.document().is_json || (top.is_flow() && json::scan(top.raw()).is_some())
+        })
     }
 
     /// The text of a new entry or item in braces or brackets.
@@ -199,7 +199,9 @@ impl Rewrite<'_> {
             out.push_str(if between.contains(':') { " " } else { ": " });
         }
         let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
-        if let Data::Scalar(scalar) = &value.data {
+        if let (Data::Scalar(Scalar::String(text)), true) = (&value.data, self.document.is_json) {
+            scalar::write_json_string(&mut out, text);
+        } else if let Data::Scalar(scalar) = &value.data {
             let keep = if is_json {
                 Some(Style::DoubleQuoted)
             } else {

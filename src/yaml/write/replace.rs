@@ -1,17 +1,24 @@
 //! Values and keys written in place of others, in a block.
 
-use crate::yaml::emit::{Layout, Slot};
+use std::borrow::Cow;
+
+use crate::yaml::emit::{self, Layout, Slot};
 use crate::yaml::node::{Flags, KeyKind, Kind, Node, NodeId};
 use crate::yaml::parse::{ends_line, line_end, lines, skip_blank};
 use crate::yaml::scalar::{self, Context, Style};
 use crate::yaml::value::{Data, Scalar, Value};
 use crate::yaml::write::Rewrite;
-use crate::yaml::write::comments::{behind_blank, end_of_entry, end_with_comments};
+use crate::yaml::write::comments::{behind_blank, end_of_entry, end_with_comments, extent};
 
 impl<'d> Rewrite<'d> {
     pub(super) fn rename(&mut self, id: NodeId, key: &str) {
         let node = self.document.node(id);
         let mut out = String::new();
+        if self.document.is_json {
+            scalar::write_json_string(&mut out, key);
+            self.edit(node.key.start as usize, node.key.end as usize, out);
+            return;
+        }
         if scalar::key_needs_explicit(key) && !node.has(Flags::IN_FLOW) {
             let column = self.document.column(node.entry as usize);
             self.layout.key(&mut out, key, column);
@@ -36,6 +43,11 @@ impl<'d> Rewrite<'d> {
         let is_explicit = self.document.slice(entry..entry + 1) == "?";
         if context == Context::FlowKey && scalar::key_needs_explicit(key) && !is_explicit {
             self.edit(entry, entry, "? ");
+        }
+        let before = self.document.slice(entry..node.key.start as usize);
+        if !before.is_empty() && !before.ends_with([' ', '\t', '\n', '\r']) {
+            // A key that was empty, directly after its tag or `?`.
+            out.push(' ');
         }
         scalar::write_string(&mut out, key, context, keep, 0, self.layout.eol);
         if ends_line(self.document.text(), node.key.end as usize) {
@@ -64,7 +76,9 @@ impl<'d> Rewrite<'d> {
         }
         if node.next > id.0 + 1 && !node.has(Flags::FLOW) {
             // The comments in it go.
-            end = end_with_comments(document.cursor(id));
+            let cursor = document.cursor(id);
+            let last = cursor.children().last().map_or(end, extent);
+            end = end_with_comments(cursor).max(last);
         }
         if node.key.is_empty() && node.key_kind == KeyKind::None {
             return self.replace_root(node, end, value);
@@ -76,8 +90,10 @@ impl<'d> Rewrite<'d> {
         let mut layout = self.body_layout(node, column, slot);
         // What stands behind the old value would stand behind the last line of the new one.
         let is_below = line_end(text, node.key.end as usize) < props;
+        let between = self.comments_between(id, column);
         layout.quoted = self.takes_in(end_of_entry(text, end), column, value)
-            || (is_below && behind_blank(text, end).is_none());
+            || (is_below && behind_blank(text, end).is_none())
+            || !between.is_empty();
         layout.behind(&mut out, value, column, slot, keep);
         let behind_key = if is_item {
             node.key.end as usize
@@ -98,11 +114,18 @@ impl<'d> Rewrite<'d> {
             None => (out.as_str(), None),
         };
         let eol = self.layout.eol;
+        if props > header_end && below.is_none() && !between.is_empty() {
+            let line_break = if ends_line(text, end) { eol } else { "" };
+            let value = inline.trim_start_matches(' ');
+            self.edit(props, end, format!("{value}{line_break}"));
+            return;
+        }
         if props > header_end {
-            // The old value begins below its key: a comment behind the key stays.
-            let mut new = below
-                .map(|below| format!("{eol}{below}"))
-                .unwrap_or_default();
+            // The old value begins below its key: comments behind and below the key stay.
+            let mut new = between;
+            if let Some(below) = below {
+                new.extend([eol, below]);
+            }
             if ends_line(text, end) {
                 new.push_str(eol);
             }
@@ -119,13 +142,15 @@ impl<'d> Rewrite<'d> {
         } else {
             (props, inline.trim_start_matches(' '))
         };
-        if ends_line(text, end) && end > start {
+        let is_closed = ends_line(text, end);
+        if end > start && (is_closed || is_open_block(text, node)) {
             // A block scalar: its text ends with its last line.
             let below = below
                 .map(|below| format!("{eol}{below}"))
                 .unwrap_or_default();
             let comment = self.header_comment(node);
-            self.edit(start, end, format!("{inline}{comment}{below}{eol}"));
+            let closing = if is_closed { eol } else { "" };
+            self.edit(start, end, format!("{inline}{comment}{below}{closing}"));
             return;
         }
         self.edit(start, end, inline);
@@ -135,11 +160,40 @@ impl<'d> Rewrite<'d> {
         }
     }
 
+    /// The comment lines between the key of a node at `column` and its value, each with the line
+    /// break before it, deep enough to be the node's. Those above the first entry or item of a
+    /// block are that one's, and go with it.
+    fn comments_between(&self, id: NodeId, column: usize) -> String {
+        let document = self.document;
+        let node = document.node(id);
+        let mut out = String::new();
+        if node.next > id.0 + 1 && !node.has(Flags::FLOW) {
+            return out;
+        }
+        let between = document.slice(node.key.end as usize..node.props as usize);
+        for line in lines(between).skip(1) {
+            let comment = line.trim_start_matches([' ', '\t']);
+            if comment.starts_with('#') {
+                let spaces = line.len() - comment.len();
+                let deeper = if spaces > column { spaces } else { column + 2 };
+                self.layout.line(&mut out, deeper);
+                out.push_str(comment);
+            }
+        }
+        out
+    }
+
     /// Puts another value in place of a document's.
     fn replace_root(&mut self, node: &Node, end: usize, value: &Value<'_>) {
         let document = self.document;
         let mut props = node.props as usize;
         let text = document.text();
+        if document.is_json_stream() {
+            let mut json = String::new();
+            emit::json(&mut json, value, None, 0);
+            self.edit(props, end, json);
+            return;
+        }
         let before = document.slice(document.bom()..props);
         if before.trim().is_empty() && before.contains('\t') {
             // Tabs may indent braces, nothing else.
@@ -196,16 +250,19 @@ impl<'d> Rewrite<'d> {
     }
 
     /// The comment behind the `|` of a block scalar, with the blank before it.
-    fn header_comment(&self, node: &Node) -> &'d str {
+    fn header_comment(&self, node: &Node) -> Cow<'d, str> {
         if !matches!(node.kind, Kind::Scalar(_)) {
-            return "";
+            return Cow::Borrowed("");
         }
         let raw = self.document.slice(node.value.range());
         let header = lines(raw).next().unwrap_or_default();
-        header
-            .find(" #")
-            .and_then(|at| header.get(at..))
-            .unwrap_or_default()
+        let indicators = header.split('#').next().unwrap_or_default();
+        let start = indicators.trim_end_matches(' ').len();
+        match header.get(start..).unwrap_or_default() {
+            comment if comment.starts_with('#') => Cow::Owned(format!(" {comment}")),
+            comment if comment.contains('#') => Cow::Borrowed(comment),
+            _ => Cow::Borrowed(""),
+        }
     }
 
     /// A block scalar that replaces another keeps its indentation.
@@ -225,4 +282,12 @@ impl<'d> Rewrite<'d> {
         }
         layout
     }
+}
+
+/// Whether the node is a block scalar of several lines at the end of a text without a line break.
+fn is_open_block(text: &str, node: &Node) -> bool {
+    let range = node.value.range();
+    range.end == text.len()
+        && matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded))
+        && line_end(text, range.start) < range.end
 }

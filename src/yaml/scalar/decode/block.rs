@@ -28,7 +28,10 @@ pub(super) fn decode(
         let content = line.skip(leading_spaces(line.text, indentation));
         let is_indented = content.offset - line.offset == indentation;
         if content.text.is_empty() {
-            body.blank_lines.push_str(line.normal_break());
+            // Behind the last line break of the text there is no line.
+            if !line.is_last() || !line.text.is_empty() {
+                body.blank_lines.push_str(line.closing_break());
+            }
         } else if is_indented {
             body.push(content);
         } else {
@@ -150,10 +153,10 @@ impl<'s> Body<'s> {
 
     fn end_last_line(&mut self) {
         let Some(last) = self.last else { return };
-        if last.ending == last.normal_break() {
+        if last.ending == last.closing_break() {
             self.text.copy(last.break_offset(), last.ending);
         } else {
-            self.text.add(last.normal_break());
+            self.text.add(last.closing_break());
         }
     }
 
@@ -226,12 +229,17 @@ mod tests {
     }
 
     #[test]
-    fn a_block_without_a_final_line_break_has_none_in_its_text() {
-        check("|\n  a", "a");
-        check("|+\n  a", "a");
-        check(">\n  a\n  b", "a b");
-        check("|+\n  a\n  ", "a\n");
-        check("|\n  a\n   ", "a\n ");
+    fn the_end_of_the_file_ends_a_line_as_for_kubectl() {
+        check("|\n  a", "a\n");
+        check("|-\n  a", "a");
+        check("|+\n  a", "a\n");
+        check(">\n  a\n  b", "a b\n");
+        check("|+\n  a\n  ", "a\n\n");
+        check("|\n  a\n  ", "a\n");
+        check("|\n  a\n   ", "a\n \n");
+        check("|+\n  ", "\n");
+        check("|+\n", "");
+        check("|+", "");
     }
 
     #[test]

@@ -34,9 +34,30 @@ pub(super) fn double(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
     let mut text = Text::new(raw);
     for piece in Fold::new(inner, 1, true) {
         piece.join(&mut text);
-        unescape(piece.line, &mut text)?;
+        unescape(piece.line, Surrogates::Refused, &mut text)?;
     }
     Ok(text.finish())
+}
+
+/// The text of a JSON string: no line break folds, and half a surrogate pair is U+FFFD, as in Go.
+pub(super) fn json(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
+    let inner = inside(raw, '"')?;
+    let mut text = Text::new(raw);
+    let line = Line {
+        offset: 1,
+        text: inner,
+        ending: "",
+    };
+    unescape(line, Surrogates::Replaced, &mut text)?;
+    Ok(text.finish())
+}
+
+/// What half a surrogate pair is, which is not a character.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Surrogates {
+    Refused,
+    /// It stands for U+FFFD.
+    Replaced,
 }
 
 fn inside(raw: &str, quote: char) -> Result<&str, DecodeError> {
@@ -166,11 +187,15 @@ fn halve_quotes(mut line: Line<'_>, text: &mut Text<'_>) -> Result<(), DecodeErr
 }
 
 /// Adds the text of a line in double quotes.
-fn unescape(mut line: Line<'_>, text: &mut Text<'_>) -> Result<(), DecodeError> {
+fn unescape(
+    mut line: Line<'_>,
+    surrogates: Surrogates,
+    text: &mut Text<'_>,
+) -> Result<(), DecodeError> {
     while let Some(backslash) = memchr(b'\\', line.text.as_bytes()) {
         let (before, escape) = line.text.split_at(backslash);
         text.copy(line.offset, before);
-        let (character, length) = read_escape(escape)
+        let (character, length) = read_escape(escape, surrogates)
             .map_err(|message| DecodeError::new(line.offset + backslash, message))?;
         text.add(character.encode_utf8(&mut [0; 4]));
         line = line.skip(backslash + length);
@@ -186,7 +211,7 @@ fn unescape(mut line: Line<'_>, text: &mut Text<'_>) -> Result<(), DecodeError> 
 }
 
 /// The character that the escape at the start of `text` stands for, and the length of the escape.
-fn read_escape(text: &str) -> Result<(char, usize), String> {
+fn read_escape(text: &str, surrogates: Surrogates) -> Result<(char, usize), String> {
     let Some(code) = text.chars().nth(1) else {
         return Err("expected an escape after `\\`".to_owned());
     };
@@ -205,15 +230,15 @@ fn read_escape(text: &str) -> Result<(char, usize), String> {
         '_' => '\u{a0}',
         'L' => '\u{2028}',
         'P' => '\u{2029}',
-        'x' => return read_code(text, 2),
-        'u' => return read_code(text, 4),
-        'U' => return read_code(text, 8),
+        'x' => return read_code(text, 2, surrogates),
+        'u' => return read_code(text, 4, surrogates),
+        'U' => return read_code(text, 8, surrogates),
         _ => return Err(format!("unknown escape `\\{code}`")),
     };
     Ok((character, 1 + code.len_utf8()))
 }
 
-fn read_code(text: &str, digits: usize) -> Result<(char, usize), String> {
+fn read_code(text: &str, digits: usize, surrogates: Surrogates) -> Result<(char, usize), String> {
     let code = hexadecimal(text, digits).ok_or_else(|| {
         let name: String = text.chars().take(2).collect();
         format!("expected {digits} hexadecimal digits after `{name}`")
@@ -231,7 +256,9 @@ fn read_code(text: &str, digits: usize) -> Result<(char, usize), String> {
                 .ok_or_else(not_a_character);
         }
     }
+    let is_half = (0xD800..=0xDFFF).contains(&code) && surrogates == Surrogates::Replaced;
     char::from_u32(code)
+        .or_else(|| is_half.then_some(char::REPLACEMENT_CHARACTER))
         .map(|character| (character, length))
         .ok_or_else(not_a_character)
 }
@@ -253,7 +280,7 @@ fn hexadecimal(escape: &str, digits: usize) -> Option<u32> {
 mod tests {
     use std::borrow::Cow;
 
-    use super::super::super::{Style, decode};
+    use super::super::super::{Style, decode, decode_json};
 
     #[track_caller]
     fn check(raw: &str, expected: &str) {
@@ -341,6 +368,22 @@ mod tests {
             "this escape is not a Unicode character",
         );
         check_error(r#""\uDE00""#, 1, "this escape is not a Unicode character");
+    }
+
+    #[test]
+    fn json_strings_are_what_go_makes_of_them() {
+        for (raw, expected) in [
+            (r#""a\ud83d\ude00\/b""#, "a😀/b"),
+            (r#""\ud800""#, "\u{fffd}"),
+            (r#""\udc00\ud83dA""#, "\u{fffd}\u{fffd}A"),
+            (r#""\ud83d\u0041""#, "\u{fffd}A"),
+            (
+                "\"a\u{85}\u{2028} \u{2029}b\u{7f}\u{80}\"",
+                "a\u{85}\u{2028} \u{2029}b\u{7f}\u{80}",
+            ),
+        ] {
+            assert_eq!(decode_json(raw).as_deref(), Ok(expected), "{raw}");
+        }
     }
 
     #[test]

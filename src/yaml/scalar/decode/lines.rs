@@ -31,6 +31,16 @@ impl<'s> Line<'s> {
         }
     }
 
+    /// As [`normal_break`](Self::normal_break), with one for a line that the file ends without:
+    /// kubectl adds it to the text it reads.
+    pub(super) fn closing_break(&self) -> &'s str {
+        if self.is_last() {
+            "\n"
+        } else {
+            self.normal_break()
+        }
+    }
+
     /// The line without its first `bytes` bytes.
     pub(super) fn skip(self, bytes: usize) -> Self {
         Self {

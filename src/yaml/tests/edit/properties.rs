@@ -62,7 +62,8 @@ fn tree() -> impl Strategy<Value = Tree> {
     let leaf = prop_oneof![
         4 => select(&[
             "x", "'x'", "\"x\"", "1", "", "null", "{}", "[]", "{a: 1, b: [x, 'y']}", "[a, {b: 1}]",
-            "{\"a\": 1, \"b\": \"c\"}", "true", "'it''s'", "a b",
+            "{\"a\": 1, \"b\": \"c\"}", "true", "'it''s'", "a b", "'x\n\n   y'", "'x\ny'",
+            "\"x\n# y\n - z\"",
         ][..])
         .prop_map(Tree::Leaf),
         1 => select(&["|", "|-", "|+", ">", ">-"][..]).prop_flat_map(|header| {
@@ -420,14 +421,7 @@ fn untouched_lines(document: &Document, value: &Value<'_>, out: &mut Vec<String>
                 (start, extent(node))
             };
             let text = document.slice(start..end);
-            // A block that ends the text without a line break may have to say so in its header.
-            let is_open = end == document.text().len() && !text.ends_with('\n');
-            let stays = |line: &&str| !(is_open && line.contains(['|', '>']));
-            out.extend(
-                text.lines()
-                    .filter(stays)
-                    .map(|line| line.trim().to_owned()),
-            );
+            out.extend(text.lines().map(|line| line.trim().to_owned()));
         }
         Data::Mapping(entries) => {
             let keeps_key = |id, key: &str| document.cursor(id).key().unwrap() == key;

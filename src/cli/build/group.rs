@@ -1,0 +1,71 @@
+//! A program together with all that it starts.
+
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::Duration;
+
+/// How long a program has to clean up that is asked to end.
+const GRACE: Duration = Duration::from_secs(1);
+/// How often it is asked whether it has.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A program that leads a process group of its own.
+pub(super) struct Group {
+    pub(super) child: Child,
+}
+
+impl Group {
+    /// Starts a program.
+    pub(super) fn start(command: &mut Command) -> io::Result<Self> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        let child = command.spawn()?;
+        Ok(Self { child })
+    }
+
+    /// Whether the program has ended. It is not forgotten by that: as long as the system knows it,
+    /// no other group has its number.
+    #[cfg(unix)]
+    pub(super) fn has_ended(&mut self) -> io::Result<bool> {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let child = rustix::process::Pid::from_child(&self.child);
+        Ok(waitid(WaitId::Pid(child), options)?.is_some())
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn has_ended(&mut self) -> io::Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
+    /// Says how a program ended that has.
+    pub(super) fn status(mut self) -> io::Result<ExitStatus> {
+        self.child.wait()
+    }
+
+    /// Ends the program and all that it has started: first they are asked to.
+    pub(super) fn stop(mut self) {
+        self.signal(false);
+        let mut waited = Duration::ZERO;
+        while waited < GRACE && matches!(self.has_ended(), Ok(false)) {
+            thread::sleep(PAUSE);
+            waited += PAUSE;
+        }
+        self.signal(true);
+        let _ = self.child.wait();
+    }
+
+    /// Asks the group to end, or ends it.
+    #[cfg(unix)]
+    fn signal(&mut self, is_last: bool) {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let signal = if is_last { Signal::KILL } else { Signal::TERM };
+        let _ = kill_process_group(Pid::from_child(&self.child), signal);
+    }
+
+    #[cfg(not(unix))]
+    fn signal(&mut self, _: bool) {
+        let _ = self.child.kill();
+    }
+}

@@ -1,0 +1,137 @@
+//! Looks at the objects of all expansions: names that no cluster takes, and objects that are made
+//! more than once.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::cli::expansion::targets::{Target, Targets};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::krm::identity::Identity;
+use crate::lint;
+use crate::source::Place;
+use crate::template::{Dialect, Inspect, Object, Parameters, Template};
+
+/// Keeps in mind which objects one expansion makes.
+#[derive(Debug, Default)]
+pub(super) struct Inspector {
+    /// In any order: several threads add to it.
+    made: Mutex<Vec<Made>>,
+}
+
+/// An object that was made.
+#[derive(Clone, Debug)]
+struct Made {
+    identity: Identity,
+    field: String,
+    /// Where its name is written.
+    place: Place,
+}
+
+impl Inspect for Inspector {
+    fn object(
+        &self,
+        object: &Object<'_>,
+        template: &Template<'_>,
+        values: &Parameters<'_>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let may_show = |text: &str| values.may_show(text);
+        lint::warn_about_names(object, template.dialect(), &may_show, diagnostics);
+        let value = &object.value;
+        let Some(identity) = Identity::of(value).filter(|identity| !identity.name.is_empty())
+        else {
+            return;
+        };
+        let name = value.at(&["metadata", "name"]);
+        let Some(origin) = name.and_then(|name| name.origin).or(value.origin) else {
+            return;
+        };
+        let made = Made {
+            identity,
+            field: object.field.clone(),
+            place: object.document.cursor(origin).place(),
+        };
+        let mut list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push(made);
+    }
+}
+
+impl Inspector {
+    /// What was made, in the order it is written.
+    fn made(&self) -> Vec<Made> {
+        let list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = list.clone();
+        list.sort_by(|a, b| {
+            let key = |made: &Made| (made.place.range.start, made.field.len());
+            key(a).cmp(&key(b)).then_with(|| a.field.cmp(&b.field))
+        });
+        list
+    }
+}
+
+/// Reports objects that are one and the same to Kubernetes. `oc process` prints all that stand in
+/// one Template, so in OpenShift's dialect that is a warning.
+pub(super) fn duplicates(targets: &Targets<'_>, diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<Identity, (usize, Made)> = BTreeMap::new();
+    for (index, target) in targets.list.iter().enumerate() {
+        let Some(template) = targets.templates.get(target.template) else {
+            continue;
+        };
+        for made in target.inspector.made() {
+            let Some((first_index, first)) = seen.get(&made.identity) else {
+                seen.insert(made.identity.clone(), (index, made));
+                continue;
+            };
+            let mut diagnostic = match targets.list.get(*first_index) {
+                Some(other) if *first_index != index => {
+                    by_two_instances(other, target, template, &made)
+                }
+                _ => in_one_template(first, template, &made),
+            };
+            diagnostic.object = Some(template.reference().clone());
+            diagnostics.push(diagnostic);
+        }
+    }
+}
+
+fn by_two_instances(
+    first: &Target,
+    second: &Target,
+    template: &Template<'_>,
+    made: &Made,
+) -> Diagnostic {
+    let written = made.place.source.text().get(made.place.range.clone());
+    let names = template.names_in(written.unwrap_or_default());
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let hint = match names.as_slice() {
+        [] => "let its `metadata.name` refer to a parameter, and give each instance another value for it".to_owned(),
+        [name] => format!("give parameter {name} another value in one of them"),
+        names => format!("give one of the parameters {} another value in one of them", names.join(", ")),
+    };
+    let problem = format!(
+        "the instances `{}` and `{}` both make `{}`",
+        first.name, second.name, made.identity
+    );
+    Diagnostic::error(problem)
+        .rule("duplicate-object")
+        .at(made.place.clone())
+        .field(&made.field)
+        .hint(hint)
+}
+
+fn in_one_template(first: &Made, template: &Template<'_>, made: &Made) -> Diagnostic {
+    let problem = format!("the Template makes `{}` twice", made.identity);
+    let diagnostic = Diagnostic::error(problem)
+        .rule("duplicate-object")
+        .at(made.place.clone())
+        .related(first.place.clone(), "first here")
+        .field(&made.field)
+        .hint("give one of the two another name, or remove it");
+    match template.dialect() {
+        Dialect::Proposal => diagnostic,
+        Dialect::OpenShift => Diagnostic {
+            severity: Severity::Warning,
+            ..diagnostic
+        },
+    }
+}

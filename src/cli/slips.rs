@@ -1,0 +1,174 @@
+//! What was probably meant by arguments that the program does not have: words of other programs.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::cli::io;
+
+/// Options of other programs, and ours for the same.
+const OPTIONS: &[(&[&str], &str)] = &[
+    (
+        &["--set", "--set-string", "--var", "--arg"],
+        "the value of a parameter is given by '-p NAME=VALUE'",
+    ),
+    (
+        &["--set-file"],
+        "the bytes of a file are given by '--parameter-from-file NAME=FILE'",
+    ),
+    (
+        &["--values", "--var-file", "--values-file"],
+        "a file of values is given by '-P FILE'",
+    ),
+    (
+        &["--env-file"],
+        "a file of lines 'NAME=VALUE' is given by '--param-file FILE'",
+    ),
+    (
+        &["--format"],
+        "the form of the output is chosen by '-o FORMAT'",
+    ),
+];
+
+/// Commands of other programs, and ours for the same.
+const COMMANDS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "template", "render", "expand", "generate", "apply", "create",
+        ],
+        "a Template is expanded by 'krm-template process -f template.yaml'",
+    ),
+    (
+        &["kustomize", "compose"],
+        "a Composition is built by 'krm-template build DIR'",
+    ),
+    (
+        &["check", "verify", "test"],
+        "mistakes are found by 'krm-template validate FILE'",
+    ),
+    (
+        &["list", "show"],
+        "parameters are listed by 'krm-template parameters -f template.yaml'",
+    ),
+    (
+        &["diff"],
+        "changes are shown by 'krm-template process --diff-against FILE|DIR'",
+    ),
+    (
+        &["fn", "function", "run"],
+        "a function has no arguments: 'krm-template < resource-list.yaml'",
+    ),
+];
+
+/// What was probably meant, where clap does not know it.
+pub(super) fn tip(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => Some(texts.join(" ")),
+        _ => None,
+    };
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return None;
+    }
+    let command = command(error);
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let word = text(ContextKind::InvalidSubcommand)?;
+            match word.as_str() {
+                "version" => Some("'--version' prints the version".to_owned()),
+                _ if io::is_there(&word) => Some(format!(
+                    "to expand the Template in it: 'krm-template process -f {word}'"
+                )),
+                _ => known(COMMANDS, &word),
+            }
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let argument = text(ContextKind::InvalidArg)?;
+            if argument.contains("--filename") {
+                let file = given_file().unwrap_or_else(|| "template.yaml".to_owned());
+                return Some(format!(
+                    "name the file that holds the Template: '-f {file}'"
+                ));
+            }
+            match command.as_str() {
+                "validate" => {
+                    Some("name a file or a directory: 'krm-template validate .'".to_owned())
+                }
+                "completion" => Some("name the shell: 'krm-template completion bash'".to_owned()),
+                _ => None,
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            let word = text(ContextKind::InvalidArg)?;
+            unknown_argument(&command, &word, takes_files(error))
+        }
+        _ => None,
+    }
+}
+
+/// What was meant by an argument that a command does not have.
+fn unknown_argument(command: &str, word: &str, takes_files: bool) -> Option<String> {
+    if !word.starts_with('-') {
+        return takes_files.then(|| format!("a file is named by '-f': '-f {word}'"));
+    }
+    let is_value = matches!(
+        word,
+        "-p" | "--parameter" | "--param" | "-P" | "--parameter-file"
+    );
+    let is_file = matches!(word, "-f" | "--file" | "--filename");
+    match command {
+        "" if is_file => Some("a Template is expanded by 'krm-template process -f FILE'".to_owned()),
+        "" if is_value => {
+            Some("values are given to 'krm-template process -f FILE -p NAME=VALUE'".to_owned())
+        }
+        "build" if is_file => Some(
+            "give the directory or the file as an argument: 'krm-template build DIR|FILE'".to_owned(),
+        ),
+        "build" if is_value => Some(
+            "a value is set by an override, under `transformerOverrides`, or under `values` of the Template"
+                .to_owned(),
+        ),
+        "validate" if is_value => Some(
+            "no values are needed; a file of values is checked if it is named: 'krm-template validate template.yaml values.yaml'"
+                .to_owned(),
+        ),
+        "process" | "explain" if word == "--file" => Some("a file is named by '-f'".to_owned()),
+        "process" => known(OPTIONS, word),
+        "explain" if word != "--format" => known(OPTIONS, word),
+        _ => None,
+    }
+}
+
+/// What a table says of a word.
+fn known(table: &[(&[&str], &str)], word: &str) -> Option<String> {
+    let row = table.iter().find(|(words, _)| words.contains(&word));
+    row.map(|(_, tip)| (*tip).to_owned())
+}
+
+/// The command that was called, from its usage; empty if there was none.
+fn command(error: &clap::Error) -> String {
+    let words = usage(error).unwrap_or_default();
+    let mut words = words.split_whitespace();
+    words.find(|word| *word == "krm-template");
+    let next = words
+        .next()
+        .filter(|word| !word.starts_with(['[', '<', '-']));
+    next.unwrap_or_default().to_owned()
+}
+
+fn usage(error: &clap::Error) -> Option<String> {
+    match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => Some(usage.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether the arguments are those of a command that takes files by `-f` only.
+fn takes_files(error: &clap::Error) -> bool {
+    usage(error).is_some_and(|usage| usage.contains("--filename"))
+}
+
+/// The first argument that is the name of a file.
+fn given_file() -> Option<String> {
+    let arguments = std::env::args_os().skip(2);
+    let mut arguments = arguments.filter_map(|argument| argument.into_string().ok());
+    arguments.find(|argument| !argument.starts_with('-') && io::is_there(argument))
+}

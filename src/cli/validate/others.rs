@@ -1,0 +1,404 @@
+//! What `validate` looks at besides Templates: each TemplateInstance, file of values and Composition.
+//!
+//! They are read as `process`, a function and `build` read them, together with the Templates among
+//! the files, and nothing is run. Of several Templates of a name the nearest file counts, as a
+//! directory may hold several packages.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::cli::Console;
+use crate::cli::build::disk::{Disk, LoadRestrictor};
+use crate::composition::{GROUP, consolidate};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::files;
+use crate::function::items::Input;
+use crate::function::plan::{self, Whence};
+use crate::krm::identity;
+use crate::lint;
+use crate::source::{Place, Source};
+use crate::suggest::closest;
+use crate::template::{self, Generation, Given, OWN_GROUP, Options, Template, values_of_file};
+use crate::yaml::{Cursor, Document};
+
+/// The fields of `ParameterValues`.
+const VALUES_FIELDS: [&str; 6] = [
+    "apiVersion",
+    "kind",
+    "metadata",
+    "template",
+    "values",
+    "data",
+];
+
+/// A file that was read.
+pub(super) struct File {
+    pub(super) path: String,
+    pub(super) source: Arc<Source>,
+    /// Whether the arguments name it.
+    pub(super) is_named: bool,
+}
+
+/// How many of each there are.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) instances: usize,
+    pub(super) values: usize,
+    pub(super) compositions: usize,
+}
+
+impl Counts {
+    /// Whether there are none at all.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.instances + self.values + self.compositions == 0
+    }
+
+    fn add(&mut self, kind: Kind) {
+        *match kind {
+            Kind::Instance => &mut self.instances,
+            Kind::Values => &mut self.values,
+            Kind::Composition => &mut self.compositions,
+        } += 1;
+    }
+}
+
+/// What an object is to be checked as.
+#[derive(Clone, Copy)]
+enum Kind {
+    Instance,
+    Values,
+    Composition,
+}
+
+impl Kind {
+    fn of(root: Cursor<'_>, file: &File) -> Option<Self> {
+        let kind = root.text_at(["kind"]).unwrap_or_default();
+        let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
+        let group = identity::group(&api_version);
+        match kind.as_ref() {
+            "TemplateInstance" => Some(Self::Instance),
+            "ParameterValues" if group == OWN_GROUP => Some(Self::Values),
+            "Composition" if group == GROUP || api_version.is_empty() => Some(Self::Composition),
+            // A file of values need not be an object.
+            "" if file.is_named && api_version.is_empty() && root.is_mapping() => {
+                Some(Self::Values)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An object, and the file that it is in.
+struct Found<'d> {
+    root: Cursor<'d>,
+    file: &'d File,
+}
+
+/// Checks what is in `files` besides Templates. Tells of each file whether there is something.
+pub(super) fn check(
+    files: &[File],
+    console: Console,
+    findings: &mut Diagnostics,
+    is_checked: &mut dyn FnMut(&File),
+) -> Counts {
+    let mut counts = Counts::default();
+    let mut said = BTreeSet::new();
+    if !files.iter().any(may_hold_one) {
+        return counts;
+    }
+    let read = files.iter().filter_map(|file| {
+        let document = Document::parse(&file.source).ok()?;
+        Some((file, Arc::new(document)))
+    });
+    let read: Vec<(&File, Arc<Document>)> = read.collect();
+    let roots = read.iter().flat_map(|(file, document)| {
+        let roots = document.roots().flat_map(with_items);
+        roots.map(|root| Found { root, file })
+    });
+    let roots: Vec<Found<'_>> = roots.collect();
+    let has_template = roots.iter().any(|one| is_template(one.root));
+    for one in &roots {
+        let Some(kind) = Kind::of(one.root, one.file) else {
+            continue;
+        };
+        let is_object = one.root.get("kind").is_some();
+        if matches!(kind, Kind::Values) && !is_object && !has_template {
+            continue;
+        }
+        counts.add(kind);
+        is_checked(one.file);
+        let mut found = match kind {
+            Kind::Instance => instance(one, &roots),
+            Kind::Values => values(one, &roots),
+            Kind::Composition => composition(one, &read, console),
+        };
+        found.attribute_to_rule("structure");
+        if is_object {
+            found.attribute_to(&identity::reference(one.root));
+        }
+        // What is imported by two Compositions is wrong once.
+        found.retain(|one| {
+            let place = one.place.as_ref();
+            let place = place.map(|at| (files::join(".", at.source.name()), at.range.start));
+            said.insert((one.message.clone(), place, one.related.len()))
+        });
+        findings.append(found);
+    }
+    counts
+}
+
+/// Whether it is worth while to read a file a second time.
+fn may_hold_one(file: &File) -> bool {
+    let kinds = ["TemplateInstance", "ParameterValues", "Composition"];
+    let has = |text: &str| memchr::memmem::find(file.source.text().as_bytes(), text.as_bytes());
+    file.is_named && has("kind").is_none() || kinds.iter().any(|kind| has(kind).is_some())
+}
+
+/// A document and, if it is a list, its items.
+fn with_items(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
+    let items = root.get("items").filter(|items| items.is_sequence());
+    std::iter::once(root).chain(items.into_iter().flat_map(Cursor::children))
+}
+
+fn is_template(root: Cursor<'_>) -> bool {
+    root.text_at(["kind"]).as_deref() == Some("Template")
+}
+
+/// How far a file is from another: 0 for itself, then the directories between them.
+fn distance(one: &File, other: &File) -> usize {
+    if std::ptr::eq(one, other) {
+        return 0;
+    }
+    let parts = |file: &File| -> Vec<String> {
+        let folder = Path::new(files::directory_of(&file.path)).components();
+        let folder = folder.map(|part| part.as_os_str().to_string_lossy().into_owned());
+        folder.filter(|part| part != ".").collect()
+    };
+    let (one, other) = (parts(one), parts(other));
+    let shared = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    1 + one.len() + other.len() - 2 * shared
+}
+
+/// The objects that one may refer to: of several with a kind and a name, the nearest.
+fn near<'d>(from: &Found<'d>, roots: &[Found<'d>]) -> Vec<Cursor<'d>> {
+    let name = |root: Cursor<'d>| {
+        let text = |key| {
+            root.text_at(["metadata", key])
+                .unwrap_or_default()
+                .into_owned()
+        };
+        let kind = root.text_at(["kind"]).unwrap_or_default().into_owned();
+        (kind, text("namespace"), text("name"))
+    };
+    let may_be_meant = |one: &&Found<'d>| {
+        let kind = one.root.text_at(["kind"]);
+        matches!(kind.as_deref(), Some("Template" | "ConfigMap" | "Secret"))
+    };
+    let all: Vec<_> = roots
+        .iter()
+        .filter(may_be_meant)
+        .map(|one| (name(one.root), distance(from.file, one.file), one.root))
+        .collect();
+    let is_nearest = |(name, distance, _): &&((String, String, String), usize, Cursor<'d>)| {
+        all.iter()
+            .all(|(other, its, _)| other != name || its >= distance)
+    };
+    all.iter()
+        .filter(is_nearest)
+        .map(|(.., root)| *root)
+        .collect()
+}
+
+fn is_within(place: &Place, root: Cursor<'_>) -> bool {
+    let all = root.place();
+    Arc::ptr_eq(&place.source, &all.source)
+        && all.range.start <= place.range.start
+        && place.range.end <= all.range.end
+}
+
+/// What decides nothing: no object is made.
+fn options() -> Options<'static> {
+    Options {
+        labels: Vec::new(),
+        namespace: None,
+        ignore_unknown_parameters: false,
+        strict: false,
+        require_name: false,
+        keep_namespace: false,
+        generation: Generation::Random,
+        inspect: None,
+    }
+}
+
+/// What is wrong with the values of a Template, without what is wrong with the Template itself.
+fn check_values(template: &Template<'_>, given: &[Given], own: Cursor<'_>) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    template::effective(template, given, &options(), &mut found, |_| ());
+    found.retain(|one| {
+        let is_own = one
+            .place
+            .as_ref()
+            .is_some_and(|place| is_within(place, own));
+        is_own || one.rule == Some("given-value")
+    });
+    found.attribute_to_rule("given-value");
+    found
+}
+
+/// A TemplateInstance.
+fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
+    let root = one.root;
+    let near = near(one, roots);
+    let inputs: Vec<Input<'_>> = near
+        .iter()
+        .copied()
+        .filter_map(Input::of_document)
+        .collect();
+    let inputs = plan::Inputs::of(&inputs, Whence::Files);
+    let mut found = Diagnostics::new();
+    let plan = plan::read(root, &inputs, &mut found);
+    let is_of_template = |place: &Place| {
+        let mut templates = near.iter().filter(|root| is_template(**root));
+        templates.any(|root| is_within(place, *root))
+    };
+    found.retain(|one| !one.place.as_ref().is_some_and(is_of_template));
+    let has_template = near.iter().any(|root| is_template(*root));
+    let mut checked = Diagnostics::new();
+    for mut one in found.iter().cloned() {
+        // Its Template may well be in another place.
+        if one.message.starts_with("no Template `") && !has_template {
+            one.severity = Severity::Warning;
+            one.message.push_str(": the values cannot be checked");
+            one.hints = vec!["name the file of the Template, too".to_owned()];
+        }
+        checked.push(one);
+    }
+    for instance in plan.iter().flat_map(|plan| &plan.instances) {
+        let mut templates = plan.iter().flat_map(|plan| &plan.templates);
+        let Some(template) = templates.nth(instance.template) else {
+            continue;
+        };
+        let mut wrong = check_values(template, &instance.given, root);
+        if let Some(place) = &instance.place {
+            wrong.relate(place, &format!("for the instance `{}`", instance.name));
+        }
+        checked.append(wrong);
+    }
+    if let Some(inline) = root
+        .at(["spec", "template"])
+        .filter(|node| node.is_mapping())
+    {
+        checked.append(lint::check_template(inline, &[]));
+    }
+    checked.dedup();
+    checked
+}
+
+/// A file of values.
+fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
+    let root = one.root;
+    let mut found = Diagnostics::new();
+    let is_object = root.get("kind").is_some();
+    if is_object {
+        unknown_fields(root, &mut found);
+    }
+    let near = near(one, roots);
+    let templates: Vec<Cursor<'_>> = near.into_iter().filter(|root| is_template(*root)).collect();
+    let name_of = |root: &Cursor<'_>| {
+        let name = root.text_at(["metadata", "name"]).unwrap_or_default();
+        name.into_owned()
+    };
+    let meant = root
+        .get("template")
+        .filter(|meant| is_object && !meant.is_null());
+    let template = match meant {
+        None => match templates.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        },
+        Some(meant) => {
+            let name = meant.text().ok().flatten().unwrap_or_default();
+            let template = templates.iter().find(|root| name_of(root) == name);
+            if template.is_none() {
+                found.push(no_template(
+                    &name,
+                    meant,
+                    &templates.iter().map(name_of).collect::<Vec<_>>(),
+                ));
+            }
+            template.copied()
+        }
+    };
+    let name = template.as_ref().map(name_of).unwrap_or_default();
+    let name = match meant {
+        Some(meant) if template.is_none() => {
+            let name = meant.text().ok().flatten().unwrap_or_default();
+            name.into_owned()
+        }
+        _ => name,
+    };
+    let given = values_of_file(root, &name, &mut found);
+    if let Some(template) = template {
+        // What is wrong with it was said.
+        if let Some(template) = Template::read(template, &mut Diagnostics::new()) {
+            let mut wrong = check_values(&template, &given, root);
+            // A value that is missing here may stand elsewhere.
+            wrong.retain(|one| {
+                one.place
+                    .as_ref()
+                    .is_some_and(|place| is_within(place, root))
+            });
+            found.append(wrong);
+        }
+    }
+    found
+}
+
+fn no_template(name: &str, meant: Cursor<'_>, known: &[String]) -> Diagnostic {
+    let problem = format!("no Template `{name}` is in the files");
+    let close = closest(name, known.iter().map(String::as_str));
+    let diagnostic = match close {
+        Some(known) => Diagnostic::error(problem).hint(format!("did you mean `{known}`?")),
+        None => Diagnostic::warning(format!("{problem}: the values cannot be checked"))
+            .hint("name the file of the Template, too"),
+    };
+    diagnostic.at(meant.place()).field("template")
+}
+
+fn unknown_fields(root: Cursor<'_>, found: &mut Diagnostics) {
+    for entry in root.children() {
+        let Ok(key) = entry.key() else { continue };
+        if VALUES_FIELDS.contains(&key.as_ref()) {
+            continue;
+        }
+        let hint = closest(&key, VALUES_FIELDS).map_or_else(
+            || "put the values under `values`".to_owned(),
+            |known| format!("did you mean `{known}`?"),
+        );
+        found.push(
+            Diagnostic::warning(format!("`{key}` is not a field of ParameterValues"))
+                .rule("unknown-field")
+                .at(entry.key_place())
+                .field(key.as_ref())
+                .hint(hint),
+        );
+    }
+}
+
+/// A Composition, with all that it imports and overrides.
+fn composition(one: &Found<'_>, read: &[(&File, Arc<Document>)], console: Console) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let document = read.iter().find(|(file, _)| std::ptr::eq(*file, one.file));
+    if let Some((file, document)) = document {
+        let directory = files::directory_of(&file.path);
+        let disk = Disk {
+            console,
+            restrictor: LoadRestrictor::RootOnly,
+            way_out: "move it there",
+        };
+        consolidate::consolidate_node(&disk, document, one.root.id(), directory, &mut found);
+    }
+    found.attribute_to_rule("composition");
+    found
+}

@@ -1,0 +1,361 @@
+//! Twice the input costs about twice the work: instructions, counted by callgrind, so the same on a
+//! busy machine as on a quiet one. Each row says what there is more of.
+//!
+//! Without valgrind these tests are ignored; `.ci/run` does not let them be.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::needs;
+use crate::program;
+
+/// What twice as much may cost, as a multiple: 2, and some for sorted lists and for chance.
+const MOST: f64 = 2.2;
+
+/// What is measured.
+struct Work {
+    name: &'static str,
+    /// How much more of it there is than one: so much that it counts beside starting the program.
+    count: usize,
+    /// Writes the input for a count into a folder.
+    prepare: fn(&Path, usize) -> Result<Run, Failed>,
+}
+
+/// How the program is run in the folder.
+#[derive(Default)]
+struct Run {
+    arguments: Vec<String>,
+    stdin: String,
+}
+
+const WORKS: &[Work] = &[
+    Work {
+        name: "files",
+        count: 100,
+        prepare: |folder, count| files(folder, count, "{}"),
+    },
+    Work {
+        name: "files_with_anchors",
+        count: 4,
+        prepare: |folder, count| files(folder, count, "{a: &a b, c: *a}"),
+    },
+    Work {
+        name: "items_that_pass",
+        count: 200,
+        prepare: items_that_pass,
+    },
+    Work {
+        name: "items_that_are_updated",
+        count: 100,
+        prepare: items_that_are_updated,
+    },
+    Work {
+        name: "objects",
+        count: 100,
+        prepare: objects,
+    },
+    Work {
+        name: "instances",
+        count: 100,
+        prepare: instances,
+    },
+    Work {
+        name: "parameters",
+        count: 200,
+        prepare: parameters,
+    },
+    Work {
+        name: "values",
+        count: 200,
+        prepare: values,
+    },
+    Work {
+        name: "transformers",
+        count: 50,
+        prepare: transformers,
+    },
+    Work {
+        name: "imports",
+        count: 50,
+        prepare: imports,
+    },
+    Work {
+        name: "nested_imports",
+        count: 24,
+        prepare: nested_imports,
+    },
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let valgrind = Command::new("valgrind")
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output();
+    let is_missing = !valgrind.is_ok_and(|output| output.status.success());
+    let trials = WORKS.iter().map(|work| {
+        let name = format!("cost/of_{}_grows_with_their_number", work.name);
+        let trial = Trial::test(name, || grows_in_proportion(work));
+        needs::ignored(trial, is_missing.then(|| "needs valgrind".to_owned()))
+    });
+    trials.collect()
+}
+
+/// What the program costs with one of something is left out of the comparison.
+fn grows_in_proportion(work: &Work) -> Result<(), Failed> {
+    let count = work.count;
+    let one = instructions(work, 1)?;
+    let more = instructions(work, 1 + count)?.saturating_sub(one);
+    if more < one / 10 {
+        return Err(format!("{more} instructions are too few to judge by: raise the count").into());
+    }
+    let much_more = instructions(work, 1 + 2 * count)?.saturating_sub(one);
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "far fewer instructions than a float can count"
+    )]
+    let ratio = much_more as f64 / more as f64;
+    let figures = format!(
+        "{one} instructions for 1, {more} for {count} more, {much_more} for {} more: {ratio:.2}",
+        2 * count
+    );
+    if ratio > MOST {
+        return Err(format!("{figures} times as many, {MOST} at most are expected").into());
+    }
+    #[expect(clippy::print_stdout, reason = "the figures are worth a look")]
+    {
+        println!("{}: {figures}", work.name);
+    }
+    Ok(())
+}
+
+fn instructions(work: &Work, count: usize) -> Result<u64, Failed> {
+    let folder = folder(work.name, count)?;
+    let run = (work.prepare)(&folder, count)?;
+    let mut command = Command::new("valgrind");
+    command
+        .args(["--tool=callgrind", "--callgrind-out-file=callgrind.out"])
+        .arg(program::PATH)
+        .args(&run.arguments)
+        .current_dir(&folder);
+    let output = program::run(&mut command, run.stdin.into())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let found = said
+        .lines()
+        .find_map(|line| line.split_once("Collected : "));
+    let count = found.and_then(|(_, count)| count.trim().parse().ok());
+    match count {
+        Some(count) if output.exit == "0" => Ok(count),
+        _ => Err(format!("{:?}: exit {}\n{said}", run.arguments, output.exit).into()),
+    }
+}
+
+fn folder(name: &str, count: usize) -> Result<PathBuf, Failed> {
+    let top = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost");
+    let folder = top.join(name).join(count.to_string());
+    // What an earlier run left behind, if there was one.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn arguments(all: &[&str]) -> Vec<String> {
+    all.iter().map(|&one| one.to_owned()).collect()
+}
+
+const TEMPLATE: &str = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\n";
+
+fn config_map(name: &str) -> String {
+    format!(
+        "apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: {name}\n  data:\n    a: b\n    c: \"1\"\n"
+    )
+}
+
+/// A Template in each file, of which an instance makes the first.
+fn files(folder: &Path, count: usize, data: &str) -> Result<Run, Failed> {
+    let instance = "apiVersion: template.krm.dev/v1alpha1\nkind: TemplateInstance\n\
+                    metadata: {name: i}\nspec:\n  templateRef: {name: t0}\n";
+    fs::write(folder.join("i.yaml"), instance)?;
+    let mut run = Run {
+        arguments: arguments(&["process", "-f", "i.yaml"]),
+        stdin: String::new(),
+    };
+    for index in 0..count {
+        let name = format!("t{index}.yaml");
+        let object = "apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: c";
+        let text = format!(
+            "{TEMPLATE}metadata:\n  name: t{index}\nobjects:\n- {object}\n  data: {data}\n"
+        );
+        fs::write(folder.join(&name), text)?;
+        run.arguments.extend(arguments(&["-f", &name]));
+    }
+    Ok(run)
+}
+
+fn list(config: &str, items: &str) -> String {
+    let config = config.trim_end().replace('\n', "\n  ");
+    format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n  {config}\n\
+         items:\n{items}"
+    )
+}
+
+fn items(count: usize) -> String {
+    let items = (0..count).map(|index| format!("- {}", config_map(&format!("c{index}"))));
+    items.collect()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the others that write files")]
+fn items_that_pass(_: &Path, count: usize) -> Result<Run, Failed> {
+    let config = format!("{TEMPLATE}metadata:\n  name: t\nobjects: []\n");
+    Ok(Run {
+        arguments: Vec::new(),
+        stdin: list(&config, &items(count)),
+    })
+}
+
+/// The function gets its own output once more, with another label to put on.
+fn items_that_are_updated(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let config = |label: &str| {
+        let objects = items(count);
+        format!("{TEMPLATE}metadata:\n  name: t\nlabels: {{l: {label}}}\nobjects:\n{objects}")
+    };
+    // Where items have a path, the objects are written back.
+    let first = "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: first\n    \
+                 annotations:\n      internal.config.kubernetes.io/path: first.yaml\n";
+    let stdin = list(&config("one"), first);
+    let output = program::run(&mut program::command(folder), stdin.into())?;
+    if output.exit != "0" {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let made = String::from_utf8(output.stdout)?;
+    Ok(Run {
+        arguments: Vec::new(),
+        stdin: made.replacen("labels: {l: one}", "labels: {l: two}", 1),
+    })
+}
+
+fn objects(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let text = format!("{TEMPLATE}metadata:\n  name: t\nobjects:\n{}", items(count));
+    fs::write(folder.join("t.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["process", "-f", "t.yaml"]),
+        stdin: String::new(),
+    })
+}
+
+fn instances(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let mut text = format!(
+        "{TEMPLATE}metadata:\n  name: t\nparameters:\n- name: NAME\nobjects:\n- {}---\n\
+         apiVersion: template.krm.dev/v1alpha1\nkind: TemplateInstance\nmetadata:\n  name: i\n\
+         spec:\n  templateRef:\n    name: t\n  instances:\n",
+        config_map("$(NAME)")
+    );
+    for index in 0..count {
+        writeln!(
+            text,
+            "  - name: i{index}\n    parameters:\n      NAME: c{index}"
+        )?;
+    }
+    fs::write(folder.join("t.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["process", "-f", "t.yaml"]),
+        stdin: String::new(),
+    })
+}
+
+fn with_parameters(count: usize) -> Result<String, Failed> {
+    let mut text = format!("{TEMPLATE}metadata:\n  name: t\nparameters:\n");
+    for index in 0..count {
+        writeln!(
+            text,
+            "- name: P{index}\n  value: \"v\"\n  description: a value"
+        )?;
+    }
+    write!(text, "objects:\n- {}", config_map("c"))?;
+    for index in 0..count {
+        writeln!(text, "    p{index}: x-$(P{index})")?;
+    }
+    Ok(text)
+}
+
+fn parameters(folder: &Path, count: usize) -> Result<Run, Failed> {
+    fs::write(folder.join("t.yaml"), with_parameters(count)?)?;
+    Ok(Run {
+        arguments: arguments(&["process", "-f", "t.yaml"]),
+        stdin: String::new(),
+    })
+}
+
+/// All parameters are given, from three sources.
+fn values(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let mut run = parameters(folder, count)?;
+    let (mut yaml, mut env) = (String::new(), String::new());
+    for index in 0..count {
+        writeln!(yaml, "P{index}: a")?;
+        writeln!(env, "P{index}=b")?;
+        run.arguments.push(format!("-pP{index}=c"));
+    }
+    fs::write(folder.join("v.yaml"), yaml)?;
+    fs::write(folder.join("v.env"), env)?;
+    let files = ["-P", "v.yaml", "--param-file", "v.env"];
+    run.arguments.extend(arguments(&files));
+    Ok(run)
+}
+
+const COMPOSITION: &str = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Composition\n";
+
+fn transformer(index: usize) -> String {
+    let kind = "kind: AnnotationsTransformer\n  metadata:\n    name: a";
+    format!("- {kind}{index}\n  annotations:\n    a: v{index}\n")
+}
+
+/// Each changes the same resource.
+fn transformers(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let resource = config_map("c").replace("\n  ", "\n");
+    fs::write(folder.join("c.yaml"), resource)?;
+    let mut text = format!(
+        "{COMPOSITION}transformers:\n- kind: ResourceAccumulator\n  metadata:\n    name: all\n  \
+         paths: [c.yaml]\n"
+    );
+    text.extend((0..count).map(transformer));
+    fs::write(folder.join("composition.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["build"]),
+        stdin: String::new(),
+    })
+}
+
+/// Of many Compositions into one.
+fn imports(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let mut text = format!("{COMPOSITION}transformersFrom:\n");
+    for index in 0..count {
+        writeln!(text, "- path: c{index}.yaml")?;
+        let imported = format!("{COMPOSITION}transformers:\n{}", transformer(index));
+        fs::write(folder.join(format!("c{index}.yaml")), imported)?;
+    }
+    fs::write(folder.join("composition.yaml"), text)?;
+    Ok(Run {
+        arguments: arguments(&["build"]),
+        stdin: String::new(),
+    })
+}
+
+/// Each Composition imports the next.
+fn nested_imports(folder: &Path, count: usize) -> Result<Run, Failed> {
+    for index in 0..=count {
+        let mut text = COMPOSITION.to_owned();
+        if index < count {
+            writeln!(text, "transformersFrom:\n- path: c{}.yaml", index + 1)?;
+        }
+        write!(text, "transformers:\n{}", transformer(index))?;
+        fs::write(folder.join(format!("c{index}.yaml")), text)?;
+    }
+    Ok(Run {
+        arguments: arguments(&["build", "c0.yaml"]),
+        stdin: String::new(),
+    })
+}

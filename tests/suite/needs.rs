@@ -1,0 +1,32 @@
+//! Tests that need what is not on every machine. Where it is missing they are listed as ignored,
+//! with the reason as their kind; `.ci/run` names the groups that must not be ignored there.
+
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Failed, Trial};
+
+/// The variable with the path of the shared data.
+const SHARED: &str = "KRM_TEMPLATE_SHARED";
+
+/// A test of the shared data.
+pub(crate) fn shared_data(
+    name: impl Into<String>,
+    test: impl FnOnce(&Path) -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    let folder = std::env::var_os(SHARED).filter(|value| !value.is_empty());
+    let folder = folder.map(PathBuf::from);
+    let reason = folder.is_none().then(|| format!("needs {SHARED}"));
+    let trial = Trial::test(name, move || {
+        let folder = folder.ok_or_else(|| format!("{SHARED} is not set"))?;
+        test(&folder)
+    });
+    ignored(trial, reason)
+}
+
+/// The test, ignored if there is a reason to.
+pub(crate) fn ignored(trial: Trial, reason: Option<String>) -> Trial {
+    match reason {
+        Some(reason) => trial.with_kind(reason).with_ignored_flag(true),
+        None => trial,
+    }
+}

@@ -1,0 +1,202 @@
+//! Which files a Composition may read: regular ones in or below its directory, and not too large.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use krm_template::files::MAX_FILE;
+use libtest_mimic::{Failed, Trial};
+
+use crate::program;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    if cfg!(not(unix)) {
+        return Vec::new();
+    }
+    vec![
+        Trial::test("restrictions/what_names_files_reads_none_outside", outside),
+        Trial::test("restrictions/links_are_resolved_first", links),
+        Trial::test("restrictions/only_regular_files_are_read", special),
+        Trial::test("restrictions/a_file_that_is_too_large_is_refused", large),
+        Trial::test("restrictions/kustomize_is_held_to_the_same", kustomize),
+        Trial::test("restrictions/a_function_is_held_to_the_same", function),
+    ]
+}
+
+/// What may name a file, with `FILE` for its name.
+const READERS: [&str; 6] = [
+    "{kind: ResourceAccumulator, paths: [FILE]}",
+    "{kind: ConfigMapGenerator, metadata: {name: a}, files: [key=FILE]}",
+    "{kind: SecretGenerator, metadata: {name: a}, envs: [FILE]}",
+    "{kind: PatchTransformer, path: FILE}",
+    "{kind: PatchStrategicMergeTransformer, paths: [FILE]}",
+    "{kind: PatchJson6902Transformer, target: {kind: ConfigMap, name: a}, path: FILE}",
+];
+
+/// A new folder with the folder `app`, and a file beside that.
+fn folder(name: &str) -> Result<PathBuf, Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("restrictions")
+        .join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(folder.join("app"))?;
+    fs::write(folder.join("file"), "secret=1\n")?;
+    Ok(folder)
+}
+
+/// Builds the Composition with this transformer; it must fail and say `expected`.
+fn refused(folder: &Path, transformer: &str, expected: &str) -> Result<(), Failed> {
+    let text = format!("kind: Composition\ntransformers:\n- {transformer}\n");
+    fs::write(folder.join("app/composition.yaml"), text)?;
+    let mut command = program::command(folder);
+    // A pipe that is read would never end.
+    let output = program::run(command.args(["build", "app"]), Vec::new())?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.exit != "1" || !stderr.contains(expected) || stderr.contains("secret") {
+        let what = format!("{transformer}: expected {expected}, exit {}", output.exit);
+        return Err(format!("{what}\n{stderr}").into());
+    }
+    Ok(())
+}
+
+fn outside() -> Result<(), Failed> {
+    let folder = folder("outside")?;
+    let absolute = folder.join("file").display().to_string();
+    let expected = "is not in or below `app`, the directory of the Composition";
+    for reader in READERS {
+        for file in ["../file", "../app/../file", &absolute, "/etc/hostname"] {
+            refused(&folder, &reader.replace("FILE", file), expected)?;
+        }
+    }
+    Ok(())
+}
+
+fn links() -> Result<(), Failed> {
+    let folder = folder("links")?;
+    std::os::unix::fs::symlink("../file", folder.join("app/link"))?;
+    std::os::unix::fs::symlink("..", folder.join("app/up"))?;
+    for reader in READERS {
+        for file in ["link", "up/file"] {
+            let expected = format!("`app/{file}` leads to `");
+            refused(&folder, &reader.replace("FILE", file), &expected)?;
+        }
+    }
+    Ok(())
+}
+
+fn special() -> Result<(), Failed> {
+    let folder = folder("special")?;
+    Command::new("mkfifo")
+        .arg(folder.join("app/pipe"))
+        .status()?;
+    for reader in READERS {
+        let expected = "`app/pipe` cannot be read: it is not a regular file";
+        refused(&folder, &reader.replace("FILE", "pipe"), expected)?;
+    }
+    Ok(())
+}
+
+fn large() -> Result<(), Failed> {
+    let folder = folder("large")?;
+    fs::File::create(folder.join("app/large"))?.set_len(MAX_FILE + 1)?;
+    let transformer = "{kind: ConfigMapGenerator, metadata: {name: a}, files: [large]}";
+    let expected = "`app/large` cannot be read: it has more than 64 MiB";
+    refused(&folder, transformer, expected)
+}
+
+/// As far as there is a kustomize.
+fn kustomize() -> Result<(), Failed> {
+    let folder = folder("kustomize")?;
+    if Command::new("kubectl")
+        .arg("kustomize")
+        .arg("--help")
+        .output()
+        .is_err()
+    {
+        return Ok(());
+    }
+    fs::create_dir(folder.join("base"))?;
+    let map = "configMapGenerator: [{name: a, files: [FILE]}]";
+    let base = |file: &str| {
+        fs::write(
+            folder.join("base/kustomization.yaml"),
+            map.replace("FILE", file),
+        )
+    };
+    std::os::unix::fs::symlink("../file", folder.join("app/link"))?;
+    base("../file")?;
+    let at_base = "resources: [../base]";
+    for kustomization in [
+        map.replace("FILE", "../file"),
+        map.replace("FILE", "link"),
+        at_base.into(),
+    ] {
+        let transformer = format!("{{kind: Kustomization, {kustomization}}}");
+        refused(&folder, &transformer, "security; file")?;
+    }
+    refused(
+        &folder,
+        "{kind: ResourceAccumulator, paths: [../base]}",
+        "security; file",
+    )?;
+    // What is below is there, and so is what is below a base.
+    fs::write(folder.join("base/text"), "1\n")?;
+    fs::create_dir(folder.join("app/files"))?;
+    fs::write(folder.join("app/files/text"), "2\n")?;
+    base("text")?;
+    let text = "kind: Composition\ntransformers:\n- kind: Kustomization\n  resources: [../base]\n  \
+                configMapGenerator: [{name: b, files: [files/text]}]\n";
+    fs::write(folder.join("app/composition.yaml"), text)?;
+    let output = program::run(program::command(&folder).args(["build", "app"]), Vec::new())?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    if stdout.contains("    1\n") && stdout.contains("    2\n") {
+        Ok(())
+    } else {
+        Err(format!("{stdout}{}", String::from_utf8_lossy(&output.stderr)).into())
+    }
+}
+
+/// The functionConfig is kept in `app`, or says that it is kept elsewhere.
+fn function() -> Result<(), Failed> {
+    let folder = folder("function")?;
+    fs::write(folder.join("app/below"), "a=1\n")?;
+    for (path, file, expected) in [
+        ("app/composition.yaml", "below", ""),
+        (
+            "app/composition.yaml",
+            "../file",
+            "is not in or below `app`",
+        ),
+        (
+            "composition.yaml",
+            "/etc/hostname",
+            "is not in or below the directory",
+        ),
+        ("../composition.yaml", "file", "outside of the package"),
+        (
+            "/etc/composition.yaml",
+            "hostname",
+            "outside of the package",
+        ),
+    ] {
+        let list = format!(
+            "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n  \
+             apiVersion: kustomize.config.k8s.io/v1alpha1\n  kind: Composition\n  metadata:\n    \
+             name: c\n    annotations: {{internal.config.kubernetes.io/path: {path}}}\n  transformers:\n  \
+             - {{kind: ConfigMapGenerator, metadata: {{name: a}}, files: [key={file}]}}\n"
+        );
+        let output = program::run(&mut program::command(&folder), list.into_bytes())?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let is_right = if expected.is_empty() {
+            output.exit == "0"
+        } else {
+            output.exit == "1" && stderr.contains(expected)
+        };
+        if !is_right {
+            return Err(format!("{path} {file}: exit {}\n{stderr}", output.exit).into());
+        }
+    }
+    Ok(())
+}

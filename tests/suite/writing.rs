@@ -1,0 +1,139 @@
+//! What the program does with pipes, devices, links and a full disk where it writes files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::program;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    if cfg!(not(unix)) {
+        return Vec::new();
+    }
+    vec![
+        Trial::test("writing/a_source_map_may_go_to_a_pipe", pipe),
+        Trial::test("writing/a_device_is_written_and_not_read", device),
+        Trial::test("writing/a_file_is_written_whole_or_not_at_all", no_space),
+        Trial::test("writing/links_are_not_followed_unless_asked", links),
+    ]
+}
+
+const ARGUMENTS: &str = "process -f template.yaml NAME=shop --output-dir out";
+
+/// Runs a line of the shell in `folder`, with `$PROGRAM` for the program.
+fn shell(folder: &Path, line: &str) -> Result<program::Output, String> {
+    let mut command = Command::new("sh");
+    command.current_dir(folder).args(["-c", line]);
+    command.env("PROGRAM", program::PATH);
+    program::run(&mut command, Vec::new())
+}
+
+/// A new folder with a Template.
+fn folder(name: &str) -> Result<PathBuf, Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("writing")
+        .join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let template = crate::root().join("examples/web/template.yaml");
+    fs::copy(template, folder.join("template.yaml"))?;
+    Ok(folder)
+}
+
+fn expect(what: &str, found: &str, expected: &str) -> Result<(), Failed> {
+    if found.trim_end() == expected {
+        Ok(())
+    } else {
+        Err(format!("{what}: expected {expected}, found {found}").into())
+    }
+}
+
+fn pipe() -> Result<(), Failed> {
+    let folder = folder("pipe")?;
+    let line = format!(
+        "mkfifo pipe; cat pipe > map.json & timeout 20 \"$PROGRAM\" {ARGUMENTS} --source-map pipe; echo $?; wait"
+    );
+    let output = shell(&folder, &line)?;
+    expect("exit", &String::from_utf8_lossy(&output.stdout), "0")?;
+    let map: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("map.json"))?)?;
+    expect(
+        "version",
+        &map.get("version")
+            .map_or_else(String::new, ToString::to_string),
+        "1",
+    )
+}
+
+fn device() -> Result<(), Failed> {
+    let folder = folder("device")?;
+    let line = format!("timeout 20 \"$PROGRAM\" {ARGUMENTS} --source-map /dev/full");
+    let output = shell(&folder, &line)?;
+    expect("exit", &output.exit, "1")?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let expected = "error: `/dev/full` cannot be written: there is no space left";
+    expect("stderr", &stderr, expected)?;
+    // The objects are nothing without their map.
+    expect("out", &folder.join("out").exists().to_string(), "false")
+}
+
+/// The second file is too large: the first, which is not, stays as it was.
+fn no_space() -> Result<(), Failed> {
+    let folder = folder("no-space")?;
+    let template = |text: &str| {
+        format!(
+            "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata: {{name: t}}\nobjects:\n\
+             - {{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}, data: {{a: b{text:.1}}}}}\n\
+             - {{apiVersion: v1, kind: ConfigMap, metadata: {{name: b}}, data: {{b: b{text}}}}}\n"
+        )
+    };
+    fs::write(folder.join("template.yaml"), template(""))?;
+    let run = "\"$PROGRAM\" process -f template.yaml --output-dir out";
+    expect("exit", &shell(&folder, run)?.exit, "0")?;
+    let before = listing(&folder.join("out"))?;
+    fs::write(folder.join("template.yaml"), template(&"x".repeat(100_000)))?;
+    let output = shell(&folder, &format!("trap '' XFSZ; ulimit -f 8; {run}"))?;
+    expect("exit", &output.exit, "1")?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !stderr.contains("`out/configmap_b.yaml` cannot be written: ") {
+        return Err(stderr.into_owned().into());
+    }
+    if listing(&folder.join("out"))? == before {
+        Ok(())
+    } else {
+        Err("files have changed".into())
+    }
+}
+
+/// The files of a folder, with what is in them.
+fn listing(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, Failed> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        files.push((path.clone(), fs::read(path)?));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn links() -> Result<(), Failed> {
+    let folder = folder("links")?;
+    let line = format!(
+        "mkdir out elsewhere; echo mine > file; ln -s ../file out/service_shop.yaml; \"$PROGRAM\" {ARGUMENTS}"
+    );
+    let output = shell(&folder, &line)?;
+    expect("exit", &output.exit, "1")?;
+    expect("file", &fs::read_to_string(folder.join("file"))?, "mine")?;
+    let line = format!("ln -s ../elsewhere out/ns; \"$PROGRAM\" {ARGUMENTS} -n ns");
+    expect("exit", &shell(&folder, &line)?.exit, "1")?;
+    let found = listing(&folder.join("elsewhere"))?.len();
+    expect("elsewhere", &found.to_string(), "0")?;
+    let line = format!("\"$PROGRAM\" {ARGUMENTS} --overwrite");
+    expect("exit", &shell(&folder, &line)?.exit, "0")?;
+    expect("file", &fs::read_to_string(folder.join("file"))?, "mine")?;
+    let written = folder.join("out/service_shop.yaml");
+    expect("link", &written.is_symlink().to_string(), "false")
+}

@@ -195,8 +195,14 @@ impl Rewrite<'_> {
         let props = node.props as usize;
         let mut out = String::new();
         let between = self.document.slice(node.key.end as usize..props);
-        if node.value.is_empty() && !node.key.is_empty() {
-            out.push_str(if between.contains(':') { " " } else { ": " });
+        if node.value.is_empty() && node.key_kind != KeyKind::None {
+            let has_colon = between.contains(':');
+            let is_property = !has_colon && !self.gap(props).is_empty();
+            out.push_str(match (has_colon, is_property) {
+                (true, _) => " ",
+                (false, true) => " : ",
+                (false, false) => ": ",
+            });
         }
         let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
         if let (Data::Scalar(Scalar::String(text)), true) = (&value.data, self.document.is_json) {

@@ -1,10 +1,10 @@
-//! Files by relative paths, and bytes from outside that become a [`Source`].
+//! Files by relative paths.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Result};
-use crate::source::{Place, Source};
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Source;
 
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub trait Files {
     /// # Errors
     /// If it cannot or must not be read, or is not UTF-8.
     fn source(&self, path: &str, root: &str) -> Result<Arc<Source>> {
-        source(path, self.read(path, root)?)
+        krm_yaml::decode(path, self.read(path, root)?)
     }
 }
 
@@ -158,42 +158,6 @@ pub fn directory_of(path: &str) -> &str {
         Some((directory, _)) => directory,
         None => ".",
     }
-}
-
-/// Takes the bytes of the file, or of the stream, that users know as `name`.
-///
-/// # Errors
-/// If they are not UTF-8: with the offset where they stop to be.
-pub fn source(name: impl Into<String>, bytes: Vec<u8>) -> Result<Arc<Source>> {
-    let name = name.into();
-    String::from_utf8(bytes)
-        .map(|text| Source::new(name.clone(), text))
-        .map_err(|error| not_utf8(name, &error))
-}
-
-fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Box<Diagnostic> {
-    let offset = error.utf8_error().valid_up_to();
-    let bytes = error.as_bytes();
-    let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
-    let byte = bytes.get(offset).copied().unwrap_or_default();
-    let valid = String::from_utf8_lossy(bytes.get(..offset).unwrap_or_default()).into_owned();
-    let message = if utf16 {
-        format!("`{name}` is UTF-16, expected UTF-8")
-    } else {
-        format!("`{name}` is not UTF-8: byte 0x{byte:02X} at offset {offset}")
-    };
-    let hint = if !utf16 && bytes.contains(&0) {
-        "there are zero bytes in it: is it a text at all?"
-    } else {
-        "save it as UTF-8"
-    };
-    Diagnostic::error(message)
-        .at(Place {
-            source: Source::new(name, valid),
-            range: offset..offset,
-        })
-        .hint(hint)
-        .into()
 }
 
 #[cfg(test)]

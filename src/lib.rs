@@ -3,8 +3,8 @@
 //!
 //! # Data flow
 //!
-//! Text is the model. A [`Document`](yaml::Document) is the source text and a table of byte
-//! ranges. Reading makes a [`Value`](yaml::Value) of a node: plain data, each part of which
+//! Text is the model. A [`Document`](krm_yaml::Document) is the source text and a table of byte
+//! ranges. Reading makes a [`Value`](krm_yaml::Value) of a node: plain data, each part of which
 //! remembers the node it came from. Expanding a Template changes plain data. Writing compares the
 //! data with the text it came from, and rewrites only what differs; then it reads the new text
 //! again, which must give what was meant. All there is to say on the way is a
@@ -32,7 +32,7 @@
 //!
 //! ```
 //! use krm_template::function::{self, Environment};
-//! use krm_template::source::Source;
+//! use krm_yaml::source::Source;
 //!
 //! let input = r#"apiVersion: config.kubernetes.io/v1
 //! kind: ResourceList
@@ -63,12 +63,12 @@
 //! its objects; [`template::process`] hands them to a sink instead:
 //!
 //! ```
-//! use krm_template::diagnostic::Diagnostics;
-//! use krm_template::source::Source;
+//! use krm_yaml::diagnostic::Diagnostics;
+//! use krm_yaml::source::Source;
 //! use krm_template::template::{self, Format, Generation, Given, Options, Template};
-//! use krm_template::yaml::Document;
+//! use krm_yaml::Document;
 //!
-//! # fn main() -> krm_template::diagnostic::Result<()> {
+//! # fn main() -> krm_yaml::diagnostic::Result<()> {
 //! let text = r#"apiVersion: template.openshift.io/v1
 //! kind: Template
 //! parameters:
@@ -109,15 +109,11 @@
 
 pub mod cli;
 pub mod composition;
-pub mod diagnostic;
 pub mod files;
 pub mod function;
 pub mod krm;
 pub mod lint;
 pub mod report;
 pub mod schema;
-pub mod source;
-mod suggest;
 pub mod template;
 mod threads;
-pub mod yaml;

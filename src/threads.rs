@@ -10,7 +10,7 @@ static THREADS: LazyLock<usize> = LazyLock::new(|| {
     let available = thread::available_parallelism().map_or(1, usize::from);
     available.min(MAX_THREADS)
 });
-/// Objects may be nested as deep as `yaml::MAX_DEPTH` says.
+/// Objects may be nested as deep as `krm_yaml::MAX_DEPTH` says.
 const STACK: usize = 16 * 1024 * 1024;
 
 /// What `work` makes of chunks of `items`, in their order. A thread gets `smallest` or more.

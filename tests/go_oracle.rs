@@ -38,9 +38,7 @@ fn every_test_is_listed() -> Result<(), Failed> {
 mod writing {
     //! A written string is read back as it was.
 
-    use krm_template::yaml::scalar::{
-        Context, Style, key_needs_explicit, write_json_string, write_string,
-    };
+    use krm_yaml::scalar::{Context, Style, key_needs_explicit, write_json_string, write_string};
     use libtest_mimic::Trial;
     use serde_json::{Value, json};
 
@@ -208,10 +206,10 @@ mod reading {
 
     use std::io::Read;
 
-    use krm_template::diagnostic::Diagnostics;
-    use krm_template::source::Source;
-    use krm_template::yaml::scalar::{Style, decode, is_non_finite, resolve};
-    use krm_template::yaml::{Document, DuplicateKeys, Scalar};
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::scalar::{Style, decode, is_non_finite, resolve};
+    use krm_yaml::source::Source;
+    use krm_yaml::{Document, DuplicateKeys, Scalar};
     use libtest_mimic::Trial;
     use serde_json::{Value, json};
 
@@ -492,11 +490,11 @@ mod expanding {
 
     use std::path::{Path, PathBuf};
 
-    use krm_template::diagnostic::Diagnostics;
     use krm_template::function::{self, Environment};
-    use krm_template::source::Source;
     use krm_template::template::{self, Generation, Given, Options, Template, env_file};
-    use krm_template::yaml::{Document, Position, render};
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::source::Source;
+    use krm_yaml::{Document, Position, render};
     use libtest_mimic::Trial;
     use serde_json::{Value, json};
     use yaml_rust2::YamlLoader;

@@ -18,12 +18,12 @@ use divan::{Bencher, black_box};
 use krm_template::composition::chain::{self, FunctionOutput, Functions};
 use krm_template::composition::consolidate::consolidate;
 use krm_template::composition::{self, Documents, Transformer};
-use krm_template::diagnostic::Diagnostics;
 use krm_template::files::InMemory;
 use krm_template::function::Environment;
-use krm_template::source::Source;
 use krm_template::template::{self, Dialect, Format, Generation, Options, Template};
-use krm_template::yaml::{self, Cursor, Document, DuplicateKeys, Position, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, DuplicateKeys, Position, Value};
 
 /// Objects in an input: a file, and what a processor's caches do not hold.
 const SIZES: [usize; 2] = [10, 1_000];
@@ -121,7 +121,7 @@ fn edit(bencher: Bencher<'_, '_>, n: usize) {
 
 fn render(document: &Document, values: &[Value<'_>]) -> usize {
     let length = |value| {
-        yaml::render(document, value, Position::Document)
+        krm_yaml::render(document, value, Position::Document)
             .expect("the value can be written")
             .len()
     };

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use krm_template::composition::chain::{self, FunctionOutput, Functions};
 use krm_template::composition::{Documents, Format, Transformer, consolidate, print, show};
-use krm_template::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_template::files::{Entry, Files};
 use krm_template::function::{Environment, InProcess};
 use krm_template::report;
-use krm_template::source::Source;
-use krm_template::yaml::Value;
+use krm_yaml::source::Source;
+use krm_yaml::Value;
 use libfuzzer_sys::fuzz_target;
 
 use self::reading::read;

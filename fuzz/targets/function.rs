@@ -3,15 +3,15 @@
 
 #![no_main]
 
-use krm_template::diagnostic::Severity;
+use krm_yaml::diagnostic::Severity;
 use krm_template::function::{Environment, Output, run};
-use krm_template::source::Source;
-use krm_template::yaml::{Cursor, Document};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document};
 use krm_template::{files, report};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let source = match files::source("stdin", bytes.to_vec()) {
+    let source = match krm_yaml::decode("stdin", bytes.to_vec()) {
         Ok(source) => source,
         Err(error) => {
             let _ = report::text(&(*error).into(), true);

@@ -1,8 +1,8 @@
 //! Reads what was printed.
 
-use krm_template::diagnostic::Diagnostics;
-use krm_template::source::Source;
-use krm_template::yaml::{Cursor, Document, DuplicateKeys, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, DuplicateKeys, Value};
 
 /// The objects of a stream.
 pub fn read(text: &str) -> Vec<Value<'static>> {

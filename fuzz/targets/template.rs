@@ -4,11 +4,11 @@
 
 mod reading;
 
-use krm_template::diagnostic::Diagnostics;
+use krm_yaml::diagnostic::Diagnostics;
 use krm_template::report;
-use krm_template::source::Source;
+use krm_yaml::source::Source;
 use krm_template::template::{self, Format, Generation, Given, Options, Template};
-use krm_template::yaml::{Document, Value};
+use krm_yaml::{Document, Value};
 use libfuzzer_sys::fuzz_target;
 
 use self::reading::read;

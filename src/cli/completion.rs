@@ -6,9 +6,9 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::cli::{OK, io};
-use crate::diagnostic::Diagnostics;
 use crate::template::{Template, env_file};
-use crate::yaml::Document;
+use krm_yaml::Document;
+use krm_yaml::diagnostic::Diagnostics;
 
 /// What the scripts ask for the names of parameters with: this, then the words of the command line.
 /// No person types it, so no help shows it.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::cli::io;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::report;
-use crate::source::Source;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
 
 /// Behind a command's own options.
 const LAST: usize = 900;

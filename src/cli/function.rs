@@ -2,9 +2,9 @@
 
 use crate::cli::build::disk::{Disk, LoadRestrictor};
 use crate::cli::{Console, FAILED, OK, USAGE, io};
-use crate::diagnostic::Diagnostics;
 use crate::function::{self, Environment};
-use crate::yaml::Edited;
+use krm_yaml::Edited;
+use krm_yaml::diagnostic::Diagnostics;
 
 const USAGE_TEXT: &str = "\
 krm-template expands Templates into Kubernetes objects.

@@ -9,14 +9,13 @@ use anyhow::anyhow;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::cli::staged::Staged;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::files;
-use crate::source::Source;
-use crate::suggest::closest;
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Source;
+use krm_yaml::suggest::closest;
 
 /// Reads all of standard input.
 pub(super) fn stdin() -> Result<Arc<Source>> {
-    files::source("stdin", stdin_bytes()?)
+    krm_yaml::decode("stdin", stdin_bytes()?)
 }
 
 fn stdin_bytes() -> Result<Vec<u8>> {
@@ -32,7 +31,7 @@ fn stdin_bytes() -> Result<Vec<u8>> {
 pub(super) fn read(path: &str) -> Result<Arc<Source>> {
     match path {
         "-" => stdin(),
-        _ => files::source(path, read_bytes(path)?),
+        _ => krm_yaml::decode(path, read_bytes(path)?),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::cli::io;
 use crate::composition::consolidate::KUSTOMIZATIONS;
-use crate::yaml::{Cursor, Document};
+use krm_yaml::{Cursor, Document};
 
 /// The kustomization that lists `file` as a patch, if one in its folder or a folder above does.
 pub(super) fn that_patches_with(file: &str) -> Option<String> {

@@ -26,8 +26,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use console::Console;
 use suggested::Suggested;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::yaml::{Cursor, Document};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::{Cursor, Document};
 
 /// Everything went well.
 const OK: u8 = 0;

@@ -3,10 +3,10 @@
 use clap::{Args, ValueEnum};
 
 use crate::cli::{Console, FAILED, OK, first_root, io, table};
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::schema;
 use crate::template::{self, Template, ValuesFormat};
-use crate::yaml::{self, Document};
+use krm_yaml::Document;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// Lists the parameters of the Template in a file
 ///
@@ -90,10 +90,10 @@ fn print(
     Some(match arguments.output {
         OutputFormat::Table => table::parameters(&template, !arguments.no_headers, io::width()),
         OutputFormat::Json => {
-            let list = yaml::render_json(&template::list(&template), Some(2));
+            let list = krm_yaml::render_json(&template::list(&template), Some(2));
             diagnostics.take(list)? + "\n"
         }
-        OutputFormat::Yaml => yaml::to_string(&template::list(&template)),
+        OutputFormat::Yaml => krm_yaml::to_string(&template::list(&template)),
         OutputFormat::Schema => format!("{:#}\n", schema::of_values(&template)),
         OutputFormat::Values => template::skeleton(&template, ValuesFormat::Yaml),
         OutputFormat::Env => template::skeleton(&template, ValuesFormat::Env),

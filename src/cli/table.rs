@@ -3,7 +3,7 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle};
 
 use crate::template::{Fallback, Parameter, Template};
-use crate::yaml::Value;
+use krm_yaml::Value;
 
 /// How many columns hold single words, which are not broken where there is room.
 const NARROW: usize = 3;
@@ -105,10 +105,10 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::parameters;
-    use crate::diagnostic::Diagnostics;
-    use crate::source::Source;
     use crate::template::Template;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::source::Source;
 
     #[track_caller]
     fn check(list: &str, width: Option<u16>, expected: &Expect) {

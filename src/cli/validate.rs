@@ -8,10 +8,10 @@ use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io, kustomization};
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use crate::lint;
 use crate::report::{self, SarifRule};
-use crate::source::Source;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
+use krm_yaml::source::Source;
 
 use others::{Counts, File};
 

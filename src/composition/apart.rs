@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::yaml::{Document, lines_of_root};
+use krm_yaml::{Document, lines_of_root};
 
 /// The comments around an object that are not its own: whole lines, the blank ones between them
 /// too.
@@ -85,8 +85,8 @@ fn comments(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Apart, of_roots};
-    use crate::source::Source;
-    use crate::yaml::Document;
+    use krm_yaml::Document;
+    use krm_yaml::source::Source;
 
     #[test]
     fn comments_between_objects_belong_to_one_of_them() {

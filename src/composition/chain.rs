@@ -15,10 +15,10 @@ use crate::composition::provider::Provider;
 use crate::composition::resource::{Documents, Resource};
 use crate::composition::transformer::Transformer;
 use crate::composition::transformers;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use crate::files::{Files, join};
-use crate::source::Source;
-use crate::yaml::{Cursor, Document, FieldPath, NodeId, Position, Words};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, Words};
 
 /// Where functions find the number of an item, as with kustomize and kpt.
 const ID: &str = "internal.config.kubernetes.io/id";

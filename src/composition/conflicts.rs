@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use crate::composition::chain::Context;
 use crate::composition::references::effective;
 use crate::composition::resource::Resource;
-use crate::diagnostic::Diagnostic;
 use crate::krm::Identity;
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
+use krm_yaml::diagnostic::Diagnostic;
 
 /// How often objects were renamed or moved.
 pub(super) fn renames(resources: &[Resource<'_>]) -> usize {

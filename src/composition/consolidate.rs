@@ -11,10 +11,10 @@ use crate::composition::overrides::apply;
 use crate::composition::provider::Provider;
 use crate::composition::transformer::{Layer, Transformer};
 use crate::composition::transformers;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files::{self, Entry, Files, directory_of, join};
-use crate::suggest::closest;
-use crate::yaml::{Document, FieldPath, NodeId, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Document, FieldPath, NodeId, Value};
 
 /// What the file of a Composition may be called, as with Kustomizations.
 pub(super) const FILE_NAMES: [&str; 3] = ["composition.yaml", "composition.yml", "Composition"];

@@ -1,6 +1,6 @@
 //! The text of a scalar.
 
-use crate::yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 /// The text of a scalar, unless it is null.
 pub(super) fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {

@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::krm::identity::group;
-use crate::yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 /// A field in objects of some kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::composition::resource::Resource;
 use crate::krm::Identity;
 use crate::krm::annotations::{annotate, remove_empty};
-use crate::yaml::Value;
+use krm_yaml::Value;
 
 /// The resources with their number in an annotation, as they are sent to another program.
 pub(super) fn numbered<'d>(resources: &[Resource<'d>], key: &'static str) -> Vec<Resource<'d>> {
@@ -83,9 +83,9 @@ fn take_off(object: &mut Value<'_>, key: &'static str, sent: Option<&Resource<'_
 mod tests {
     use super::{numbered, pairs};
     use crate::composition::resource::{Documents, Resource};
-    use crate::diagnostic::Diagnostics;
-    use crate::source::Source;
-    use crate::yaml::{Document, Position};
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::source::Source;
+    use krm_yaml::{Document, Position};
 
     fn read<'d>(documents: &'d Documents, text: &str) -> Vec<Resource<'d>> {
         let document = documents.keep(Document::parse(&Source::new("test", text)).unwrap());

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use crate::composition::print::text_of_each;
 use crate::composition::resource::Resource;
-use crate::diagnostic::Result;
-use crate::yaml::{Data, Position, Value};
+use krm_yaml::diagnostic::Result;
+use krm_yaml::{Data, Position, Value};
 
 /// Kinds that a functionConfig may refer to: they are not shortened.
 const WHOLE: [&str; 3] = ["Template", "ConfigMap", "Secret"];

@@ -7,8 +7,8 @@
 //! always has annotations there, as its place is written into them; so annotations, and labels with
 //! them, are made where one is added.
 
-use crate::suggest::closest;
-use crate::yaml::{Data, FieldPath, Scalar, Value, name_of};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Data, FieldPath, Scalar, Value, name_of};
 
 /// One operation.
 #[derive(Clone, Debug)]
@@ -441,7 +441,7 @@ fn is_equal(a: &Value<'_>, b: &Value<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::read;
-    use crate::yaml::Value;
+    use krm_yaml::Value;
 
     fn value(json: &str) -> Value<'static> {
         serde_json::from_str::<serde_json::Value>(json)

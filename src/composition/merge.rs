@@ -23,8 +23,8 @@ use std::borrow::Cow;
 
 use crate::composition::data::text_of;
 use crate::composition::merge_keys::Type;
-use crate::suggest::closest;
-use crate::yaml::{Data, FieldPath, Scalar, Step, Value, name_of};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Data, FieldPath, Scalar, Step, Value, name_of};
 
 /// What becomes of what a patch is merged into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::composition::order::Entry;
 use crate::composition::transformer::TransformerId;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::identity::group;
-use crate::source::Place;
-use crate::suggest::closest;
-use crate::yaml::{Cursor, Document, DuplicateKeys, NodeId, Value, Words};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Value, Words};
 
 /// The API group of Compositions, Kustomizations and Components.
 pub(crate) const GROUP: &str = "kustomize.config.k8s.io";

@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::composition::model::Order;
 use crate::composition::transformer::TransformerId;
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::Place;
-use crate::suggest::closest;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
 
 /// Names one transformer: what it says must be so, what it does not say may be anything.
 #[derive(Debug)]

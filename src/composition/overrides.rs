@@ -7,9 +7,9 @@ use crate::composition::data::text_of;
 use crate::composition::merge::{self, DIRECTIVE, Directive, Fate, Problem};
 use crate::composition::model::Declared;
 use crate::composition::transformer::{Layer, Transformer};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::suggest::closest;
-use crate::yaml::{Cursor, Data, Document, FieldPath, Scalar, Step, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar, Step, Value};
 
 /// Lists whose items are told apart by a key: kind, the list, the key.
 const KEYED: &[(&str, &[&str], &str)] = &[

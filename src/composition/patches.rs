@@ -12,12 +12,12 @@ use crate::composition::merge_keys;
 use crate::composition::resource::Resource;
 use crate::composition::selector::{Matcher, Selector, effective_namespace, version};
 use crate::composition::texts;
-use crate::diagnostic::{Diagnostic, Result};
 use crate::krm::Identity;
 use crate::krm::annotations::remove_empty;
-use crate::source::Place;
-use crate::suggest::closest;
-use crate::yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, Words, name_of};
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, Words, name_of};
 
 /// The text of patches, and the field of the configuration that holds or names it.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Prints resources, each with the text it was read from.
 
 use crate::composition::resource::Resource;
-use crate::diagnostic::{Diagnostics, Result};
 use crate::threads;
-use crate::yaml::Position;
+use krm_yaml::Position;
+use krm_yaml::diagnostic::{Diagnostics, Result};
 
 /// How resources are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use crate::composition::model::GROUP;
 use crate::composition::transformer::Transformer;
 use crate::composition::transformers::{self, BUILTINS};
-use crate::diagnostic::{Diagnostics, Result};
-use crate::source::Source;
-use crate::suggest::closest;
-use crate::yaml::{Document, DuplicateKeys, FieldPath, Value};
+use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::source::Source;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Document, DuplicateKeys, FieldPath, Value};
 
 /// The annotations that say it in a Kustomization; the second is the older one.
 const ANNOTATIONS: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];

@@ -13,7 +13,7 @@ use crate::composition::transformers::{NAME_REFERENCES, Named};
 use crate::krm::Identity;
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
-use crate::yaml::{Data, Value};
+use krm_yaml::{Data, Value};
 
 /// Has the fields that kustomize knows follow the objects they name.
 pub(super) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_, '_>) {

@@ -9,9 +9,9 @@
 use regex_lite::Regex;
 
 use crate::composition::data::text_of;
-use crate::source::Source;
-use crate::suggest::closest;
-use crate::yaml::{Data, Document, Editor, FieldPath, Scalar, Value, name_of};
+use krm_yaml::source::Source;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Data, Document, Editor, FieldPath, Scalar, Value, name_of};
 
 /// A way to fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -343,9 +343,9 @@ fn visit_structured(
 #[cfg(test)]
 mod tests {
     use super::ReplacementPath;
-    use crate::diagnostic::Diagnostics;
-    use crate::source::Source;
-    use crate::yaml::{Document, DuplicateKeys, Value};
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::source::Source;
+    use krm_yaml::{Document, DuplicateKeys, Value};
 
     fn value(text: &str) -> Value<'static> {
         let document = Document::parse(&Source::new("object", text)).unwrap();

@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::composition::apart::Apart;
-use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use crate::krm::Identity;
 use crate::krm::annotations::remove_empty;
 use crate::krm::identity;
 use crate::krm::lists;
-use crate::source::Place;
-use crate::yaml::{self, Cursor, Document, DuplicateKeys, Opened, Position, Value, Words};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Document, DuplicateKeys, Opened, Position, Value, Words};
 
 /// With it, an object that a function makes asks for a hash behind its name.
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
@@ -250,7 +250,7 @@ impl<'d> Resource<'d> {
     pub fn text(&self, position: Position) -> Result<String> {
         let text = match self.node {
             Some(node) => lists::render(node.document(), &self.value, position),
-            None => yaml::render_new(&self.value, position),
+            None => krm_yaml::render_new(&self.value, position),
         }?;
         Ok(match &self.apart {
             Some(apart) if position == Position::Document => apart.around(&text),

@@ -13,8 +13,8 @@ use crate::composition::resource::Resource;
 use crate::krm::Identity;
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
-use crate::suggest::closest;
-use crate::yaml::Value;
+use krm_yaml::Value;
+use krm_yaml::suggest::closest;
 
 /// What a configuration says; what it leaves out may be anything.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -306,7 +306,7 @@ fn parse_requirement(part: &str) -> Option<Requirement> {
 #[cfg(test)]
 mod tests {
     use super::{Pattern, fit, parse_labels};
-    use crate::yaml::Value;
+    use krm_yaml::Value;
 
     #[track_caller]
     fn check(selector: &str, expected: bool) {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::composition::transformer::Transformer;
-use crate::diagnostic::Result;
-use crate::yaml::{self, FieldPath, Value};
+use krm_yaml::diagnostic::Result;
+use krm_yaml::{FieldPath, Value};
 
 const HEAD: &str =
     "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Composition\ntransformers:\n";
@@ -33,7 +33,10 @@ pub fn show(transformers: &[Transformer]) -> Result<String> {
         );
         text.replace_range(start..start + 2, "- ");
     }
-    yaml::Document::parse(&crate::source::Source::new("consolidated", text.as_str()))?;
+    krm_yaml::Document::parse(&krm_yaml::source::Source::new(
+        "consolidated",
+        text.as_str(),
+    ))?;
     Ok(text)
 }
 
@@ -48,7 +51,7 @@ fn mapping(
         let path = at.clone().key(key.as_ref());
         let is_parted = value.entries().is_some_and(|entries| !entries.is_empty());
         let entry = Value::mapping(vec![(key.clone(), value.clone().without_origin())]);
-        let lines = yaml::to_string(&entry);
+        let lines = krm_yaml::to_string(&entry);
         if is_parted && !is_of_one_origin(transformer, &path, value) {
             let first = lines.lines().next().unwrap_or_default();
             indented(text, first, depth, "");

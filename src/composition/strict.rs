@@ -6,8 +6,8 @@ use serde::de::{Deserializer, Error, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
-use crate::yaml::scalar::resolve;
-use crate::yaml::{Scalar, is_word};
+use krm_yaml::scalar::resolve;
+use krm_yaml::{Scalar, is_word};
 
 /// A value, of which a mapping is read from a mapping only.
 pub(super) struct Strict(pub(super) Value);

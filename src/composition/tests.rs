@@ -16,10 +16,10 @@ use std::sync::Arc;
 use crate::composition::chain::{self, FunctionOutput, Functions};
 use crate::composition::resource::{Documents, Resource};
 use crate::composition::transformer::{Layer, Transformer, TransformerId};
-use crate::diagnostic::Diagnostics;
 use crate::files::InMemory;
-use crate::source::Source;
-use crate::yaml::{Data, Document, DuplicateKeys, FieldPath, Position, Value, Words};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Position, Value, Words};
 
 /// The shared folder. Tests that ask for it are ignored unless the cfg `shared_data` is set.
 fn shared_folder() -> PathBuf {

@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-use crate::yaml::{Data, Document, Scalar, Value};
+use krm_yaml::{Data, Document, Scalar, Value};
 
 /// The fields that hold what is an object by itself.
 const WITHIN: [&str; 5] = [

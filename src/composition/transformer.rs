@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 use crate::composition::model::backticked;
 use crate::composition::provider::Provider;
 use crate::composition::strict::Strict;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files;
-use crate::source::{Place, Source};
-use crate::suggest::closest;
-use crate::yaml::{self, Cursor, Document, FieldPath, NodeId, Position, Step, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, Step, Value};
 
 /// What a transformer is known by among the others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -254,7 +254,7 @@ impl Transformer {
     /// told what runs them.
     ///
     /// # Errors
-    /// As [`yaml::render`].
+    /// As [`krm_yaml::render`].
     pub(super) fn function_config(&self) -> Result<String> {
         let position = Position::Item { column: 0 };
         if !matches!(Provider::of(self), Ok(Provider::Own)) {
@@ -269,11 +269,11 @@ impl Transformer {
     /// Its configuration as text, with the layout and the comments of the file that declares it.
     ///
     /// # Errors
-    /// As [`yaml::render`].
+    /// As [`krm_yaml::render`].
     pub(super) fn text(&self, position: Position) -> Result<String> {
         match self.layers.first() {
-            Some(layer) => yaml::render(&layer.document, &self.config, position),
-            None => yaml::render_new(&self.config, position),
+            Some(layer) => krm_yaml::render(&layer.document, &self.config, position),
+            None => krm_yaml::render_new(&self.config, position),
         }
     }
 

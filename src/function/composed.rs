@@ -9,7 +9,6 @@ use std::sync::Arc;
 use crate::composition::chain::{self, FunctionOutput, Functions, Kustomize};
 use crate::composition::consolidate::consolidate_node;
 use crate::composition::{Documents, GROUP, Provider, Resource, Transformer};
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files::{self, InMemory};
 use crate::function::package::Package;
 use crate::function::paths;
@@ -20,8 +19,9 @@ use crate::krm::annotations::{
 };
 use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
-use crate::source::Source;
-use crate::yaml::{self, Cursor, Data, Document, DuplicateKeys, Value, Words};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Data, Document, DuplicateKeys, Value, Words};
 
 /// Annotations that say where an item is kept, and who made it.
 const KEPT: [&str; 5] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER];
@@ -428,12 +428,12 @@ pub(super) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
 
 /// Edits that make an item what it is now; it stays where it is kept. `is_here` says whether the
 /// value was read from this item, so that its parts know their text.
-fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<yaml::Edit>> {
+fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<krm_yaml::Edit>> {
     let update = |old, value| {
         if is_here {
-            yaml::update_read(old, value)
+            krm_yaml::update_read(old, value)
         } else {
-            yaml::update(old, value)
+            krm_yaml::update(old, value)
         }
     };
     let opened = item.open();

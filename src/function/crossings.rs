@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::Instance;
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::Identity;
 use crate::krm::selection::{Pairs, pod_labels, selector};
-use crate::source::Place;
 use crate::template::{Dialect, Object, Template};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
 
 type Labels = Vec<(String, String)>;
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::{Environment, run};
-use crate::source::Source;
+use krm_yaml::source::Source;
 
 /// A container, or a variable of one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::krm::identity::{self, Head, Identity, Kept};
 use crate::krm::resource_list::ResourceList;
 use crate::template::is_template_group;
 use crate::threads;
-use crate::yaml::Cursor;
+use krm_yaml::Cursor;
 
 /// The input items, as far as new objects have to do with them.
 #[derive(Default)]
@@ -167,8 +167,8 @@ mod tests {
 
     use super::{ITEMS_AT_ONCE, Items};
     use crate::krm::resource_list::ResourceList;
-    use crate::source::Source;
-    use crate::yaml::{Cursor, Document};
+    use krm_yaml::source::Source;
+    use krm_yaml::{Cursor, Document};
 
     #[test]
     fn of_many_items_the_first_of_an_identity_and_the_last_index_count() {

@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::items::path_of;
-use crate::diagnostic::Diagnostics;
 use crate::krm::identity;
 use crate::krm::resource_list::ResourceList;
-use crate::source::{Origin, Source};
-use crate::yaml::{Cursor, FieldPath};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::{Origin, Source};
+use krm_yaml::{Cursor, FieldPath};
 
 /// Finds the files and fields of all places that `diagnostics` have in the list.
 pub(super) fn locate(list: &ResourceList<'_>, source: &Source, diagnostics: &Diagnostics) {

@@ -26,14 +26,14 @@ pub use self::composed::InProcess;
 use self::items::Items;
 use self::placing::{Placing, Rules};
 use self::plan::{Inputs, Plan, Whence};
-use crate::diagnostic::{Diagnostic, Diagnostics, Way};
 use crate::files::Files;
 use crate::krm::identity::{self, Identity};
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
-use crate::source::Source;
 use crate::template::{self, Generation, Options, Template};
-use crate::yaml::{Cursor, Document, Edited, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, Edited, Value};
 
 /// The annotation that names the Secret among the items that generated values are derived from.
 const SEED_SECRET: &str = "template.krm.dev/seed-secret";

@@ -1,10 +1,10 @@
 //! The files of a package as a Composition sees them: those that are there, and before them the
 //! Compositions among the items, which kpt brings along wherever it has a function run.
 
-use crate::diagnostic::{Diagnostics, Result};
 use crate::files::{Entry, Files, InMemory};
 use crate::function::composed::kept_at;
-use crate::yaml::{self, Cursor, DuplicateKeys, Position};
+use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::{Cursor, DuplicateKeys, Position};
 
 /// Files of the machine, behind those that are items.
 pub(super) struct Package<'f> {
@@ -33,7 +33,7 @@ fn file(item: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<(String, Vec<
     let item = opened.cursor();
     let value = item.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
     let (path, _) = kept_at(&value)?;
-    let text = yaml::render(item.document(), &value, Position::Document);
+    let text = krm_yaml::render(item.document(), &value, Position::Document);
     Some((path, diagnostics.take(text)?.into_bytes()))
 }
 

@@ -8,14 +8,14 @@ use super::items::{Items, Standing, path_of};
 use super::paths;
 use super::plan::{Instance, Plan};
 use super::update::{Manner, Updated, update};
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
 use crate::krm::annotations::{annotate, remove_empty};
 use crate::krm::identity::{self, Identity};
 use crate::krm::resource_list::{Changes, ResourceList};
-use crate::source::Place;
 use crate::template::{Object, Template};
-use crate::yaml::{Cursor, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Value};
 
 /// Whether the objects name their instance: `"true"` or `"false"`.
 const OWNERSHIP: &str = "template.krm.dev/ownership";
@@ -78,7 +78,7 @@ fn not_allowed(
     key: &str,
     allowed: &[&str],
     place: Place,
-    object: &crate::diagnostic::ObjectReference,
+    object: &krm_yaml::diagnostic::ObjectReference,
 ) -> Diagnostic {
     let allowed: Vec<String> = allowed.iter().map(|one| format!("`\"{one}\"`")).collect();
     let mut diagnostic = Diagnostic::error(format!(

@@ -5,13 +5,13 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::items::Input;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::identity::{self, Identity};
-use crate::source::Place;
-use crate::suggest::closest;
 use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
 use crate::template::{Given, GivenValue, Template, values_from_mapping};
-use crate::yaml::{Cursor, Opened};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Opened};
 
 /// Which of several Templates among the items the values of a ConfigMap are for.
 const TEMPLATE: &str = "template.krm.dev/template";

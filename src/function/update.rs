@@ -1,8 +1,8 @@
 //! An object that stands among the items becomes what its Template makes of it now.
 
-use crate::diagnostic::{Diagnostics, Result};
 use crate::krm::annotations::{IDS, OWNER, annotate, remove_empty};
-use crate::yaml::{self, Cursor, DuplicateKeys, Edit, ItemKey, Value};
+use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::{Cursor, DuplicateKeys, Edit, ItemKey, Value};
 
 /// How an object is brought up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn update(
     let mut ignored = Diagnostics::new();
     let Some(old_value) = old.value(DuplicateKeys::LastWins, &mut ignored) else {
         // It cannot be read: all of it changes.
-        let edits = yaml::update(old, value)?;
+        let edits = krm_yaml::update(old, value)?;
         return Ok(Updated {
             edits,
             fields: 1,
@@ -78,7 +78,7 @@ pub(super) fn update(
         }
         remove_empty(metadata, "annotations");
     }
-    let edits = yaml::update(old, value)?;
+    let edits = krm_yaml::update(old, value)?;
     Ok(Updated {
         edits,
         fields,
@@ -128,7 +128,7 @@ fn merge<'v>(value: &mut Value<'v>, old: &Value<'v>) {
                 merge(item, old);
             }
         }
-        *items = yaml::in_order_of(std::mem::take(items), &pairs, old);
+        *items = krm_yaml::in_order_of(std::mem::take(items), &pairs, old);
     }
 }
 
@@ -138,14 +138,14 @@ impl Removed {
         let length = path.len();
         if let (Some(old), Some(_)) = (old.entries(), new.entries()) {
             for (key, old) in old {
-                let _ = yaml::write_key(path, key, length == 0);
+                let _ = krm_yaml::write_key(path, key, length == 0);
                 self.add(old, new.get(key), path, true);
                 path.truncate(length);
             }
         } else if let (Some(old), Some(new)) = (old.items(), new.items()) {
             let key = ItemKey::of_lists(new, old);
             let mut partners = vec![None; old.len()];
-            for (new, pair) in new.iter().zip(yaml::pairs(new, old)) {
+            for (new, pair) in new.iter().zip(krm_yaml::pairs(new, old)) {
                 if let Some(partner) = pair.and_then(|at| partners.get_mut(at)) {
                     *partner = Some(new);
                 }
@@ -153,7 +153,7 @@ impl Removed {
             for (index, (old, new)) in old.iter().zip(partners).enumerate() {
                 match key.and_then(|key| key.step(old)) {
                     Some(step) => path.push_str(&step),
-                    None => drop(yaml::write_index(path, index)),
+                    None => drop(krm_yaml::write_index(path, index)),
                 }
                 self.add(old, new, path, key.is_some());
                 path.truncate(length);
@@ -209,7 +209,7 @@ fn changed_fields(old: &Value<'_>, new: &Value<'_>) -> usize {
         });
         gone + changed.sum::<usize>()
     } else if let (Some(old), Some(new)) = (old.items(), new.items()) {
-        let pairs = yaml::pairs(new, old);
+        let pairs = krm_yaml::pairs(new, old);
         let gone = old.len() - pairs.iter().flatten().count();
         let changed = new.iter().zip(&pairs).map(|(new, pair)| {
             let old = pair.and_then(|at| old.get(at));
@@ -225,7 +225,7 @@ fn changed_fields(old: &Value<'_>, new: &Value<'_>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{MAX_NAMED, Removed};
-    use crate::yaml::Value;
+    use krm_yaml::Value;
 
     #[test]
     fn so_many_fields_are_named_and_the_others_counted() {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::yaml::Value;
+use krm_yaml::Value;
 
 /// The file an object is kept in, relative to the package, slash-separated.
 pub(crate) const PATH: &str = "internal.config.kubernetes.io/path";

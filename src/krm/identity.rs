@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::diagnostic::ObjectReference;
 use crate::krm::annotations;
-use crate::yaml::{Cursor, Value};
+use krm_yaml::diagnostic::ObjectReference;
+use krm_yaml::{Cursor, Value};
 
 /// Objects with equal identities are the same object in a cluster; the API version may differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,15 +1,15 @@
 //! Objects taken out of a `List`, which is no object of its own: its comments go with them.
 
-use crate::diagnostic::Result;
-use crate::yaml::{self, Cursor, Document, Enclosing, Position, Value};
+use krm_yaml::diagnostic::Result;
+use krm_yaml::{Cursor, Document, Enclosing, Position, Value};
 
-/// Writes an object as [`yaml::render`] does. The first object of a `List` takes along the comments
+/// Writes an object as [`krm_yaml::render`] does. The first object of a `List` takes along the comments
 /// that stand above the list, and the last those below.
 ///
 /// # Errors
-/// As [`yaml::render`].
+/// As [`krm_yaml::render`].
 pub(crate) fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
-    let text = yaml::render(document, value, position)?;
+    let text = krm_yaml::render(document, value, position)?;
     let Some(object) = value.origin.map(|origin| document.cursor(origin)) else {
         return Ok(text);
     };

@@ -1,6 +1,6 @@
 //! The rules for names and labels, which Kubernetes checks letter by letter.
 
-use crate::diagnostic::Diagnostic;
+use krm_yaml::diagnostic::Diagnostic;
 
 /// The longest name of most objects, and prefix of a label.
 const SUBDOMAIN: usize = 253;

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::lists;
-use crate::suggest::closest;
-use crate::yaml::{self, Cursor, Document, DuplicateKeys, Edit, Edited, NodeId, Position, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document, DuplicateKeys, Edit, Edited, NodeId, Position, Value};
 
 /// A ResourceList as it was read.
 #[derive(Debug)]
@@ -123,11 +123,11 @@ impl<'d> ResourceList<'d> {
                 lists::render(document, object, Position::Item { column: *column })
             }
             ItemStyle::JsonLines { indentation } => {
-                let json = yaml::render_json(object, Some(2))?;
+                let json = krm_yaml::render_json(object, Some(2))?;
                 let lines = json.split('\n');
                 Ok(lines.fold(String::new(), |text, line| text + "\n" + indentation + line))
             }
-            ItemStyle::Json => yaml::render_json(object, None),
+            ItemStyle::Json => krm_yaml::render_json(object, None),
         }
     }
 
@@ -151,10 +151,10 @@ impl<'d> ResourceList<'d> {
             let at = root
                 .children()
                 .last()
-                .map_or(root.end(), yaml::end_with_comments);
+                .map_or(root.end(), krm_yaml::end_with_comments);
             edits.push(self.lines_at(at, &keys.concat()));
         }
-        yaml::close_text(self.root.document(), &mut edits);
+        krm_yaml::close_text(self.root.document(), &mut edits);
         Edited::new(self.root.document(), edits)
     }
 
@@ -175,7 +175,7 @@ impl<'d> ResourceList<'d> {
                 edits.extend(self.other_items(items, added));
                 return;
             }
-            edits.extend(yaml::remove_items(items, |id| removed.contains(&id)));
+            edits.extend(krm_yaml::remove_items(items, |id| removed.contains(&id)));
         }
         match (last, entry) {
             (Some(_), _) if added.is_empty() => {}
@@ -183,7 +183,7 @@ impl<'d> ResourceList<'d> {
             (Some(last), _) => match self.style {
                 ItemStyle::Block { .. } => {
                     edits.push(self.lines_at(
-                        yaml::end_with_comments(last.open().cursor()),
+                        krm_yaml::end_with_comments(last.open().cursor()),
                         &added.concat(),
                     ));
                 }
@@ -210,7 +210,7 @@ impl<'d> ResourceList<'d> {
             // `items: []`, `items: null` or `items:`, and maybe comments before and behind it.
             (None, Some(entry)) => {
                 edits.push(empty_value(entry));
-                let line = yaml::next_line(self.root.document().text(), entry.end());
+                let line = krm_yaml::next_line(self.root.document().text(), entry.end());
                 edits.push(self.lines_at(line, &added.concat()));
             }
         }
@@ -218,7 +218,7 @@ impl<'d> ResourceList<'d> {
 
     /// New items in place of all that are there.
     fn other_items(&self, items: Cursor<'_>, added: &[String]) -> Vec<Edit> {
-        let lines = yaml::lines_of_items(items).filter(|_| !items.is_flow());
+        let lines = krm_yaml::lines_of_items(items).filter(|_| !items.is_flow());
         let Some((start, end)) = lines else {
             return vec![behind_key(items, &self.new_list(added))];
         };
@@ -257,12 +257,12 @@ impl<'d> ResourceList<'d> {
     /// Puts the list of results in place of the one that is there, or makes a key for it.
     fn add_results(&self, list: Value<'static>, edits: &mut Vec<Edit>, keys: &mut Vec<String>) {
         let mut json = String::new();
-        yaml::json(&mut json, &list, None, 0);
+        krm_yaml::json(&mut json, &list, None, 0);
         match self.root.get("results") {
             Some(old) if old.holds(&list) => {}
             Some(old) => {
                 // In the style that stands, so that running again changes no lines.
-                let updated = old.children().next().map(|_| yaml::update(old, list));
+                let updated = old.children().next().map(|_| krm_yaml::update(old, list));
                 match updated {
                     Some(Ok(updated)) => edits.extend(updated),
                     _ => edits.push(behind_key(old, &json)),
@@ -270,7 +270,7 @@ impl<'d> ResourceList<'d> {
             }
             None if self.root.is_flow() => keys.push(format!("\"results\": {json}")),
             None => {
-                let text = yaml::to_string(&Value::mapping(vec![("results".into(), list)]));
+                let text = krm_yaml::to_string(&Value::mapping(vec![("results".into(), list)]));
                 let indentation = self.indentation();
                 let lines = text.split_inclusive('\n');
                 keys.extend(lines.map(|line| format!("{indentation}{line}")));
@@ -296,7 +296,7 @@ impl<'d> ResourceList<'d> {
 
     /// An edit that puts whole lines at `at`, which is the start of a line or the end of the text.
     fn lines_at(&self, at: usize, lines: &str) -> Edit {
-        let open = at > 0 && !yaml::ends_line(self.root.document().text(), at);
+        let open = at > 0 && !krm_yaml::ends_line(self.root.document().text(), at);
         Edit::insert(at, format!("{}{lines}", if open { "\n" } else { "" }))
     }
 }
@@ -364,7 +364,7 @@ fn empty_value(entry: Cursor<'_>) -> Edit {
     let document = entry.document();
     let (line, value) = (document.line_start(entry.end()), entry.value_start());
     if value >= line && line > entry.behind_key() {
-        let end = yaml::next_line(document.text(), entry.end());
+        let end = krm_yaml::next_line(document.text(), entry.end());
         let rest = document.slice(entry.end()..end);
         let is_blank = rest.trim().is_empty();
         return Edit {

@@ -4,7 +4,7 @@
 //! cluster has. A kind that is not in it is taken to be in a namespace, as kustomize does.
 
 use crate::krm::identity::group;
-use crate::yaml::Value;
+use krm_yaml::Value;
 
 /// API groups and their kinds that belong to the cluster.
 const CLUSTER: &[(&str, &[&str])] = &[

@@ -1,7 +1,7 @@
 //! Which pods an object selects: its selector, and the labels of the pods it makes.
 
 use crate::krm::identity::group;
-use crate::yaml::Value;
+use krm_yaml::Value;
 
 /// Labels or a selector: keys with their values.
 pub(crate) type Pairs<'v> = Vec<(&'v str, &'v str)>;

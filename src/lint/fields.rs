@@ -3,11 +3,11 @@
 //! The table is small on purpose: fields that templates set, of kinds that every cluster has. A
 //! field that takes both, as `targetPort` or `cpu` do, is not in it.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::group;
 use crate::lint::{Context, place};
 use crate::template::{Dialect, Object, ParameterType, Part, Path, parts};
-use crate::yaml::{Data, Scalar, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::{Data, Scalar, Value};
 
 /// What a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

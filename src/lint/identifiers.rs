@@ -1,15 +1,15 @@
 //! Rules about names and labels, which Kubernetes checks letter by letter.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::krm::identity::group;
 use crate::krm::names::{
     Form, is_label_key, is_label_text, not_the_key, not_the_name, not_the_value,
 };
 use crate::lint::fields::{follow, is_built_in};
 use crate::lint::{Context, place};
-use crate::source::Place;
 use crate::template::{Dialect, Object, Part, Path, parts};
-use crate::yaml::{Cursor, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Value};
 
 /// The names of objects, and those in pods.
 pub(super) fn invalid_name(

@@ -12,16 +12,16 @@ mod selectors;
 
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::krm::identity::{Identity, group};
-use crate::source::{Place, Source};
-use crate::suggest::closest;
 use crate::template::survey::Survey;
 use crate::template::{
     Dialect, OPENSHIFT_GROUP, OWN_GROUP, Object, Part, Template, is_template_group, parts,
     type_text,
 };
-use crate::yaml::{Cursor, Document, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document, Value};
 
 use references::Reference;
 use selectors::Selection;

@@ -1,10 +1,10 @@
 //! Rules about plain scalars that mean something else than they look like.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::lint::Context;
 use crate::template::Path;
-use crate::yaml::scalar::{Style, resolve};
-use crate::yaml::{Cursor, Kind, Scalar};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::scalar::{Style, resolve};
+use krm_yaml::{Cursor, Kind, Scalar};
 
 /// Fields that hold file modes, which people write in octal.
 const MODES: &[&str] = &["defaultMode", "mode"];
@@ -126,8 +126,8 @@ fn walk(node: Cursor<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
 #[cfg(test)]
 mod tests {
     use super::read_as;
-    use crate::yaml::Scalar;
-    use crate::yaml::scalar::resolve;
+    use krm_yaml::Scalar;
+    use krm_yaml::scalar::resolve;
 
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::group;
 use crate::lint::Context;
-use crate::source::Place;
-use crate::suggest::closest;
 use crate::template::{
     Dialect, Fallback, OWN_GROUP, Part, Path, Template, constant, parts, place_of,
 };
-use crate::yaml::{Cursor, Data, DuplicateKeys, NodeId, Scalar, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Data, DuplicateKeys, NodeId, Scalar, Value};
 
 /// A reference, and where it stands.
 pub(super) struct Reference {

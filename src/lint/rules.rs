@@ -1,8 +1,8 @@
 //! The table of rules.
 
-use crate::diagnostic::{Diagnostics, Severity};
 use crate::lint::{Context, Facts, fields, identifiers, pitfalls, references, selectors};
 use crate::template::Object;
+use krm_yaml::diagnostic::{Diagnostics, Severity};
 
 /// A kind of mistake.
 #[derive(Debug)]

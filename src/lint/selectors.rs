@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::Identity;
 use crate::krm::selection::{pod_labels, selector};
 use crate::lint::{Context, Facts, place};
-use crate::source::Place;
 use crate::template::Object;
-use crate::yaml::Value;
+use krm_yaml::Value;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
 
 type Pairs = Vec<(String, String)>;
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
-use crate::source::{Place, Positions};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
+use krm_yaml::source::{Place, Positions};
 
 /// A list of objects, one a finding, in their order. A field that nothing is known for is not there.
 #[must_use]

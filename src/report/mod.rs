@@ -20,8 +20,8 @@ use annotate_snippets::{
     normalize_untrusted_str,
 };
 
-use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Severity};
-use crate::source::{Origin, Place, Positions};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Severity};
+use krm_yaml::source::{Origin, Place, Positions};
 
 use excerpt::{Excerpt, Spot};
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
-use crate::source::Source;
-use crate::yaml::{Cursor, Document};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document};
 
 /// The `results` of a ResourceList; nothing if the text is none.
 ///
@@ -63,7 +63,7 @@ fn one(result: Cursor<'_>) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::read_results;
-    use crate::diagnostic::Severity;
+    use krm_yaml::diagnostic::Severity;
 
     #[test]
     fn results_of_others_are_read() {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
-use crate::source::{Origin, Place, Positions};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
+use krm_yaml::source::{Origin, Place, Positions};
 
 /// The list to write under `results`, one entry a diagnostic, in their order.
 ///

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::source::{Place, Positions};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::source::{Place, Positions};
 
 /// A rule as SARIF describes it.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::{results, text};
-use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
-use crate::source::{Place, Source};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
+use krm_yaml::source::{Place, Source};
 
 const TEMPLATE: &str = "\
 kind: Template

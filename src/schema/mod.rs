@@ -22,7 +22,6 @@ use serde_json::{Map, Value, json};
 
 use crate::composition;
 use crate::template::OWN_GROUP;
-use crate::yaml;
 
 pub use values::of_values;
 
@@ -203,7 +202,7 @@ fn json_file(name: &str, value: &Value) -> File {
 }
 
 fn yaml_file(name: &str, value: Value) -> File {
-    let text = yaml::to_string(&value.into());
+    let text = krm_yaml::to_string(&value.into());
     File {
         name: name.to_owned(),
         text: format!("# Made from src/schema; a test holds that it is current.\n{text}"),

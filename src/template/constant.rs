@@ -1,10 +1,10 @@
 //! Expressions of `from` that generate nothing, or the same value each time.
 
-use crate::diagnostic::Diagnostic;
 use crate::template::dialect::{Dialect, refers};
 use crate::template::generate::{self, Variety};
 use crate::template::model::{Parameter, Template};
-use crate::yaml::Cursor;
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::Diagnostic;
 
 /// The rule that such an expression breaks.
 const RULE: &str = "generated-value";

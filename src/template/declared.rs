@@ -3,14 +3,14 @@
 
 use std::borrow::Cow;
 
-use crate::diagnostic::Diagnostics;
 use crate::krm::identity::group;
 use crate::template::dialect::{Dialect, OWN_GROUP};
 use crate::template::model::{Parameter, Template};
 use crate::template::parameters::read_text;
 use crate::template::reference::{Part, parts};
 use crate::template::values::GivenValue;
-use crate::yaml::{DuplicateKeys, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{DuplicateKeys, Value};
 
 /// What value a parameter has if none is given.
 #[derive(Debug)]

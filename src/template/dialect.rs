@@ -1,9 +1,9 @@
 //! Which of the two reference syntaxes and rule sets a Template is written in.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::group;
 use crate::template::reference;
-use crate::yaml::{Cursor, DuplicateKeys, Kind};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::{Cursor, DuplicateKeys, Kind};
 
 /// Our own API group.
 pub(crate) const OWN_GROUP: &str = "template.krm.dev";

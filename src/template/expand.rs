@@ -1,8 +1,6 @@
 //! Expands a Template: each object in order, from its node to the value it is meant to have.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::scope;
-use crate::source::Place;
 use crate::template::dialect::Dialect;
 use crate::template::foreign::Usage;
 use crate::template::generation::{self, Generation};
@@ -12,7 +10,9 @@ use crate::template::path::Path;
 use crate::template::substitute::Substitution;
 use crate::template::values::Given;
 use crate::template::{labels, legacy, refused};
-use crate::yaml::{Cursor, Data, Document, Scalar, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Data, Document, Scalar, Value};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
 const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";

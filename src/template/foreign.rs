@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use crate::diagnostic::Diagnostic;
 use crate::template::dialect::Dialect;
 use crate::template::model::Template;
 use crate::template::reference;
-use crate::yaml::{Cursor, Kind};
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::{Cursor, Kind};
 
 /// The rule that such a reference breaks.
 const RULE: &str = "other-dialect";

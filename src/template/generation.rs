@@ -1,6 +1,5 @@
 //! Where the values of `generate: expression` come from.
 
-use crate::diagnostic::{Diagnostic, Result};
 use crate::krm::identity::{Identity, group};
 use crate::template::dialect::Dialect;
 use crate::template::generate::{self, SeededRandom, SystemRandom};
@@ -8,7 +7,8 @@ use crate::template::legacy;
 use crate::template::model::{Parameter, Template};
 use crate::template::parameters::Parameters;
 use crate::template::reference::{self, Part};
-use crate::yaml::Cursor;
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// How the values of `generate: expression` are made.
 #[derive(Clone)]

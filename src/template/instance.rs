@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::{self, group};
-use crate::source::Place;
 use crate::template::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::model::unknown_fields;
 use crate::template::values::{self, Given};
-use crate::yaml::{Cursor, Scalar};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Scalar};
 
 /// One time that a Template is stamped out.
 #[derive(Debug)]

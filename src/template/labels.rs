@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::krm::identity::group;
 use crate::krm::label_fields::{Create, LABEL_FIELDS};
-use crate::yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 /// Labels in the order they are written.
 pub(crate) type Labels = [(String, String)];

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::template::reference;
-use crate::yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 /// As `oc`: a namespace that is no reference goes, so that objects land where they are created.
 pub(super) fn strip_namespace(object: &mut Value<'_>) {

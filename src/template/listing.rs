@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::template::declared::Fallback;
 use crate::template::model::{Parameter, Template};
-use crate::yaml::Value;
+use krm_yaml::Value;
 
 /// Every parameter of `template` with its fields, as they are declared; `name`, `type` and
 /// `required` are always there. `value` is the one that counts if none is given. In place of one

@@ -5,14 +5,14 @@ mod parameter;
 
 use std::borrow::Cow;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use crate::krm::identity;
-use crate::source::Place;
-use crate::suggest::closest;
 use crate::template::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{self, Given};
-use crate::yaml::{Cursor, Scalar};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Scalar};
 
 use fields::{check_fields, type_field};
 pub(crate) use fields::{type_text, unknown_fields};

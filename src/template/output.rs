@@ -1,6 +1,5 @@
 //! Objects printed one after another: as a stream, as one List, as a ResourceList or by name.
 
-use crate::diagnostic::Diagnostics;
 use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::expand::{Expander, Object, Options, expand};
@@ -8,7 +7,8 @@ use crate::template::model::Template;
 use crate::template::refused;
 use crate::template::values::Given;
 use crate::threads;
-use crate::yaml::{self, Cursor, Position, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Cursor, Position, Value};
 
 /// How objects are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,7 +268,7 @@ impl Writer {
         }
         self.text
             .extend(std::iter::repeat_n(' ', depth * JSON_WIDTH));
-        yaml::json(&mut self.text, &object.value, Some(JSON_WIDTH), depth);
+        krm_yaml::json(&mut self.text, &object.value, Some(JSON_WIDTH), depth);
         if depth == 0 {
             self.text.push('\n');
         }

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
-use crate::source::{Place, Source};
-use crate::suggest::closest;
 use crate::template::constant;
 use crate::template::dialect::Dialect;
 use crate::template::foreign;
 use crate::template::model::{Parameter, ParameterType, Template};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{Given, GivenValue};
-use crate::yaml::{Cursor, Data, Document, DuplicateKeys, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Data, Document, DuplicateKeys, Value};
 
 /// The effective value of a parameter.
 #[derive(Debug)]

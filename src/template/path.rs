@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::yaml::{write_index, write_key};
+use krm_yaml::{write_index, write_key};
 
 /// The way from an object down to the value being looked at.
 #[derive(Clone, Copy)]

@@ -5,14 +5,14 @@
 
 use std::borrow::Cow;
 
-use crate::diagnostic::Diagnostics;
 use crate::template::expand::{Expander, Options, expand};
 use crate::template::model::Template;
 use crate::template::output::print_items;
 use crate::template::parameters::Parameters;
 use crate::template::refused;
 use crate::template::values::Given;
-use crate::yaml::{self, Cursor, Position, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Cursor, Position, Value};
 
 /// Expands `template` with `given` values, the strongest last, and returns the text of the
 /// processed Template, a document in YAML with the layout it had. All errors and warnings go to
@@ -35,7 +35,7 @@ pub fn processed<'d>(
         entry.set(Value::string(message).data);
     }
     let document = template.node.document();
-    let mut text = complaints.take(yaml::render(document, &head, Position::Document))?;
+    let mut text = complaints.take(krm_yaml::render(document, &head, Position::Document))?;
     complaints.attribute_to(template.reference());
     if !diagnostics.has_errors() {
         diagnostics.append(complaints);

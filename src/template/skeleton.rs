@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::template::declared::Fallback;
 use crate::template::model::{Parameter, ParameterType, Template};
 use crate::template::{env_file, is_int, is_json_number};
-use crate::yaml::{self, Data, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 /// How a file of values is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ fn typed(kind: ParameterType, text: &str) -> Value<'_> {
 /// The line that gives a parameter its value; none if the format has no way to write it.
 fn line(name: &str, value: Option<&Value<'_>>, format: ValuesFormat) -> Option<String> {
     let line = match format {
-        ValuesFormat::Yaml => yaml::to_line(name, value),
+        ValuesFormat::Yaml => krm_yaml::to_line(name, value),
         ValuesFormat::Env => env_line(name, &text_of(value))?,
     };
     Some(line)

@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::Place;
-use crate::suggest::closest;
 use crate::template::dialect::Dialect;
 use crate::template::foreign::{self, Usage};
 use crate::template::model::ParameterType;
 use crate::template::parameters::{Parameters, is_json_number};
 use crate::template::path::Path;
 use crate::template::reference::{Part, parts};
-use crate::yaml::scalar::is_non_finite;
-use crate::yaml::{Cursor, Data, Document, NodeId, Scalar, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::scalar::is_non_finite;
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Data, Document, NodeId, Scalar, Value};
 
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
 /// arguments and, if declared earlier, in the values of its variables.

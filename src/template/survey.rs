@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::krm::identity::group;
 use crate::template::dialect::{Dialect, OWN_GROUP};
 use crate::template::expand::{Options, Sink, expand};
@@ -15,7 +14,8 @@ use crate::template::model::{Parameter, Template};
 use crate::template::parameters::{self, Parameters};
 use crate::template::reference::{Part, parts};
 use crate::template::values::{Given, GivenValue};
-use crate::yaml::Cursor;
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// What is known of the values of a Template.
 pub(crate) struct Survey<'t, 'd> {

@@ -4,8 +4,6 @@
 //! these. All else stands in the Template, at the node that a value names, and the references in
 //! that node's text say which parameters it was made from.
 
-use crate::diagnostic::Diagnostics;
-use crate::source::Place;
 use crate::template::expand::{Expander, Object, Options, expand};
 use crate::template::foreign::Usage;
 use crate::template::model::{Parameter, Template};
@@ -14,7 +12,9 @@ use crate::template::path::Path;
 use crate::template::reference::{Part, parts};
 use crate::template::substitute::Substitution;
 use crate::template::values::Given;
-use crate::yaml::{Cursor, Data, FieldPath, Step, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
 
 /// Where all that one expansion made came from.
 #[derive(Debug)]

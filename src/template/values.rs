@@ -1,8 +1,8 @@
 //! Values that were given for parameters, and where each came from.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Result, Way};
-use crate::source::Place;
-use crate::yaml::{Cursor, DuplicateKeys, Kind, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, DuplicateKeys, Kind, Value};
 
 /// A value for a parameter.
 #[derive(Clone, Debug)]

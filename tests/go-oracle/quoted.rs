@@ -1,8 +1,8 @@
 //! Quoted text of several lines means the same to Go, in whatever column they begin.
 
-use krm_template::diagnostic::Diagnostics;
-use krm_template::source::Source;
-use krm_template::yaml::{Document, DuplicateKeys};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys};
 use serde_json::Value;
 
 use crate::go::{Oracle, Random};

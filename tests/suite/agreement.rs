@@ -10,11 +10,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 
-use krm_template::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_template::lint;
-use krm_template::source::Source;
 use krm_template::template::{self, Generation, Given, Options, Template};
-use krm_template::yaml::{Document, DuplicateKeys};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys};
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::sample::Index;

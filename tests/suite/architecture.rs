@@ -402,12 +402,12 @@ fn breaches_are_found() -> Result<(), Failed> {
     let cases: &[(&str, &str, &[&str])] = &[
         (
             "src/yaml/scan.rs",
-            "//! A.\nuse crate::source::Place;\nuse super::node;\n",
+            "//! A.\nuse krm_yaml::source::Place;\nuse super::node;\n",
             &[],
         ),
         (
             "src/yaml/scan.rs",
-            "use crate::source::Place;\n",
+            "use krm_yaml::source::Place;\n",
             &["1: a file opens with `//!` and what it is for"],
         ),
         (

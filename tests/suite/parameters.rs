@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use krm_template::diagnostic::Diagnostics;
 use krm_template::schema;
-use krm_template::source::Source;
 use krm_template::template::{self, Template, ValuesFormat, env_file};
-use krm_template::yaml::{Cursor, Document, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, Value};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value as Json;
 
@@ -256,10 +256,7 @@ fn read_yaml(text: &str) -> Result<BTreeMap<String, String>, String> {
     for entry in document.roots().take(1).flat_map(Cursor::children) {
         let name = entry.key_text().map_err(|error| error.to_string())?;
         let value = if entry.is_mapping() || entry.is_sequence() {
-            let value = entry.value(
-                krm_template::yaml::DuplicateKeys::Refuse,
-                &mut Diagnostics::new(),
-            );
+            let value = entry.value(krm_yaml::DuplicateKeys::Refuse, &mut Diagnostics::new());
             value.map(|value| value.to_json())
         } else if entry.is_null() {
             None

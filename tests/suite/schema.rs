@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
-use krm_template::diagnostic::Diagnostics;
 use krm_template::schema::{self, File};
-use krm_template::source::Source;
-use krm_template::yaml::{Document, DuplicateKeys};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use krm_template::diagnostic::Diagnostics;
-use krm_template::source::Source;
-use krm_template::yaml::{Document, DuplicateKeys};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys};
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use crate::cli::{Console, io};
-use crate::diagnostic::{Diagnostic, Result};
 use crate::files::{self, Entry, Files, MAX_FILE};
+use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// Where the kernel shows what is not stored anywhere, although it calls it files.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];

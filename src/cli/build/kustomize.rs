@@ -10,9 +10,8 @@ use super::disk::LoadRestrictor;
 use super::process::Failure;
 use super::programs::{Programs, unsuccessful};
 use crate::composition::chain::Kustomize;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::files;
-use crate::source::Source;
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Source;
 
 /// The programs that build a Kustomization, in the order in which they are looked for: how each is
 /// called, and how it says its version.
@@ -91,7 +90,7 @@ impl Programs {
             let way_out = is_outside.then(|| WAY_OUT.to_owned());
             return Err(unsuccessful(&name, &ended).maybe_hint(way_out).into());
         }
-        files::source(format!("{name} {}", build.directory), ended.stdout)
+        krm_yaml::decode(format!("{name} {}", build.directory), ended.stdout)
     }
 
     fn find_kustomize(&self) -> Option<Installed> {

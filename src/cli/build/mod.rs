@@ -21,8 +21,8 @@ use crate::cli::function::environment;
 use crate::cli::{Console, FAILED, OK, io};
 use crate::composition::chain::{self, Stat};
 use crate::composition::{self, Documents, Format, Transformer};
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::function::InProcess;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// How long a function may run, as with kpt.
 const TIMEOUT: u64 = 300;

@@ -14,10 +14,10 @@ use crate::cli::build::kustomize::Installed;
 use crate::cli::build::process::{self, Ended, Failure, MAX_OUTPUT};
 use crate::composition::chain::{FunctionOutput, Functions, Kustomize};
 use crate::composition::{Container, Exec, Provider, Transformer};
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::files::join;
 use crate::report;
-use crate::source::Source;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
 
 /// The container engines, in the order in which they are looked for.
 const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];

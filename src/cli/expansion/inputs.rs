@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::cli::Console;
 use crate::cli::expansion::Arguments;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::source::Source;
 use crate::template::env_file;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
 
 /// The texts of all files.
 pub(super) struct Inputs {

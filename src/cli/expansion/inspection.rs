@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::cli::expansion::targets::{Target, Targets};
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::krm::identity::Identity;
 use crate::lint;
-use crate::source::Place;
 use crate::template::{Dialect, Inspect, Object, Parameters, Template};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::source::Place;
 
 /// Keeps in mind which objects one expansion makes.
 #[derive(Debug, Default)]

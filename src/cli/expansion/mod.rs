@@ -12,11 +12,11 @@ use serde::Serialize;
 use self::inputs::Inputs;
 use self::targets::{Target, Targets};
 use crate::cli::Console;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use crate::function::items::Input;
 use crate::function::plan::{self, Whence};
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
-use crate::yaml::Document;
+use krm_yaml::Document;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 
 /// Which Template is expanded, and with what values.
 #[derive(Debug, Args)]

@@ -5,12 +5,12 @@
 
 use crate::cli::expansion::inspection::Inspector;
 use crate::cli::first_root;
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::function::plan;
-use crate::source::Place;
-use crate::suggest::closest;
 use crate::template::{Given, Template};
-use crate::yaml::{Cursor, Document};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document};
 
 /// What is expanded.
 pub(super) struct Targets<'d> {

@@ -8,10 +8,10 @@ use crate::cli::expansion::Arguments;
 use crate::cli::expansion::inputs::Inputs;
 use crate::cli::expansion::targets::{Target, Targets};
 use crate::cli::io;
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::source::{Place, Source};
 use crate::template::{self, Given, GivenValue, Template, env_file};
-use crate::yaml::{Cursor, Document};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Cursor, Document};
 
 /// All values for a target, the strongest last.
 pub(super) fn given(

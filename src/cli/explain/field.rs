@@ -1,10 +1,10 @@
 //! Finds the field that is asked for in an object.
 
 use crate::cli::explain::object::Made;
-use crate::diagnostic::{Diagnostic, Result};
-use crate::suggest::closest;
 use crate::template::Field;
-use crate::yaml::{FieldPath, Step};
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::suggest::closest;
+use krm_yaml::{FieldPath, Step};
 
 /// How many fields a hint lists.
 const MAX_LISTED: usize = 10;

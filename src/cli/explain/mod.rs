@@ -9,7 +9,7 @@ use clap::Args;
 use self::object::{Made, Query};
 use crate::cli::expansion::{self, Expansions};
 use crate::cli::{Console, FAILED, OK, USAGE, io};
-use crate::diagnostic::Diagnostics;
+use krm_yaml::diagnostic::Diagnostics;
 
 /// Says where an object, or a field of it, came from
 ///

@@ -1,12 +1,12 @@
 //! Finds the object that is asked for.
 
 use crate::cli::expansion::Expansion;
-use crate::diagnostic::{Diagnostic, Result};
 use crate::krm::identity::group;
 use crate::krm::kind_names::is_called;
-use crate::suggest::closest;
 use crate::template::{Trace, Traced};
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::suggest::closest;
 
 /// How many objects a hint lists.
 const MAX_LISTED: usize = 10;

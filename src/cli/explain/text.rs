@@ -3,11 +3,11 @@
 use crate::cli::expansion::{Expansion, SetBy};
 use crate::cli::explain::field::Selection;
 use crate::cli::{io, table};
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::report;
-use crate::source::Place;
 use crate::template::{Field, Origin, Trace, TracedParameter};
-use crate::yaml::Value;
+use krm_yaml::Value;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
 
 /// What is shown in place of a secret.
 const MASK: &str = "***";

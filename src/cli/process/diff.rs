@@ -8,8 +8,8 @@ use similar::TextDiff;
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::output::Output;
 use crate::cli::{Console, io};
-use crate::diagnostic::{Diagnostics, Result};
-use crate::source::Source;
+use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::source::Source;
 
 /// Where there is no file.
 const NOTHING: &str = "/dev/null";

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::{self, Format, Given, Object, Options, Template};
-use crate::yaml::{self, Position, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::{Position, Value};
 
 /// A file to be written.
 pub(super) struct File {
@@ -48,7 +48,7 @@ pub(super) fn files(
 
 fn file(object: &Object<'_>, format: Format, found: &mut Diagnostics) -> Option<File> {
     let text = match format {
-        Format::Json => found.take(yaml::render_json(&object.value, Some(4)))? + "\n",
+        Format::Json => found.take(krm_yaml::render_json(&object.value, Some(4)))? + "\n",
         _ => found.take(lists::render(
             object.document,
             &object.value,

@@ -2,8 +2,8 @@
 
 use clap::builder::PossibleValue;
 
-use crate::suggest::closest;
 use crate::template::Format;
+use krm_yaml::suggest::closest;
 
 /// How the outcome is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

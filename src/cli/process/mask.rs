@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diagnostic::Result;
-use crate::source::Source;
 use crate::template::{Field, Traced};
-use crate::yaml::{Cursor, Document, FieldPath, Step};
+use krm_yaml::diagnostic::Result;
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, FieldPath, Step};
 
 /// What stands in place of a secret, of one that was another before, and of the new one.
 const MASKS: [&str; 3] = ["***", "*** (before)", "*** (after)"];

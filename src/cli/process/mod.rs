@@ -19,8 +19,8 @@ use self::output::Output;
 use self::source_map::SourceMap;
 use crate::cli::expansion::{self, Expansion, Expansions};
 use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io};
-use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::template::Format;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
 /// Expands the Template in a file and prints its objects
 ///

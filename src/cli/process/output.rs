@@ -7,8 +7,8 @@ use crate::cli::process::format::OutputFormat;
 use crate::cli::process::tables;
 use crate::cli::process::writing::Writing;
 use crate::cli::{Console, io};
-use crate::diagnostic::Diagnostics;
 use crate::template::{self, Format, Printer, Template};
+use krm_yaml::diagnostic::Diagnostics;
 
 /// What the arguments ask for, as far as it is made.
 pub(super) enum Output {

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::cli::expansion::{Expansion, SetBy};
 use crate::cli::process::directory;
-use crate::source::{Place, Positions};
 use crate::template::{Cause, Field, Format, Trace, Traced, TracedParameter};
+use krm_yaml::source::{Place, Positions};
 
 /// The version of the format. Fields may be added to it; any other change makes another version.
 const VERSION: u32 = 1;

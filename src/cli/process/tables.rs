@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::diagnostic::Diagnostics;
 use crate::template::{self, Given, Options, Parameter, Template};
+use krm_yaml::diagnostic::Diagnostics;
 
 /// Columns are this wide at least, and have this many spaces between them, as in `oc`.
 const WIDTH: usize = 20;

@@ -10,7 +10,7 @@ use crate::cli::io;
 use crate::cli::process::directory::File;
 use crate::cli::process::record::{self, Record};
 use crate::cli::staged::{self, Staged};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// How many files are named that must not be overwritten.
 const NAMED: usize = 10;

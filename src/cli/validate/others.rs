@@ -11,16 +11,16 @@ use std::sync::Arc;
 use crate::cli::Console;
 use crate::cli::build::disk::{Disk, LoadRestrictor};
 use crate::composition::{GROUP, consolidate};
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::files;
 use crate::function::items::Input;
 use crate::function::plan::{self, Whence};
 use crate::krm::identity;
 use crate::lint;
-use crate::source::{Place, Source};
-use crate::suggest::closest;
 use crate::template::{self, Generation, Given, OWN_GROUP, Options, Template, values_of_file};
-use crate::yaml::{Cursor, Document};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document};
 
 /// The fields of `ParameterValues`.
 const VALUES_FIELDS: [&str; 6] = [

@@ -12,9 +12,9 @@ use super::{NoFunctions, judge, shared};
 use crate::composition::chain;
 use crate::composition::consolidate::consolidate;
 use crate::composition::resource::Documents;
-use crate::diagnostic::{Diagnostics, Result as Read};
 use crate::files::{Entry, Files, InMemory, directory_of, join};
-use crate::yaml::Position;
+use krm_yaml::Position;
+use krm_yaml::diagnostic::{Diagnostics, Result as Read};
 use kustomization::{Translation, objects};
 use left_out::{EXCEPTIONS, LEFT_OUT};
 

@@ -12,10 +12,10 @@ use crate::composition::model::{self, Order};
 use crate::composition::order::sort;
 use crate::composition::transformer::TransformerId;
 use crate::composition::{Documents, Format, print, transformers};
-use crate::diagnostic::Diagnostics;
 use crate::files::{Files as _, InMemory};
-use crate::source::{Place, Source};
-use crate::yaml::Document;
+use krm_yaml::Document;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::{Place, Source};
 
 /// Cases in which something else comes out here, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[

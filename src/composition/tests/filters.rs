@@ -14,11 +14,11 @@ use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::references;
 use crate::composition::resource::{Documents, Resource};
 use crate::composition::transformers::{Field, Named};
-use crate::diagnostic::Diagnostics;
 use crate::files::InMemory;
 use crate::krm::Identity;
-use crate::source::Source;
-use crate::yaml::{Document, Position, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, Position, Value};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
 use crate::composition::chain;
 use crate::composition::resource::{Documents, Resource};
-use crate::diagnostic::Diagnostics;
 use crate::files::InMemory;
-use crate::source::Source;
-use crate::yaml::Document;
+use krm_yaml::Document;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
 
 #[derive(Deserialize)]
 struct Case {

@@ -6,10 +6,10 @@ use crate::composition::chain::Context;
 use crate::composition::data::text_of;
 use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::resource::Resource;
-use crate::diagnostic::Diagnostic;
 use crate::krm::identity::group;
 use crate::krm::names;
-use crate::yaml::{Data, FieldPath, Scalar};
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::{Data, FieldPath, Scalar};
 
 /// The end of a name that a text is put to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::composition::field_spec::FieldSpec;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{Texts, defaults, fields_or, set_entries, warn_of_numbers};
 use crate::krm::names;
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

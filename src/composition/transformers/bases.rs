@@ -12,9 +12,9 @@ use crate::composition::consolidate::{Found, KUSTOMIZATIONS, MAX_NESTING, find};
 use crate::composition::resource::Resource;
 use crate::composition::transformers::kustomized::KUSTOMIZATION;
 use crate::composition::transformers::resource_accumulator::built_kind;
-use crate::diagnostic::Diagnostics;
 use crate::files::join;
-use crate::yaml::{Data, Document, DuplicateKeys, FieldPath, Scalar, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Scalar, Value};
 
 /// The fields of a Kustomization that lead to resources, or to other Kustomizations.
 const LISTS: [&str; 3] = ["resources", "bases", "components"];

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::composition::chain::Context;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::generator::{self, Config, Made};
-use crate::yaml::{FieldPath, Value};
+use krm_yaml::{FieldPath, Value};
 
 pub(super) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
     let Some(config) = context.config::<Config>() else {

@@ -11,10 +11,9 @@ use crate::composition::chain::Context;
 use crate::composition::references::effective;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{Text, Texts};
-use crate::diagnostic::Diagnostic;
-use crate::files;
 use crate::krm::Identity;
-use crate::yaml::{Data, FieldPath, Value};
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::{Data, FieldPath, Value};
 
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
@@ -153,7 +152,7 @@ impl Reader<'_, '_, '_> {
         let Some(bytes) = self.read(field, path) else {
             return;
         };
-        let text = match files::source(path, bytes) {
+        let text = match krm_yaml::decode(path, bytes) {
             Ok(text) => text,
             Err(problem) => {
                 self.wrong(self.error(field, problem.message));

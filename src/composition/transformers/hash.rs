@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::composition::chain::Context;
 use crate::composition::references;
 use crate::composition::resource::Resource;
-use crate::yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 /// There is nothing to configure.
 #[derive(Debug, Deserialize)]
@@ -165,7 +165,7 @@ mod tests {
     use serde_json::json;
 
     use super::hash;
-    use crate::yaml::Value;
+    use krm_yaml::Value;
 
     /// The hashes that `kubectl kustomize` makes.
     #[test]

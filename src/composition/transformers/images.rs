@@ -15,9 +15,9 @@ use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::model::backticked;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{defaults, fields_or};
-use crate::diagnostic::Diagnostic;
-use crate::suggest::closest;
-use crate::yaml::{Data, FieldPath, Value};
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Data, FieldPath, Value};
 
 /// How many images a message lists.
 const MAX_LISTED: usize = 10;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::composition::chain::Context;
 use crate::composition::resource::Resource;
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
 
 /// The ids of resources.
 pub(super) struct Known(BTreeSet<Id>);

@@ -14,9 +14,9 @@ use crate::composition::resource::Resource;
 use crate::composition::transformer::Transformer;
 use crate::composition::transformers::bases::Bases;
 use crate::composition::transformers::kustomized::{self, Paths, Relocated};
-use crate::diagnostic::Result;
 use crate::krm::annotations::{annotate, is_internal, is_local};
-use crate::yaml::{Data, FieldPath, Value};
+use krm_yaml::diagnostic::Result;
+use krm_yaml::{Data, FieldPath, Value};
 
 /// The file that the resources are in.
 const RESOURCES: &str = "krm-template-resources.yaml";

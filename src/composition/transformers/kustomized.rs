@@ -7,7 +7,7 @@ use crate::composition::chain::{Base, Context, Kustomize};
 use crate::composition::resource::Resource;
 use crate::composition::transformers::known::Known;
 use crate::files::{self, Entry, join};
-use crate::yaml::{Data, Document, FieldPath, Scalar, Value};
+use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 
 /// The file of a Kustomization.
 pub(super) const KUSTOMIZATION: &str = "kustomization.yaml";

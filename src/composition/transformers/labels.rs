@@ -12,7 +12,7 @@ use crate::composition::transformers::{
     Text, Texts, defaults, fields_or, set_entries, warn_of_numbers,
 };
 use crate::krm::names;
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

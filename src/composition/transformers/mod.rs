@@ -41,8 +41,8 @@ use crate::composition::model::GROUP;
 use crate::composition::resource::Resource;
 use crate::composition::texts::text_of_number;
 use crate::composition::transformer::{Transformer, TransformerId};
-use crate::diagnostic::{Result, Severity};
-use crate::yaml::{Data, FieldPath, Scalar, Value};
+use krm_yaml::diagnostic::{Result, Severity};
+use krm_yaml::{Data, FieldPath, Scalar, Value};
 
 #[cfg(test)]
 pub(super) use defaults::Field;

@@ -13,7 +13,7 @@ use crate::composition::transformers::{defaults, fields_or};
 use crate::krm::identity::group;
 use crate::krm::names;
 use crate::krm::scope::is_namespaced;
-use crate::yaml::{Data, FieldPath, Value};
+use krm_yaml::{Data, FieldPath, Value};
 
 /// The configuration; the namespace is its own.
 #[derive(Debug, Deserialize)]

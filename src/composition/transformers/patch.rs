@@ -11,8 +11,8 @@ use crate::composition::patches::{Allowed, PatchText, select};
 use crate::composition::references;
 use crate::composition::resource::Resource;
 use crate::composition::selector::Selector;
-use crate::diagnostic::Severity;
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
+use krm_yaml::diagnostic::Severity;
 
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]

@@ -9,7 +9,7 @@ use crate::composition::patches::{PatchText, select};
 use crate::composition::references;
 use crate::composition::resource::Resource;
 use crate::composition::selector::Selector;
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

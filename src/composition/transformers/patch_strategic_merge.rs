@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::composition::chain::Context;
 use crate::composition::patches::{Allowed, PatchText};
 use crate::composition::resource::Resource;
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

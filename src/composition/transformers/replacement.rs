@@ -15,10 +15,10 @@ use crate::composition::resource::Resource;
 use crate::composition::selector::{Matcher, Selector, effective_namespace, version};
 use crate::composition::texts::{self, written};
 use crate::composition::transformer::{in_words, read_strictly};
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::krm::Identity;
-use crate::yaml::scalar::{is_non_finite, resolve};
-use crate::yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};
+use krm_yaml::diagnostic::{Diagnostic, Severity};
+use krm_yaml::scalar::{is_non_finite, resolve};
+use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

@@ -9,8 +9,8 @@ use crate::composition::chain::Context;
 use crate::composition::field_spec::{FieldSpec, Made};
 use crate::composition::resource::Resource;
 use crate::composition::transformers::{defaults, fields_or};
-use crate::suggest::closest;
-use crate::yaml::{FieldPath, Value};
+use krm_yaml::suggest::closest;
+use krm_yaml::{FieldPath, Value};
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

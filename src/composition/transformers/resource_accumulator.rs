@@ -15,10 +15,10 @@ use crate::composition::references;
 use crate::composition::resource::Resource;
 use crate::composition::transformers::bases::Bases;
 use crate::composition::transformers::known::Known;
-use crate::diagnostic::{Diagnostic, Result, Severity};
 use crate::files;
-use crate::source::Source;
-use crate::yaml::{Cursor, Data, Document, FieldPath, Scalar};
+use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar};
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::composition::chain::Context;
 use crate::composition::model;
 use crate::composition::resource::Resource;
-use crate::yaml::FieldPath;
+use krm_yaml::FieldPath;
 
 /// The kinds that others need.
 const FIRST: &[&str] = &[

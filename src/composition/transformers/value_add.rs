@@ -16,7 +16,7 @@ use crate::composition::selector::Selector;
 use crate::composition::transformer::{in_words, read_strictly};
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
-use crate::yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
+use krm_yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
 
 const NAMESPACE: &str = "metadata/namespace";
 

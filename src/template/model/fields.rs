@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::suggest::closest;
 use crate::template::dialect::Dialect;
-use crate::yaml::Cursor;
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::suggest::closest;
 
 /// Names from elsewhere, with the field that means the same.
 const MEANT: &[(&str, &str)] = &[("default", "value"), ("defaultValue", "value")];

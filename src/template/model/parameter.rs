@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::fields::check_fields;
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::Place;
-use crate::suggest::closest;
 use crate::template::dialect::Dialect;
 use crate::template::generate;
 use crate::template::parameters::no_json_number;
-use crate::yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value};
 
 /// The type a parameter's value must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 
 use super::made;
 use crate::composition::tests::shared;
-use crate::diagnostic::Diagnostics;
 use crate::files::{InMemory, join};
-use crate::source::Source;
-use crate::yaml::{Document, DuplicateKeys};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys};
 
 /// How a field becomes transformers.
 enum Shape {

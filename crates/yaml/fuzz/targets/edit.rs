@@ -1,0 +1,22 @@
+//! An edit reads back as it was meant, and changes no other lines; so does an update of an item,
+//! and a document that is put elsewhere.
+//!
+//! Input is a text; what stands behind its last NUL says what to change.
+
+#![no_main]
+
+use krm_yaml::testing::{changed_and_moved, edited, updated};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut parts = bytes.rsplitn(2, |&byte| byte == 0);
+    let (last, first) = (parts.next().unwrap_or_default(), parts.next());
+    let (text, choices) = first.map_or((last, &[][..]), |first| (first, last));
+    if let Ok(text) = std::str::from_utf8(text)
+        && let Err(difference) = edited(text, choices)
+            .and_then(|()| updated(text, choices))
+            .and_then(|()| changed_and_moved(text, choices))
+    {
+        panic!("{difference}");
+    }
+});

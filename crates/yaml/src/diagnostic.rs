@@ -1,0 +1,391 @@
+//! The one shape of everything that is reported: errors, warnings and information.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::source::Place;
+
+/// How much a [`Diagnostic`] matters, as a ResourceList result states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Something worth knowing.
+    Info,
+    /// Probably a slip; the output stands.
+    Warning,
+    /// There is no output.
+    Error,
+}
+
+impl Severity {
+    /// The word a ResourceList result uses.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// The Kubernetes object a [`Diagnostic`] is about, and the file it came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectReference {
+    /// `apiVersion`, as written.
+    pub api_version: String,
+    /// `kind`, as written.
+    pub kind: String,
+    /// `metadata.namespace`, empty if none.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// The slash-separated path its orchestrator keeps it under.
+    pub path: Option<String>,
+    /// Its position among the objects of that file, counted from 0.
+    pub index: usize,
+}
+
+/// How the user has run the program, where that decides what to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By a command that takes values as arguments.
+    Arguments,
+    /// By objects alone, as functions and Compositions are run.
+    Objects,
+}
+
+/// One thing to tell the user. It maps one to one to an entry of a ResourceList's `results`.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The rule of `validate` that it breaks, where one has been named.
+    pub rule: Option<&'static str>,
+    /// What is wrong, in one sentence: lower case, no final period, the user's names in backticks.
+    pub message: String,
+    /// Where in the text.
+    pub place: Option<Place>,
+    /// Whether the lines there hold a secret and must not be drawn.
+    pub conceals: bool,
+    /// Further places that explain it, each with a few words (`first declared here`).
+    pub related: Vec<(Place, String)>,
+    /// The object it is about.
+    pub object: Option<ObjectReference>,
+    /// The field path in that object, as `spec.containers[0].image`.
+    pub field: Option<String>,
+    /// What to do next.
+    pub hints: Vec<String>,
+    /// What to do next if the program was run in this way.
+    pub advice: Vec<(Way, String)>,
+    /// Whether it is only true once everything has succeeded.
+    pub of_success: bool,
+}
+
+/// The outcome of a step that stops at its first error.
+pub type Result<T, E = Box<Diagnostic>> = std::result::Result<T, E>;
+
+impl Diagnostic {
+    fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            rule: None,
+            message: message.into(),
+            place: None,
+            conceals: false,
+            related: Vec::new(),
+            object: None,
+            field: None,
+            hints: Vec::new(),
+            advice: Vec::new(),
+            of_success: false,
+        }
+    }
+
+    /// Something that leaves no output.
+    #[must_use]
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, message)
+    }
+
+    /// Something that is probably a slip.
+    #[must_use]
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, message)
+    }
+
+    /// Something worth knowing.
+    #[must_use]
+    pub fn info(message: impl Into<String>) -> Self {
+        Self::new(Severity::Info, message)
+    }
+
+    /// Names the rule that it breaks.
+    #[must_use]
+    pub const fn rule(mut self, rule: &'static str) -> Self {
+        self.rule = Some(rule);
+        self
+    }
+
+    /// Says where it is.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// Says whether the lines there hold a secret.
+    #[must_use]
+    pub fn conceal(mut self, conceals: bool) -> Self {
+        self.conceals = conceals;
+        self
+    }
+
+    /// Adds a further place with a few words on it.
+    #[must_use]
+    pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
+        self.related.push((place, label.into()));
+        self
+    }
+
+    /// Says which field of the object it is about.
+    #[must_use]
+    pub fn field(mut self, path: impl Into<String>) -> Self {
+        self.field = Some(path.into());
+        self
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Says what to do next if the program was run in this way.
+    #[must_use]
+    pub fn advise(mut self, way: Way, hint: impl Into<String>) -> Self {
+        self.advice.push((way, hint.into()));
+        self
+    }
+
+    /// Says that it is only true once everything has succeeded.
+    #[must_use]
+    pub const fn of_success(mut self) -> Self {
+        self.of_success = true;
+        self
+    }
+
+    /// Adds the hint if there is one.
+    #[must_use]
+    pub fn maybe_hint(self, hint: Option<String>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+}
+
+/// What a stage has to say: it goes on collecting, and whoever runs the stage asks at its end
+/// whether there were errors, so that all of them are reported together.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Nothing to say yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { list: Vec::new() }
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
+        self.list.push(diagnostic.into());
+    }
+
+    /// Keeps the value of `result`, or its error among the others.
+    pub fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(diagnostic) => {
+                self.push(*diagnostic);
+                None
+            }
+        }
+    }
+
+    /// Adds all of `others`.
+    pub fn append(&mut self, others: Self) {
+        self.list.extend(others.list);
+    }
+
+    /// Whether there is an error among them.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// Those that leave no output, without warnings and information.
+    #[must_use]
+    pub fn errors(&self) -> Self {
+        let errors = self.list.iter().filter(|d| d.severity == Severity::Error);
+        Self {
+            list: errors.cloned().collect(),
+        }
+    }
+
+    /// All of them, in the order they were found.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+
+    /// Leaves out what was said before: several expansions of one Template say the same of it.
+    pub fn dedup(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.list.retain(|diagnostic| {
+            let place = diagnostic.place.as_ref();
+            seen.insert((
+                diagnostic.message.clone(),
+                place.map(|place| (place.source.name().to_owned(), place.range.start)),
+                diagnostic.object.clone(),
+                diagnostic.field.clone(),
+                diagnostic
+                    .related
+                    .first()
+                    .map(|(place, _)| place.range.start),
+            ))
+        });
+    }
+
+    /// Says of those that name no object that they are about this one.
+    pub fn attribute_to(&mut self, object: &ObjectReference) {
+        for diagnostic in &mut self.list {
+            diagnostic.object.get_or_insert_with(|| object.clone());
+        }
+    }
+
+    /// Sees to it that no line is drawn on which one of `secrets` stands.
+    pub fn conceal(&mut self, secrets: &[Place]) {
+        let is_secret = |place: &Place| secrets.iter().any(|secret| secret.shares_line(place));
+        for diagnostic in &mut self.list {
+            diagnostic.conceals |= diagnostic.place.as_ref().is_some_and(is_secret);
+            diagnostic.related.retain(|(place, _)| !is_secret(place));
+        }
+    }
+
+    /// Says of errors that they came up for what is at `place`, unless they lie in there.
+    pub fn relate(&mut self, place: &Place, label: &str) {
+        for diagnostic in &mut self.list {
+            let is_error = diagnostic.severity == Severity::Error;
+            if is_error && diagnostic.related.is_empty() {
+                diagnostic.related.push((place.clone(), label.to_owned()));
+            }
+        }
+    }
+
+    /// Says of those about a part of `place` that they are about `object`, where their field is
+    /// below `field`.
+    pub fn move_to(&mut self, place: &Place, object: &ObjectReference, field: &str) {
+        for diagnostic in &mut self.list {
+            let found = diagnostic.place.as_ref();
+            let is_inside = found.is_some_and(|found| {
+                Arc::ptr_eq(&found.source, &place.source)
+                    && place.range.start <= found.range.start
+                    && found.range.end <= place.range.end
+            });
+            if is_inside && diagnostic.object.as_ref() != Some(object) {
+                diagnostic.object = Some(object.clone());
+                if let Some(old) = &mut diagnostic.field {
+                    old.insert_str(0, field);
+                }
+            }
+        }
+    }
+
+    /// Says of those that name no rule that they break this one.
+    pub fn attribute_to_rule(&mut self, rule: &'static str) {
+        for diagnostic in &mut self.list {
+            diagnostic.rule.get_or_insert(rule);
+        }
+    }
+
+    /// Makes errors of those that break this rule.
+    pub fn take_for_errors(&mut self, rule: &str) {
+        let meant = self.list.iter_mut().filter(|one| one.rule == Some(rule));
+        for diagnostic in meant {
+            diagnostic.severity = Severity::Error;
+        }
+    }
+
+    /// Keeps those that `is_kept` says.
+    pub fn retain(&mut self, is_kept: impl FnMut(&Diagnostic) -> bool) {
+        self.list.retain(is_kept);
+    }
+
+    /// Drops what is only true after success.
+    pub fn drop_success(&mut self) {
+        self.list.retain(|diagnostic| !diagnostic.of_success);
+    }
+
+    /// Turns advice for this way of running the program into hints, and drops all other advice.
+    pub fn address(&mut self, way: Way) {
+        for diagnostic in &mut self.list {
+            let advice = std::mem::take(&mut diagnostic.advice).into_iter();
+            let meant = advice.filter(|(meant, _)| *meant == way);
+            diagnostic.hints.extend(meant.map(|(_, hint)| hint));
+        }
+    }
+
+    /// Puts those about one text in the order of their places.
+    pub fn sort_by_place(&mut self) {
+        let start = |diagnostic: &Diagnostic| diagnostic.place.as_ref().map(|at| at.range.start);
+        self.list.sort_by_key(start);
+    }
+
+    /// Says of those that name no field that they are about this one.
+    pub fn attribute_to_field(&mut self, field: &str) {
+        for diagnostic in &mut self.list {
+            diagnostic.field.get_or_insert_with(|| field.to_owned());
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self {
+            list: vec![diagnostic],
+        }
+    }
+}
+
+impl From<Box<Diagnostic>> for Diagnostics {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self::from(*diagnostic)
+    }
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: ", self.severity.as_str())?;
+        if let Some(place) = &self.place {
+            write!(f, "{}: ", place.to_text())?;
+        }
+        f.write_str(&self.message)?;
+        for hint in &self.hints {
+            write!(f, "\n  help: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostic {}

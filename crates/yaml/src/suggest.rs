@@ -1,0 +1,132 @@
+//! Finds the known name that a mistyped one was probably meant to be.
+
+use std::cmp::Reverse;
+
+/// Names longer than this get no suggestion: comparing takes time and memory in the product of
+/// both lengths, and a name this long is not typed by hand.
+const MAX_LENGTH: usize = 256;
+
+/// The one of `known` that `name` was probably meant to be, for a "did you mean".
+///
+/// A name that differs only in upper and lower case comes first. Else it is the one with the
+/// smallest Damerau-Levenshtein distance (insertions, deletions, replacements and swapped
+/// neighbours, case ignored), as long as that is at most a third of the longer name's length, so
+/// that one- and two-letter names never suggest each other. Of equally close ones the one that
+/// keeps more of the case wins, then the first in alphabetical order: the order of `known` does
+/// not matter.
+#[must_use]
+pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = name.to_lowercase();
+    known
+        .into_iter()
+        .filter_map(|candidate| Some((distance(&folded, &candidate.to_lowercase())?, candidate)))
+        .min_by_key(|&(distance, candidate)| {
+            (
+                distance,
+                Reverse(same_characters(name, candidate)),
+                candidate,
+            )
+        })
+        .map(|(_, candidate)| candidate)
+}
+
+/// How far apart two names are, if they are close enough for one to be a slip of the other.
+fn distance(name: &str, candidate: &str) -> Option<usize> {
+    if name == candidate {
+        return Some(0);
+    }
+    let [a, b] = [name, candidate].map(|text| text.chars().count());
+    let longer = a.max(b);
+    let allowed = longer / 3;
+    if longer > MAX_LENGTH || a.abs_diff(b) > allowed {
+        return None;
+    }
+    let distance = strsim::damerau_levenshtein(name, candidate);
+    (distance <= allowed).then_some(distance)
+}
+
+/// How many characters stand in the same place in both.
+fn same_characters(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).filter(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_LENGTH, closest};
+
+    #[track_caller]
+    fn check(name: &str, known: &[&str], expected: Option<&str>) {
+        assert_eq!(closest(name, known.iter().copied()), expected);
+        assert_eq!(
+            closest(name, known.iter().rev().copied()),
+            expected,
+            "the order of the known names matters"
+        );
+    }
+
+    #[test]
+    fn finds_slips_seen_in_real_templates() {
+        let fields = [
+            "name",
+            "displayName",
+            "description",
+            "value",
+            "required",
+            "generate",
+            "from",
+        ];
+        check("requited", &fields, Some("required"));
+        check("displayname", &fields, Some("displayName"));
+        check("desciption", &fields, Some("description"));
+        check("genrate", &fields, Some("generate"));
+        check("form", &fields, Some("from"));
+        check("example", &fields, None);
+    }
+
+    #[test]
+    fn another_case_comes_before_another_letter() {
+        check("Name", &["Names", "NAME", "Game"], Some("NAME"));
+        check("mongodb_usr", &["MONGODB_USER"], Some("MONGODB_USER"));
+    }
+
+    #[test]
+    fn equally_close_names_are_told_apart_by_case_then_alphabet() {
+        check("Name", &["nAME", "NAme"], Some("NAme"));
+        check("PORT1", &["PORT3", "PORT2"], Some("PORT2"));
+    }
+
+    #[test]
+    fn a_swap_is_one_slip() {
+        check("PROT", &["PORT"], Some("PORT"));
+    }
+
+    #[test]
+    fn short_names_suggest_each_other_only_for_case() {
+        check("A", &["B"], None);
+        check("AB", &["AC"], None);
+        check("ab", &["AC", "AB"], Some("AB"));
+        check("ABC", &["ABD"], Some("ABD"));
+        check("DB", &["DBS"], Some("DBS"));
+    }
+
+    #[test]
+    fn far_names_are_not_suggested() {
+        check("DATABASE", &["USER", "PASSWORD"], None);
+        check("ABCDEF", &["ABCXYZ"], None);
+        check("A", &[], None);
+        check("", &["A"], None);
+    }
+
+    #[test]
+    fn characters_count_not_bytes() {
+        check("größe", &["grösse", "grüße"], Some("grüße"));
+    }
+
+    #[test]
+    fn very_long_names_are_not_compared() {
+        let long = "a".repeat(MAX_LENGTH + 1);
+        let typo = format!("{}b", "a".repeat(MAX_LENGTH));
+        check(&typo, &[&long], None);
+        check(&long, &[&long.to_uppercase()], Some(&long.to_uppercase()));
+    }
+}

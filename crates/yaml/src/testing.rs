@@ -1,0 +1,584 @@
+//! What holds for every text, as functions for tests and fuzzing: an error says what does not hold.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use crate::diagnostic::Diagnostics;
+use crate::node::{Cursor, Document, KeyKind, Kind, NodeId};
+use crate::parse::{check_text, fast, is_json, next_line};
+use crate::read::DuplicateKeys;
+use crate::render::{Position, render, update};
+use crate::source::Source;
+use crate::value::{Data, Scalar, Value};
+use crate::write::{self, Edited, Purpose, Rewrite};
+
+/// Compares the fast with the full path: whether the fast one took the text.
+///
+/// # Errors
+/// If the tables differ, or the full path refuses the text.
+pub fn compare(text: &str) -> Result<bool, String> {
+    let source = Source::new("test", text);
+    if check_text(&source).is_err() {
+        return Ok(false);
+    }
+    let Some(table) = fast(text) else {
+        return Ok(false);
+    };
+    let table = Document::new(&source, table);
+    if table.is_json_stream() {
+        return compare_each(&table);
+    }
+    let yaml = without_json_only(text);
+    let document = Document::parse_fully(&Source::new("test", yaml.as_ref()))
+        .map_err(|error| format!("the full path refuses {text:?}: {}", error.message))?;
+    if table.nodes == document.nodes && table.roots == document.roots {
+        return Ok(true);
+    }
+    let mut report = format!("{text:?}\n");
+    let count = table.nodes.len().max(document.nodes.len());
+    let differing = (0..count).filter(|&at| table.nodes.get(at) != document.nodes.get(at));
+    for at in differing.take(3) {
+        let (scanned, parsed) = (table.nodes.get(at), document.nodes.get(at));
+        let _ = writeln!(report, "node {at}\n fast {scanned:?}\n full {parsed:?}");
+    }
+    let _ = writeln!(report, "roots {:?} {:?}", table.roots, document.roots);
+    Err(report)
+}
+
+/// The same for each of several JSON texts: the full path takes one at a time.
+fn compare_each(table: &Document) -> Result<bool, String> {
+    let mut next = 0;
+    for root in table.roots() {
+        if root.id().0 != next {
+            return Err(format!("{:?} has nodes between its texts", table.text()));
+        }
+        next = root.node().next;
+        compare(root.raw())?;
+    }
+    Ok(next as usize == table.nodes.len())
+}
+
+/// The text with what JSON takes and YAML refuses put in other words of the same length: characters
+/// and escapes that only JSON strings may have.
+fn without_json_only(text: &str) -> Cow<'_, str> {
+    if !is_json(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let escape = rest.get(..6).filter(|escape| escape.starts_with("\\u"));
+        let is_half = escape.is_some_and(|escape| {
+            let code = escape.get(2..).map(|code| u32::from_str_radix(code, 16));
+            matches!(code, Some(Ok(0xD800..=0xDFFF)))
+        });
+        let length = if is_half { 6 } else { character.len_utf8() };
+        match character {
+            '\\' if is_half => out.push_str("\\u0041"),
+            '\u{7f}' => out.push('x'),
+            '\u{80}'..='\u{9f}' => out.push('é'),
+            '\u{fffe}' | '\u{ffff}' => out.push('€'),
+            _ => out.push(character),
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Cow::Owned(out)
+}
+
+/// Values written back as they were read leave the text as it is.
+///
+/// # Errors
+/// If they do not.
+pub fn unchanged(text: &str) -> Result<(), String> {
+    for_each_value(text, |document, root, value| {
+        let edited = Rewrite::edits(root, value, Purpose::Stay)
+            .and_then(|edits| Edited::new(document, edits))
+            .map_err(|error| format!("cannot be written: {}", error.message))?
+            .to_string();
+        if edited == text {
+            Ok(())
+        } else {
+            Err(format!("{text:?} is printed as\n{edited:?}"))
+        }
+    })
+}
+
+/// Values put elsewhere, as a document or as an item of a list, read back as they were read.
+///
+/// # Errors
+/// If they do not.
+pub fn moved(text: &str) -> Result<(), String> {
+    for_each_value(text, |document, _, value| {
+        let columns = [0, 3].map(|column| Position::Item { column });
+        for position in columns.into_iter().chain([Position::Document]) {
+            render(document, value, position).map_err(|error| {
+                let hints = error.hints.join("\n");
+                format!("{text:?}, {position:?}: {}\n{hints}", error.message)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// Calls `check` with each document of a text that can be read.
+fn for_each_value(
+    text: &str,
+    check: impl Fn(&Document, Cursor<'_>, &Value<'_>) -> Result<(), String>,
+) -> Result<(), String> {
+    let Ok(document) = Document::parse(&Source::new("test", text)) else {
+        return Ok(());
+    };
+    for root in document.roots() {
+        if let Some(value) = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()) {
+            check(&document, root, &value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Changes a text in places and to values that `choices` name. What comes out reads as it was meant,
+/// and lines that have nothing to do with it are as they were.
+///
+/// # Errors
+/// If not so.
+pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
+    let Ok(document) = Document::parse(&Source::new("test", text)) else {
+        return Ok(());
+    };
+    let mut editor = Editor {
+        document: &document,
+        choices: choices.iter(),
+        lines: Vec::new(),
+        removed: BTreeSet::new(),
+    };
+    let count = document.roots.len();
+    let index = editor.choose(count);
+    let Some(root) = document.roots().nth(index) else {
+        return Ok(());
+    };
+    let Some(mut value) = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new()) else {
+        return Ok(());
+    };
+    for _ in 0..=editor.choose(3) {
+        editor.change(&mut value, root.id());
+    }
+    if document.is_json_stream() && matches!(value.data, Data::Scalar(_)) {
+        // The first of several JSON texts is to be a collection, so that they are known as such.
+        return Ok(());
+    }
+    for (at, node) in (0..).zip(&document.nodes) {
+        if node.kind == Kind::Alias || node.key_kind == KeyKind::Alias {
+            // May be written out, as what it stands for is changed.
+            editor.touch(NodeId(at));
+        }
+    }
+    editor.touch_between_removed();
+    let lines = editor.lines.into_iter();
+    let lines = lines.map(|range| range.start..behind_tabs(text, range.end));
+    let lines = lines.collect();
+    let explain = |what: &str| format!("{text:?}\nchanged to {value:?}\n{what}");
+    let edited = Rewrite::edits(root, &value, Purpose::Stay)
+        .and_then(|edits| Edited::new(&document, edits))
+        .map(|edited| edited.to_string());
+    let edited = edited.map_err(|error| explain(&error.message))?;
+    let explain = |what: &str| explain(&format!("is\n{edited:?}\nwhich {what}"));
+    let read = Document::parse(&Source::new("edited", edited.as_str()))
+        .map_err(|error| explain(&error.message))?;
+    let mut found = Diagnostics::new();
+    let again = read.roots().nth(index);
+    let again = again.and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
+    if again.as_ref() != Some(&value) || read.roots.len() != count {
+        return Err(explain(&format!("reads as {again:?} {found:?}")));
+    }
+    let others = document.roots().zip(read.roots()).enumerate();
+    for (_, (old, new)) in others.filter(|(other, _)| *other != index) {
+        if values(old) != values(new) {
+            return Err(explain("changes another document"));
+        }
+    }
+    if keeps(text, &edited, lines) {
+        Ok(())
+    } else {
+        Err(explain("differs in lines that were not changed"))
+    }
+}
+
+/// Changes the data of each document as `choices` name, and puts it elsewhere: as a document or as an
+/// item of a list. It reads back as it was meant.
+///
+/// # Errors
+/// If it does not.
+pub fn changed_and_moved(text: &str, choices: &[u8]) -> Result<(), String> {
+    for_each_value(text, |document, root, value| {
+        let mut editor = Editor {
+            document,
+            choices: choices.iter(),
+            lines: Vec::new(),
+            removed: BTreeSet::new(),
+        };
+        let mut value = value.clone();
+        for _ in 0..=editor.choose(3) {
+            editor.change(&mut value, root.id());
+        }
+        for position in [Position::Document, Position::Item { column: 2 }] {
+            render(document, &value, position).map_err(|error| {
+                let hints = error.hints.join("\n");
+                let message = &error.message;
+                format!("{text:?} changed to {value:?}, {position:?}: {message}\n{hints}")
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// Gives an item of a list other data, as it is done to an object that stands already. It reads as
+/// meant, and all others as they did, or an error says which alias stands in the way.
+///
+/// # Errors
+/// If not so.
+pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
+    let Ok(document) = Document::parse(&Source::new("test", text)) else {
+        return Ok(());
+    };
+    let Some(list) = document.roots().find_map(list_in) else {
+        return Ok(());
+    };
+    let mut editor = Editor {
+        document: &document,
+        choices: choices.iter(),
+        lines: Vec::new(),
+        removed: BTreeSet::new(),
+    };
+    let index = editor.choose(list.children().count());
+    let Some((item, mut value)) = list
+        .children()
+        .nth(index)
+        .and_then(|item| Some((item, values(item)?)))
+    else {
+        return Ok(());
+    };
+    editor.change(&mut value, item.id());
+    let explain = |what: &str| format!("{text:?}\nitem {index} changed to {value:?}\n{what}");
+    let updated = update(item, value.clone().without_origin())
+        .and_then(|edits| Edited::new(&document, edits));
+    let edited = match updated {
+        Ok(edited) => edited.to_string(),
+        Err(error)
+            if error
+                .message
+                .ends_with("stands for what is changed elsewhere") =>
+        {
+            return Ok(());
+        }
+        Err(error) => return Err(explain(&error.message)),
+    };
+    let explain = |what: &str| explain(&format!("is\n{edited:?}\nwhich {what}"));
+    let read = Document::parse(&Source::new("updated", edited.as_str()))
+        .map_err(|error| explain(&error.message))?;
+    let Some(again) = read.roots().find_map(list_in) else {
+        return Err(explain("has no list"));
+    };
+    if again.children().count() != list.children().count() {
+        return Err(explain("has more or less items"));
+    }
+    for (at, (old, new)) in list.children().zip(again.children()).enumerate() {
+        let meant = if at == index {
+            Some(value.clone())
+        } else {
+            values(old)
+        };
+        if values(new) != meant {
+            return Err(explain(&format!("has another item {at}")));
+        }
+    }
+    Ok(())
+}
+
+/// The list that a document is, or has as `items`.
+fn list_in(root: Cursor<'_>) -> Option<Cursor<'_>> {
+    let list = root.get("items").unwrap_or(root);
+    (list.node().kind == Kind::Sequence).then_some(list)
+}
+
+/// What a node holds; nothing if it cannot be read.
+fn values(node: Cursor<'_>) -> Option<Value<'_>> {
+    node.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
+}
+
+/// Behind the blank lines at `at` of which one has a tab, which may have to go.
+fn behind_tabs(text: &str, at: usize) -> usize {
+    let (mut end, mut line) = (at, at);
+    while line < text.len() {
+        let next = next_line(text, line);
+        let content = text.get(line..next).unwrap_or_default();
+        let rest = content.trim_start_matches([' ', '\t', '\r', '\n']);
+        if content
+            .strip_suffix(rest)
+            .is_some_and(|blank| blank.contains('\t'))
+        {
+            end = next;
+        }
+        if !rest.is_empty() {
+            break;
+        }
+        line = next;
+    }
+    end
+}
+
+/// Whether `edited` has all of `text` but what is in `ranges`, in order.
+fn keeps(text: &str, edited: &str, mut ranges: Vec<Range<usize>>) -> bool {
+    ranges.sort_by_key(|range| range.start);
+    let mut kept = Vec::new();
+    let mut at = 0;
+    for range in ranges {
+        kept.push(text.get(at..range.start.max(at)).unwrap_or_default());
+        at = at.max(range.end);
+    }
+    let last = text.get(at..).unwrap_or_default();
+    let mut kept = kept.into_iter();
+    let rest = edited.strip_prefix(kept.next().unwrap_or_default());
+    let rest = rest.and_then(|rest| rest.strip_suffix(last));
+    rest.is_some_and(|mut rest| {
+        kept.all(|part| match rest.find(part) {
+            Some(found) => {
+                rest = rest.get(found + part.len()..).unwrap_or_default();
+                true
+            }
+            None => false,
+        })
+    })
+}
+
+struct Editor<'c> {
+    document: &'c Document,
+    choices: std::slice::Iter<'c, u8>,
+    /// What of the text may be another now.
+    lines: Vec<Range<usize>>,
+    removed: BTreeSet<NodeId>,
+}
+
+/// Texts that are easily written wrong.
+const TEXTS: &[&str] = &[
+    "",
+    "a",
+    "true",
+    "~",
+    "0644",
+    "1e3",
+    "- a",
+    "a: b",
+    "# a",
+    " a",
+    "a ",
+    "a\nb",
+    "a\n",
+    "\n",
+    "a\n\n",
+    "\n a\n",
+    " \n",
+    "it's",
+    "\"",
+    "\t",
+    "\r\n",
+    "a\r",
+    "\u{85}",
+    "\u{2028}x",
+    "\u{feff}",
+    "---",
+    "... ",
+    "<<",
+    "=",
+    "?",
+    "[a]",
+    "{a: b}",
+    "*a",
+    "&a",
+    "!a",
+    "|",
+    "é",
+    "a #b",
+    "\0",
+];
+
+impl Editor<'_> {
+    /// One of so many; the first when there are no more choices.
+    fn choose(&mut self, count: usize) -> usize {
+        let choice = self.choices.next().copied().unwrap_or_default();
+        usize::from(choice).checked_rem(count).unwrap_or_default()
+    }
+
+    /// One of [`TEXTS`], or a piece of the document.
+    fn text(&mut self) -> String {
+        let choice = self.choose(TEXTS.len() + 10);
+        if let Some(text) = TEXTS.get(choice) {
+            return (*text).to_owned();
+        }
+        let start = self.choose(256);
+        let length = self.choose(256);
+        let text = self.document.text();
+        text.chars().skip(start).take(length).collect()
+    }
+
+    fn value(&mut self) -> Value<'static> {
+        self.nested(8)
+    }
+
+    /// A value that is nested so deep at most.
+    fn nested(&mut self, depth: usize) -> Value<'static> {
+        match self.choose(12) {
+            5..=6 if depth == 0 => Value::string(self.text()),
+            0 => Data::Scalar(Scalar::Null).into(),
+            1 => Data::Scalar(Scalar::Bool(true)).into(),
+            2 => Value::number("-1.5e3"),
+            3 => Value::sequence(Vec::new()),
+            4 => Value::mapping(Vec::new()),
+            5 => Value::sequence(vec![Value::string(self.text()), self.nested(depth - 1)]),
+            6 => Value::mapping(vec![(self.text().into(), self.nested(depth - 1))]),
+            _ => Value::string(self.text()),
+        }
+    }
+
+    /// Changes something in `value`, of which the text is that of `node` or inside of it.
+    fn change(&mut self, value: &mut Value<'_>, node: NodeId) {
+        let node = value.origin.unwrap_or(node);
+        let count = match &value.data {
+            Data::Scalar(_) => 0,
+            Data::Sequence(items) => items.len(),
+            Data::Mapping(entries) => entries.len(),
+        };
+        let at = self.choose(count.max(1));
+        let action = self.choose(12);
+        match (&mut value.data, action) {
+            (Data::Scalar(_), _) | (_, 11) => {
+                self.touch(node);
+                value.data = self.value().data;
+            }
+            (Data::Sequence(items), 0..=1) => {
+                let at = self.choose(count + 1);
+                self.touch_around(node, items.get(at.saturating_sub(1)));
+                items.insert(at, self.value());
+            }
+            (Data::Mapping(entries), 0..=1) => {
+                let key = self.text();
+                if entries.iter().all(|(name, _)| *name != key) {
+                    let at = self.choose(count + 1);
+                    let near = entries.get(at.saturating_sub(1));
+                    self.touch_around(node, near.map(|(_, value)| value));
+                    entries.insert(at, (key.into(), self.value()));
+                }
+            }
+            (Data::Sequence(items), 2..=3) if at < count => {
+                // If none stays, all is written anew.
+                let read = items.iter().filter(|item| item.origin.is_some());
+                let stays = read.count() > 1;
+                self.touch_around(node, items.get(at).filter(|_| stays));
+                self.removed.extend(items.remove(at).origin);
+            }
+            (Data::Mapping(entries), 2..=3) if at < count => {
+                let read = entries.iter().filter(|(_, value)| value.origin.is_some());
+                let stays = read.count() > 1;
+                let child = entries.get(at).map(|(_, value)| value);
+                self.touch_around(node, child.filter(|_| stays));
+                self.removed.extend(entries.remove(at).1.origin);
+            }
+            (Data::Mapping(entries), 4) => {
+                let key = self.text();
+                if entries.iter().all(|(name, _)| *name != key)
+                    && let Some((name, value)) = entries.get_mut(at)
+                {
+                    self.touch_child(node, Some(value));
+                    *name = Cow::Owned(key);
+                }
+            }
+            (Data::Sequence(items), _) => match items.get_mut(at) {
+                Some(item) => self.change(item, node),
+                None => self.touch(node),
+            },
+            (Data::Mapping(entries), _) => match entries.get_mut(at) {
+                Some((_, value)) => self.change(value, node),
+                None => self.touch(node),
+            },
+        }
+    }
+
+    /// The lines of a node, and of the collection in braces it is in.
+    fn touch(&mut self, mut node: NodeId) {
+        while let Some(parent) = self.parent(node)
+            && (parent.is_flow() || parent.children().any(Cursor::is_merge_key))
+        {
+            node = parent.id();
+        }
+        let text = self.document.text();
+        let cursor = self.document.cursor(node);
+        if self.document.roots.contains(&node.0) {
+            self.lines.push(0..text.len());
+            return;
+        }
+        let start = self.document.line_start(cursor.start());
+        let end = write::end_with_comments(cursor);
+        // A list may stand at the column of its key: what is below it is its last item's.
+        let last = cursor.children().last().map_or(end, write::extent);
+        self.lines.push(start..end.max(last));
+    }
+
+    /// The lines of a child, or of the collection where the child has none of its own.
+    fn touch_child(&mut self, node: NodeId, child: Option<&Value<'_>>) {
+        let own = |child: &Value<'_>| {
+            let origin = child.origin?;
+            (self.parent(origin)?.id() == node).then_some(origin)
+        };
+        self.touch(child.and_then(own).unwrap_or(node));
+    }
+
+    /// The lines of a child with the comments above and below, and the line behind that may move up.
+    fn touch_around(&mut self, node: NodeId, child: Option<&Value<'_>>) {
+        let before = self.lines.len();
+        self.touch_child(node, child);
+        let text = self.document.text();
+        for range in self.lines.iter_mut().skip(before) {
+            let line = text.get(range.start..).unwrap_or_default();
+            let column = line.len() - line.trim_start_matches(' ').len();
+            range.start = write::lead_comments(text, range.start, column, 0);
+            if line.trim_start_matches(' ').starts_with('-') {
+                // What follows moves up to the dash, past blank lines.
+                range.end = write::skip_blank_lines(text, range.end);
+            }
+            range.end = next_line(text, range.end);
+            if text.contains('+') {
+                // A block scalar above would keep the blank lines below.
+                range.end = write::skip_blank_lines(text, range.end);
+            }
+        }
+        // What was put beside a child that goes stands beside another.
+        for child in self.document.children(node) {
+            let (head, foot) = (write::head(self.document, child.id()), write::extent(child));
+            self.lines.extend([head..head, foot..foot]);
+        }
+        if let Some(origin) = child.and_then(|child| child.origin) {
+            let child = self.document.cursor(origin);
+            let foot = write::end_with_comments(child)..write::extent(child);
+            self.lines.push(foot);
+        }
+    }
+
+    /// What stands between two neighbours goes when both go.
+    fn touch_between_removed(&mut self) {
+        for &first in &self.removed {
+            let next = NodeId(self.document.node(first).next);
+            if self.removed.contains(&next) {
+                let end = self.document.cursor(next).start();
+                self.lines.push(self.document.cursor(first).end()..end);
+            }
+        }
+    }
+
+    fn parent(&self, node: NodeId) -> Option<Cursor<'_>> {
+        (0..node.0).rev().map(NodeId).find_map(|id| {
+            let found = self.document.node(id).next > node.0;
+            found.then(|| self.document.cursor(id))
+        })
+    }
+}

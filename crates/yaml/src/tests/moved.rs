@@ -1,0 +1,74 @@
+//! Items of a list in a new order.
+
+use crate::diagnostic::Diagnostics;
+use crate::node::Document;
+use crate::read::DuplicateKeys;
+use crate::source::Source;
+use crate::{Position, render};
+
+/// The text of an object in which the items of the list `a` stand in an order, given by their
+/// positions; others are left out.
+fn moved(text: &str, order: &[usize]) -> String {
+    let document = Document::parse(&Source::new("test", text)).unwrap();
+    let root = document.roots().next().unwrap();
+    let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+    let mut value = value.unwrap();
+    let items = value.get_mut("a").unwrap().items_mut().unwrap();
+    *items = order.iter().map(|index| items[*index].clone()).collect();
+    let text = render(&document, &value, Position::Document);
+    text.unwrap_or_else(|error| panic!("{order:?}: {}", error.message))
+}
+
+#[test]
+fn comments_and_layout_move_along() {
+    let text = "\
+a:
+  # zero
+  - n: 0 # no
+
+  # one
+  -   n: '1'
+      # inner
+      m: [x,   y]
+  - two # scalar
+b: 1
+";
+    let (zero, one, two) = (
+        "  # zero\n  - n: 0 # no\n",
+        "  # one\n  - n: '1'\n    # inner\n    m: [x,   y]\n",
+        "  - two # scalar\n",
+    );
+    let check = |order: &[usize], expected: &str| assert_eq!(moved(text, order), expected);
+    check(&[2, 0], &format!("a:\n{two}{zero}b: 1\n"));
+    // Only the first one moves: the others are as they were, with the blank line between.
+    let stays = "\n  # one\n  -   n: '1'\n      # inner\n      m: [x,   y]\n  - two # scalar\n";
+    check(&[1, 2, 0], &format!("a:\n{stays}{zero}b: 1\n"));
+    check(&[2, 1, 0], &format!("a:\n{two}{one}{zero}b: 1\n"));
+}
+
+#[test]
+fn what_cannot_move_is_written_anew() {
+    let check = |text, order: &[usize], expected: &str| assert_eq!(moved(text, order), expected);
+    check("a: [x, 'y', {z: 1}]\n", &[2, 0, 1], "a: [{z: 1}, x, 'y']\n");
+    check(
+        "a:\n- - x # nested\n  - z\n- y\n",
+        &[1, 0],
+        "a:\n- y\n- - x # nested\n  - z\n",
+    );
+}
+
+#[test]
+fn every_order_reads_as_meant() {
+    let text = "a:\n# c0\n- k: &x 1\n  l: |\n    t\n# c1\n- *x\n- {b: c} # f\n- - n\n  - |+\n   q\n\n- 'e'\n# end\nb: *x\n";
+    for step in 0..120 {
+        // Each order once: by the digits of the step in the factorial system.
+        let mut left: Vec<usize> = (0..5).collect();
+        let mut rest = step;
+        let digits = (1..=5).rev().map(|size| {
+            let digit = rest % size;
+            rest /= size;
+            left.remove(digit)
+        });
+        moved(text, &digits.collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,338 @@
+//! Plain data without layout, each part of it remembering the node it was read from.
+
+use std::borrow::Cow;
+
+use crate::node::NodeId;
+use crate::scalar::is_non_finite;
+
+/// A scalar as Kubernetes reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scalar<'s> {
+    /// `null`, `~` or nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, spelled as JSON spells numbers and with the digits it was written with.
+    Number(Cow<'s, str>),
+    /// Text.
+    String(Cow<'s, str>),
+}
+
+/// What a [`Value`] holds.
+#[derive(Clone, Debug)]
+pub enum Data<'s> {
+    /// A string, number, bool or null.
+    Scalar(Scalar<'s>),
+    /// Items in order.
+    Sequence(Vec<Value<'s>>),
+    /// Entries in the order they were written, no key twice.
+    Mapping(Vec<(Cow<'s, str>, Value<'s>)>),
+}
+
+/// A tree of plain data. Where it was read from a [`Document`](crate::Document) each part
+/// names its node, so that errors have a place and writing changes only what differs from there.
+#[derive(Clone, Debug)]
+pub struct Value<'s> {
+    /// The entry, item or root this was read from; `None` for what was made or came by an alias.
+    pub origin: Option<NodeId>,
+    /// The data itself.
+    pub data: Data<'s>,
+}
+
+/// Equal data: where it came from does not count, nor does the order of a mapping's entries.
+impl PartialEq for Value<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.data, &other.data) {
+            (Data::Scalar(a), Data::Scalar(b)) => a == b,
+            (Data::Sequence(a), Data::Sequence(b)) => a == b,
+            (Data::Mapping(a), Data::Mapping(b)) => {
+                a.len() == b.len() && {
+                    let same_order = a.iter().zip(b).all(|((key, _), (other, _))| key == other);
+                    if same_order {
+                        a.iter()
+                            .zip(b)
+                            .all(|((_, value), (_, other))| value == other)
+                    } else {
+                        a.iter().all(|(key, value)| other.get(key) == Some(value))
+                    }
+                }
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value<'_> {}
+
+impl<'s> From<Data<'s>> for Value<'s> {
+    fn from(data: Data<'s>) -> Self {
+        Self { origin: None, data }
+    }
+}
+
+/// JSON data, with the digits of its numbers.
+impl From<serde_json::Value> for Value<'static> {
+    fn from(value: serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::Null => Data::Scalar(Scalar::Null).into(),
+            serde_json::Value::Bool(flag) => Data::Scalar(Scalar::Bool(flag)).into(),
+            serde_json::Value::Number(number) => Self::number(number.to_string()),
+            serde_json::Value::String(text) => Self::string(text),
+            serde_json::Value::Array(items) => {
+                Self::sequence(items.into_iter().map(Self::from).collect())
+            }
+            serde_json::Value::Object(entries) => Self::mapping(
+                entries
+                    .into_iter()
+                    .map(|(key, value)| (Cow::Owned(key), Self::from(value)))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl<'s> From<&'s str> for Value<'s> {
+    fn from(text: &'s str) -> Self {
+        Self::string(text)
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::string(text)
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Data::Scalar(Scalar::Bool(flag)).into()
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::number(number.to_string())
+    }
+}
+
+impl Scalar<'_> {
+    pub(super) const fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    pub(super) const fn is_bool(&self) -> bool {
+        matches!(self, Self::Bool(_))
+    }
+
+    pub(super) const fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_))
+    }
+
+    fn into_owned(self) -> Scalar<'static> {
+        match self {
+            Self::Null => Scalar::Null,
+            Self::Bool(flag) => Scalar::Bool(flag),
+            Self::Number(digits) => Scalar::Number(Cow::Owned(digits.into_owned())),
+            Self::String(text) => Scalar::String(Cow::Owned(text.into_owned())),
+        }
+    }
+}
+
+impl<'s> Value<'s> {
+    /// A new string.
+    pub fn string(text: impl Into<Cow<'s, str>>) -> Self {
+        Data::Scalar(Scalar::String(text.into())).into()
+    }
+
+    /// A new number from its JSON spelling.
+    pub fn number(digits: impl Into<Cow<'s, str>>) -> Self {
+        Data::Scalar(Scalar::Number(digits.into())).into()
+    }
+
+    /// A new mapping.
+    #[must_use]
+    pub fn mapping(entries: Vec<(Cow<'s, str>, Self)>) -> Self {
+        Data::Mapping(entries).into()
+    }
+
+    /// A new sequence.
+    #[must_use]
+    pub fn sequence(items: Vec<Self>) -> Self {
+        Data::Sequence(items).into()
+    }
+
+    /// The data as JSON on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = String::new();
+        crate::emit::json(&mut json, self, None, 0);
+        json
+    }
+
+    /// The text, if this is a string.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.data {
+            Data::Scalar(Scalar::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The first number in it that YAML has and JSON has not: `.inf` or `.nan`.
+    #[must_use]
+    pub fn non_finite(&self) -> Option<&str> {
+        match &self.data {
+            Data::Scalar(Scalar::Number(digits)) => {
+                Some(digits.as_ref()).filter(|digits| is_non_finite(digits))
+            }
+            Data::Scalar(_) => None,
+            Data::Sequence(items) => items.iter().find_map(Self::non_finite),
+            Data::Mapping(entries) => entries.iter().find_map(|(_, value)| value.non_finite()),
+        }
+    }
+
+    /// Whether this is null.
+    #[must_use]
+    pub const fn is_null(&self) -> bool {
+        matches!(self.data, Data::Scalar(Scalar::Null))
+    }
+
+    /// The entries, if this is a mapping.
+    #[must_use]
+    pub fn entries(&self) -> Option<&[(Cow<'s, str>, Self)]> {
+        match &self.data {
+            Data::Mapping(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The items, if this is a sequence.
+    #[must_use]
+    pub fn items(&self) -> Option<&[Self]> {
+        match &self.data {
+            Data::Sequence(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entry or item with this index; an entry with its key.
+    #[must_use]
+    pub fn part(&self, index: usize) -> Option<(Option<&str>, &Self)> {
+        match &self.data {
+            Data::Scalar(_) => None,
+            Data::Sequence(items) => Some((None, items.get(index)?)),
+            Data::Mapping(entries) => {
+                let (key, value) = entries.get(index)?;
+                Some((Some(key), value))
+            }
+        }
+    }
+
+    /// The value under a key of a mapping.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entries()?
+            .iter()
+            .find_map(|(name, value)| (name == key).then_some(value))
+    }
+
+    /// The value under a key of a mapping, to change it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        match &mut self.data {
+            Data::Mapping(entries) => entries
+                .iter_mut()
+                .find_map(|(name, value)| (name == key).then_some(value)),
+            _ => None,
+        }
+    }
+
+    /// Follows keys downwards: `at(&["metadata", "name"])`.
+    #[must_use]
+    pub fn at(&self, keys: &[&str]) -> Option<&Self> {
+        keys.iter().try_fold(self, |value, key| value.get(key))
+    }
+
+    /// The string under these keys, if there is one.
+    #[must_use]
+    pub fn str_at(&self, keys: &[&str]) -> Option<&str> {
+        self.at(keys)?.as_str()
+    }
+
+    /// Puts other data in place of this, which keeps its origin: the old layout is edited.
+    pub fn set(&mut self, data: Data<'s>) {
+        self.data = data;
+    }
+
+    /// Sets `key` of a mapping, in its place if it is there, else at the end.
+    /// Does nothing on data that is no mapping.
+    pub fn insert(&mut self, key: Cow<'s, str>, value: Self) {
+        let Data::Mapping(entries) = &mut self.data else {
+            return;
+        };
+        match entries.iter_mut().find(|(name, _)| *name == key) {
+            Some((_, old)) => old.data = value.data,
+            None => entries.push((key, value)),
+        }
+    }
+
+    /// Takes `key` out of a mapping.
+    pub fn remove(&mut self, key: &str) -> Option<Self> {
+        let Data::Mapping(entries) = &mut self.data else {
+            return None;
+        };
+        let index = entries.iter().position(|(name, _)| name == key)?;
+        Some(entries.remove(index).1)
+    }
+
+    /// The mapping under `key`, made where it is missing or null; `None` if something else is
+    /// there or this is no mapping.
+    pub fn mapping_at(&mut self, key: &'static str) -> Option<&mut Self> {
+        if self.get(key).is_none_or(Self::is_null) {
+            self.insert(Cow::Borrowed(key), Self::mapping(Vec::new()));
+        }
+        self.get_mut(key)
+            .filter(|value| matches!(value.data, Data::Mapping(_)))
+    }
+
+    /// Forgets where this was read from, all the way down.
+    #[must_use]
+    pub fn without_origin(mut self) -> Self {
+        self.forget();
+        self
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.origin = None;
+        match &mut self.data {
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => items.iter_mut().for_each(Self::forget),
+            Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| value.forget()),
+        }
+    }
+
+    /// The same data, borrowing nothing.
+    #[must_use]
+    pub fn into_owned(self) -> Value<'static> {
+        let data = match self.data {
+            Data::Scalar(scalar) => Data::Scalar(scalar.into_owned()),
+            Data::Sequence(items) => {
+                let mut owned = Vec::with_capacity(items.len());
+                for item in items {
+                    owned.push(item.into_owned());
+                }
+                Data::Sequence(owned)
+            }
+            Data::Mapping(entries) => {
+                let mut owned = Vec::with_capacity(entries.len());
+                for (key, value) in entries {
+                    owned.push((Cow::Owned(key.into_owned()), value.into_owned()));
+                }
+                Data::Mapping(owned)
+            }
+        };
+        Value {
+            origin: self.origin,
+            data,
+        }
+    }
+}

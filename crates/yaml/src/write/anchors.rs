@@ -1,0 +1,162 @@
+//! Anchors, and the aliases that stand for them: what is changed here may not change elsewhere.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::node::{Cursor, Flags, KeyKind, Kind, Node, NodeId};
+use crate::read::DuplicateKeys;
+use crate::value::{Data, Value};
+use crate::write::{Purpose, Rewrite};
+
+impl Rewrite<'_> {
+    /// Whether a node that gets its data from others has it unchanged, and may go on doing so.
+    pub(super) fn stays(&self, cursor: Cursor<'_>, value: &Value<'_>) -> bool {
+        let read = || cursor.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+        self.purpose == Purpose::Stay
+            && !self.has_lost_alias(cursor)
+            && read().as_ref() == Some(value)
+    }
+
+    /// Whether something that has an anchor is changed.
+    pub(super) fn loses_anchor(&self) -> bool {
+        if !self.document.has_anchors || self.purpose == Purpose::Move {
+            return false;
+        }
+        let top = self.top.0..self.document.node(self.top).next;
+        let mut ids = top.map(NodeId);
+        ids.any(|id| self.document.node(id).is_anchored() && !self.kept.contains(&id))
+    }
+
+    /// Whether an alias in the text of a node stands for something that is changed.
+    fn has_lost_alias(&self, cursor: Cursor<'_>) -> bool {
+        let top = self.top.0..self.document.node(self.top).next;
+        let nodes = self.document.nodes.iter();
+        let within = nodes
+            .take(cursor.node().next as usize)
+            .skip(cursor.id().0 as usize);
+        within
+            .filter(|node| node.kind == Kind::Alias && top.contains(&node.target))
+            .any(|node| !self.kept.contains(&NodeId(node.target)))
+    }
+
+    /// Takes out `&name`.
+    pub(super) fn drop_anchor(&mut self, node: &Node) {
+        if !node.has(Flags::ANCHOR) || self.purpose == Purpose::Stay {
+            return;
+        }
+        let base = node.props as usize;
+        let props = self.document.slice(base..node.value.start as usize);
+        let Some(at) = props.find('&') else { return };
+        let rest = props.get(at..).unwrap_or_default();
+        let length = rest
+            .find(|c: char| c.is_ascii_whitespace())
+            .unwrap_or(rest.len());
+        let (start, end) = (base + at, base + at + length);
+        let behind = self.document.slice(end..self.document.text().len());
+        let follows = behind.trim_start_matches([' ', '\t']);
+        let end = end + behind.len() - follows.len();
+        let is_comment = follows.starts_with('#');
+        if is_comment || follows.is_empty() || follows.starts_with(['\n', '\r']) {
+            let before = self.document.slice(0..start);
+            let blank = before.len() - before.trim_end_matches([' ', '\t']).len();
+            let gap = behind.strip_suffix(follows).unwrap_or_default();
+            let gap = if is_comment { gap } else { "" };
+            self.edit(start - blank, end, gap.replace('\t', " "));
+        } else {
+            self.edit(start, end, "");
+        }
+    }
+}
+
+/// Collects the anchored nodes in `node` that hold in `value` what they held before.
+pub(super) fn keep_anchors(node: Cursor<'_>, value: &Value<'_>, kept: &mut BTreeSet<NodeId>) {
+    if value.origin != Some(node.id()) {
+        return;
+    }
+    let is_same = || {
+        let read = node.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+        read.as_ref() == Some(value)
+    };
+    let document = node.document();
+    if node.node().has(Flags::ANCHOR) && is_same() {
+        kept.insert(node.id());
+    }
+    let children = || document.children(node.id());
+    match &value.data {
+        Data::Scalar(_) => {}
+        Data::Sequence(items) => {
+            for item in items {
+                if let Some(origin) = item.origin {
+                    keep_anchors(document.cursor(origin), item, kept);
+                }
+            }
+        }
+        Data::Mapping(entries) => {
+            for (key, entry) in entries {
+                if let Some(origin) = entry.origin {
+                    let old = document.cursor(origin);
+                    keep_anchors(old, entry, kept);
+                    keep_key_anchor(old, key, kept);
+                }
+            }
+            if node.node().kind == Kind::Mapping && has_merge_key(node) && is_same() {
+                // What is merged is not in the value, but in the text it stays.
+                for merged in children().filter(|entry| entry.is_merge_key()) {
+                    let anchored = (merged.id().0..merged.node().next)
+                        .map(NodeId)
+                        .filter(|id| document.node(*id).has(Flags::ANCHOR));
+                    kept.extend(anchored);
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the anchor on the key of an entry if the key stays. Where the value has one as well, both
+/// must stay.
+fn keep_key_anchor(entry: Cursor<'_>, key: &str, kept: &mut BTreeSet<NodeId>) {
+    let node = entry.node();
+    if !node.has(Flags::KEY_ANCHOR) {
+        return;
+    }
+    let stays = entry.key().is_ok_and(|old| old == key);
+    if !stays {
+        kept.remove(&entry.id());
+    } else if !node.has(Flags::ANCHOR) {
+        kept.insert(entry.id());
+    }
+}
+
+/// An alias outside of the edited node may not stand for what is changed inside.
+pub(super) fn check_aliases(node: Cursor<'_>, kept: &BTreeSet<NodeId>) -> Result<()> {
+    let document = node.document();
+    let own = node.id().0..node.node().next;
+    let is_lost = |target: &NodeId| own.contains(&target.0) && !kept.contains(target);
+    let lost = |(at, node): (u32, &Node)| {
+        let entry = document.cursor(NodeId(at));
+        if own.contains(&at) {
+            return None;
+        }
+        if node.key_kind == KeyKind::Alias
+            && let Some(target) = entry.key_target().map(Cursor::id).filter(is_lost)
+        {
+            return Some((entry.key_place(), target));
+        }
+        let target = Some(NodeId(node.target)).filter(|_| node.kind == Kind::Alias);
+        Some((entry.place(), target.filter(is_lost)?))
+    };
+    let Some((alias, changed)) = (0..).zip(&document.nodes).find_map(lost) else {
+        return Ok(());
+    };
+    let name = document.slice(alias.range.clone());
+    let message = format!("`{name}` stands for what is changed elsewhere");
+    Err(Diagnostic::error(message)
+        .at(alias)
+        .related(document.cursor(changed).place(), "changed here")
+        .hint("write out what the alias stands for")
+        .into())
+}
+
+pub(super) fn has_merge_key(mapping: Cursor<'_>) -> bool {
+    mapping.children().any(Cursor::is_merge_key)
+}

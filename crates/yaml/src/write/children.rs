@@ -1,0 +1,559 @@
+//! Entries and items that come and go.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::emit::{self, Layout, Slot};
+use crate::node::{Cursor, Document, Flags, Kind, NodeId};
+use crate::parse::{ends_line, line_end, next_line};
+use crate::scalar::Style;
+use crate::source::Source;
+use crate::value::{Data, Scalar, Value};
+use crate::write::comments::{
+    end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, reindent,
+    skip_blank_lines,
+};
+use crate::write::{Purpose, Rewrite, apply};
+
+impl<'d> Rewrite<'d> {
+    /// Pairs the children of `id` with the values read from them, removes the others and says
+    /// where new values go. `None` if no child stays.
+    pub(super) fn keep_children(&mut self, id: NodeId, value: &Value<'_>) -> Option<Kept> {
+        let node = self.document.node(id);
+        let is_pair = node.kind == Kind::Mapping && node.has(Flags::IN_FLOW);
+        if is_pair && !self.document.cursor(id).raw().starts_with('{') {
+            // `[a: b]` holds a mapping without braces, which has one entry.
+            return None;
+        }
+        let children: Vec<NodeId> = self.document.children(id).map(Cursor::id).collect();
+        let parts = (0..).map_while(|index| value.part(index));
+        let origins: Vec<Option<NodeId>> = parts.map(|(_, part)| part.origin).collect();
+        let mut by_origin: Vec<(NodeId, usize)> = origins
+            .iter()
+            .enumerate()
+            .filter_map(|(index, origin)| Some(((*origin)?, index)))
+            .collect();
+        by_origin.sort_unstable();
+        let find = |child: NodeId| {
+            by_origin
+                .binary_search_by_key(&child, |(origin, _)| *origin)
+                .ok()
+                .and_then(|at| by_origin.get(at))
+                .map(|(_, index)| *index)
+        };
+        let mut pairs: Vec<(NodeId, usize)> = children
+            .iter()
+            .filter_map(|&child| Some((child, find(child)?)))
+            .collect();
+        if node.kind == Kind::Sequence {
+            keep_in_order(&mut pairs);
+        }
+        let first = pairs.first()?.0;
+        let mut inserts = Vec::new();
+        let mut side = Side::Before(first);
+        for (index, origin) in origins.iter().enumerate() {
+            let kept = |child: &NodeId| {
+                let at = pairs.binary_search_by_key(child, |(kept, _)| *kept);
+                at.ok().and_then(|at| pairs.get(at)) == Some(&(*child, index))
+            };
+            match origin.filter(kept) {
+                Some(child) => side = Side::Behind(child),
+                None => inserts.push((side, index)),
+            }
+        }
+        let kept = Kept {
+            children,
+            pairs,
+            inserts,
+        };
+        self.remove_others(&kept);
+        Some(kept)
+    }
+
+    /// Removes each run of children that no value was read from.
+    pub(super) fn remove_others(&mut self, all: &Kept) {
+        let children = all.children.as_slice();
+        let kept = |child: &NodeId| all.keeps(*child);
+        let mut at = 0;
+        while let Some(rest) = children.get(at..).filter(|rest| !rest.is_empty()) {
+            let stay = rest.iter().take_while(|child| kept(child)).count();
+            let run = rest
+                .iter()
+                .skip(stay)
+                .take_while(|child| !kept(child))
+                .count();
+            let first = rest.get(stay).copied();
+            let last = (stay + run)
+                .checked_sub(1)
+                .and_then(|index| rest.get(index))
+                .copied();
+            if let (Some(first), Some(last), true) = (first, last, run > 0) {
+                let before = (at + stay)
+                    .checked_sub(1)
+                    .and_then(|index| children.get(index))
+                    .copied();
+                let after = rest.get(stay + run).copied();
+                self.remove(all, before, first, last, after);
+            }
+            at += stay + run;
+        }
+    }
+
+    /// Removes the children from `first` to `last`, which stand between `before` and `after`.
+    fn remove(
+        &mut self,
+        kept: &Kept,
+        before: Option<NodeId>,
+        first: NodeId,
+        last: NodeId,
+        after: Option<NodeId>,
+    ) {
+        let document = self.document;
+        if document.node(first).has(Flags::IN_FLOW) {
+            let is_filled = before.is_some_and(|before| {
+                let mut sides = kept.inserts.iter().map(|(side, _)| *side);
+                sides.any(|side| side == Side::Behind(before))
+            });
+            self.remove_in_flow(before, first, last, after, is_filled && after.is_none());
+            return;
+        }
+        let text = document.text();
+        let start = document.node(first).entry as usize;
+        let mut end = extent(document.cursor(last));
+        if self.is_on_own_line(start) && !self.begins_moved(first) {
+            let start = head(document, first);
+            let is_behind_block = ends_kept_block(document, first, start);
+            if is_behind_block {
+                end = skip_blank_lines(text, end);
+            }
+            self.take_out(start, end);
+            if is_behind_block {
+                self.take_out_blank_lines(end);
+            }
+        } else {
+            // The first on the line of a dash, or of a text that is moved: what follows moves up.
+            let end = moves_up(text, end);
+            self.take_out(start, end);
+        }
+    }
+
+    /// The end of what is taken out around `at`, with blank lines; `at` if nothing is.
+    fn behind_removed(&self, at: usize) -> usize {
+        let is_around = |removed: &&Range<usize>| removed.start < at && at < removed.end;
+        let removed = self.removed.iter().find(is_around);
+        removed.map_or(at, |removed| removed.end)
+    }
+
+    fn take_out(&mut self, start: usize, end: usize) {
+        self.removed.push(start..end);
+        self.edit(start, end, "");
+    }
+
+    /// Takes out the blank lines below what is taken out from `at` on, which a block scalar above
+    /// would take in.
+    fn take_out_blank_lines(&mut self, mut at: usize) {
+        while let Some(removed) = self.removed.iter().find(|removed| removed.start == at) {
+            let end = removed.end;
+            at = skip_blank_lines(self.document.text(), end);
+            if at > end {
+                self.take_out(end, at);
+            }
+        }
+    }
+
+    /// Writes the parts of `value` that were not read from children of `id`.
+    pub(super) fn insert_others(&mut self, id: NodeId, value: &Value<'_>, kept: &Kept) {
+        let is_flow = self.document.node(id).has(Flags::FLOW);
+        let column = self.children_column(id);
+        // Behind what is inserted further in, which may come to stand on the same line.
+        for (side, indexes) in kept.groups() {
+            let mut texts = Vec::with_capacity(indexes.len());
+            for (key, part) in indexes.iter().filter_map(|index| value.part(*index)) {
+                texts.push(if is_flow {
+                    let style = self.flow_style(id);
+                    self.flow_text(side, style, key, part)
+                } else {
+                    self.block_text(id, side, column, key, part)
+                });
+            }
+            self.insert(kept, side, is_flow, column, &texts);
+        }
+    }
+
+    /// The text of a new entry or item of a block.
+    fn block_text(
+        &self,
+        id: NodeId,
+        side: Side,
+        column: usize,
+        key: Option<&str>,
+        value: &Value<'_>,
+    ) -> String {
+        let layout = self.inserted(side, column, value);
+        let mut out = String::new();
+        if let Some(key) = key {
+            layout.entry(&mut out, key, value, column);
+        } else if let Some(text) = self.moved_item(id, value, column, layout) {
+            return text;
+        } else {
+            out.push('-');
+            layout.behind(&mut out, value, column, Slot::Item, None);
+        }
+        out
+    }
+
+    /// The text of an item of `id` that comes to stand elsewhere in it, with its comments; `None` if
+    /// it is a new one.
+    fn moved_item(
+        &self,
+        id: NodeId,
+        value: &Value<'_>,
+        column: usize,
+        layout: Layout,
+    ) -> Option<String> {
+        let document = self.document;
+        let item = document
+            .children(id)
+            .find(|item| Some(item.id()) == value.origin)?;
+        let mut head = String::new();
+        for comment in head_comments(item) {
+            head.push_str(comment);
+            self.layout.line(&mut head, column);
+        }
+        let foot = document.slice(end_with_comments(item)..extent(item));
+        let foot = foot.trim_end_matches(['\n', '\r']);
+        let around = |text: &str| {
+            let eol = if foot.is_empty() { "" } else { self.layout.eol };
+            format!("{head}{text}{eol}{foot}")
+        };
+        // Where it will stand, its lines may mean something else.
+        let stays = |text: &String| {
+            let (indentation, eol) = (" ".repeat(column), self.layout.eol);
+            let source = Source::new("moved", format!("{indentation}{text}{eol}"));
+            let read = Document::parse(&source).ok();
+            read.is_some_and(|read| {
+                let list = read.roots().next();
+                let first = list.and_then(|list| list.children().next());
+                first.is_some_and(|item| item.holds(value))
+            })
+        };
+        let text = if layout.quoted {
+            None
+        } else {
+            self.item_text(item, value, column)
+        };
+        let text = text.map(|text| around(&text)).filter(stays);
+        text.or_else(|| {
+            let mut text = "-".to_owned();
+            layout.behind(&mut text, value, column, Slot::Item, None);
+            Some(around(&text)).filter(stays)
+        })
+    }
+
+    /// The text of an item, edited and moved behind a dash at `column`.
+    fn item_text(&self, item: Cursor<'d>, value: &Value<'_>, column: usize) -> Option<String> {
+        let document = self.document;
+        let start = item.node().value.start as usize;
+        if document.has_tag_directives || item.raw().is_empty() {
+            return None;
+        }
+        let mut edits = Self::edits(item, value, Purpose::Move).ok()?;
+        edits.retain(|edit| edit.start >= start);
+        let text = apply(document.text(), start..end_with_comments(item), &mut edits);
+        let line = text.strip_suffix('\n').unwrap_or(&text);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let text = reindent(line, document.column(start), column + 2);
+        Some(format!("- {text}"))
+    }
+
+    /// Whether a text that is moved begins with a child: the comments above are not the child's but
+    /// of all that is moved, and stay.
+    fn begins_moved(&self, child: NodeId) -> bool {
+        let top = self.document.node(self.top).value.start;
+        self.purpose == Purpose::Move && self.document.node(child).entry == top
+    }
+
+    pub(super) fn is_on_own_line(&self, at: usize) -> bool {
+        let line = self.document.line_start(at);
+        let before = self.document.slice(line..at);
+        before.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+    }
+
+    /// The white space that the line at `at` begins with.
+    pub(super) fn indentation(&self, at: usize) -> &'d str {
+        let line = self.document.line_start(at);
+        let text = self.document.slice(line..at);
+        let length = text.len() - text.trim_start_matches([' ', '\t']).len();
+        text.get(..length).unwrap_or_default()
+    }
+
+    /// The layout of what is put beside a child.
+    fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
+        let quoted = match side {
+            Side::Before(_) => false,
+            Side::Behind(after) => {
+                let end = extent(self.document.cursor(after));
+                self.takes_in(end, column, value)
+            }
+        };
+        Layout {
+            quoted,
+            ..self.layout
+        }
+    }
+
+    /// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`, would
+    /// take in the blank lines or the comment below it, or below what is removed there.
+    pub(super) fn takes_in(&self, at: usize, column: usize, value: &Value<'_>) -> bool {
+        let Some(last) = last_text(value) else {
+            return false;
+        };
+        let comment = self.lines_left(at).find(|line| !line.trim().is_empty());
+        let comment_is_deeper = comment.is_some_and(|line| {
+            // Tabs, too: they become spaces.
+            let content = line.trim_start_matches([' ', '\t']);
+            line.len() - content.len() > column && content.starts_with('#')
+        });
+        let mut blank = self
+            .lines_left(at)
+            .take_while(|line| line.trim().is_empty());
+        let has_spaces = blank.any(|line| line.starts_with([' ', '\t']));
+        let blank_follows = self
+            .lines_left(at)
+            .next()
+            .is_none_or(|line| line.trim().is_empty());
+        let keeps = last.ends_with("\n\n") || last == "\n";
+        let is_open = self.is_open_end(at) && last.ends_with('\n');
+        let removes = !self.removed.is_empty();
+        comment_is_deeper || has_spaces || (keeps && (blank_follows || removes)) || is_open
+    }
+
+    /// Whether a block written up to `at` would be the first to end the text without a line break,
+    /// which kubectl adds to its value and kustomize does not. What is moved gets one.
+    fn is_open_end(&self, at: usize) -> bool {
+        let text = self.document.text();
+        let is_open = at == text.len() && !ends_line(text, at);
+        let ends_in_block = self.document.nodes.last().is_some_and(|last| {
+            let is_block = matches!(last.kind, Kind::Scalar(Style::Literal | Style::Folded));
+            is_block && last.value.end as usize == at
+        });
+        is_open && !ends_in_block && self.purpose == Purpose::Stay
+    }
+
+    /// The lines from `at` on that are not taken out.
+    fn lines_left(&self, at: usize) -> impl Iterator<Item = &'d str> {
+        let text = self.document.text();
+        let mut next = at;
+        std::iter::from_fn(move || {
+            while let Some(removed) = self.removed.iter().find(|range| range.contains(&next)) {
+                next = removed.end;
+            }
+            let line = next;
+            next = next_line(text, line);
+            (next > line).then(|| text.get(line..line_end(text, line)).unwrap_or_default())
+        })
+    }
+
+    fn children_column(&self, id: NodeId) -> usize {
+        self.document
+            .children(id)
+            .next()
+            .map_or(0, |child| self.document.column(child.node().entry as usize))
+    }
+
+    /// Puts new texts beside a child that stays.
+    fn insert(&mut self, kept: &Kept, side: Side, flow: bool, column: usize, texts: &[String]) {
+        match (side, flow) {
+            (Side::Behind(after), true) => self.insert_in_flow(kept, after, texts),
+            (Side::Before(first), true) => {
+                let at = self.document.node(first).entry as usize;
+                // If not, what is removed before it goes up to it.
+                let starts_line = |child: &NodeId| {
+                    let entry = self.document.node(*child).entry as usize;
+                    self.is_on_own_line(entry)
+                };
+                if starts_line(&first) && kept.children.first().is_none_or(starts_line) {
+                    let indentation = self.indentation(at);
+                    let eol = self.layout.eol;
+                    let lines = texts
+                        .iter()
+                        .map(|text| format!("{indentation}{text},{eol}"));
+                    let at = head(self.document, first);
+                    self.edit(at, at, lines.collect::<String>());
+                } else {
+                    let tight = self.comma(first);
+                    let lines = texts.iter().map(|text| format!("{text}{tight}"));
+                    self.edit(at, at, lines.collect::<String>());
+                }
+            }
+            (Side::Behind(after), false) => {
+                let after = self.document.cursor(after);
+                let at = self.behind_removed(extent(after));
+                let above = if !ends_line(self.document.text(), at) {
+                    Above::OpenLine
+                } else if at > end_with_comments(after) {
+                    Above::Foot
+                } else {
+                    Above::Entry
+                };
+                self.insert_lines(at, column, texts, above);
+            }
+            (Side::Before(first), false) => {
+                let at = self.document.node(first).entry as usize;
+                let earliest = kept.children.first().copied().unwrap_or(first);
+                let start = self.document.node(earliest).entry as usize;
+                if self.is_on_own_line(start) && !self.begins_moved(earliest) {
+                    let at = head(self.document, first);
+                    self.insert_lines(at, column, texts, Above::Entry);
+                    return;
+                }
+                // On the line of a dash, to which what stays may have moved up.
+                let removed = kept.children.iter().take_while(|child| **child < first);
+                let at = removed.last().map_or(at, |last| {
+                    let end = extent(self.document.cursor(*last));
+                    moves_up(self.document.text(), end)
+                });
+                let mut out = String::new();
+                for text in texts {
+                    out.push_str(text);
+                    self.layout.line(&mut out, column);
+                }
+                self.edit(at, at, out);
+            }
+        }
+    }
+
+    /// Puts whole lines at the start of a line, or at the end of a text whose last line is open.
+    /// Blank lines keep comments below an entry apart from the next one, whose head they would be.
+    fn insert_lines(&mut self, at: usize, column: usize, texts: &[String], above: Above) {
+        let mut out = String::new();
+        let eol = self.layout.eol;
+        let mut has_foot = above == Above::Foot;
+        for text in texts {
+            if has_foot {
+                out.push_str(eol);
+            }
+            if above == Above::OpenLine {
+                out.push_str(eol);
+            }
+            emit::indent(&mut out, column);
+            out.push_str(text);
+            if above != Above::OpenLine {
+                out.push_str(eol);
+            }
+            has_foot = ends_with_foot(text, column);
+        }
+        let next = self.lines_left(at).next().unwrap_or_default();
+        let spaces = next.len() - next.trim_start_matches(' ').len();
+        if has_foot && spaces >= column && spaces < next.len() {
+            out.push_str(eol);
+        }
+        self.edit(at, at, out);
+    }
+}
+
+/// What new lines are put behind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Above {
+    /// An entry, or nothing.
+    Entry,
+    /// A comment below an entry, which is that entry's.
+    Foot,
+    /// The last line of a text, which has no line break.
+    OpenLine,
+}
+
+/// Whether the last line of an entry at `column` is a comment that stands below it.
+fn ends_with_foot(text: &str, column: usize) -> bool {
+    let Some((_, last)) = text.rsplit_once('\n') else {
+        return false;
+    };
+    let content = last.trim_start_matches(' ');
+    content.starts_with('#') && last.len() - content.len() == column
+}
+
+/// Of items in a new order, takes out as few as leaves the others in the order they had: these
+/// are moved.
+fn keep_in_order(pairs: &mut Vec<(NodeId, usize)>) {
+    if pairs.is_sorted_by_key(|(_, index)| *index) {
+        return;
+    }
+    // For each length, where the sequence of that length ends that ends lowest.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    let index_at = |at: usize| pairs.get(at).map(|(_, index)| *index);
+    for (at, (_, index)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| index_at(*end) < Some(*index));
+        before.push(
+            length
+                .checked_sub(1)
+                .and_then(|last| ends.get(last).copied()),
+        );
+        match ends.get_mut(length) {
+            Some(end) => *end = at,
+            None => ends.push(at),
+        }
+    }
+    let last = ends.last().copied();
+    let kept: BTreeSet<usize> =
+        std::iter::successors(last, |at| before.get(*at).copied().flatten()).collect();
+    let mut at = 0;
+    pairs.retain(|_| {
+        at += 1;
+        kept.contains(&(at - 1))
+    });
+}
+
+pub(super) struct Kept {
+    /// All children there were.
+    pub(super) children: Vec<NodeId>,
+    /// Children that stay, in order, each with the index of its value.
+    pub(super) pairs: Vec<(NodeId, usize)>,
+    /// Where each new value goes, and the value's index.
+    pub(super) inserts: Vec<(Side, usize)>,
+}
+
+impl Kept {
+    fn keeps(&self, child: NodeId) -> bool {
+        let pairs = &self.pairs;
+        pairs
+            .binary_search_by_key(&child, |(kept, _)| *kept)
+            .is_ok()
+    }
+
+    /// The new values, those for the same place together.
+    fn groups(&self) -> Vec<(Side, Vec<usize>)> {
+        let groups = self.inserts.chunk_by(|(a, _), (b, _)| a == b);
+        groups
+            .filter_map(|group| {
+                let side = group.first()?.0;
+                Some((side, group.iter().map(|(_, index)| *index).collect()))
+            })
+            .collect()
+    }
+}
+
+/// Where a new entry or item goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Before(NodeId),
+    Behind(NodeId),
+}
+
+impl Side {
+    pub(super) const fn sibling(self) -> NodeId {
+        match self {
+            Self::Before(sibling) | Self::Behind(sibling) => sibling,
+        }
+    }
+}
+
+/// The text that `value` ends with in block style.
+fn last_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+    match &value.data {
+        Data::Scalar(Scalar::String(text)) => Some(text),
+        Data::Scalar(_) => None,
+        Data::Sequence(items) => last_text(items.last()?),
+        Data::Mapping(entries) => last_text(&entries.last()?.1),
+    }
+}

@@ -1,0 +1,221 @@
+//! Which lines belong to an entry or item: its comments, and what moves with it.
+
+use std::borrow::Cow;
+
+use crate::emit;
+use crate::node::{Cursor, Document, Flags, KeyKind, Kind, NodeId, Opened};
+use crate::parse::{ends_line, line_end, lines, next_line};
+use crate::scalar::Style;
+
+/// Behind the line on which an entry ends.
+pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
+    if ends_line(text, end) {
+        end
+    } else {
+        next_line(text, end)
+    }
+}
+
+/// Behind the blank rest of the line on which a value ends; `None` if a comment stands there.
+pub(super) fn behind_blank(text: &str, end: usize) -> Option<usize> {
+    if ends_line(text, end) {
+        return Some(end);
+    }
+    let line = line_end(text, end);
+    let rest = text.get(end..line).unwrap_or_default();
+    rest.trim_matches([' ', '\t']).is_empty().then_some(line)
+}
+
+/// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
+/// than `column` and no less, and behind `floor`.
+pub(crate) fn lead_comments(text: &str, line: usize, column: usize, floor: usize) -> usize {
+    let mut start = line;
+    while start > floor {
+        let before = text.get(..start).unwrap_or_default();
+        let above = before.strip_suffix("\r\n");
+        let above = above.or_else(|| before.strip_suffix(['\n', '\r']));
+        let above = above.unwrap_or(before);
+        let from = above.rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
+        let content = above.get(from..).unwrap_or_default();
+        let spaces = content.len() - content.trim_start_matches([' ', '\t']).len();
+        let is_comment = content
+            .get(spaces..)
+            .is_some_and(|rest| rest.starts_with('#'));
+        if spaces != column || !is_comment || from < floor {
+            break;
+        }
+        start = from;
+    }
+    start
+}
+
+/// Where the head comment of an entry or item that is the first on its line begins; without one,
+/// the start of that line.
+pub(crate) fn head(document: &Document, id: NodeId) -> usize {
+    let entry = document.node(id).entry as usize;
+    let line = document.line_start(entry);
+    // A line of a scalar in quotes may look like a comment.
+    let floor = id.0.checked_sub(1).map_or(0, |before| {
+        let before = document.node(NodeId(before));
+        if before.next == id.0 {
+            before.value.end as usize
+        } else if before.has(Flags::ANCHOR) || before.has(Flags::TAG) {
+            line_end(document.text(), before.props as usize)
+        } else if before.key.is_empty() {
+            document.bom()
+        } else {
+            before.key.end as usize
+        }
+    });
+    lead_comments(document.text(), line, entry - line, floor)
+}
+
+/// The end of an entry's or item's text with its foot comment.
+pub(crate) fn extent(entry: Cursor<'_>) -> usize {
+    let document = entry.document();
+    let text = document.text();
+    let column = document.column(entry.start());
+    let end = end_with_comments(entry);
+    let mut at = end;
+    loop {
+        let after = next_line(text, at);
+        let line = document.slice(at..after);
+        let content = line.trim_start_matches(' ');
+        let spaces = line.len() - content.len();
+        if !content.starts_with('#') || spaces < column {
+            let is_foot = content.trim().is_empty() || spaces < column;
+            return if is_foot { at } else { end };
+        }
+        at = after;
+    }
+}
+
+/// Behind the blank lines at `at`, and the spaces of the line that follows them.
+pub(super) fn moves_up(text: &str, at: usize) -> usize {
+    let at = skip_blank_lines(text, at);
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.len() - rest.trim_start_matches(' ').len()
+}
+
+pub(crate) fn skip_blank_lines(text: &str, at: usize) -> usize {
+    let mut at = at;
+    while at < text.len() {
+        let after = next_line(text, at);
+        let line = text.get(at..after).unwrap_or_default();
+        if !line.trim().is_empty() {
+            break;
+        }
+        at = after;
+    }
+    at
+}
+
+/// Whether what stands before `start`, where child `id` is taken out, is a block scalar that would
+/// take in the blank lines behind.
+pub(super) fn ends_kept_block(document: &Document, id: NodeId, start: usize) -> bool {
+    let Some(before) = id.0.checked_sub(1).map(NodeId) else {
+        return false;
+    };
+    let node = document.node(before);
+    // Of an entry without a value, its key.
+    let (style, range) = match (node.kind, node.key_kind) {
+        (_, KeyKind::Scalar(style)) if node.value.is_empty() => (style, node.key.range()),
+        (Kind::Scalar(style), _) => (style, node.value.range()),
+        _ => return false,
+    };
+    let raw = document.slice(range.clone());
+    let header = raw.split([' ', '\n', '\r']).next().unwrap_or_default();
+    matches!(style, Style::Literal | Style::Folded)
+        && header.contains('+')
+        && document.slice(range.end..start).trim().is_empty()
+}
+
+/// Whether nothing but a comment follows on the line.
+pub(super) fn rest_is_blank(text: &str, at: usize) -> bool {
+    let rest = text.get(at..line_end(text, at)).unwrap_or_default();
+    let rest = rest.trim_start_matches([' ', '\t']);
+    rest.is_empty() || rest.starts_with('#')
+}
+
+/// Moves every line of `text` but the first by `to - from` columns; empty lines stay empty.
+pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
+    if from == to || memchr::memchr(b'\n', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    let mut start = 0;
+    let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
+    for end in breaks.chain([text.len()]) {
+        let line = text.get(start..end).unwrap_or_default();
+        if start == 0 || matches!(line, "" | "\n" | "\r\n") {
+            out.push_str(line);
+        } else if to > from {
+            emit::indent(&mut out, to - from);
+            out.push_str(line);
+        } else {
+            let indentation = line.bytes().take(from - to);
+            let spaces = indentation.take_while(|&byte| byte == b' ').count();
+            out.push_str(line.get(spaces..).unwrap_or_default());
+        }
+        start = end;
+    }
+    Cow::Owned(out)
+}
+
+/// The comment lines that belong to an item: those directly above its dash and those between the
+/// dash and its value, without indentation.
+pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
+    let document = item.document();
+    let node = item.node();
+    let entry = node.entry as usize;
+    let line = document.line_start(entry);
+    let mut comments = Vec::new();
+    if document.slice(line..entry).bytes().all(|byte| byte == b' ') {
+        let start = head(document, item.id());
+        comments.extend(lines(document.slice(start..line)).map(without_indentation));
+    }
+    if !node.has(Flags::IN_FLOW) {
+        let between = document.slice(node.key.end as usize..node.props as usize);
+        comments.extend(
+            lines(between)
+                .map(without_indentation)
+                .filter(|line| line.starts_with('#')),
+        );
+    }
+    comments
+}
+
+/// A comment line as it is written, with the blanks at its end.
+fn without_indentation(line: &str) -> &str {
+    line.trim_start_matches([' ', '\t'])
+}
+
+/// The end of an item's text: behind its last value and the comment lines below that are
+/// indented deeper than its dash.
+#[must_use]
+pub fn end_with_comments(item: Cursor<'_>) -> usize {
+    let document = item.document();
+    let text = document.text();
+    let node = item.node();
+    let column = document.column(node.entry as usize);
+    let last = document.cursor(NodeId(node.next.saturating_sub(1)));
+    // An item that is deferred has blank lines and comments behind its text.
+    let last_end = match last.open() {
+        Opened::Part(part) => part.cursor(NodeId(0)).end(),
+        Opened::Here(_) => node.value.end as usize,
+    };
+    let mut end = end_of_entry(text, last_end);
+    let mut at = end;
+    while at < text.len() {
+        let after = next_line(text, at);
+        let line = document.slice(at..after);
+        let content = line.trim_start_matches(' ');
+        if content.starts_with('#') && line.len() - content.len() > column {
+            end = after;
+        } else if !content.trim().is_empty() {
+            break;
+        }
+        at = after;
+    }
+    end
+}

@@ -1,0 +1,224 @@
+//! Edits inside of braces and brackets, in the style of what stands there.
+
+use crate::emit::{self, Flow};
+use crate::json;
+use crate::node::{KeyKind, Node, NodeId};
+use crate::parse::{line_end, next_line, skip_blank};
+use crate::scalar::{self, Context, Style};
+use crate::value::{Data, Scalar, Value};
+use crate::write::Rewrite;
+use crate::write::children::{Kept, Side};
+use crate::write::comments::{head, rest_is_blank};
+
+impl Rewrite<'_> {
+    /// Removes children in braces or brackets, with a comma. If something is put in their place,
+    /// no line of theirs stays.
+    pub(super) fn remove_in_flow(
+        &mut self,
+        before: Option<NodeId>,
+        first: NodeId,
+        last: NodeId,
+        after: Option<NodeId>,
+        is_filled: bool,
+    ) {
+        let document = self.document;
+        let text = document.text();
+        let start = document.node(first).entry as usize;
+        let end = document.node(last).value.end as usize;
+        let comma = skip_blank(text, end);
+        let has_comma = text.get(comma..).is_some_and(|rest| rest.starts_with(','));
+        let ends_at = if has_comma { comma + 1 } else { end };
+        if self.is_on_own_line(start) && rest_is_blank(text, ends_at) && !is_filled {
+            if let (Some(before), false) = (before, has_comma) {
+                let at = skip_blank(text, document.node(before).value.end as usize);
+                if text.get(at..).is_some_and(|rest| rest.starts_with(',')) {
+                    self.edit(at, at + 1, "");
+                }
+            }
+            self.edit(head(document, first), next_line(text, ends_at), "");
+            return;
+        }
+        match (before, after) {
+            (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
+            (Some(before), None) => {
+                let behind = document.node(before).value.end as usize;
+                self.edit(behind, end, self.gap(behind));
+            }
+            (None, None) => self.edit(start, end, ""),
+        }
+    }
+
+    /// How the collection in braces or brackets is written.
+    pub(super) fn flow_style(&mut self, id: NodeId) -> Flow {
+        let document = self.document;
+        let is_json = self.is_json();
+        let Some(child) = document.children(id).next() else {
+            return if is_json { Flow::Json } else { Flow::Yaml };
+        };
+        let node = child.node();
+        let quoted = KeyKind::Scalar(Style::DoubleQuoted);
+        if !is_json && node.key_kind != quoted {
+            return Flow::Yaml;
+        }
+        let between = document.slice(node.key.end as usize..node.props as usize);
+        let rest = document.slice(node.value.end as usize..document.node(id).value.end as usize);
+        let is_tight = if node.key_kind == KeyKind::None {
+            rest.starts_with(',') && !rest.starts_with([' ', '\n', '\r']) && {
+                let next = rest.trim_start_matches(',');
+                !next.starts_with(|first: char| first.is_ascii_whitespace())
+            }
+        } else {
+            between == ":"
+        };
+        if is_tight {
+            Flow::TightJson
+        } else {
+            Flow::Json
+        }
+    }
+
+    /// Whether what is edited is JSON.
+    pub(super) fn is_json(&mut self) -> bool {
+        let top = self.document.cursor(self.top);
+        *self.is_json.get_or_insert_with(|| {
+            top.document().is_json || (top.is_flow() && json::scan(top.raw()).is_some())
+        })
+    }
+
+    /// The text of a new entry or item in braces or brackets.
+    pub(super) fn flow_text(
+        &self,
+        side: Side,
+        style: Flow,
+        key: Option<&str>,
+        value: &Value<'_>,
+    ) -> String {
+        let mut out = String::new();
+        let sibling = self.document.node(side.sibling()).entry as usize;
+        let is_wide = style != Flow::Yaml && self.is_on_own_line(sibling);
+        if let Some(key) = key {
+            emit::flow_key(&mut out, key, style);
+        }
+        if is_wide {
+            let indentation = self.indentation(sibling);
+            let width = self.json_width(side.sibling(), indentation.len());
+            let mut json = String::new();
+            emit::json(&mut json, value, Some(width), 0);
+            let eol = format!("{}{indentation}", self.layout.eol);
+            out.push_str(&json.replace('\n', &eol));
+        } else {
+            emit::flow(&mut out, value, style);
+        }
+        out
+    }
+
+    /// How much deeper than the line of its parent a child of JSON on several lines stands.
+    pub(super) fn json_width(&self, child: NodeId, indentation: usize) -> usize {
+        let parents = self.document.nodes.iter().take(child.0 as usize).rev();
+        let parent = parents
+            .zip((0..child.0).rev())
+            .find(|(node, _)| node.next > child.0);
+        let outer = parent.map_or(0, |(node, _)| self.indentation(node.entry as usize).len());
+        match indentation.saturating_sub(outer) {
+            0 => 2,
+            width => width,
+        }
+    }
+
+    /// What stands between entries on one line.
+    pub(super) fn comma(&mut self, child: NodeId) -> &'static str {
+        let mut parents = (0..child.0).rev().map(NodeId);
+        let parent = parents.find(|parent| self.document.node(*parent).next > child.0);
+        match parent.map(|parent| self.flow_style(parent)) {
+            Some(Flow::TightJson) => ",",
+            _ => ", ",
+        }
+    }
+
+    pub(super) fn insert_in_flow(&mut self, kept: &Kept, after: NodeId, texts: &[String]) {
+        let text = self.document.text();
+        let node = self.document.node(after);
+        let (start, end) = (node.entry as usize, node.value.end as usize);
+        if !self.is_on_own_line(start) {
+            let comma = self.comma(after);
+            let texts = texts.iter().map(|text| format!("{comma}{text}"));
+            let gap = self.gap(end);
+            self.edit(end, end, format!("{gap}{}", texts.collect::<String>()));
+            return;
+        }
+        let eol = self.layout.eol;
+        let indentation = self.indentation(start);
+        let next = skip_blank(text, end);
+        let has_comma = text.get(next..).is_some_and(|rest| rest.starts_with(','));
+        let is_last = kept.pairs.last().is_some_and(|(last, _)| *last == after)
+            && kept.children.last() != Some(&after);
+        if has_comma && rest_is_blank(text, next + 1) && !is_last {
+            let lines = texts
+                .iter()
+                .map(|text| format!("{indentation}{text},{eol}"));
+            let at = next_line(text, next);
+            self.edit(at, at, lines.collect::<String>());
+        } else if !has_comma && rest_is_blank(text, end) {
+            // A comment on the line stays where it is.
+            let lines: Vec<String> = texts
+                .iter()
+                .map(|text| format!("{eol}{indentation}{text}"))
+                .collect();
+            let at = line_end(text, end);
+            self.edit(end, end, format!("{},", self.gap(end)));
+            self.edit(at, at, lines.join(","));
+        } else {
+            let lines = texts
+                .iter()
+                .map(|text| format!(",{eol}{indentation}{text}"));
+            let gap = self.gap(end);
+            self.edit(end, end, format!("{gap}{}", lines.collect::<String>()));
+        }
+    }
+
+    /// What must stand between a value that ends at `end` and a comma or bracket: a colon, a tag or
+    /// an anchor without a value, and an alias, would go together with it.
+    fn gap(&self, end: usize) -> &'static str {
+        let before = self.document.slice(0..end);
+        let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | '{'));
+        let word = word.into_iter().next().unwrap_or_default();
+        let is_property = word.starts_with(['!', '&', '*']) && !word.ends_with(['"', '\'']);
+        if before.ends_with(':') || is_property {
+            " "
+        } else {
+            ""
+        }
+    }
+
+    /// Puts another value in place of one in braces or brackets.
+    pub(super) fn replace_in_flow(&mut self, node: &Node, value: &Value<'_>, keep: Option<Style>) {
+        let props = node.props as usize;
+        let mut out = String::new();
+        let between = self.document.slice(node.key.end as usize..props);
+        if node.value.is_empty() && node.key_kind != KeyKind::None {
+            let has_colon = between.contains(':');
+            let is_property = !has_colon && !self.gap(props).is_empty();
+            out.push_str(match (has_colon, is_property) {
+                (true, _) => " ",
+                (false, true) => " : ",
+                (false, false) => ": ",
+            });
+        }
+        let is_json = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted) || self.is_json();
+        if let (Data::Scalar(Scalar::String(text)), true) = (&value.data, self.document.is_json) {
+            scalar::write_json_string(&mut out, text);
+        } else if let Data::Scalar(scalar) = &value.data {
+            let keep = if is_json {
+                Some(Style::DoubleQuoted)
+            } else {
+                keep
+            };
+            let eol = self.layout.eol;
+            scalar::write_scalar(&mut out, scalar, Context::FlowValue, keep, 0, eol);
+        } else {
+            let style = if is_json { Flow::Json } else { Flow::Yaml };
+            emit::flow(&mut out, value, style);
+        }
+        self.edit(props, node.value.end as usize, out);
+    }
+}

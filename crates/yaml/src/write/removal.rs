@@ -1,0 +1,58 @@
+//! Items taken out of a list, without reading the others.
+
+use crate::node::{Cursor, NodeId};
+use crate::write::children::Kept;
+use crate::write::comments::{end_with_comments, extent, lead_comments, skip_blank_lines};
+use crate::write::{Edit, Purpose, Rewrite};
+
+/// Edits that take items out of `list`, with their comments; at least one other must stay.
+pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<Edit> {
+    let children: Vec<NodeId> = list.children().map(Cursor::id).collect();
+    if list.is_flow() {
+        let stay = children.iter().filter(|child| !is_gone(**child));
+        let kept = Kept {
+            pairs: stay.map(|&child| (child, 0)).collect(),
+            children,
+            inserts: Vec::new(),
+        };
+        let mut rewrite = Rewrite::new(list, Purpose::Stay);
+        rewrite.remove_others(&kept);
+        return rewrite.edits;
+    }
+    let mut before = None;
+    let mut edits = Vec::new();
+    for item in list.children() {
+        if is_gone(item.id()) {
+            edits.push(removal(list, before, item));
+        }
+        before = Some(item);
+    }
+    edits
+}
+
+/// The lines that are a list's in block style: from the first item's comments to behind the last
+/// item's.
+#[must_use]
+pub fn lines_of_items(list: Cursor<'_>) -> Option<(usize, usize)> {
+    let start = head_of(list, None, list.children().next()?);
+    Some((start, extent(list.children().last()?)))
+}
+
+fn removal(list: Cursor<'_>, before: Option<Cursor<'_>>, item: Cursor<'_>) -> Edit {
+    // Blank lines that stay could become part of a block scalar above.
+    let end = skip_blank_lines(list.document().text(), extent(item));
+    Edit {
+        start: head_of(list, before, item),
+        end,
+        text: String::new(),
+    }
+}
+
+/// Where the comments above an item begin that are its own. What was not looked into yet has those
+/// below it in its range, so `before` is asked for its own end.
+fn head_of(list: Cursor<'_>, before: Option<Cursor<'_>>, item: Cursor<'_>) -> usize {
+    let document = item.document();
+    let line = document.line_start(item.start());
+    let floor = before.map_or(list.behind_key(), end_with_comments);
+    lead_comments(document.text(), line, item.start() - line, floor)
+}

@@ -1,0 +1,293 @@
+//! Values and keys written in place of others, in a block.
+
+use std::borrow::Cow;
+
+use crate::emit::{self, Layout, Slot};
+use crate::node::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::parse::{ends_line, line_end, lines, skip_blank};
+use crate::scalar::{self, Context, Style};
+use crate::value::{Data, Scalar, Value};
+use crate::write::Rewrite;
+use crate::write::comments::{behind_blank, end_of_entry, end_with_comments, extent};
+
+impl<'d> Rewrite<'d> {
+    pub(super) fn rename(&mut self, id: NodeId, key: &str) {
+        let node = self.document.node(id);
+        let mut out = String::new();
+        if self.document.is_json {
+            scalar::write_json_string(&mut out, key);
+            self.edit(node.key.start as usize, node.key.end as usize, out);
+            return;
+        }
+        if scalar::key_needs_explicit(key) && !node.has(Flags::IN_FLOW) {
+            let column = self.document.column(node.entry as usize);
+            self.layout.key(&mut out, key, column);
+            let key_end = node.key.end as usize;
+            let colon = self.behind_colon(node);
+            if colon.is_none() && ends_line(self.document.text(), key_end) {
+                out.push_str(self.layout.eol);
+            }
+            self.edit(node.entry as usize, colon.unwrap_or(key_end), out);
+            return;
+        }
+        let keep = match node.key_kind {
+            KeyKind::Scalar(style @ (Style::SingleQuoted | Style::DoubleQuoted)) => Some(style),
+            _ => None,
+        };
+        let context = if node.has(Flags::IN_FLOW) {
+            Context::FlowKey
+        } else {
+            Context::Key
+        };
+        let entry = node.entry as usize;
+        let is_explicit = self.document.slice(entry..entry + 1) == "?";
+        if context == Context::FlowKey && scalar::key_needs_explicit(key) && !is_explicit {
+            self.edit(entry, entry, "? ");
+        }
+        let before = self.document.slice(entry..node.key.start as usize);
+        if !before.is_empty() && !before.ends_with([' ', '\t', '\n', '\r']) {
+            // A key that was empty, directly after its tag or `?`.
+            out.push(' ');
+        }
+        scalar::write_string(&mut out, key, context, keep, 0, self.layout.eol);
+        if ends_line(self.document.text(), node.key.end as usize) {
+            // A block scalar: its text ends with its last line.
+            out.push_str(self.layout.eol);
+        }
+        self.edit(node.key.start as usize, node.key.end as usize, out);
+    }
+
+    /// Puts another value in place of a node's, behind its key or dash.
+    pub(super) fn replace(&mut self, id: NodeId, value: &Value<'_>) {
+        let document = self.document;
+        let text = document.text();
+        let node = document.node(id);
+        let props = node.props as usize;
+        let mut end = node.value.end as usize;
+        let keep = match (node.kind, &value.data) {
+            (Kind::Scalar(style), Data::Scalar(Scalar::String(_))) if !node.value.is_empty() => {
+                Some(style)
+            }
+            _ => None,
+        };
+        if node.has(Flags::IN_FLOW) {
+            self.replace_in_flow(node, value, keep);
+            return;
+        }
+        if node.next > id.0 + 1 && !node.has(Flags::FLOW) {
+            // The comments in it go.
+            let cursor = document.cursor(id);
+            let last = cursor.children().last().map_or(end, extent);
+            end = end_with_comments(cursor).max(last);
+        }
+        if node.key.is_empty() && node.key_kind == KeyKind::None {
+            return self.replace_root(node, end, value);
+        }
+        let column = document.column(node.entry as usize);
+        let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == KeyKind::None;
+        let slot = if is_item { Slot::Item } else { Slot::Entry };
+        let mut out = String::new();
+        let mut layout = self.body_layout(node, column, slot);
+        // What stands behind the old value would stand behind the last line of the new one.
+        let is_below = line_end(text, node.key.end as usize) < props;
+        let between = self.comments_between(id, column);
+        layout.quoted = self.takes_in(end_of_entry(text, end), column, value)
+            || (is_below && behind_blank(text, end).is_none())
+            || !between.is_empty();
+        layout.behind(&mut out, value, column, slot, keep);
+        let behind_key = if is_item {
+            node.key.end as usize
+        } else if let Some(behind_colon) = self.behind_colon(node) {
+            behind_colon
+        } else {
+            return self.add_colon(node, column, &out);
+        };
+        let header_end = line_end(text, behind_key);
+        let (inline, below) = match out.find('\n') {
+            Some(newline) => {
+                let inline = out
+                    .get(..newline)
+                    .unwrap_or_default()
+                    .trim_end_matches('\r');
+                (inline, Some(out.get(newline + 1..).unwrap_or_default()))
+            }
+            None => (out.as_str(), None),
+        };
+        let eol = self.layout.eol;
+        if props > header_end && below.is_none() && !between.is_empty() {
+            let line_break = if ends_line(text, end) { eol } else { "" };
+            let value = inline.trim_start_matches(' ');
+            self.edit(props, end, format!("{value}{line_break}"));
+            return;
+        }
+        if props > header_end {
+            // The old value begins below its key: comments behind and below the key stay.
+            let mut new = between;
+            if let Some(below) = below {
+                new.extend([eol, below]);
+            }
+            if ends_line(text, end) {
+                new.push_str(eol);
+            }
+            let rest_end = below.and_then(|_| behind_blank(text, end));
+            self.edit(behind_key, behind_key, inline);
+            self.edit(header_end, rest_end.unwrap_or(end), new);
+            return;
+        }
+        // Spaces that align the old value stay before a new one on the same line, but not before
+        // entries: those below would not be aligned with the first.
+        let is_aligned = is_item && matches!(value.data, Data::Mapping(_) | Data::Sequence(_));
+        let (start, inline) = if node.value.is_empty() || inline.is_empty() || is_aligned {
+            (behind_key, inline)
+        } else {
+            (props, inline.trim_start_matches(' '))
+        };
+        let is_closed = ends_line(text, end);
+        if end > start && (is_closed || is_open_block(text, node)) {
+            // A block scalar: its text ends with its last line.
+            let below = below
+                .map(|below| format!("{eol}{below}"))
+                .unwrap_or_default();
+            let comment = self.header_comment(node);
+            let closing = if is_closed { eol } else { "" };
+            self.edit(start, end, format!("{inline}{comment}{below}{closing}"));
+            return;
+        }
+        self.edit(start, end, inline);
+        if let Some(below) = below {
+            let at = line_end(text, end);
+            self.edit(at, at, format!("{eol}{below}"));
+        }
+    }
+
+    /// The comment lines between the key of a node at `column` and its value, each with the line
+    /// break before it, deep enough to be the node's. Those above the first entry or item of a
+    /// block are that one's, and go with it.
+    fn comments_between(&self, id: NodeId, column: usize) -> String {
+        let document = self.document;
+        let node = document.node(id);
+        let mut out = String::new();
+        if node.next > id.0 + 1 && !node.has(Flags::FLOW) {
+            return out;
+        }
+        let between = document.slice(node.key.end as usize..node.props as usize);
+        for line in lines(between).skip(1) {
+            let comment = line.trim_start_matches([' ', '\t']);
+            if comment.starts_with('#') {
+                let spaces = line.len() - comment.len();
+                let deeper = if spaces > column { spaces } else { column + 2 };
+                self.layout.line(&mut out, deeper);
+                out.push_str(comment);
+            }
+        }
+        out
+    }
+
+    /// Puts another value in place of a document's.
+    fn replace_root(&mut self, node: &Node, end: usize, value: &Value<'_>) {
+        let document = self.document;
+        let mut props = node.props as usize;
+        let text = document.text();
+        if document.is_json_stream() {
+            let mut json = String::new();
+            emit::json(&mut json, value, None, 0);
+            self.edit(props, end, json);
+            return;
+        }
+        let before = document.slice(document.bom()..props);
+        if before.trim().is_empty() && before.contains('\t') {
+            // Tabs may indent braces, nothing else.
+            props = document.bom();
+        }
+        let behind = end_of_entry(text, end);
+        let rest_end = behind_blank(text, end);
+        let layout = Layout {
+            quoted: self.takes_in(behind, 0, value) || rest_end.is_none(),
+            ..self.layout
+        };
+        let end = rest_end.unwrap_or(end);
+        let marker = document.slice(document.line_start(props)..props);
+        let is_block = match &value.data {
+            Data::Scalar(_) => false,
+            Data::Sequence(items) => !items.is_empty(),
+            Data::Mapping(entries) => !entries.is_empty(),
+        };
+        let mut out = String::new();
+        if marker.starts_with("---") && is_block {
+            out.push_str(self.layout.eol);
+            layout.root(&mut out, value, 0);
+        } else {
+            layout.root(&mut out, value, document.column(props));
+        }
+        if ends_line(document.text(), end) && end > props {
+            out.push_str(self.layout.eol);
+        }
+        self.edit(props, end, out);
+    }
+
+    /// Behind the colon of a key; a key behind `?` may have none.
+    pub(super) fn behind_colon(&self, node: &Node) -> Option<usize> {
+        let text = self.document.text();
+        let colon = skip_blank(text, node.key.end as usize);
+        let rest = text.get(colon..).unwrap_or_default();
+        let behind = rest.strip_prefix(':')?;
+        // Else the next key begins with a colon.
+        let is_colon = behind.is_empty() || behind.starts_with([' ', '\t', '\r', '\n']);
+        (is_colon || node.has(Flags::IN_FLOW)).then_some(colon + 1)
+    }
+
+    /// Puts a value below a key that has no colon.
+    fn add_colon(&mut self, node: &Node, column: usize, value: &str) {
+        let text = self.document.text();
+        let (key_end, eol) = (node.key.end as usize, self.layout.eol);
+        let indentation = " ".repeat(column);
+        if ends_line(text, key_end) {
+            self.edit(key_end, key_end, format!("{indentation}:{value}{eol}"));
+        } else {
+            let at = line_end(text, key_end);
+            self.edit(at, at, format!("{eol}{indentation}:{value}"));
+        }
+    }
+
+    /// The comment behind the `|` of a block scalar, with the blank before it.
+    fn header_comment(&self, node: &Node) -> Cow<'d, str> {
+        if !matches!(node.kind, Kind::Scalar(_)) {
+            return Cow::Borrowed("");
+        }
+        let raw = self.document.slice(node.value.range());
+        let header = lines(raw).next().unwrap_or_default();
+        let indicators = header.split('#').next().unwrap_or_default();
+        let start = indicators.trim_end_matches(' ').len();
+        match header.get(start..).unwrap_or_default() {
+            comment if comment.starts_with('#') => Cow::Owned(format!(" {comment}")),
+            comment if comment.contains('#') => Cow::Borrowed(comment),
+            _ => Cow::Borrowed(""),
+        }
+    }
+
+    /// A block scalar that replaces another keeps its indentation.
+    fn body_layout(&self, node: &Node, column: usize, slot: Slot) -> Layout {
+        let mut layout = self.layout;
+        if let Kind::Scalar(Style::Literal | Style::Folded) = node.kind
+            && slot == Slot::Entry
+        {
+            let raw = self.document.slice(node.value.range());
+            let body = lines(raw).skip(1).find(|line| !line.trim().is_empty());
+            if let Some(body) = body {
+                let spaces = body.bytes().take_while(|&byte| byte == b' ').count();
+                if spaces > column {
+                    layout.unit = spaces - column;
+                }
+            }
+        }
+        layout
+    }
+}
+
+/// Whether the node is a block scalar of several lines at the end of a text without a line break.
+fn is_open_block(text: &str, node: &Node) -> bool {
+    let range = node.value.range();
+    range.end == text.len()
+        && matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded))
+        && line_end(text, range.start) < range.end
+}

@@ -98,7 +98,7 @@ fn walk_everywhere(document: &Document, root: Cursor<'_>) {
         render(document, value, Position::Document).unwrap();
         render_json(value, None).unwrap();
         render_json(value, Some(1)).unwrap();
-        to_string(value);
+        let _ = to_string(value);
     }
     let inner = root.children().next().unwrap();
     let mut new = inner

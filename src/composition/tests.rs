@@ -13,9 +13,9 @@ mod plugins;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::composition::chain::{self, FunctionOutput, Functions};
-use crate::composition::resource::{Documents, Resource};
-use crate::composition::transformer::{Layer, Transformer, TransformerId};
+use crate::composition::engine::transformer::{Layer, Transformer, TransformerId};
+use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::run::chain::{self, FunctionOutput, Functions};
 use crate::files::InMemory;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
-use crate::composition::chain::Context;
-use crate::composition::field_spec::{FieldSpec, Made};
-use crate::composition::references;
-use crate::composition::resource::{Documents, Resource};
-use crate::composition::transformers::{Field, Named};
+use crate::composition::fields::field_spec::{FieldSpec, Made};
+use crate::composition::names::references;
+use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::run::chain::Context;
+use crate::composition::tables::fields::{Field, Named};
 use crate::files::InMemory;
 use crate::krm::Identity;
 use krm_yaml::diagnostic::Diagnostics;

@@ -7,8 +7,8 @@ use expect_test::{Expect, expect};
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
-use crate::composition::chain;
-use crate::composition::resource::{Documents, Resource};
+use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::run::chain;
 use crate::files::InMemory;
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;

@@ -1,0 +1,60 @@
+//! `LabelTransformer`: sets labels, and the selectors that look for them.
+//!
+//! Source: kustomize 5.8, `api/filters/labels`. Where no fields are named, they are those of
+//! `commonLabels`: the labels of the object, of what it makes, and its selectors.
+
+use serde::Deserialize;
+
+use crate::composition::builtin::{Text, Texts, fields_or, set_entries, warn_of_numbers};
+use crate::composition::fields::field_spec::FieldSpec;
+use crate::composition::resources::resource::Resource;
+use crate::composition::run::chain::Context;
+use crate::composition::tables::fields as defaults;
+use crate::krm::names;
+use krm_yaml::FieldPath;
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(default)]
+    labels: Texts,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
+    let Some(config) = context.config::<Config>() else {
+        return;
+    };
+    warn_of_numbers("labels", context);
+    let defaults = [
+        defaults::METADATA_LABELS,
+        defaults::LABELS,
+        defaults::VOLUME_CLAIM_LABELS,
+    ];
+    let fields = fields_or(config.field_specs, &defaults.concat());
+    if fields.iter().any(holds_labels) {
+        warn_about(&config.labels, context);
+    }
+    for resource in resources {
+        let outcome = set_entries(&mut resource.value, &fields, &config.labels);
+        context.outcome(resource, outcome);
+    }
+}
+
+/// Whether Kubernetes takes for labels what a field holds.
+fn holds_labels(field: &FieldSpec) -> bool {
+    let last = field.path.rsplit('/').next();
+    matches!(last, Some("labels" | "matchLabels" | "selector"))
+}
+
+/// Kustomize puts any text there.
+fn warn_about(labels: &Texts, context: &mut Context<'_, '_>) {
+    for (key, Text(value)) in labels {
+        let field = FieldPath::root().key("labels").key(key.as_str());
+        for problem in names::check_label(key, value).into_iter().flatten() {
+            context.warn_of(&field, problem);
+        }
+    }
+}

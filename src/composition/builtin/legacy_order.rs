@@ -1,0 +1,21 @@
+//! `LegacyOrderTransformer`: puts resources in the order of their kinds, as `SortOrderTransformer`
+//! does where it names no kinds.
+//!
+//! Source: kustomize 5.8, `api/internal/builtins/LegacyOrderTransformer.go`.
+
+use serde::Deserialize;
+
+use crate::composition::builtin::sort_order;
+use crate::composition::resources::resource::Resource;
+use crate::composition::run::chain::Context;
+
+/// There is nothing to configure.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {}
+
+pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
+    if let Some(Config {}) = context.config() {
+        sort_order::by_kind(resources);
+    }
+}

@@ -22,9 +22,9 @@ mod tests;
 mod values;
 
 pub use builtin::builtin_kinds;
-pub use engine::provider::{Container, Exec, Provider};
+pub use engine::functions::{Base, FunctionOutput, Functions, Kustomize};
 pub use engine::transformer::{Transformer, TransformerId};
-pub use read::consolidate;
+pub use read::locate::KUSTOMIZATIONS;
 pub(crate) use read::model::GROUP;
 #[cfg(test)]
 pub(crate) use read::model::{FIELDS, IMPORT_FIELDS, ORDER_FIELDS};
@@ -32,3 +32,5 @@ pub use read::show::show;
 pub use resources::print::{Format, print};
 pub use resources::resource::{Documents, Resource};
 pub use run::chain;
+pub use run::provider::{Container, Exec, Provider};
+pub use run::steps::{consolidate, consolidate_node};

@@ -13,9 +13,10 @@ mod plugins;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::composition::engine::functions::{FunctionOutput, Functions};
 use crate::composition::engine::transformer::{Layer, Transformer, TransformerId};
 use crate::composition::resources::resource::{Documents, Resource};
-use crate::composition::run::chain::{self, FunctionOutput, Functions};
+use crate::composition::run::chain;
 use crate::files::InMemory;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;

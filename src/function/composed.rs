@@ -6,9 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::composition::chain::{self, FunctionOutput, Functions, Kustomize};
-use crate::composition::consolidate::consolidate_node;
-use crate::composition::{Documents, GROUP, Provider, Resource, Transformer};
+use crate::composition::chain;
+use crate::composition::{
+    Documents, FunctionOutput, Functions, GROUP, Kustomize, Provider, Resource, Transformer,
+    consolidate_node,
+};
 use crate::files::{self, InMemory};
 use crate::function::package::Package;
 use crate::function::paths;

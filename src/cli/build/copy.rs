@@ -9,8 +9,8 @@ use std::path::{Component, Path, PathBuf};
 use tempfile::TempDir;
 
 use super::disk::LoadRestrictor;
-use crate::composition::chain::Kustomize;
-use crate::composition::consolidate::KUSTOMIZATIONS;
+use crate::composition::KUSTOMIZATIONS;
+use crate::composition::Kustomize;
 
 /// How many files are copied.
 const MAX_FILES: usize = 50_000;

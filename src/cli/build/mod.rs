@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     };
     let mut diagnostics = Diagnostics::new();
     let path = arguments.path.as_str();
-    let list = composition::consolidate::consolidate(&disk, path, &mut diagnostics);
+    let list = composition::consolidate(&disk, path, &mut diagnostics);
     if list.is_empty() && !diagnostics.has_errors() {
         let problem = format!("the Composition of `{path}` has no transformers: it makes nothing");
         diagnostics.push(Diagnostic::warning(problem));

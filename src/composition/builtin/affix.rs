@@ -2,9 +2,9 @@
 //!
 //! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
 
+use crate::composition::engine::context::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::values::scalar::text_of;
 use crate::krm::identity::group;
 use crate::krm::names;

@@ -5,10 +5,10 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::{Texts, fields_or, set_entries, warn_of_numbers};
-use crate::composition::fields::field_spec::FieldSpec;
+use crate::composition::builtin::texts::{Texts, set_entries, warn_of_numbers};
+use crate::composition::engine::context::Context;
+use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::tables::fields as defaults;
 use crate::krm::names;
 use krm_yaml::FieldPath;

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::composition::builtin::{Text, Texts};
-use crate::composition::names::references::effective;
+use crate::composition::builtin::texts::{Text, Texts};
+use crate::composition::engine::context::Context;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::krm::Identity;
+use crate::krm::scope::effective;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Data, FieldPath, Value};
 

@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::composition::engine::context::Context;
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use krm_yaml::{Data, Scalar, Value};
 
 /// There is nothing to configure.

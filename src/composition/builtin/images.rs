@@ -10,12 +10,11 @@ use std::collections::BTreeSet;
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::composition::builtin::fields_or;
-use crate::composition::fields::field_spec::{FieldSpec, Made};
-use crate::composition::read::model::backticked;
+use crate::composition::engine::context::Context;
+use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::tables::fields as defaults;
+use crate::composition::values::words::backticked;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::composition::engine::context::Context;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
+use crate::krm::scope::unless_default;
 use krm_yaml::FieldPath;
 
 /// The ids of resources.
@@ -21,12 +22,11 @@ struct Id {
 impl Id {
     fn of(resource: &Resource<'_>) -> Option<Self> {
         let text = |keys: &[&str]| resource.value.str_at(keys).map(str::to_owned);
+        let namespace = text(&["metadata", "namespace"]);
         Some(Self {
             api_version: text(&["apiVersion"]).unwrap_or_default(),
             kind: text(&["kind"])?,
-            namespace: text(&["metadata", "namespace"])
-                .filter(|name| name != "default")
-                .unwrap_or_default(),
+            namespace: unless_default(&namespace.unwrap_or_default()).to_owned(),
             name: text(&["metadata", "name"])?,
         })
     }

@@ -6,8 +6,8 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::sort_order;
+use crate::composition::engine::context::Context;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 
 /// There is nothing to configure.
 #[derive(Debug, Deserialize)]

@@ -5,11 +5,10 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::fields_or;
-use crate::composition::fields::field_spec::{FieldSpec, Made};
+use crate::composition::engine::context::Context;
+use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::tables::fields as defaults;
 use crate::krm::identity::group;
 use crate::krm::names;

@@ -7,10 +7,10 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{Allowed, PatchText, select};
+use crate::composition::engine::context::Context;
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Severity;
 

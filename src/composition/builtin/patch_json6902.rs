@@ -5,10 +5,10 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{PatchText, select};
+use crate::composition::engine::context::Context;
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use krm_yaml::FieldPath;
 
 /// The configuration.

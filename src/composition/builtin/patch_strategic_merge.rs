@@ -6,8 +6,8 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{Allowed, PatchText};
+use crate::composition::engine::context::Context;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use krm_yaml::FieldPath;
 
 /// The configuration.

@@ -5,15 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::composition::fields::selector::{Matcher, Selector, effective_namespace, version};
+use crate::composition::engine::context::Context;
+use crate::composition::fields::selector::{Matcher, Selector, version};
 use crate::composition::patch::json_patch::{self, Operation};
 use crate::composition::patch::merge::{self, Fate, merge};
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::tables::merge_keys;
 use crate::composition::values::quote::quote;
 use crate::krm::Identity;
 use crate::krm::annotations::remove_empty;
+use crate::krm::scope::effective_namespace;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;

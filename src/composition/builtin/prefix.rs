@@ -5,11 +5,10 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::affix::{self, End};
-use crate::composition::builtin::fields_or;
-use crate::composition::fields::field_spec::FieldSpec;
+use crate::composition::engine::context::Context;
+use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::tables::fields as defaults;
 
 /// The configuration.

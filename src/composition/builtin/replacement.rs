@@ -7,15 +7,16 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{PatchText, below, compile, place_in, warn_of_nothing};
+use crate::composition::engine::context::Context;
 use crate::composition::engine::transformer::{in_words, read_strictly};
 use crate::composition::fields::replacement_path::ReplacementPath;
-use crate::composition::fields::selector::{Matcher, Selector, effective_namespace, version};
+use crate::composition::fields::selector::{Matcher, Selector, version};
 use crate::composition::names::conflicts;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::values::quote::{quote, written};
 use crate::composition::values::scalar::text_of;
 use crate::krm::Identity;
+use crate::krm::scope::effective_namespace;
 use krm_yaml::diagnostic::{Diagnostic, Severity};
 use krm_yaml::scalar::{is_non_finite, resolve};
 use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};

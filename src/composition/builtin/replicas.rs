@@ -5,10 +5,9 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::fields_or;
-use crate::composition::fields::field_spec::{FieldSpec, Made};
+use crate::composition::engine::context::Context;
+use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::tables::fields as defaults;
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Value};

@@ -9,12 +9,13 @@ use serde::Deserialize;
 
 use crate::composition::builtin::known::Known;
 use crate::composition::builtin::kustomize::bases::Bases;
+use crate::composition::engine::context::Context;
+use crate::composition::engine::functions::Kustomize;
 use crate::composition::names::references;
-use crate::composition::read::consolidate::{Found, find, is_composition, is_kustomization};
-use crate::composition::read::model;
+use crate::composition::read::locate::{Found, find, is_composition, is_kustomization};
+use crate::composition::read::model::built_kind;
 use crate::composition::resources::apart;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::{Context, Kustomize};
 use crate::files;
 use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Source;
@@ -239,12 +240,4 @@ fn quote_annotations(resource: &mut Resource<'_>) {
             value.set(Data::Scalar(Scalar::String(text.into_owned().into())));
         }
     }
-}
-
-/// The kind of what is built and no resource itself: it is of our group, or names none.
-pub(crate) fn built_kind(root: Cursor<'_>) -> Option<String> {
-    let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
-    let is_ours = api_version.is_empty() || model::split(&api_version).0 == model::GROUP;
-    let kind = root.text_at(["kind"]).filter(|_| is_ours)?;
-    Some(kind.into_owned())
 }

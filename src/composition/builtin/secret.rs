@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::composition::builtin::generator::{self, Config, Made};
+use crate::composition::engine::context::Context;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use krm_yaml::Value;
 
 pub(crate) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {

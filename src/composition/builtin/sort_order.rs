@@ -5,9 +5,9 @@
 
 use serde::Deserialize;
 
+use crate::composition::engine::context::Context;
 use crate::composition::read::model;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use krm_yaml::FieldPath;
 
 /// The kinds that others need.

@@ -6,13 +6,13 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{PatchText, select};
+use crate::composition::engine::context::Context;
 use crate::composition::engine::transformer::{in_words, read_strictly};
 use crate::composition::fields::field_spec::with_slashes;
 use crate::composition::fields::replacement_path::ReplacementPath;
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::conflicts;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::values::scalar::text_of;
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;

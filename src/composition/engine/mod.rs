@@ -1,4 +1,5 @@
 //! What a transformer is configured with, and what it may use while it runs.
 
-pub(crate) mod provider;
+pub(crate) mod context;
+pub(crate) mod functions;
 pub(crate) mod transformer;

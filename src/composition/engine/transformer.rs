@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::composition::engine::provider::Provider;
-use crate::composition::read::model::backticked;
 use crate::composition::values::typed::Strict;
+use crate::composition::values::words::backticked;
 use crate::files;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
@@ -248,22 +247,6 @@ impl Transformer {
             placed.push(one);
         }
         placed
-    }
-
-    /// It as a function gets it: as an item of a list at the left margin. Our own kinds are not
-    /// told what runs them.
-    ///
-    /// # Errors
-    /// As [`krm_yaml::render`].
-    pub(crate) fn function_config(&self) -> Result<String> {
-        let position = Position::Item { column: 0 };
-        if !matches!(Provider::of(self), Ok(Provider::Own)) {
-            return self.text(position);
-        }
-        let mut plain = self.clone();
-        plain.config.remove("provider");
-        plain.config.remove("runtime");
-        plain.text(position)
     }
 
     /// Its configuration as text, with the layout and the comments of the file that declares it.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use crate::composition::tables::fields::Field;
 use crate::krm::identity::group;
 use krm_yaml::{Data, Scalar, Value};
 
@@ -41,6 +42,18 @@ pub(crate) enum Made {
     Mapping,
     /// A null that is to be set.
     Scalar,
+}
+
+impl From<&Field> for FieldSpec {
+    fn from(field: &Field) -> Self {
+        Self {
+            path: field.path.to_owned(),
+            group: field.group.to_owned(),
+            version: field.version.to_owned(),
+            kind: field.kind.to_owned(),
+            create: field.create,
+        }
+    }
 }
 
 impl FieldSpec {
@@ -81,6 +94,11 @@ impl FieldSpec {
     ) -> Result<(), String> {
         descend(object, Some(self.path.trim_start_matches('/')), made, set)
     }
+}
+
+/// The fields that the configuration names, or those of kustomize where it names none.
+pub(crate) fn fields_or(own: Option<Vec<FieldSpec>>, defaults: &[Field]) -> Vec<FieldSpec> {
+    own.unwrap_or_else(|| defaults.iter().map(FieldSpec::from).collect())
 }
 
 /// A path that is no slip.

@@ -12,7 +12,7 @@ use crate::composition::resources::resource::Resource;
 use crate::composition::values::scalar::text_of;
 use crate::krm::Identity;
 use crate::krm::identity::group;
-use crate::krm::scope::is_namespaced;
+use crate::krm::scope::effective_namespace;
 use krm_yaml::Value;
 use krm_yaml::suggest::closest;
 
@@ -155,17 +155,6 @@ pub(crate) fn version(api_version: &str) -> &str {
     api_version
         .split_once('/')
         .map_or(api_version, |(_, version)| version)
-}
-
-/// The namespace that an object is in: `default` if it names none, and none if its kind has none.
-pub(crate) fn effective_namespace(identity: &Identity) -> &str {
-    if !is_namespaced(&identity.group, &identity.kind) {
-        return "";
-    }
-    match identity.namespace.as_str() {
-        "" => "default",
-        namespace => namespace,
-    }
 }
 
 /// A regular expression for a whole text.

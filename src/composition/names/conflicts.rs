@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::composition::names::references::effective;
+use crate::composition::engine::context::Context;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::krm::Identity;
+use crate::krm::scope::effective;
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Diagnostic;
 

@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::composition::engine::context::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::composition::tables::fields::{NAME_REFERENCES, Named};
 use crate::krm::Identity;
 use crate::krm::identity::group;
-use crate::krm::scope::is_namespaced;
+use crate::krm::scope::{effective, effective_namespace, is_namespaced, or_default};
 use krm_yaml::{Data, Value};
 
 /// Has the fields that kustomize knows follow the objects they name.
@@ -63,17 +63,6 @@ pub(crate) fn follow(
     }
 }
 
-/// An identity whose namespace says what a cluster takes it for: `default` where none is named,
-/// none where the kind belongs to no namespace.
-pub(crate) fn effective(mut identity: Identity) -> Identity {
-    if !is_namespaced(&identity.group, &identity.kind) {
-        identity.namespace.clear();
-    } else if identity.namespace.is_empty() {
-        "default".clone_into(&mut identity.namespace);
-    }
-    identity
-}
-
 /// A field of objects of one kind, that names objects of another.
 struct Link<'t> {
     from: FieldSpec,
@@ -122,10 +111,7 @@ impl Target {
     }
 
     fn namespace(&self) -> &str {
-        match self.now.namespace.as_str() {
-            "" => "default",
-            namespace => namespace,
-        }
+        or_default(&self.now.namespace)
     }
 
     /// Whether it was of a kind; what is empty is any.
@@ -139,7 +125,7 @@ impl Target {
     /// Whether it was called so while it was in a namespace.
     fn was_called(&self, name: &str, namespace: &str) -> bool {
         let mut previous = self.previous.iter().filter(|one| one.name == name);
-        !self.is_global && previous.any(|one| effective(one.clone()).namespace == namespace)
+        !self.is_global && previous.any(|one| effective_namespace(one) == namespace)
     }
 }
 
@@ -218,10 +204,7 @@ impl Referrer {
         let role = |key| object.str_at(&["roleRef", key]).map(str::to_owned);
         Self {
             is_global: !is_namespaced(group(&text(&["apiVersion"])), &kind),
-            namespace: match text(&["metadata", "namespace"]) {
-                namespace if namespace.is_empty() => "default".to_owned(),
-                namespace => namespace,
-            },
+            namespace: or_default(&text(&["metadata", "namespace"])).to_owned(),
             bound_namespaces: if kind == "RoleBinding" {
                 bound_namespaces.collect()
             } else {
@@ -235,12 +218,8 @@ impl Referrer {
 
     /// Whether it may name objects that are in a namespace; empty if they name none.
     fn sees(&self, namespace: &str) -> bool {
-        let effective = match namespace {
-            "" => "default",
-            namespace => namespace,
-        };
         self.is_global
-            || self.namespace == effective
+            || self.namespace == or_default(namespace)
             || self.bound_namespaces.iter().any(|bound| bound == namespace)
     }
 

@@ -4,45 +4,39 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::composition::builtin;
-use crate::composition::engine::provider::Provider;
 use crate::composition::engine::transformer::{Layer, Transformer};
 use crate::composition::patch::merge::Fate;
+use crate::composition::read::locate::{is_address, is_composition, locate};
 use crate::composition::read::model::{self, Composition, Declared, Import, Mode};
+use crate::composition::read::nesting::check_chain;
 use crate::composition::read::order;
 use crate::composition::read::overrides::apply;
-use crate::files::{self, Entry, Files, directory_of, join};
+use crate::composition::values::words::backticked;
+use crate::files::{self, Files, directory_of, join};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Document, FieldPath, NodeId, Value};
 
-/// What the file of a Composition may be called, as with Kustomizations.
-pub(crate) const FILE_NAMES: [&str; 3] = ["composition.yaml", "composition.yml", "Composition"];
-/// What the file of a Kustomization may be called.
-pub(crate) const KUSTOMIZATIONS: [&str; 3] =
-    ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-/// How many Compositions may import, or build, one another in a row.
-pub const MAX_NESTING: usize = 64;
 /// How many imports are followed. Of Compositions that import the same ones, each import counts.
 const MAX_IMPORTS: usize = 10_000;
 
 /// Reads the Composition in a file, or in `composition.yaml` of a directory, and all that it
 /// imports. With errors, what is returned is not to be used.
-pub fn consolidate(
+pub(crate) fn consolidate(
     files: &dyn Files,
     path: &str,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Transformer> {
     let mut importer = Importer::new(files);
-    let list = diagnostics
+    diagnostics
         .take(locate(files, &join(".", path)))
         .and_then(|file| importer.file(&file, diagnostics))
-        .map(|all| all.transformers);
-    finish(list, diagnostics)
+        .map(|all| all.transformers)
+        .unwrap_or_default()
 }
 
 /// The same of a Composition that is a part of a document; its paths are relative to `directory`.
-pub fn consolidate_node(
+pub(crate) fn consolidate_node(
     files: &dyn Files,
     document: &Arc<Document>,
     node: NodeId,
@@ -50,120 +44,10 @@ pub fn consolidate_node(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Transformer> {
     let composition = model::read(document, node, diagnostics);
-    let list = composition
+    composition
         .map(|composition| Importer::new(files).all(composition, directory, diagnostics))
-        .map(|all| all.transformers);
-    finish(list, diagnostics)
-}
-
-/// Checks that there is something to run each transformer with, and what built-in ones say.
-fn finish(list: Option<Vec<Transformer>>, diagnostics: &mut Diagnostics) -> Vec<Transformer> {
-    let list = list.unwrap_or_default();
-    for transformer in &list {
-        let provider = diagnostics.take(Provider::of(transformer));
-        if provider == Some(Provider::Builtin)
-            && let Some(builtin) = builtin::find(&transformer.id)
-        {
-            diagnostics.take((builtin.check)(transformer));
-        }
-    }
-    list
-}
-
-/// What there is to build at a path.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// A file, as it is named.
-    File,
-    /// A directory with a Composition: the path of its file.
-    Composition(String),
-    /// A directory with a Kustomization.
-    Kustomization,
-    /// A directory with neither of them.
-    Nothing,
-}
-
-/// Looks what is at a path.
-///
-/// # Errors
-/// If nothing is, if it is an address, or if a directory has more than one thing to build.
-pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
-    if is_address(path) {
-        return Err(files::address(path).into());
-    }
-    match files.entry(path) {
-        Some(Entry::File) => return Ok(Found::File),
-        Some(Entry::Directory) => {}
-        None => {
-            return Err(Diagnostic::error(format!("there is no `{path}`"))
-                .maybe_hint(near(files, path))
-                .into());
-        }
-    }
-    let within = |names: &[&str]| -> Vec<String> {
-        let paths = names.iter().map(|name| join(path, name));
-        paths
-            .filter(|path| files.entry(path) == Some(Entry::File))
-            .collect()
-    };
-    let (compositions, kustomizations) = (within(&FILE_NAMES), within(&KUSTOMIZATIONS));
-    match (compositions.as_slice(), kustomizations.as_slice()) {
-        ([one], []) => Ok(Found::Composition(one.clone())),
-        ([], []) => Ok(Found::Nothing),
-        ([], _) => Ok(Found::Kustomization),
-        ([first, ..], [second, ..]) | ([first, second, ..], []) => Err(Diagnostic::error(format!(
-            "`{path}` holds both `{first}` and `{second}`: which one is meant is unclear"
-        ))
-        .hint("move one of them to a directory of its own")
-        .into()),
-    }
-}
-
-/// Whether a file is called like a Kustomization.
-pub(crate) fn is_kustomization(path: &str) -> bool {
-    path.rsplit('/')
-        .next()
-        .is_some_and(|name| KUSTOMIZATIONS.contains(&name))
-}
-
-/// Whether a file is called like a Composition.
-pub(crate) fn is_composition(path: &str) -> bool {
-    path.rsplit('/')
-        .next()
-        .is_some_and(|name| FILE_NAMES.contains(&name))
-}
-
-/// Where a directory is named that has another spelling of a Composition's name.
-fn near(files: &dyn Files, path: &str) -> Option<String> {
-    let directory = directory_of(path);
-    let known = FILE_NAMES.map(|name| join(directory, name));
-    let is_there = |known: &&String| files.entry(known) == Some(Entry::File);
-    let known: Vec<&str> = known.iter().filter(is_there).map(String::as_str).collect();
-    closest(path, known).map(|known| format!("did you mean `{known}`?"))
-}
-
-/// Whether this is what kustomize would fetch from somewhere.
-fn is_address(path: &str) -> bool {
-    path.contains("://") || path.starts_with("git@") || path.starts_with("git::")
-}
-
-/// The file of the Composition that a path names.
-pub(crate) fn locate(files: &dyn Files, path: &str) -> Result<String> {
-    let problem = match find(files, path)? {
-        Found::File => return Ok(path.to_owned()),
-        Found::Composition(file) => return Ok(file),
-        Found::Kustomization => {
-            return Err(Diagnostic::error(format!(
-                "`{path}` holds a Kustomization, which has no list of transformers"
-            ))
-            .hint("for its resources, name the directory under `paths` of a ResourceAccumulator")
-            .into());
-        }
-        Found::Nothing => format!("`{path}` holds no `{}`", FILE_NAMES[0]),
-    };
-    Err(Diagnostic::error(problem)
-        .hint("name the directory that does, or the file, if it is called otherwise")
-        .into())
+        .map(|all| all.transformers)
+        .unwrap_or_default()
 }
 
 /// Reads Compositions that import one another.
@@ -352,27 +236,6 @@ impl<'f> Importer<'f> {
     }
 }
 
-/// Refuses a file that is being read, or built, already.
-pub(crate) fn check_chain(open: &[String], next: &str, verb: &str) -> Result<()> {
-    if let Some(at) = open.iter().position(|file| file == next) {
-        let chain = open.iter().skip(at).map(String::as_str).chain([next]);
-        let chain: Vec<&str> = chain.collect();
-        return Err(Diagnostic::error(format!(
-            "Compositions {verb} one another in a circle: {}",
-            chain.join(" → ")
-        ))
-        .hint("take what they share into a Composition of its own")
-        .into());
-    }
-    if open.len() >= MAX_NESTING {
-        return Err(Diagnostic::error(format!(
-            "more than {MAX_NESTING} Compositions {verb} one another"
-        ))
-        .into());
-    }
-    Ok(())
-}
-
 /// The transformer that a file in `directory` declares.
 fn transformer(declared: Declared, directory: &str) -> Transformer {
     let Declared {
@@ -470,7 +333,7 @@ fn unmatched(
         (None, Some(known)) => format!("did you mean `{known}`?"),
         (None, None) => {
             let names: Vec<&str> = names.iter().map(String::as_str).take(10).collect();
-            format!("imported are {}", model::backticked(&names))
+            format!("imported are {}", backticked(&names))
         }
     })
 }

@@ -1,10 +1,12 @@
 //! A Composition as it is written, with the place of each part.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::composition::engine::transformer::TransformerId;
-use crate::composition::read::order::Entry;
+use crate::composition::values::words::backticked;
 use crate::krm::identity::group;
+use crate::krm::scope::unless_default;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -92,6 +94,48 @@ pub(crate) struct Order {
     /// Whether all of it could be read.
     pub(crate) is_whole: bool,
     pub(crate) place: Place,
+}
+
+/// Names one transformer: what it says must be so, what it does not say may be anything.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) kind: Option<String>,
+    pub(crate) group: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) place: Place,
+    /// Its field path.
+    pub(crate) field: String,
+}
+
+impl Entry {
+    pub(crate) fn is_for(&self, id: &TransformerId) -> bool {
+        let fits = |said: Option<&String>, found: &str| said.is_none_or(|said| said == found);
+        self.name == id.name
+            && fits(self.kind.as_ref(), &id.kind)
+            && fits(self.group.as_ref(), &id.group)
+            && fits(self.version.as_ref(), &id.version)
+            && fits(self.namespace.as_ref(), &id.namespace)
+    }
+
+    pub(crate) fn error(&self, problem: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(problem)
+            .at(self.place.clone())
+            .field(self.field.clone())
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(kind) = &self.kind {
+            write!(f, "{kind} ")?;
+        }
+        if let Some(namespace) = self.namespace.as_ref().filter(|name| !name.is_empty()) {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)
+    }
 }
 
 impl Declared {
@@ -254,12 +298,6 @@ fn hint_for_item(list: &str) -> &'static str {
         "transformerOrder" => "write it as `- name: NAME` or `- kind: KIND`",
         _ => "begin it with `- kind: KIND`, the kind of the transformer that is changed",
     }
-}
-
-/// `` `a`, `b`, `c` ``.
-pub(crate) fn backticked(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }
 
 /// The items of a list that may be missing, each with its field path.
@@ -428,9 +466,7 @@ fn id(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Tr
         version: version.to_owned(),
         name: name.unwrap_or_else(|| kebab_case(&kind)),
         kind,
-        namespace: namespace
-            .filter(|name| name != "default")
-            .unwrap_or_default(),
+        namespace: unless_default(&namespace.unwrap_or_default()).to_owned(),
     })
 }
 
@@ -510,16 +546,18 @@ pub(crate) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics
         kind,
         group: both.map(|(group, _)| group.to_owned()).or(own_group),
         version: both.map(|(_, version)| version.to_owned()).or(own_version),
-        namespace: namespace.map(|name| {
-            if name == "default" {
-                String::new()
-            } else {
-                name
-            }
-        }),
+        namespace: namespace.map(|name| unless_default(&name).to_owned()),
         place: node.key_place(),
         field: field.to_owned(),
     })
+}
+
+/// The kind of what is built and no resource itself: it is of our group, or names none.
+pub(crate) fn built_kind(root: Cursor<'_>) -> Option<String> {
+    let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
+    let is_ours = api_version.is_empty() || split(&api_version).0 == GROUP;
+    let kind = root.text_at(["kind"]).filter(|_| is_ours)?;
+    Some(kind.into_owned())
 }
 
 #[cfg(test)]

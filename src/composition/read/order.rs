@@ -1,54 +1,9 @@
 //! `transformerOrder`: all transformers, in the order that a Composition names.
 
-use std::fmt;
-
 use crate::composition::engine::transformer::TransformerId;
-use crate::composition::read::model::Order;
+use crate::composition::read::model::{Entry, Order};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-
-/// Names one transformer: what it says must be so, what it does not say may be anything.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
-    pub(crate) kind: Option<String>,
-    pub(crate) group: Option<String>,
-    pub(crate) version: Option<String>,
-    pub(crate) namespace: Option<String>,
-    pub(crate) place: Place,
-    /// Its field path.
-    pub(crate) field: String,
-}
-
-impl Entry {
-    fn is_for(&self, id: &TransformerId) -> bool {
-        let fits = |said: Option<&String>, found: &str| said.is_none_or(|said| said == found);
-        self.name == id.name
-            && fits(self.kind.as_ref(), &id.kind)
-            && fits(self.group.as_ref(), &id.group)
-            && fits(self.version.as_ref(), &id.version)
-            && fits(self.namespace.as_ref(), &id.namespace)
-    }
-
-    fn error(&self, problem: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(problem)
-            .at(self.place.clone())
-            .field(self.field.clone())
-    }
-}
-
-impl fmt::Display for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(kind) = &self.kind {
-            write!(f, "{kind} ")?;
-        }
-        if let Some(namespace) = self.namespace.as_ref().filter(|name| !name.is_empty()) {
-            write!(f, "{namespace}/")?;
-        }
-        f.write_str(&self.name)
-    }
-}
 
 /// Puts transformers in the order that is named. It must name each of them once, or errors say
 /// which are missing, which are too many, and which are unclear.

@@ -2,8 +2,6 @@
 //!
 //! Source: kustomize 5.8, `api/internal/konfig/builtinpluginconsts`.
 
-use crate::composition::fields::field_spec::FieldSpec;
-
 /// A [`FieldSpec`] of the tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
@@ -12,18 +10,6 @@ pub(crate) struct Field {
     pub(crate) kind: &'static str,
     pub(crate) path: &'static str,
     pub(crate) create: bool,
-}
-
-impl From<&Field> for FieldSpec {
-    fn from(field: &Field) -> Self {
-        Self {
-            path: field.path.to_owned(),
-            group: field.group.to_owned(),
-            version: field.version.to_owned(),
-            kind: field.kind.to_owned(),
-            create: field.create,
-        }
-    }
 }
 
 /// A field of any kind.

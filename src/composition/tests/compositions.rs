@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, shared_folder};
 use crate::composition::engine::transformer::TransformerId;
-use crate::composition::read::consolidate::consolidate;
 use crate::composition::read::model::{self, Order};
 use crate::composition::read::order::sort;
 use crate::composition::run::chain;
+use crate::composition::run::steps::consolidate;
 use crate::composition::{Documents, Format, builtin, print};
 use crate::files::{Files as _, InMemory};
 use krm_yaml::Document;
@@ -161,7 +161,7 @@ fn is_ready(files: &InMemory) -> bool {
     documents.iter().all(|document| {
         let composition = model::read_file(document, &mut unheard).unwrap_or_default();
         let mut all = composition.transformers.iter();
-        all.all(|one| !one.id.is_builtin() || builtin::find(&one.id).is_some())
+        all.all(|one| !one.id.is_builtin() || builtin::table::find(&one.id).is_some())
     })
 }
 

@@ -3,3 +3,4 @@
 pub(crate) mod quote;
 pub(crate) mod scalar;
 pub(crate) mod typed;
+pub(crate) mod words;

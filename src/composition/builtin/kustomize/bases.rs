@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::composition::builtin::kustomize::kustomized::KUSTOMIZATION;
-use crate::composition::builtin::resource_accumulator::built_kind;
-use crate::composition::read::consolidate::{Found, KUSTOMIZATIONS, MAX_NESTING, find};
+use crate::composition::engine::context::Context;
+use crate::composition::engine::functions::Base;
+use crate::composition::read::locate::{Found, KUSTOMIZATIONS, find};
+use crate::composition::read::model::built_kind;
+use crate::composition::read::nesting::MAX_NESTING;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::{Base, Context};
 use crate::files::join;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Scalar, Value};

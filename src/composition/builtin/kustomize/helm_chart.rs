@@ -2,8 +2,8 @@
 //! helm.
 
 use crate::composition::builtin::kustomize::kustomized::{self, Paths};
+use crate::composition::engine::context::Context;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 
 /// Source: kustomize 5.8, `api/types/helmchartargs.go`.
 const PATHS: Paths = &[

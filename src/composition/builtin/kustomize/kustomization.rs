@@ -8,12 +8,12 @@ use std::borrow::Cow;
 
 use crate::composition::builtin::kustomize::bases::Bases;
 use crate::composition::builtin::kustomize::kustomized::{self, Paths, Relocated};
+use crate::composition::engine::context::Context;
 use crate::composition::engine::transformer::Transformer;
-use crate::composition::read::consolidate::{Found, find};
+use crate::composition::read::locate::{Found, find};
 use crate::composition::read::model::GROUP;
 use crate::composition::resources::follow;
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::Context;
 use crate::krm::annotations::{annotate, is_internal, is_local};
 use krm_yaml::diagnostic::Result;
 use krm_yaml::{Data, FieldPath, Value};

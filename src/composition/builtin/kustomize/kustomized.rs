@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 
 use crate::composition::builtin::known::Known;
+use crate::composition::engine::context::Context;
+use crate::composition::engine::functions::{Base, Kustomize};
 use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain::{Base, Context, Kustomize};
 use crate::files::{self, Entry, join};
 use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::{self, BUILTINS};
+use crate::composition::builtin::table::{self, BUILTINS};
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::read::model::GROUP;
 use krm_yaml::diagnostic::{Diagnostics, Result};
@@ -232,7 +232,7 @@ fn external(transformer: &Transformer, field: &FieldPath, value: &Value<'_>) -> 
 
 fn internal(transformer: &Transformer) -> Result<Provider> {
     let id = &transformer.id;
-    if builtin::find(id).is_some() {
+    if table::find(id).is_some() {
         return Ok(Provider::Builtin);
     }
     if id.group == GROUP && id.kind == "Composition" {

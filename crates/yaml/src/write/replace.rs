@@ -21,11 +21,16 @@ impl<'d> Rewrite<'d> {
         }
         if scalar::key_needs_explicit(key) && !node.has(Flags::IN_FLOW) {
             let column = self.document.column(node.entry as usize);
-            self.layout.key(&mut out, key, column);
             let key_end = node.key.end as usize;
             let colon = self.behind_colon(node);
-            if colon.is_none() && ends_line(self.document.text(), key_end) {
-                out.push_str(self.layout.eol);
+            if colon.is_some() {
+                self.layout.key(&mut out, key, column);
+            } else {
+                // A new value brings its own colon.
+                self.layout.explicit_key(&mut out, key, column);
+                if ends_line(self.document.text(), key_end) {
+                    out.push_str(self.layout.eol);
+                }
             }
             self.edit(node.entry as usize, colon.unwrap_or(key_end), out);
             return;

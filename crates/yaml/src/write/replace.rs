@@ -11,7 +11,8 @@ use crate::write::Rewrite;
 use crate::write::comments::{behind_blank, end_of_entry, end_with_comments, extent};
 
 impl<'d> Rewrite<'d> {
-    pub(super) fn rename(&mut self, id: NodeId, key: &str) {
+    /// Gives an entry another key, which also loses its tag, or its anchor too.
+    pub(super) fn rename(&mut self, id: NodeId, key: &str, loses_properties: bool) {
         let node = self.document.node(id);
         let mut out = String::new();
         if self.document.is_json {
@@ -45,6 +46,11 @@ impl<'d> Rewrite<'d> {
             Context::Key
         };
         let entry = node.entry as usize;
+        if loses_properties {
+            self.edit(entry, node.key.start as usize, "");
+        } else {
+            self.drop_key_tag(node);
+        }
         let is_explicit = self.document.slice(entry..entry + 1) == "?";
         if context == Context::FlowKey && scalar::key_needs_explicit(key) && !is_explicit {
             self.edit(entry, entry, "? ");
@@ -60,6 +66,24 @@ impl<'d> Rewrite<'d> {
             out.push_str(self.layout.eol);
         }
         self.edit(node.key.start as usize, node.key.end as usize, out);
+    }
+
+    /// Removes the tag of a key: it may not fit another text.
+    fn drop_key_tag(&mut self, node: &Node) {
+        let (entry, end) = (node.entry as usize, node.key.start as usize);
+        let before = self.document.slice(entry..end);
+        let is_blank = |c: char| c.is_ascii_whitespace();
+        let is_start = |&(at, _): &(usize, &str)| {
+            at == 0
+                || before
+                    .get(..at)
+                    .is_some_and(|text| text.ends_with(is_blank))
+        };
+        if let Some((at, _)) = before.match_indices('!').find(is_start) {
+            let tag = before.get(at..).unwrap_or_default();
+            let length = tag.find(is_blank).unwrap_or(tag.len());
+            self.edit(entry + at, entry + at + length, "");
+        }
     }
 
     /// Puts another value in place of a node's, behind its key or dash.

@@ -81,7 +81,11 @@ impl<'d> Rewrite<'d> {
         };
         if let Some((at, _)) = before.match_indices('!').find(is_start) {
             let tag = before.get(at..).unwrap_or_default();
-            let length = tag.find(is_blank).unwrap_or(tag.len());
+            let word = tag
+                .find(is_blank)
+                .map_or(tag, |length| tag.split_at(length).0);
+            let rest = tag.strip_prefix(word).unwrap_or_default();
+            let length = tag.len() - rest.trim_start_matches([' ', '\t']).len();
             self.edit(entry + at, entry + at + length, "");
         }
     }

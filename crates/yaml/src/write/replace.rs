@@ -1,6 +1,7 @@
 //! Values and keys written in place of others, in a block.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::emit::{self, Layout, Slot};
 use crate::node::{Flags, KeyKind, Kind, Node, NodeId};
@@ -46,16 +47,21 @@ impl<'d> Rewrite<'d> {
             Context::Key
         };
         let entry = node.entry as usize;
+        let start = node.key.start as usize;
+        let mut properties = entry..start;
         if loses_properties {
-            self.edit(entry, node.key.start as usize, "");
-        } else {
-            self.drop_key_tag(node);
+            self.edit(entry, start, "");
+        } else if let Some(tag) = self.key_tag(node) {
+            if tag.end == start {
+                properties.end = tag.start;
+            }
+            self.edit(tag.start, tag.end, "");
         }
         let is_explicit = self.document.slice(entry..entry + 1) == "?";
         if context == Context::FlowKey && scalar::key_needs_explicit(key) && !is_explicit {
             self.edit(entry, entry, "? ");
         }
-        let before = self.document.slice(entry..node.key.start as usize);
+        let before = self.document.slice(properties);
         if !before.is_empty() && !before.ends_with([' ', '\t', '\n', '\r']) {
             // A key that was empty, directly after its tag or `?`.
             out.push(' ');
@@ -68,8 +74,8 @@ impl<'d> Rewrite<'d> {
         self.edit(node.key.start as usize, node.key.end as usize, out);
     }
 
-    /// Removes the tag of a key: it may not fit another text.
-    fn drop_key_tag(&mut self, node: &Node) {
+    /// The tag of a key, with the blanks after it. It may not fit another text.
+    fn key_tag(&self, node: &Node) -> Option<Range<usize>> {
         let (entry, end) = (node.entry as usize, node.key.start as usize);
         let before = self.document.slice(entry..end);
         let is_blank = |c: char| c.is_ascii_whitespace();
@@ -79,15 +85,11 @@ impl<'d> Rewrite<'d> {
                     .get(..at)
                     .is_some_and(|text| text.ends_with(is_blank))
         };
-        if let Some((at, _)) = before.match_indices('!').find(is_start) {
-            let tag = before.get(at..).unwrap_or_default();
-            let word = tag
-                .find(is_blank)
-                .map_or(tag, |length| tag.split_at(length).0);
-            let rest = tag.strip_prefix(word).unwrap_or_default();
-            let length = tag.len() - rest.trim_start_matches([' ', '\t']).len();
-            self.edit(entry + at, entry + at + length, "");
-        }
+        let (at, _) = before.match_indices('!').find(is_start)?;
+        let tag = before.get(at..)?;
+        let word = tag.find(is_blank).unwrap_or(tag.len());
+        let rest = tag.get(word..)?.trim_start_matches([' ', '\t']);
+        Some(entry + at..end - rest.len())
     }
 
     /// Puts another value in place of a node's, behind its key or dash.

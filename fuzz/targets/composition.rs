@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use krm_template::composition::chain;
 use krm_template::composition::{FunctionOutput, Functions};
-use krm_template::composition::{Documents, Format, Transformer, consolidate, print, show};
+use krm_template::composition::{Documents, Format, Program, Transformer, consolidate, print, show};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_template::files::{Entry, Files};
 use krm_template::function::{Environment, InProcess};
@@ -97,11 +97,11 @@ impl Files for TwoFiles<'_> {
 struct NoOthers;
 
 impl Functions for NoOthers {
-    fn check(&self, _: &Transformer) -> Result<()> {
+    fn check(&self, _: &Transformer, _: &Program) -> Result<()> {
         Err(Diagnostic::error("no other programs").into())
     }
 
-    fn run(&self, _: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+    fn run(&self, _: &Transformer, _: &Program, _: &Arc<Source>) -> FunctionOutput {
         unreachable!("checked before")
     }
 }

@@ -23,6 +23,8 @@ mod values;
 
 pub use builtin::builtin_kinds;
 pub use engine::functions::{Base, FunctionOutput, Functions, Kustomize};
+pub use engine::program::{Container, Exec, Program};
+pub use engine::step::Step;
 pub use engine::transformer::{Transformer, TransformerId};
 pub use read::locate::KUSTOMIZATIONS;
 pub(crate) use read::model::GROUP;
@@ -32,5 +34,4 @@ pub use read::show::show;
 pub use resources::print::{Format, print};
 pub use resources::resource::{Documents, Resource};
 pub use run::chain;
-pub use run::provider::{Container, Exec, Provider};
 pub use run::steps::{consolidate, consolidate_node};

@@ -20,7 +20,7 @@ use self::programs::Programs;
 use crate::cli::function::environment;
 use crate::cli::{Console, FAILED, OK, io};
 use crate::composition::chain::{self, Stat};
-use crate::composition::{self, Documents, Format, Transformer};
+use crate::composition::{self, Documents, Format, Step};
 use crate::function::InProcess;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
@@ -155,7 +155,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
 /// Has nothing pass through the transformers. Returns the text of what comes out.
 fn make(
     arguments: &Arguments,
-    list: &[Transformer],
+    list: &[Step],
     disk: &Disk,
     interruption: &Interruption,
     diagnostics: &mut Diagnostics,

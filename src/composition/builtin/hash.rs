@@ -12,6 +12,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::{Data, Scalar, Value};
@@ -21,26 +22,25 @@ use krm_yaml::{Data, Scalar, Value};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {}
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(Config {}) = context.config() else {
-        return;
-    };
-    for resource in resources.iter_mut() {
-        if !std::mem::take(&mut resource.needs_hash) {
-            continue;
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        for resource in resources.iter_mut() {
+            if !std::mem::take(&mut resource.needs_hash) {
+                continue;
+            }
+            let hash = hash(&resource.value);
+            resource.remember();
+            let metadata = resource.value.get_mut("metadata");
+            let Some(name) = metadata.and_then(|metadata| metadata.get_mut("name")) else {
+                continue;
+            };
+            if let Some(old) = name.as_str() {
+                let new = format!("{old}-{hash}");
+                name.set(Value::string(new).data);
+            }
         }
-        let hash = hash(&resource.value);
-        resource.remember();
-        let metadata = resource.value.get_mut("metadata");
-        let Some(name) = metadata.and_then(|metadata| metadata.get_mut("name")) else {
-            continue;
-        };
-        if let Some(old) = name.as_str() {
-            let new = format!("{old}-{hash}");
-            name.set(Value::string(new).data);
-        }
+        references::update(resources, context);
     }
-    references::update(resources, context);
 }
 
 /// Ten characters for what an object holds.

@@ -11,6 +11,7 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
@@ -46,50 +47,46 @@ struct ImageTag {
     digest: String,
 }
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(Config {
-        image_tag,
-        field_specs,
-    }) = context.config()
-    else {
-        return;
-    };
-    let names = match Names::of(&image_tag.name) {
-        Ok(names) => names,
-        Err(error) => {
-            let field = FieldPath::root().key("imageTag").key("name");
-            let problem = format!("`{}` is no regular expression: {error}", image_tag.name);
-            let diagnostic = context.transformer.error(&field, problem);
-            context.diagnostics.push(diagnostic);
-            return;
-        }
-    };
-    let change = Change {
-        image_tag,
-        names,
-        seen: RefCell::default(),
-    };
-    let fields = fields_or(field_specs, defaults::IMAGES);
-    for resource in resources {
-        if resource.value.str_at(&["kind"]) == Some("CustomResourceDefinition") {
-            continue;
-        }
-        change.in_containers(&mut resource.value);
-        for field in &fields {
-            if !field.is_for(&resource.value) {
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let image_tag = &self.image_tag;
+        let names = match Names::of(&image_tag.name) {
+            Ok(names) => names,
+            Err(error) => {
+                let field = FieldPath::root().key("imageTag").key("name");
+                let problem = format!("`{}` is no regular expression: {error}", image_tag.name);
+                let diagnostic = context.transformer.error(&field, problem);
+                context.diagnostics.push(diagnostic);
+                return;
+            }
+        };
+        let change = Change {
+            image_tag,
+            names,
+            seen: RefCell::default(),
+        };
+        let fields = fields_or(self.field_specs.as_deref(), defaults::IMAGES);
+        for resource in resources {
+            if resource.value.str_at(&["kind"]) == Some("CustomResourceDefinition") {
                 continue;
             }
-            let outcome = field.visit(&mut resource.value, Made::Nothing, &mut |image| {
-                change.set(image)
-            });
-            context.outcome(resource, outcome);
+            change.in_containers(&mut resource.value);
+            for field in fields.iter() {
+                if !field.is_for(&resource.value) {
+                    continue;
+                }
+                let outcome = field.visit(&mut resource.value, Made::Nothing, &mut |image| {
+                    change.set(image)
+                });
+                context.outcome(resource, outcome);
+            }
         }
+        change.warn_of_no_image(context);
     }
-    change.warn_of_no_image(context);
 }
 
-struct Change {
-    image_tag: ImageTag,
+struct Change<'c> {
+    image_tag: &'c ImageTag,
     names: Names,
     seen: RefCell<Seen>,
 }
@@ -164,7 +161,7 @@ fn is_tag_and_digest(text: &str) -> bool {
     is_tag && digest.is_none_or(is_digest)
 }
 
-impl Change {
+impl Change<'_> {
     fn in_containers(&self, value: &mut Value<'_>) {
         match &mut value.data {
             Data::Scalar(_) => {}
@@ -241,7 +238,7 @@ impl Change {
     }
 
     fn changed(&self, image: &str) -> String {
-        let wish = &self.image_tag;
+        let wish = self.image_tag;
         let Parts { name, tag, digest } = Parts::of(image);
         let name = if wish.new_name.is_empty() {
             name

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::composition::builtin::texts::{Text, Texts, set_entries, warn_of_numbers};
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
@@ -23,23 +24,22 @@ pub(crate) struct Config {
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(config) = context.config::<Config>() else {
-        return;
-    };
-    warn_of_numbers("labels", context);
-    let defaults = [
-        defaults::METADATA_LABELS,
-        defaults::LABELS,
-        defaults::VOLUME_CLAIM_LABELS,
-    ];
-    let fields = fields_or(config.field_specs, &defaults.concat());
-    if fields.iter().any(holds_labels) {
-        warn_about(&config.labels, context);
-    }
-    for resource in resources {
-        let outcome = set_entries(&mut resource.value, &fields, &config.labels);
-        context.outcome(resource, outcome);
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        warn_of_numbers("labels", context);
+        let defaults = [
+            defaults::METADATA_LABELS,
+            defaults::LABELS,
+            defaults::VOLUME_CLAIM_LABELS,
+        ];
+        let fields = fields_or(self.field_specs.as_deref(), &defaults.concat());
+        if fields.iter().any(holds_labels) {
+            warn_about(&self.labels, context);
+        }
+        for resource in resources {
+            let outcome = set_entries(&mut resource.value, &fields, &self.labels);
+            context.outcome(resource, outcome);
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::composition::builtin::sort_order;
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 
 /// There is nothing to configure.
@@ -14,8 +15,8 @@ use crate::composition::resources::resource::Resource;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {}
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    if let Some(Config {}) = context.config() {
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, _: &mut Context<'_, 'd>) {
         sort_order::by_kind(resources);
     }
 }

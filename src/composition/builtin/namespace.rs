@@ -3,9 +3,12 @@
 //! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, `api/filters/namespace`. What
 //! names a moved object together with its namespace follows it, as subjects and webhooks do.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
@@ -40,42 +43,41 @@ enum Subjects {
     None,
 }
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(config) = context.config::<Config>() else {
-        return;
-    };
-    let config_value = &context.transformer.config;
-    let Some(namespace) = config_value.str_at(&["metadata", "namespace"]) else {
-        let diagnostic = context
-            .transformer
-            .error(&FieldPath::root().key("metadata"), "it names no namespace")
-            .hint("write the namespace to move objects to as `metadata.namespace`");
-        context.diagnostics.push(diagnostic);
-        return;
-    };
-    if let Some(problem) = names::check_namespace(namespace) {
-        let field = FieldPath::root().key("metadata").key("namespace");
-        context.warn_of(&field, problem);
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let config_value = &context.transformer.config;
+        let Some(namespace) = config_value.str_at(&["metadata", "namespace"]) else {
+            let diagnostic = context
+                .transformer
+                .error(&FieldPath::root().key("metadata"), "it names no namespace")
+                .hint("write the namespace to move objects to as `metadata.namespace`");
+            context.diagnostics.push(diagnostic);
+            return;
+        };
+        if let Some(problem) = names::check_namespace(namespace) {
+            let field = FieldPath::root().key("metadata").key("namespace");
+            context.warn_of(&field, problem);
+        }
+        let mover = Mover {
+            namespace,
+            unset_only: self.unset_only,
+            subjects: self.set_role_binding_subjects,
+            fields: fields_or(self.field_specs.as_deref(), defaults::NAMESPACE),
+        };
+        for resource in resources.iter_mut() {
+            resource.remember();
+            let outcome = mover.change(&mut resource.value);
+            context.outcome(resource, outcome);
+        }
+        references::update(resources, context);
     }
-    let mover = Mover {
-        namespace,
-        unset_only: config.unset_only,
-        subjects: config.set_role_binding_subjects,
-        fields: fields_or(config.field_specs, defaults::NAMESPACE),
-    };
-    for resource in resources.iter_mut() {
-        resource.remember();
-        let outcome = mover.change(&mut resource.value);
-        context.outcome(resource, outcome);
-    }
-    references::update(resources, context);
 }
 
 struct Mover<'c> {
     namespace: &'c str,
     unset_only: bool,
     subjects: Subjects,
-    fields: Vec<FieldSpec>,
+    fields: Cow<'c, [FieldSpec]>,
 }
 
 impl Mover<'_> {

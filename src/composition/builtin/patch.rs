@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::composition::builtin::patches::{Allowed, PatchText, select};
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
@@ -31,42 +32,41 @@ struct Options {
     allow_kind_change: bool,
 }
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(config) = context.config::<Config>() else {
-        return;
-    };
-    let field = |name: &str| FieldPath::root().key(name);
-    let text = match (config.path.as_str(), config.patch.trim()) {
-        ("", "") => {
-            let error = context
-                .transformer
-                .error(&field("patch"), "there is no patch");
-            let error = error.hint("write it under `patch`, or name its file as `path`");
-            context.diagnostics.push(error);
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let field = |name: &str| FieldPath::root().key(name);
+        let text = match (self.path.as_str(), self.patch.trim()) {
+            ("", "") => {
+                let error = context
+                    .transformer
+                    .error(&field("patch"), "there is no patch");
+                let error = error.hint("write it under `patch`, or name its file as `path`");
+                context.diagnostics.push(error);
+                return;
+            }
+            ("", _) => PatchText::inline(&self.patch, field("patch"), context),
+            (path, "") => PatchText::from_file(path, field("path"), context),
+            _ => {
+                let problem = "`path` and `patch` are there, and only one may be";
+                let error = context.transformer.error(&field("patch"), problem);
+                context.diagnostics.push(error);
+                return;
+            }
+        };
+        let Some(text) = text else { return };
+        let Some(first) = text.documents().next() else {
+            let mut warning = text.error(context, None, "the patch is empty");
+            warning.severity = Severity::Warning;
+            context.diagnostics.push(warning);
             return;
+        };
+        if first.is_sequence() {
+            do_operations(&text, self, resources, context);
+        } else {
+            merge(&text, self, resources, context);
         }
-        ("", _) => PatchText::inline(&config.patch, field("patch"), context),
-        (path, "") => PatchText::from_file(path, field("path"), context),
-        _ => {
-            let problem = "`path` and `patch` are there, and only one may be";
-            let error = context.transformer.error(&field("patch"), problem);
-            context.diagnostics.push(error);
-            return;
-        }
-    };
-    let Some(text) = text else { return };
-    let Some(first) = text.documents().next() else {
-        let mut warning = text.error(context, None, "the patch is empty");
-        warning.severity = Severity::Warning;
-        context.diagnostics.push(warning);
-        return;
-    };
-    if first.is_sequence() {
-        do_operations(&text, &config, resources, context);
-    } else {
-        merge(&text, &config, resources, context);
+        references::update(resources, context);
     }
-    references::update(resources, context);
 }
 
 fn do_operations(

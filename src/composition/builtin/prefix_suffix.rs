@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::composition::builtin::affix::{self, End};
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
@@ -23,13 +24,12 @@ pub(crate) struct Config {
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(config) = context.config::<Config>() else {
-        return;
-    };
-    let before = fields_or(config.field_specs.clone(), defaults::PREFIX);
-    let behind = fields_or(config.field_specs, defaults::SUFFIX);
-    affix::add(resources, context, End::Front, &config.prefix, &before);
-    affix::add(resources, context, End::Back, &config.suffix, &behind);
-    references::update(resources, context);
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let before = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
+        let behind = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
+        affix::add(resources, context, End::Front, &self.prefix, &before);
+        affix::add(resources, context, End::Back, &self.suffix, &behind);
+        references::update(resources, context);
+    }
 }

@@ -8,13 +8,14 @@ use serde::Deserialize;
 
 use crate::composition::builtin::patches::{PatchText, below, compile, place_in, warn_of_nothing};
 use crate::composition::engine::context::Context;
-use crate::composition::engine::transformer::{in_words, read_strictly};
+use crate::composition::engine::step::Transform;
 use crate::composition::fields::replacement_path::ReplacementPath;
 use crate::composition::fields::selector::{Matcher, Selector, version};
 use crate::composition::names::conflicts;
 use crate::composition::resources::resource::Resource;
 use crate::composition::values::quote::{quote, written};
 use crate::composition::values::scalar::text_of;
+use crate::composition::values::typed;
 use crate::krm::Identity;
 use crate::krm::scope::effective_namespace;
 use krm_yaml::diagnostic::{Diagnostic, Severity};
@@ -76,47 +77,47 @@ struct Options {
 /// The field where neither source nor target name one.
 const DEFAULT_FIELD: &str = "metadata.name";
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(config) = context.config::<Config>() else {
-        return;
-    };
-    let root = FieldPath::root();
-    for (index, replacement) in config.replacements.iter().enumerate() {
-        let field = root.clone().key("replacements").index(index);
-        if replacement.path.is_empty() {
-            let home = Home {
-                field: root.clone(),
-                node: None,
-                inner: field,
-            };
-            home.replace(replacement, resources, context);
-            continue;
-        }
-        let field = field.key("path");
-        if replacement.source.is_some() || !replacement.targets.is_empty() {
-            let problem = "`path` stands for the whole replacement, so nothing else may be there";
-            context
-                .diagnostics
-                .push(context.transformer.error(&field, problem));
-            continue;
-        }
-        let Some(text) = PatchText::from_file(&replacement.path, field.clone(), context) else {
-            continue;
-        };
-        for node in text.documents() {
-            let nodes: Vec<Cursor<'_>> = if node.is_sequence() {
-                node.children().collect()
-            } else {
-                vec![node]
-            };
-            for node in nodes {
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let root = FieldPath::root();
+        for (index, replacement) in self.replacements.iter().enumerate() {
+            let field = root.clone().key("replacements").index(index);
+            if replacement.path.is_empty() {
                 let home = Home {
-                    field: field.clone(),
-                    node: Some(node),
-                    inner: root.clone(),
+                    field: root.clone(),
+                    node: None,
+                    inner: field,
                 };
-                if let Some(replacement) = home.read(node, context) {
-                    home.replace(&replacement, resources, context);
+                home.replace(replacement, resources, context);
+                continue;
+            }
+            let field = field.key("path");
+            if replacement.source.is_some() || !replacement.targets.is_empty() {
+                let problem =
+                    "`path` stands for the whole replacement, so nothing else may be there";
+                context
+                    .diagnostics
+                    .push(context.transformer.error(&field, problem));
+                continue;
+            }
+            let Some(text) = PatchText::from_file(&replacement.path, field.clone(), context) else {
+                continue;
+            };
+            for node in text.documents() {
+                let nodes: Vec<Cursor<'_>> = if node.is_sequence() {
+                    node.children().collect()
+                } else {
+                    vec![node]
+                };
+                for node in nodes {
+                    let home = Home {
+                        field: field.clone(),
+                        node: Some(node),
+                        inner: root.clone(),
+                    };
+                    if let Some(replacement) = home.read(node, context) {
+                        home.replace(&replacement, resources, context);
+                    }
                 }
             }
         }
@@ -155,10 +156,11 @@ impl Home<'_> {
 
     fn read(&self, node: Cursor<'_>, context: &mut Context<'_, '_>) -> Option<Replacement> {
         let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
-        match read_strictly(&FieldPath::root(), &value) {
+        match typed::read(&value) {
             Ok(replacement) => Some(replacement),
-            Err((path, message)) => {
-                let (problem, hint) = in_words(&message, &path);
+            Err(mismatch) => {
+                let path = mismatch.field(&FieldPath::root());
+                let (problem, hint) = mismatch.in_words();
                 let error = self.error(&path, problem, context);
                 context.diagnostics.push(error.maybe_hint(hint));
                 None

@@ -6,6 +6,7 @@
 use serde::Deserialize;
 
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
@@ -28,41 +29,37 @@ struct Replica {
     count: i64,
 }
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(Config {
-        replica: Replica { name, count },
-        field_specs,
-    }) = context.config()
-    else {
-        return;
-    };
-    let fields = fields_or(field_specs, defaults::REPLICAS);
-    let mut found = false;
-    for resource in resources.iter_mut() {
-        if !resource.is_or_was(|identity| identity.name == name) {
-            continue;
-        }
-        for field in &fields {
-            if !field.is_for(&resource.value) {
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let Replica { name, count } = &self.replica;
+        let fields = fields_or(self.field_specs.as_deref(), defaults::REPLICAS);
+        let mut found = false;
+        for resource in resources.iter_mut() {
+            if !resource.is_or_was(|identity| identity.name == *name) {
                 continue;
             }
-            found = true;
-            let outcome = field.visit(&mut resource.value, Made::Scalar, &mut |replicas| {
-                replicas.set(Value::from(count).data);
-                Ok(())
-            });
-            context.outcome(resource, outcome);
+            for field in fields.iter() {
+                if !field.is_for(&resource.value) {
+                    continue;
+                }
+                found = true;
+                let outcome = field.visit(&mut resource.value, Made::Scalar, &mut |replicas| {
+                    replicas.set(Value::from(*count).data);
+                    Ok(())
+                });
+                context.outcome(resource, outcome);
+            }
         }
-    }
-    if !found {
-        let scalable = resources
-            .iter()
-            .filter(|resource| fields.iter().any(|field| field.is_for(&resource.value)))
-            .filter_map(|resource| resource.value.str_at(&["metadata", "name"]));
-        let field = FieldPath::root().key("replica").key("name");
-        let problem = format!("no object that has replicas is named `{name}`");
-        let hint = closest(&name, scalable).map(|known| format!("did you mean `{known}`?"));
-        let diagnostic = context.transformer.error(&field, problem).maybe_hint(hint);
-        context.diagnostics.push(diagnostic);
+        if !found {
+            let scalable = resources
+                .iter()
+                .filter(|resource| fields.iter().any(|field| field.is_for(&resource.value)))
+                .filter_map(|resource| resource.value.str_at(&["metadata", "name"]));
+            let field = FieldPath::root().key("replica").key("name");
+            let problem = format!("no object that has replicas is named `{name}`");
+            let hint = closest(name, scalable).map(|known| format!("did you mean `{known}`?"));
+            let diagnostic = context.transformer.error(&field, problem).maybe_hint(hint);
+            context.diagnostics.push(diagnostic);
+        }
     }
 }

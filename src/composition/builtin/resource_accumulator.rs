@@ -11,6 +11,7 @@ use crate::composition::builtin::known::Known;
 use crate::composition::builtin::kustomize::bases::Bases;
 use crate::composition::engine::context::Context;
 use crate::composition::engine::functions::Kustomize;
+use crate::composition::engine::step::Transform;
 use crate::composition::names::references;
 use crate::composition::read::locate::{Found, find, is_composition, is_kustomization};
 use crate::composition::read::model::built_kind;
@@ -29,31 +30,30 @@ pub(crate) struct Config {
     paths: Vec<String>,
 }
 
-pub(crate) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
-    let Some(config) = context.config::<Config>() else {
-        return;
-    };
-    let list = ["paths", "files"].map(|key| FieldPath::root().key(key));
-    let list = list.into_iter().find(|field| {
-        let value = context.transformer.config.lookup(field);
-        value.is_some()
-    });
-    let list = list.unwrap_or_else(FieldPath::root);
-    let mut known = Known::of(resources);
-    let mut is_renamed = false;
-    for (index, path) in config.paths.iter().enumerate() {
-        let mut accumulation = Accumulation {
-            field: list.clone().index(index),
-            context,
-        };
-        let new = accumulation.path(path);
-        is_renamed |= new.iter().any(|one| !one.previous.is_empty());
-        let field = accumulation.field;
-        known.add(resources, new, &field, context);
-    }
-    // What a Composition has renamed may be named by what is around it.
-    if is_renamed {
-        references::update(resources, context);
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let list = ["paths", "files"].map(|key| FieldPath::root().key(key));
+        let list = list.into_iter().find(|field| {
+            let value = context.transformer.config.lookup(field);
+            value.is_some()
+        });
+        let list = list.unwrap_or_else(FieldPath::root);
+        let mut known = Known::of(resources);
+        let mut is_renamed = false;
+        for (index, path) in self.paths.iter().enumerate() {
+            let mut accumulation = Accumulation {
+                field: list.clone().index(index),
+                context,
+            };
+            let new = accumulation.path(path);
+            is_renamed |= new.iter().any(|one| !one.previous.is_empty());
+            let field = accumulation.field;
+            known.add(resources, new, &field, context);
+        }
+        // What a Composition has renamed may be named by what is around it.
+        if is_renamed {
+            references::update(resources, context);
+        }
     }
 }
 

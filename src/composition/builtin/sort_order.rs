@@ -6,6 +6,7 @@
 use serde::Deserialize;
 
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::read::model;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::FieldPath;
@@ -73,26 +74,25 @@ struct Kinds {
     order_last: Vec<String>,
 }
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(config) = context.config::<Config>() else {
-        return;
-    };
-    let Some(options) = config.sort_options else {
-        return;
-    };
-    match (options.order, options.legacy_sort_options) {
-        (Order::Fifo, None) => {}
-        (Order::Fifo, Some(_)) => {
-            let field = FieldPath::root().key("sortOptions");
-            let error = context.transformer.error(
-                &field.key("legacySortOptions"),
-                "it says how to sort by kind, and `order` is `fifo`",
-            );
-            let error = error.hint("write `order: legacy`, or take it out");
-            context.diagnostics.push(error);
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let Some(options) = &self.sort_options else {
+            return;
+        };
+        match (options.order, &options.legacy_sort_options) {
+            (Order::Fifo, None) => {}
+            (Order::Fifo, Some(_)) => {
+                let field = FieldPath::root().key("sortOptions");
+                let error = context.transformer.error(
+                    &field.key("legacySortOptions"),
+                    "it says how to sort by kind, and `order` is `fifo`",
+                );
+                let error = error.hint("write `order: legacy`, or take it out");
+                context.diagnostics.push(error);
+            }
+            (Order::Legacy, Some(kinds)) => kinds.sort(resources),
+            (Order::Legacy, None) => by_kind(resources),
         }
-        (Order::Legacy, Some(kinds)) => kinds.sort(resources),
-        (Order::Legacy, None) => by_kind(resources),
     }
 }
 

@@ -4,144 +4,70 @@ use serde::de::DeserializeOwned;
 
 use crate::composition::builtin::kustomize::{helm_chart, iam_policy, kustomization};
 use crate::composition::builtin::{
-    annotations, config_map, generator, hash, images, labels, legacy_order, namespace, patch,
-    patch_json6902, patch_strategic_merge, prefix, prefix_suffix, replacement, replicas,
-    resource_accumulator, secret, sort_order, suffix, value_add,
+    annotations, config_map, hash, images, labels, legacy_order, namespace, patch, patch_json6902,
+    patch_strategic_merge, prefix, prefix_suffix, replacement, replicas, resource_accumulator,
+    secret, sort_order, suffix, value_add,
 };
-use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::engine::transformer::{Transformer, TransformerId};
 use crate::composition::read::model::GROUP;
-use crate::composition::resources::resource::Resource;
 use krm_yaml::diagnostic::Result;
-
-/// Changes the resources, or says what is wrong.
-type Apply = for<'c, 'd> fn(&mut Vec<Resource<'d>>, &mut Context<'c, 'd>);
-
-/// The kind that a `kustomization.yaml` has.
-const KUSTOMIZATION: &str = "Kustomization";
 
 /// A transformer that is built in.
 pub(crate) struct Builtin {
     /// Its kinds: the first is its name, the others are read as well.
     pub(crate) kinds: &'static [&'static str],
-    /// Whether the configuration of one says what it must.
-    pub(crate) check: fn(&Transformer) -> Result<()>,
-    /// What it does.
-    pub(crate) apply: Apply,
+    /// Reads the configuration of one.
+    pub(crate) read: fn(&Transformer) -> Result<Box<dyn Transform>>,
 }
+
+const fn builtin(
+    kinds: &'static [&'static str],
+    read: fn(&Transformer) -> Result<Box<dyn Transform>>,
+) -> Builtin {
+    Builtin { kinds, read }
+}
+
+/// The kind that a `kustomization.yaml` has.
+const KUSTOMIZATION: &str = "Kustomization";
 
 /// All of them.
 pub(crate) const BUILTINS: &[Builtin] = &[
-    Builtin {
-        kinds: &["AnnotationsTransformer"],
-        check: reads::<annotations::Config>,
-        apply: annotations::apply,
-    },
-    Builtin {
-        kinds: &["LabelTransformer"],
-        check: reads::<labels::Config>,
-        apply: labels::apply,
-    },
-    Builtin {
-        kinds: &["PrefixTransformer"],
-        check: reads::<prefix::Config>,
-        apply: prefix::apply,
-    },
-    Builtin {
-        kinds: &["SuffixTransformer"],
-        check: reads::<suffix::Config>,
-        apply: suffix::apply,
-    },
-    Builtin {
-        kinds: &["PrefixSuffixTransformer"],
-        check: reads::<prefix_suffix::Config>,
-        apply: prefix_suffix::apply,
-    },
-    Builtin {
-        kinds: &["NamespaceTransformer"],
-        check: reads::<namespace::Config>,
-        apply: namespace::apply,
-    },
-    Builtin {
-        kinds: &["ReplicaCountTransformer"],
-        check: reads::<replicas::Config>,
-        apply: replicas::apply,
-    },
-    Builtin {
-        kinds: &["ImageTagTransformer"],
-        check: reads::<images::Config>,
-        apply: images::apply,
-    },
-    Builtin {
-        kinds: &["ConfigMapGenerator"],
-        check: reads::<generator::Config>,
-        apply: config_map::apply,
-    },
-    Builtin {
-        kinds: &["SecretGenerator"],
-        check: reads::<generator::Config>,
-        apply: secret::apply,
-    },
-    Builtin {
-        kinds: &["HashTransformer"],
-        check: reads::<hash::Config>,
-        apply: hash::apply,
-    },
-    Builtin {
-        kinds: &["ResourceAccumulator", "ResourceGenerator"],
-        check: reads::<resource_accumulator::Config>,
-        apply: resource_accumulator::apply,
-    },
-    Builtin {
-        kinds: &["HelmChartInflationGenerator"],
-        check: reads::<Any>,
-        apply: helm_chart::apply,
-    },
-    Builtin {
-        kinds: &["IAMPolicyGenerator"],
-        check: reads::<Any>,
-        apply: iam_policy::apply,
-    },
-    Builtin {
-        kinds: &[KUSTOMIZATION],
-        check: kustomization::check,
-        apply: kustomization::apply,
-    },
-    Builtin {
-        kinds: &["PatchJson6902Transformer"],
-        check: reads::<patch_json6902::Config>,
-        apply: patch_json6902::apply,
-    },
-    Builtin {
-        kinds: &["PatchStrategicMergeTransformer"],
-        check: reads::<patch_strategic_merge::Config>,
-        apply: patch_strategic_merge::apply,
-    },
-    Builtin {
-        kinds: &["PatchTransformer"],
-        check: reads::<patch::Config>,
-        apply: patch::apply,
-    },
-    Builtin {
-        kinds: &["ReplacementTransformer"],
-        check: reads::<replacement::Config>,
-        apply: replacement::apply,
-    },
-    Builtin {
-        kinds: &["ValueAddTransformer"],
-        check: reads::<value_add::Config>,
-        apply: value_add::apply,
-    },
-    Builtin {
-        kinds: &["LegacyOrderTransformer"],
-        check: reads::<legacy_order::Config>,
-        apply: legacy_order::apply,
-    },
-    Builtin {
-        kinds: &["SortOrderTransformer"],
-        check: reads::<sort_order::Config>,
-        apply: sort_order::apply,
-    },
+    builtin(&["AnnotationsTransformer"], read::<annotations::Config>),
+    builtin(&["LabelTransformer"], read::<labels::Config>),
+    builtin(&["PrefixTransformer"], read::<prefix::Config>),
+    builtin(&["SuffixTransformer"], read::<suffix::Config>),
+    builtin(&["PrefixSuffixTransformer"], read::<prefix_suffix::Config>),
+    builtin(&["NamespaceTransformer"], read::<namespace::Config>),
+    builtin(&["ReplicaCountTransformer"], read::<replicas::Config>),
+    builtin(&["ImageTagTransformer"], read::<images::Config>),
+    builtin(&["ConfigMapGenerator"], read::<config_map::Generator>),
+    builtin(&["SecretGenerator"], read::<secret::Generator>),
+    builtin(&["HashTransformer"], read::<hash::Config>),
+    builtin(
+        &["ResourceAccumulator", "ResourceGenerator"],
+        read::<resource_accumulator::Config>,
+    ),
+    builtin(&["HelmChartInflationGenerator"], |_| {
+        Ok(Box::new(helm_chart::Generator))
+    }),
+    builtin(&["IAMPolicyGenerator"], |_| {
+        Ok(Box::new(iam_policy::Generator))
+    }),
+    builtin(&[KUSTOMIZATION], kustomization::read),
+    builtin(
+        &["PatchJson6902Transformer"],
+        read::<patch_json6902::Config>,
+    ),
+    builtin(
+        &["PatchStrategicMergeTransformer"],
+        read::<patch_strategic_merge::Config>,
+    ),
+    builtin(&["PatchTransformer"], read::<patch::Config>),
+    builtin(&["ReplacementTransformer"], read::<replacement::Config>),
+    builtin(&["ValueAddTransformer"], read::<value_add::Config>),
+    builtin(&["LegacyOrderTransformer"], read::<legacy_order::Config>),
+    builtin(&["SortOrderTransformer"], read::<sort_order::Config>),
 ];
 
 /// The names of all built-in transformers.
@@ -160,10 +86,9 @@ pub(crate) fn find(id: &TransformerId) -> Option<&'static Builtin> {
     all.find(|builtin| builtin.kinds.contains(&id.kind.as_str()))
 }
 
-/// Whether the configuration is one of these.
-fn reads<Config: DeserializeOwned>(transformer: &Transformer) -> Result<()> {
-    transformer.read::<Config>().map(drop)
+/// Reads a configuration of this type.
+fn read<Config: Transform + DeserializeOwned + 'static>(
+    transformer: &Transformer,
+) -> Result<Box<dyn Transform>> {
+    Ok(Box::new(transformer.read::<Config>()?))
 }
-
-/// The fields of what kustomize reads: it knows them.
-type Any = serde::de::IgnoredAny;

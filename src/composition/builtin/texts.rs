@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use serde::de::{Deserializer, Error, Visitor};
 
 use crate::composition::engine::context::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
-use crate::composition::values::quote::text_of_number;
+use crate::composition::values::quote::{text_of_float, text_of_number};
 use krm_yaml::diagnostic::Severity;
 use krm_yaml::{Data, FieldPath, Scalar, Value};
 
@@ -21,15 +22,42 @@ pub(crate) struct Text(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(text) => Ok(Self(text)),
-            serde_json::Value::Null => Ok(Self(String::new())),
-            serde_json::Value::Bool(flag) => Ok(Self(flag.to_string())),
-            serde_json::Value::Number(number) => Ok(Self(text_of_number(&number))),
-            _ => Err(D::Error::custom(
-                "expected a string, found a list or mapping",
-            )),
-        }
+        deserializer.deserialize_any(Spelling).map(Self)
+    }
+}
+
+/// Spells a scalar.
+struct Spelling;
+
+impl Visitor<'_> for Spelling {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> std::result::Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_unit<E: Error>(self) -> std::result::Result<String, E> {
+        Ok(String::new())
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> std::result::Result<String, E> {
+        Ok(flag.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> std::result::Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> std::result::Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> std::result::Result<String, E> {
+        Ok(text_of_float(number))
     }
 }
 
@@ -41,14 +69,14 @@ pub(crate) fn warn_of_numbers(key: &'static str, context: &mut Context<'_, '_>) 
         let Data::Scalar(Scalar::Number(digits)) = &value.data else {
             continue;
         };
-        let text = serde_json::from_str(digits).map(|number| text_of_number(&number));
+        let text = text_of_number(digits);
         let field = FieldPath::root().key(key).key(name.as_ref());
         let place = transformer.place_of(&field);
         let written = place.as_ref().and_then(|place| {
             let text = place.source.text();
             text.get(place.range.clone())
         });
-        if let (Ok(text), Some(written)) = (text, written)
+        if let Some(written) = written
             && text != written
         {
             let problem = format!("`{written}` is a number, and becomes the string `{text}`");

@@ -7,13 +7,14 @@ use serde::Deserialize;
 
 use crate::composition::builtin::patches::{PatchText, select};
 use crate::composition::engine::context::Context;
-use crate::composition::engine::transformer::{in_words, read_strictly};
+use crate::composition::engine::step::Transform;
 use crate::composition::fields::field_spec::with_slashes;
 use crate::composition::fields::replacement_path::ReplacementPath;
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::conflicts;
 use crate::composition::resources::resource::Resource;
 use crate::composition::values::scalar::text_of;
+use crate::composition::values::typed;
 use crate::krm::identity::group;
 use crate::krm::scope::is_namespaced;
 use krm_yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
@@ -45,42 +46,37 @@ struct Target {
     file_path_position: usize,
 }
 
-pub(crate) fn apply(resources: &mut Vec<Resource<'_>>, context: &mut Context<'_, '_>) {
-    let Some(config) = context.config::<Config>() else {
-        return;
-    };
-    let field = |name: &str| FieldPath::root().key(name);
-    let value = config.value.trim();
-    if value.is_empty() {
-        context.diagnostics.push(
-            context
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let field = |name: &str| FieldPath::root().key(name);
+        let value = self.value.trim();
+        if value.is_empty() {
+            context.diagnostics.push(
+                context
+                    .transformer
+                    .error(&field("value"), "there is no `value`"),
+            );
+            return;
+        }
+        let mut targets: Vec<&Target> = self.targets.iter().collect();
+        let own = targets.len();
+        let path = Some(self.target_file_path.as_str()).filter(|path| !path.is_empty());
+        let in_file = path.and_then(|path| read(path, context));
+        targets.extend(in_file.iter().flatten());
+        if targets.is_empty() && !context.diagnostics.has_errors() {
+            let error = context
                 .transformer
-                .error(&field("value"), "there is no `value`"),
-        );
-        return;
-    }
-    let mut targets = config.targets;
-    let own = targets.len();
-    if !config.target_file_path.is_empty() {
-        targets.extend(
-            read(&config.target_file_path, context)
-                .into_iter()
-                .flatten(),
-        );
-    }
-    if targets.is_empty() && !context.diagnostics.has_errors() {
-        let error = context
-            .transformer
-            .error(&FieldPath::root(), "there are no `targets`");
-        context.diagnostics.push(error);
-    }
-    for (index, target) in targets.iter().enumerate() {
-        let field = if index < own {
-            field("targets").index(index)
-        } else {
-            field("targetFilePath")
-        };
-        add(value, target, &field, resources, context);
+                .error(&FieldPath::root(), "there are no `targets`");
+            context.diagnostics.push(error);
+        }
+        for (index, target) in targets.into_iter().enumerate() {
+            let field = if index < own {
+                field("targets").index(index)
+            } else {
+                field("targetFilePath")
+            };
+            add(value, target, &field, resources, context);
+        }
     }
 }
 
@@ -90,10 +86,11 @@ fn read(path: &str, context: &mut Context<'_, '_>) -> Option<Vec<Target>> {
     let text = PatchText::from_file(path, field, context)?;
     let node = text.documents().next()?;
     let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
-    match read_strictly::<TargetFile>(&FieldPath::root(), &value) {
+    match typed::read::<TargetFile>(&value) {
         Ok(file) => Some(file.targets),
-        Err((path, message)) => {
-            let (problem, hint) = in_words(&message, &path);
+        Err(mismatch) => {
+            let path = mismatch.field(&FieldPath::root());
+            let (problem, hint) = mismatch.in_words();
             let place = node.lookup(&path).unwrap_or(node).place();
             let error = text.error(context, Some(place), problem);
             context.diagnostics.push(error.maybe_hint(hint));

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
-
 use crate::composition::engine::functions::Functions;
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::resources::resource::{Documents, Resource};
@@ -52,12 +50,6 @@ impl Context<'_, '_> {
     pub(crate) fn source(&self, field: &FieldPath, path: &str) -> Result<Arc<Source>> {
         let root = self.transformer.directory_of(field);
         self.files.source(&join(root, path), root)
-    }
-
-    /// The configuration as a type; nothing if it is none, which is reported.
-    pub(crate) fn config<T: DeserializeOwned>(&mut self) -> Option<T> {
-        let config = self.transformer.read();
-        self.diagnostics.take(config)
     }
 
     /// Warns of what is wrong with a field of the configuration, though the transformer takes it.

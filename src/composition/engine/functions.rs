@@ -2,22 +2,39 @@
 
 use std::sync::Arc;
 
+use crate::composition::engine::program::Program;
 use crate::composition::engine::transformer::Transformer;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
 /// Runs what is not built in.
 pub trait Functions {
-    /// Whether it would run a transformer.
+    /// Whether it would run a program for a transformer.
     ///
     /// # Errors
-    /// If that is not allowed, or there is nothing to run it with.
-    fn check(&self, _: &Transformer) -> Result<()> {
+    /// If that is not allowed.
+    fn check(&self, _: &Transformer, _: &Program) -> Result<()> {
         Ok(())
     }
 
-    /// Runs the function that a transformer names on a ResourceList with it as functionConfig.
-    fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput;
+    /// Runs the program that a transformer names on a ResourceList, whose functionConfig the
+    /// transformer is.
+    fn run(
+        &self,
+        transformer: &Transformer,
+        program: &Program,
+        list: &Arc<Source>,
+    ) -> FunctionOutput;
+
+    /// Runs one of our own functions on a ResourceList, whose functionConfig the transformer is.
+    fn run_own(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+        let mut wrong = Diagnostic::error(format!("{}: nothing runs it here", transformer.id));
+        wrong.place = transformer.place();
+        FunctionOutput {
+            list: None,
+            diagnostics: wrong.into(),
+        }
+    }
 
     /// The stream of objects that kustomize makes.
     ///

@@ -2,4 +2,6 @@
 
 pub(crate) mod context;
 pub(crate) mod functions;
+pub(crate) mod program;
+pub(crate) mod step;
 pub(crate) mod transformer;

@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::composition::values::typed::Strict;
-use crate::composition::values::words::backticked;
+use crate::composition::values::typed::{self, Mismatch, Problem};
 use crate::files;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, Step, Value};
 
 /// What a transformer is known by among the others.
@@ -275,34 +273,8 @@ impl Transformer {
     /// # Errors
     /// If a field is unknown, missing, or of another type: with the place of the field.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        let mut config = self.config.clone();
-        for key in Self::COMMON_FIELDS {
-            config.remove(key);
-        }
-        self.read_part(&FieldPath::root(), &config)
-    }
-
-    /// The message about a number that has to be a string, with the number as the file spells it:
-    /// the value of `1.10` is 1.1.
-    fn number_at(&self, path: &FieldPath, message: &str) -> Option<(String, Option<String>)> {
-        let is_number = ["integer ", "the number ", "floating point "]
-            .iter()
-            .any(|start| message.starts_with(&format!("invalid type: {start}")));
-        if !is_number || !message.ends_with(", expected a string") {
-            return None;
-        }
-        let (_, node) = self.written(path)?;
-        let (spelling, value) = (node.raw(), self.config.lookup(path)?.to_json());
-        let value = value
-            .parse::<f64>()
-            .map_or(value, |value| value.to_string());
-        let problem = format!("expected a string, found the number `{spelling}`");
-        let hint = if value == spelling {
-            format!("put it in quotes: `\"{spelling}\"`")
-        } else {
-            format!("put it in quotes: `\"{spelling}\"`; without them it is {value}")
-        };
-        Some((problem, Some(hint)))
+        let read = typed::read_without(&Self::COMMON_FIELDS, &self.config);
+        read.map_err(|mismatch| self.mismatch(&FieldPath::root(), &mismatch))
     }
 
     /// A part of the configuration as such a type.
@@ -314,32 +286,36 @@ impl Transformer {
         field: &FieldPath,
         value: &Value<'_>,
     ) -> Result<T> {
-        read_strictly(field, value).map_err(|(path, message)| {
-            let (problem, hint) = in_words(&message, &path);
-            let number = self.number_at(&path, &message);
-            let (problem, hint) = number.unwrap_or((problem, hint));
-            let mut wrong = self.error(&path, problem).maybe_hint(hint);
-            if message.starts_with("unknown field")
-                && let Some((_, node)) = self.written(&path)
-            {
-                wrong.place = Some(node.key_place());
-            }
-            wrong.into()
-        })
+        typed::read(value).map_err(|mismatch| self.mismatch(field, &mismatch))
+    }
+
+    fn mismatch(&self, start: &FieldPath, mismatch: &Mismatch) -> Box<Diagnostic> {
+        let path = mismatch.field(start);
+        let written = self.written(&path).map(|(_, node)| node);
+        let (problem, hint) = match (&mismatch.problem, written) {
+            (Problem::Number(digits), Some(node)) => number_for_string(digits, node.raw()),
+            _ => mismatch.in_words(),
+        };
+        let mut wrong = self.error(&path, problem).maybe_hint(hint);
+        if let (Problem::UnknownField(..), Some(node)) = (&mismatch.problem, written) {
+            wrong.place = Some(node.key_place());
+        }
+        wrong.into()
     }
 }
 
-/// A value as a type; else the field below `start` that is wrong, and what serde says of it.
-pub(crate) fn read_strictly<T: DeserializeOwned>(
-    start: &FieldPath,
-    value: &Value<'_>,
-) -> std::result::Result<T, (FieldPath, String)> {
-    let json = serde_json::from_str(&value.to_json());
-    let json = json.map_err(|error| (start.clone(), error.to_string()))?;
-    serde_path_to_error::deserialize(Strict(json)).map_err(|error| {
-        let path = field_path(start, error.path());
-        (path, error.into_inner().to_string())
-    })
+/// A number that has to be a string, as the file spells it: the value of `1.10` is 1.1.
+fn number_for_string(digits: &str, spelling: &str) -> (String, Option<String>) {
+    let value = digits
+        .parse::<f64>()
+        .map_or_else(|_| digits.to_owned(), |value| value.to_string());
+    let problem = format!("expected a string, found the number `{spelling}`");
+    let hint = if value == spelling {
+        format!("put it in quotes: `\"{spelling}\"`")
+    } else {
+        format!("put it in quotes: `\"{spelling}\"`; without them it is {value}")
+    };
+    (problem, Some(hint))
 }
 
 /// Where in the text of a scalar a place is that is known in what it reads as: in a literal block
@@ -364,94 +340,6 @@ fn in_raw(raw: &str, text: &str, at: usize) -> Option<usize> {
     };
     let indentation = raw_line.strip_suffix(line)?.len();
     Some(start + indentation + (at - line_start))
-}
-
-/// What serde says, in the words of all other messages, and what was probably meant.
-pub(crate) fn in_words(message: &str, field: &FieldPath) -> (String, Option<String>) {
-    let last = match field.split_last() {
-        Some((_, Step::Key(key))) => key.as_str(),
-        _ => "",
-    };
-    if let Some(rest) = message.strip_prefix("unknown field `")
-        && let Some((name, known)) = rest.split_once('`')
-    {
-        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-        let hint = match closest(name, known.iter().copied()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None if matches!(name, "name" | "namespace") => {
-                format!("did you mean `metadata.{name}`?")
-            }
-            None if known.is_empty() => "it has no fields of its own".to_owned(),
-            None => format!("its fields are {}", backticked(&known)),
-        };
-        return (format!("`{name}` is no field of it"), Some(hint));
-    }
-    if let Some(name) = message.strip_prefix("missing field ") {
-        return (format!("{name} is missing"), None);
-    }
-    if let Some(rest) = message.strip_prefix("unknown variant `")
-        && let Some((found, known)) = rest.split_once('`')
-    {
-        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-        let hint = match closest(found, known.iter().copied()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("it is one of {}", backticked(&known)),
-        };
-        return (format!("`{found}` is not known as `{last}`"), Some(hint));
-    }
-    if let Some(name) = message.strip_prefix("duplicate field ") {
-        let hint = "they are two names of one field".to_owned();
-        return (
-            format!("{name} is there under both of its names"),
-            Some(hint),
-        );
-    }
-    let mut typed = ["invalid type: ", "invalid value: "].iter();
-    let typed = typed.find_map(|start| message.strip_prefix(start));
-    if let Some((found, expected)) = typed.and_then(|rest| rest.split_once(", expected ")) {
-        let expected = match expected {
-            "a sequence" => "a list",
-            "a map" => "a mapping",
-            "i64" | "usize" => "a whole number",
-            expected if expected.starts_with("struct ") => "a mapping",
-            expected => expected,
-        };
-        let found = match found {
-            "sequence" => "a list",
-            "map" => "a mapping",
-            found => found,
-        };
-        let is_scalar = ["integer ", "floating point ", "boolean ", "the number "];
-        let hint = match (expected, found) {
-            ("a string", "a list" | "a mapping") if matches!(last, "patch" | "jsonOp") => {
-                Some(format!("a patch is a string: write `{last}: |` before it"))
-            }
-            ("a string", "a list") if last == "patches" => Some(
-                "patches are one string: write `patches: |` before them; files go under `paths`"
-                    .to_owned(),
-            ),
-            ("a string", found) if is_scalar.iter().any(|start| found.starts_with(start)) => {
-                Some("put it in quotes".to_owned())
-            }
-            ("a whole number", found) if found.starts_with("string \"") => {
-                Some("write it without quotes, as `3`".to_owned())
-            }
-            _ => None,
-        };
-        return (format!("expected {expected}, found {found}"), hint);
-    }
-    (message.to_owned(), None)
-}
-
-/// Where an error came up, below `start`.
-fn field_path(start: &FieldPath, path: &serde_path_to_error::Path) -> FieldPath {
-    use serde_path_to_error::Segment;
-    path.iter()
-        .fold(start.clone(), |path, segment| match segment {
-            Segment::Seq { index } => path.index(*index),
-            Segment::Map { key } => path.key(key.as_str()),
-            Segment::Enum { .. } | Segment::Unknown => path,
-        })
 }
 
 #[cfg(test)]

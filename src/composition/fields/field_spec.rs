@@ -97,8 +97,14 @@ impl FieldSpec {
 }
 
 /// The fields that the configuration names, or those of kustomize where it names none.
-pub(crate) fn fields_or(own: Option<Vec<FieldSpec>>, defaults: &[Field]) -> Vec<FieldSpec> {
-    own.unwrap_or_else(|| defaults.iter().map(FieldSpec::from).collect())
+pub(crate) fn fields_or<'c>(
+    own: Option<&'c [FieldSpec]>,
+    defaults: &[Field],
+) -> Cow<'c, [FieldSpec]> {
+    match own {
+        Some(own) => Cow::Borrowed(own),
+        None => Cow::Owned(defaults.iter().map(FieldSpec::from).collect()),
+    }
 }
 
 /// A path that is no slip.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::composition::engine::step::Step;
 use crate::composition::engine::transformer::Transformer;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::{FieldPath, Value};
@@ -14,12 +15,12 @@ const HEAD: &str =
 ///
 /// # Errors
 /// If the text would not read as it is meant.
-pub fn show(transformers: &[Transformer]) -> Result<String> {
-    if transformers.is_empty() {
+pub fn show(steps: &[Step]) -> Result<String> {
+    if steps.is_empty() {
         return Ok(HEAD.replace("transformers:", "transformers: []"));
     }
     let mut text = HEAD.to_owned();
-    for transformer in transformers {
+    for Step { transformer, .. } in steps {
         let place = transformer.place().map(|place| place.to_text());
         // Writing to a string cannot fail.
         let _ = writeln!(text, "# {}", place.as_deref().unwrap_or("?"));

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::composition::engine::context::Context;
+use crate::composition::engine::program::Program;
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::resources::follow;
 use crate::composition::resources::print::texts;
 use crate::composition::resources::resource::Resource;
 use crate::composition::run::heads;
-use crate::composition::run::provider::Provider;
 use krm_yaml::diagnostic::{Diagnostics, Result, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Position, Words};
@@ -30,9 +30,9 @@ pub(crate) fn adds<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<
         diagnostics: &mut diagnostics,
         ..*context
     };
-    let list = list_for(heads::texts(resources), &mut inner);
+    let list = list_for(Function::Own, heads::texts(resources), &mut inner);
     let kept = list.as_ref().map_or(0, |list| list.items);
-    let Some((input, output)) = run_function(list, &mut inner) else {
+    let Some((input, output)) = run_function(Function::Own, list, &mut inner) else {
         return false;
     };
     let before = input.text().get(..kept);
@@ -60,34 +60,52 @@ pub(crate) fn adds<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<
     true
 }
 
-/// Passes the resources through one of our own functions, as a ResourceList.
-pub(crate) fn call<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
-    call_with(resources, None, context);
+/// A function that reads and writes a ResourceList.
+#[derive(Clone, Copy)]
+pub(crate) enum Function<'p> {
+    /// One of our own.
+    Own,
+    /// Another program; resources have their numbers in an annotation on the way through it.
+    Program(&'p Program),
 }
 
-/// Passes the resources through a function of somebody else, each with its number in an annotation.
-pub(crate) fn numbered_call<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
-    call_with(resources, Some(ID), context);
+impl Function<'_> {
+    const fn id(self) -> Option<&'static str> {
+        match self {
+            Self::Own => None,
+            Self::Program(_) => Some(ID),
+        }
+    }
+
+    /// How it means words such as `yes`: our own functions write what kubectl reads, others what
+    /// kustomize reads.
+    const fn words(self) -> Words {
+        match self {
+            Self::Own => Words::Bools,
+            Self::Program(_) => Words::Texts,
+        }
+    }
 }
 
-fn call_with<'d>(
+/// Passes the resources through a function, as a ResourceList.
+pub(crate) fn call<'d>(
+    function: Function<'_>,
     resources: &mut Vec<Resource<'d>>,
-    id: Option<&'static str>,
     context: &mut Context<'_, 'd>,
 ) {
+    let id = function.id();
     let texts = match id {
         Some(id) => texts(&follow::numbered(resources, id), ITEM),
         None => texts(resources, ITEM),
     };
-    let list = list_for(texts, context);
-    let Some((_, root)) = run_function(list, context) else {
+    let list = list_for(function, texts, context);
+    let Some((_, root)) = run_function(function, list, context) else {
         return;
     };
     let items = root.get("items");
     let items = items.iter().flat_map(|items| items.children());
     let mut back: Vec<Resource<'d>> = Vec::with_capacity(resources.len());
-    // Our own functions write what kubectl reads, others what kustomize reads.
-    let words = id.map_or(Words::Bools, |_| Words::Texts);
+    let words = function.words();
     for item in items {
         let resource = Resource::read_with(item, words, context.documents, context.diagnostics);
         let lack = resource.as_ref().and_then(|one| one.incomplete(item));
@@ -127,13 +145,17 @@ fn warn_of_doubles(back: &[Resource<'_>], context: &mut Context<'_, '_>) {
 
 /// What the function made of a ResourceList, beside the list.
 fn run_function<'d>(
+    function: Function<'_>,
     list: Option<List>,
     context: &mut Context<'_, 'd>,
 ) -> Option<(Arc<Source>, Cursor<'d>)> {
     let transformer = context.transformer;
     let list = list?.text;
     let source = Source::new(format!("input of {}", transformer.id), list);
-    let output = context.functions.run(transformer, &source);
+    let output = match function {
+        Function::Own => context.functions.run_own(transformer, &source),
+        Function::Program(program) => context.functions.run(transformer, program, &source),
+    };
     let said = transformer.placed(&output.diagnostics, &source);
     context.diagnostics.append(said);
     let list = output.list.filter(|_| !context.diagnostics.has_errors())?;
@@ -164,7 +186,11 @@ struct List {
 }
 
 /// The ResourceList of these items.
-fn list_for(texts: Vec<Result<String>>, context: &mut Context<'_, '_>) -> Option<List> {
+fn list_for(
+    function: Function<'_>,
+    texts: Vec<Result<String>>,
+    context: &mut Context<'_, '_>,
+) -> Option<List> {
     let mut list = String::from("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n");
     list.push_str(if texts.is_empty() {
         "items: []\n"
@@ -180,7 +206,7 @@ fn list_for(texts: Vec<Result<String>>, context: &mut Context<'_, '_>) -> Option
     }
     let items = list.len();
     // The text of an item, without its dash, is that of an entry.
-    let config = function_config(context.transformer);
+    let config = function_config(function, context.transformer);
     let config = context.diagnostics.take(config)?;
     let config = config.strip_prefix("- ").unwrap_or(&config);
     list.push_str("functionConfig:\n  ");
@@ -193,9 +219,9 @@ fn list_for(texts: Vec<Result<String>>, context: &mut Context<'_, '_>) -> Option
 ///
 /// # Errors
 /// As [`krm_yaml::render`].
-fn function_config(transformer: &Transformer) -> Result<String> {
+fn function_config(function: Function<'_>, transformer: &Transformer) -> Result<String> {
     let position = Position::Item { column: 0 };
-    if !matches!(Provider::of(transformer), Ok(Provider::Own)) {
+    if let Function::Program(_) = function {
         return transformer.text(position);
     }
     let mut plain = transformer.clone();

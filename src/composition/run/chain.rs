@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::composition::builtin::table;
 use crate::composition::engine::context::{Builder, Context};
 use crate::composition::engine::functions::Functions;
+use crate::composition::engine::step::{Runner, Step};
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::names::conflicts;
 use crate::composition::read::nesting::check_chain;
 use crate::composition::resources::resource::{Documents, Resource};
-use crate::composition::run::call::{adds, call, numbered_call};
-use crate::composition::run::provider::Provider;
+use crate::composition::run::call::{Function, adds, call};
 use crate::composition::run::steps::{consolidate, consolidate_node};
 use crate::files::Files;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -42,7 +41,7 @@ pub struct Stat {
 /// Has `resources` pass through all transformers. After an error they are what they were when it
 /// came up, and are not to be used.
 pub fn run<'d>(
-    transformers: &[Transformer],
+    steps: &[Step],
     resources: Vec<Resource<'d>>,
     files: &dyn Files,
     functions: &dyn Functions,
@@ -55,29 +54,29 @@ pub fn run<'d>(
         documents,
         building: Vec::new(),
     };
-    around.run(transformers, resources, diagnostics)
+    around.run(steps, resources, diagnostics)
 }
 
 impl<'d> Surroundings<'_, 'd> {
     fn run(
         &self,
-        transformers: &[Transformer],
+        steps: &[Step],
         mut resources: Vec<Resource<'d>>,
         diagnostics: &mut Diagnostics,
     ) -> (Vec<Resource<'d>>, Vec<Stat>) {
         let mut stats = Vec::new();
-        for transformer in transformers {
-            diagnostics.take(self.check(transformer));
+        for step in steps {
+            diagnostics.take(self.check(step));
         }
         if diagnostics.has_errors() {
             return (resources, stats);
         }
-        for transformer in transformers {
+        for step in steps {
             let start = now();
             let before = resources.len();
-            self.one(transformer, &mut resources, diagnostics);
+            self.one(step, &mut resources, diagnostics);
             stats.push(Stat {
-                name: transformer.id.to_string(),
+                name: step.transformer.id.to_string(),
                 time: start.elapsed(),
                 count: resources.len(),
             });
@@ -85,34 +84,23 @@ impl<'d> Surroundings<'_, 'd> {
                 break;
             }
             if resources.is_empty() && before > 0 {
-                let all = match before {
-                    1 => "the only resource there was".to_owned(),
-                    _ => format!("all {before} resources there were"),
-                };
-                let mut warning =
-                    Diagnostic::warning(format!("{}: it drops {all}", transformer.id));
-                warning.place = transformer.place();
-                diagnostics.push(warning);
+                diagnostics.push(drops_all(&step.transformer, before));
             }
         }
         (resources, stats)
     }
 
-    /// Whether there will be something to run a transformer.
-    fn check(&self, transformer: &Transformer) -> Result<()> {
-        match Provider::of(transformer)? {
-            Provider::Starlark => Err(no_starlark(transformer).into()),
-            Provider::Container(_) | Provider::Exec(_) => self.functions.check(transformer),
-            Provider::Builtin | Provider::Composition | Provider::Own => Ok(()),
+    /// Whether there will be something to run a step.
+    fn check(&self, step: &Step) -> Result<()> {
+        match &step.runner {
+            Runner::Starlark => Err(no_starlark(&step.transformer).into()),
+            Runner::Program(program) => self.functions.check(&step.transformer, program),
+            Runner::Builtin(_) | Runner::Composition | Runner::Own => Ok(()),
         }
     }
 
-    fn one(
-        &self,
-        transformer: &Transformer,
-        resources: &mut Vec<Resource<'d>>,
-        diagnostics: &mut Diagnostics,
-    ) {
+    fn one(&self, step: &Step, resources: &mut Vec<Resource<'d>>, diagnostics: &mut Diagnostics) {
+        let transformer = &step.transformer;
         let mut context = Context {
             transformer,
             files: self.files,
@@ -121,28 +109,25 @@ impl<'d> Surroundings<'_, 'd> {
             diagnostics,
             builder: self,
         };
-        match Provider::of(transformer) {
-            Ok(Provider::Builtin) => {
-                if let Some(builtin) = table::find(&transformer.id) {
-                    let before = conflicts::renames(resources);
-                    (builtin.apply)(resources, &mut context);
-                    if conflicts::renames(resources) != before {
-                        conflicts::refuse(resources, &mut context);
-                    }
+        match &step.runner {
+            Runner::Builtin(builtin) => {
+                let before = conflicts::renames(resources);
+                builtin.apply(resources, &mut context);
+                if conflicts::renames(resources) != before {
+                    conflicts::refuse(resources, &mut context);
                 }
             }
-            Ok(Provider::Composition) => self.nested(transformer, resources, diagnostics),
-            Ok(Provider::Starlark) => diagnostics.push(no_starlark(transformer)),
+            Runner::Composition => self.nested(transformer, resources, diagnostics),
+            Runner::Starlark => diagnostics.push(no_starlark(transformer)),
             // It gives objects no other names.
-            Ok(Provider::Own) => {
+            Runner::Own => {
                 if !adds(resources, &mut context) {
-                    call(resources, &mut context);
+                    call(Function::Own, resources, &mut context);
                 }
             }
-            Ok(Provider::Container(_) | Provider::Exec(_)) => {
-                numbered_call(resources, &mut context);
+            Runner::Program(program) => {
+                call(Function::Program(program), resources, &mut context);
             }
-            Err(problem) => diagnostics.push(*problem),
         }
     }
 
@@ -160,18 +145,18 @@ impl<'d> Surroundings<'_, 'd> {
             return;
         }
         let mut found = Diagnostics::new();
-        let list = self.transformers_of(transformer, &name, &mut found);
+        let list = self.steps_of(transformer, &name, &mut found);
         *resources = self.pass(&list, std::mem::take(resources), name, &mut found);
         diagnostics.append(found);
     }
 
     /// The transformers of a Composition that is itself a transformer.
-    fn transformers_of(
+    fn steps_of(
         &self,
         transformer: &Transformer,
         name: &str,
         found: &mut Diagnostics,
-    ) -> Vec<Transformer> {
+    ) -> Vec<Step> {
         let directory = &transformer.directory;
         if let Some((document, node)) = transformer.written_as_is() {
             return consolidate_node(self.files, document, node, directory, found);
@@ -193,7 +178,7 @@ impl<'d> Surroundings<'_, 'd> {
     /// Has resources pass through the transformers of another Composition, called `name`.
     fn pass(
         &self,
-        transformers: &[Transformer],
+        steps: &[Step],
         resources: Vec<Resource<'d>>,
         name: String,
         diagnostics: &mut Diagnostics,
@@ -203,7 +188,7 @@ impl<'d> Surroundings<'_, 'd> {
         }
         let mut inner = self.clone();
         inner.building.push(name);
-        inner.run(transformers, resources, diagnostics).0
+        inner.run(steps, resources, diagnostics).0
     }
 }
 
@@ -227,12 +212,23 @@ impl<'d> Builder<'d> for Surroundings<'_, 'd> {
             return None;
         }
         let mut found = Diagnostics::new();
-        let transformers = consolidate(self.files, file, &mut found);
-        let made = self.pass(&transformers, Vec::new(), file.to_owned(), &mut found);
+        let steps = consolidate(self.files, file, &mut found);
+        let made = self.pass(&steps, Vec::new(), file.to_owned(), &mut found);
         let has_failed = found.has_errors();
         diagnostics.append(found);
         (!has_failed).then_some(made)
     }
+}
+
+/// Warns of a transformer that leaves nothing of `count` resources.
+fn drops_all(transformer: &Transformer, count: usize) -> Diagnostic {
+    let all = match count {
+        1 => "the only resource there was".to_owned(),
+        _ => format!("all {count} resources there were"),
+    };
+    let mut warning = Diagnostic::warning(format!("{}: it drops {all}", transformer.id));
+    warning.place = transformer.place();
+    warning
 }
 
 /// The one well-kept crate that runs Starlark would be most of the program.

@@ -3,5 +3,5 @@
 pub(crate) mod call;
 pub mod chain;
 pub(crate) mod heads;
-pub(crate) mod provider;
+pub(crate) mod runner;
 pub(crate) mod steps;

@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::composition::builtin::table;
+use crate::composition::engine::step::Step;
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::read;
-use crate::composition::run::provider::Provider;
+use crate::composition::run::runner::step;
 use crate::files::Files;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, NodeId};
 
 /// Reads the Composition in a file, or in `composition.yaml` of a directory, and all that it
 /// imports. With errors, what is returned is not to be used.
-pub fn consolidate(
-    files: &dyn Files,
-    path: &str,
-    diagnostics: &mut Diagnostics,
-) -> Vec<Transformer> {
+pub fn consolidate(files: &dyn Files, path: &str, diagnostics: &mut Diagnostics) -> Vec<Step> {
     let list = read::consolidate::consolidate(files, path, diagnostics);
-    finish(list, diagnostics)
+    steps(list, diagnostics)
 }
 
 /// The same of a Composition that is a part of a document; its paths are relative to `directory`.
@@ -28,20 +24,14 @@ pub fn consolidate_node(
     node: NodeId,
     directory: &str,
     diagnostics: &mut Diagnostics,
-) -> Vec<Transformer> {
+) -> Vec<Step> {
     let list = read::consolidate::consolidate_node(files, document, node, directory, diagnostics);
-    finish(list, diagnostics)
+    steps(list, diagnostics)
 }
 
-/// Checks that there is something to run each transformer with, and what built-in ones say.
-fn finish(list: Vec<Transformer>, diagnostics: &mut Diagnostics) -> Vec<Transformer> {
-    for transformer in &list {
-        let provider = diagnostics.take(Provider::of(transformer));
-        if provider == Some(Provider::Builtin)
-            && let Some(builtin) = table::find(&transformer.id)
-        {
-            diagnostics.take((builtin.check)(transformer));
-        }
-    }
-    list
+fn steps(list: Vec<Transformer>, diagnostics: &mut Diagnostics) -> Vec<Step> {
+    let steps = list.into_iter();
+    steps
+        .filter_map(|transformer| diagnostics.take(step(transformer)))
+        .collect()
 }

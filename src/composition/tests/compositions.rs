@@ -80,7 +80,7 @@ const ERRORS: &[(&str, &[&str])] = &[
         "invalid_composition/transformers_invalid_fields",
         &[
             "a transformer has an empty `kind`",
-            "tester test: expected a mapping with `image`, found boolean `true`",
+            "tester test: expected a mapping with `image`, found the boolean `true`",
         ],
     ),
     (

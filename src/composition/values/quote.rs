@@ -1,7 +1,5 @@
 //! Labels and annotations are texts: numbers and bools that patches and replacements put there.
 
-use serde_json::Number;
-
 use krm_yaml::{Data, Document, Scalar, Value};
 
 /// The fields that hold what is an object by itself.
@@ -99,8 +97,17 @@ fn with_exponent(text: &str, width: usize) -> String {
 
 /// A number as kustomize makes a text of it in the configuration of a transformer, where
 /// `sigs.k8s.io/yaml` reads a string: whole numbers by their digits, others as a float of 32 bits.
-pub(crate) fn text_of_number(number: &Number) -> String {
-    let json = spelled_by_go(&number.to_string());
+pub(crate) fn text_of_number(digits: &str) -> String {
+    let is_whole = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok();
+    match digits.parse::<f64>() {
+        Ok(number) if !is_whole => text_of_float(number),
+        _ => spelled_by_go(digits),
+    }
+}
+
+/// The same of a number that is not spelled as a whole one.
+pub(crate) fn text_of_float(number: f64) -> String {
+    let json = json_of_go(number);
     if json.parse::<i64>().is_ok() || json.parse::<u64>().is_ok() {
         return json;
     }
@@ -108,9 +115,7 @@ pub(crate) fn text_of_number(number: &Number) -> String {
         clippy::cast_possible_truncation,
         reason = "kustomize formats with 32 bits"
     )]
-    let Ok(number) = json.parse::<f64>().map(|number| number as f32) else {
-        return json;
-    };
+    let number = number as f32;
     let scientific = format!("{number:e}");
     let exponent = scientific
         .split_once('e')
@@ -131,8 +136,6 @@ const LARGE: i32 = 6;
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Number;
-
     use super::text_of_number;
 
     /// What `kubectl kustomize` makes of labels in the configuration of a `LabelTransformer`.
@@ -154,8 +157,7 @@ mod tests {
             ("-0.0", "0"),
             ("12345678901234567890", "12345678901234567890"),
         ] {
-            let number: Number = serde_json::from_str(number).unwrap();
-            assert_eq!(text_of_number(&number), text, "{number}");
+            assert_eq!(text_of_number(number), text, "{number}");
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::composition::builtin::kustomize::kustomized::{self, Paths};
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 
 /// Source: kustomize 5.8, `api/types/helmchartargs.go`.
@@ -13,6 +14,12 @@ const PATHS: Paths = &[
     &["configHome"],
 ];
 
-pub(crate) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
-    kustomized::generate(PATHS, true, resources, context);
+/// Kustomize knows the fields.
+#[derive(Debug)]
+pub(crate) struct Generator;
+
+impl Transform for Generator {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        kustomized::generate(PATHS, true, resources, context);
+    }
 }

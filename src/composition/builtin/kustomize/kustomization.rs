@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use crate::composition::builtin::kustomize::bases::Bases;
 use crate::composition::builtin::kustomize::kustomized::{self, Paths, Relocated};
 use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::read::locate::{Found, find};
 use crate::composition::read::model::GROUP;
@@ -50,57 +51,63 @@ const PATHS: Paths = &[
     &["helmGlobals", "configHome"],
 ];
 
-/// Kustomize knows the fields; only `resources` are looked at.
-pub(crate) fn check(transformer: &Transformer) -> Result<()> {
+/// Reads only `resources` of a Kustomization.
+pub(crate) fn read(transformer: &Transformer) -> Result<Box<dyn Transform>> {
     let resources = transformer.config.get("resources");
     match resources.filter(|resources| resources.items().is_none() && !resources.is_null()) {
-        None => Ok(()),
+        None => Ok(Box::new(Kustomization)),
         Some(_) => Err(transformer
             .error(&FieldPath::root().key("resources"), "expected a list")
             .into()),
     }
 }
 
-pub(crate) fn apply<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
-    let (held, sent): (Vec<_>, Vec<_>) = std::mem::take(resources)
-        .into_iter()
-        .enumerate()
-        .partition(|(_, resource)| is_local(&resource.value));
-    let (places, sent): (Vec<usize>, Vec<Resource<'d>>) = sent.into_iter().unzip();
-    let mut kustomization = kustomization(!sent.is_empty(), context);
-    let made = compositions(&mut kustomization, !sent.is_empty(), context);
-    if context.diagnostics.has_errors() {
-        return;
+/// Kustomize knows the fields.
+#[derive(Debug)]
+struct Kustomization;
+
+impl Transform for Kustomization {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let (held, sent): (Vec<_>, Vec<_>) = std::mem::take(resources)
+            .into_iter()
+            .enumerate()
+            .partition(|(_, resource)| is_local(&resource.value));
+        let (places, sent): (Vec<usize>, Vec<Resource<'d>>) = sent.into_iter().unzip();
+        let mut kustomization = kustomization(!sent.is_empty(), context);
+        let made = compositions(&mut kustomization, !sent.is_empty(), context);
+        if context.diagnostics.has_errors() {
+            return;
+        }
+        let mut files = vec![
+            (RESOURCES, texts(&sent)),
+            (kustomized::KUSTOMIZATION, kustomization.config.to_json()),
+        ];
+        files.extend(
+            made.iter()
+                .map(|(name, text)| (name.as_str(), text.clone())),
+        );
+        let Some(mut back) = kustomized::build(&files, &kustomization, false, context) else {
+            return;
+        };
+        let pairs = follow::pairs(&sent, &mut back, Some(NUMBER));
+        let mut made: Vec<(Option<usize>, Resource<'d>)> = Vec::with_capacity(back.len());
+        for (object, pair) in back.into_iter().zip(pairs) {
+            let before = pair.and_then(|pair| Some((*places.get(pair)?, sent.get(pair)?)));
+            made.push(match before {
+                Some((place, before)) => (Some(place), edited(before, object)),
+                None => (None, object),
+            });
+        }
+        // Each behind what it stood behind.
+        for (place, resource) in held {
+            let before = made
+                .iter()
+                .rposition(|(other, _)| other.is_some_and(|other| other < place));
+            let at = before.map_or(0, |before| before + 1);
+            made.insert(at, (Some(place), resource));
+        }
+        resources.extend(made.into_iter().map(|(_, resource)| resource));
     }
-    let mut files = vec![
-        (RESOURCES, texts(&sent)),
-        (kustomized::KUSTOMIZATION, kustomization.config.to_json()),
-    ];
-    files.extend(
-        made.iter()
-            .map(|(name, text)| (name.as_str(), text.clone())),
-    );
-    let Some(mut back) = kustomized::build(&files, &kustomization, false, context) else {
-        return;
-    };
-    let pairs = follow::pairs(&sent, &mut back, Some(NUMBER));
-    let mut made: Vec<(Option<usize>, Resource<'d>)> = Vec::with_capacity(back.len());
-    for (object, pair) in back.into_iter().zip(pairs) {
-        let before = pair.and_then(|pair| Some((*places.get(pair)?, sent.get(pair)?)));
-        made.push(match before {
-            Some((place, before)) => (Some(place), edited(before, object)),
-            None => (None, object),
-        });
-    }
-    // Each behind what it stood behind.
-    for (place, resource) in held {
-        let before = made
-            .iter()
-            .rposition(|(other, _)| other.is_some_and(|other| other < place));
-        let at = before.map_or(0, |before| before + 1);
-        made.insert(at, (Some(place), resource));
-    }
-    resources.extend(made.into_iter().map(|(_, resource)| resource));
 }
 
 /// Has files stand in place of the Compositions among the Kustomization's own resources: their

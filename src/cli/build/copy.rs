@@ -8,9 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::disk::LoadRestrictor;
-use crate::composition::KUSTOMIZATIONS;
-use crate::composition::Kustomize;
+use crate::cli::disk::LoadRestrictor;
+use crate::composition::{KUSTOMIZATIONS, Kustomize};
 
 /// How many files are copied.
 const MAX_FILES: usize = 50_000;

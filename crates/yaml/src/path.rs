@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::node::Cursor;
+use crate::read::document::Cursor;
 use crate::source::{Place, Source};
 use crate::value::{Data, Value};
 

@@ -1,6 +1,6 @@
 //! Builds the table of spans front to back: what the fast paths share.
 
-use crate::node::{Flags, KeyKind, Kind, NONE, Node, Span};
+use crate::read::document::{Flags, KeyKind, Kind, NONE, Node, Span};
 use crate::scalar::Style;
 
 /// The nodes of a text, and which of them are the roots of its documents.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::node::NodeId;
+use crate::read::document::NodeId;
 use crate::scalar::is_non_finite;
 
 /// A scalar as Kubernetes reads it.
@@ -165,7 +165,7 @@ impl<'s> Value<'s> {
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut json = String::new();
-        crate::emit::json(&mut json, self, None, 0);
+        crate::write::emit::json(&mut json, self, None, 0);
         json
     }
 

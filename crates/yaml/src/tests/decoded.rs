@@ -8,8 +8,8 @@ use granit_parser::{Event, Parser, ScalarStyle, options};
 
 use super::corpus;
 use crate::diagnostic::Result;
-use crate::node::{Document, KeyKind, Kind, Node, NodeId, Span};
-use crate::parse::MAX_DEPTH;
+use crate::read::document::{Document, KeyKind, Kind, Node, NodeId, Span};
+use crate::read::parse::MAX_DEPTH;
 use crate::scalar::Style;
 use crate::source::Source;
 

@@ -3,9 +3,9 @@
 mod properties;
 
 use crate::diagnostic::Result;
-use crate::edit::{Editor, Edits, Spot};
-use crate::node::Document;
+use crate::edit::editor::{Editor, Edits, Spot};
 use crate::path::FieldPath;
+use crate::read::document::Document;
 use crate::source::Source;
 use crate::value::Value;
 

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use crate::diagnostic::Diagnostics;
-use crate::node::{Cursor, Document};
-use crate::parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, check_length};
-use crate::read::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH};
+use crate::read::document::{Cursor, Document};
+use crate::read::parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, check_length};
+use crate::read::values::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH};
 use crate::source::Source;
 use crate::value::{Data, Scalar, Value};
-use crate::write::{Edited, Purpose, Rewrite};
+use crate::write::edited::Edited;
+use crate::write::rewrite::{Purpose, Rewrite};
 use crate::{DuplicateKeys, Position, render, render_json, to_string, update};
 
 /// A quarter of what the first thread of a program has; threads that print have more. The

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::diagnostic::Diagnostics;
-use crate::node::{Document, KeyKind, Kind};
-use crate::read::DuplicateKeys;
+use crate::read::document::{Document, KeyKind, Kind};
+use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::testing::{compare, edited, moved, unchanged, updated};
 

@@ -1,8 +1,8 @@
 //! Small texts at the edges of the fast paths.
 
 use super::{compare, compare_variants};
-use crate::node::Document;
-use crate::parse::{MAX_DEPTH, fast};
+use crate::read::document::Document;
+use crate::read::parse::{MAX_DEPTH, fast};
 use crate::source::Source;
 
 /// Both paths agree on the text, and the fast one takes it.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::corpus::{documented, printed, shared_folder};
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, Span};
+use crate::read::document::{Cursor, Document, Flags, KeyKind, Kind, Span};
 use crate::scalar::Style;
 use crate::source::Source;
 

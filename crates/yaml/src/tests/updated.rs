@@ -1,10 +1,10 @@
 //! Items of a list that get other data in their place.
 
 use crate::diagnostic::Result;
-use crate::node::Document;
+use crate::read::document::Document;
 use crate::source::Source;
 use crate::value::Value;
-use crate::write::Edited;
+use crate::write::edited::Edited;
 use crate::{testing, update};
 
 /// Gives the first item of a list the value that `json` says.

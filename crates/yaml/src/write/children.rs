@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::emit::{self, Layout, Slot};
-use crate::node::{Cursor, Document, Flags, Kind, NodeId};
-use crate::parse::{ends_line, line_end, next_line};
+use crate::read::document::{Cursor, Document, Flags, Kind, NodeId};
+use crate::read::parse::{ends_line, line_end, next_line};
 use crate::scalar::Style;
 use crate::source::Source;
 use crate::value::{Data, Scalar, Value};
@@ -13,7 +12,9 @@ use crate::write::comments::{
     end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, reindent,
     skip_blank_lines,
 };
-use crate::write::{Purpose, Rewrite, apply};
+use crate::write::edited::apply;
+use crate::write::emit::{self, Layout, Slot};
+use crate::write::rewrite::{Purpose, Rewrite};
 
 impl<'d> Rewrite<'d> {
     /// Pairs the children of `id` with the values read from them, removes the others and says

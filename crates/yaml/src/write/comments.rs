@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::emit;
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, NodeId, Opened};
-use crate::parse::{ends_line, line_end, lines, next_line};
+use crate::read::document::{Cursor, Document, Flags, KeyKind, Kind, NodeId, Opened};
+use crate::read::parse::{ends_line, line_end, lines, next_line};
 use crate::scalar::Style;
+use crate::write::emit;
 
 /// Behind the line on which an entry ends.
 pub(super) fn end_of_entry(text: &str, end: usize) -> usize {

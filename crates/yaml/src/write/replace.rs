@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::emit::{self, Layout, Slot};
-use crate::node::{Flags, KeyKind, Kind, Node, NodeId};
-use crate::parse::{ends_line, line_end, lines, skip_blank};
+use crate::read::document::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::read::parse::{ends_line, line_end, lines, skip_blank};
 use crate::scalar::{self, Context, Style};
 use crate::value::{Data, Scalar, Value};
-use crate::write::Rewrite;
 use crate::write::comments::{behind_blank, end_of_entry, end_with_comments, extent};
+use crate::write::emit::{self, Layout, Slot};
+use crate::write::rewrite::Rewrite;
 
 impl<'d> Rewrite<'d> {
     pub(super) fn rename(&mut self, id: NodeId, key: &str) {

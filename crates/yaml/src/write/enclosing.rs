@@ -1,8 +1,8 @@
 //! The comments of what an item is taken out of, which the item takes along.
 
-use crate::node::{Cursor, Document, Flags, Kind, NodeId};
-use crate::parse::{line_end, next_line};
-use crate::write::{end_with_comments, head};
+use crate::read::document::{Cursor, Document, Flags, Kind, NodeId};
+use crate::read::parse::{line_end, next_line};
+use crate::write::comments::{end_with_comments, head};
 
 /// The mapping that holds the list an item is in.
 #[derive(Clone, Copy)]

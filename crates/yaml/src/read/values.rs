@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, NONE, NodeId};
+use crate::read::document::{Cursor, Document, Flags, KeyKind, Kind, NONE, NodeId};
 use crate::scalar::{self, Style};
 use crate::source::Place;
 use crate::value::{Data, Scalar, Value};
@@ -187,7 +187,7 @@ impl<'d> Cursor<'d> {
     }
 
     /// The key, if it is a scalar, as go-yaml reads it: a bool, a number or text.
-    pub(super) fn key_scalar(self) -> Result<Scalar<'d>> {
+    pub(crate) fn key_scalar(self) -> Result<Scalar<'d>> {
         let node = self.node();
         let text = self.key_text()?;
         let props = node.entry as usize..node.key.start as usize;
@@ -316,7 +316,7 @@ fn duplicate_key(
 }
 
 /// Refuses mappings that hold others by more than [`MERGE_DEPTH`] merge keys, one in the other.
-pub(super) fn check_merges(document: &Document) -> Result<()> {
+pub(crate) fn check_merges(document: &Document) -> Result<()> {
     if memchr::memmem::find(document.text().as_bytes(), b"<<").is_none() {
         return Ok(());
     }

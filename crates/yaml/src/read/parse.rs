@@ -9,14 +9,14 @@ use granit_parser::{
 };
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::hints::syntax_hint;
-use crate::node::{Deferred, Document, Flags, KeyKind, Kind, NONE, Node, Span};
-use crate::read::check_merges;
+use crate::read::document::{Deferred, Document, Flags, KeyKind, Kind, NONE, Node, Span};
+use crate::read::hints::syntax_hint;
+use crate::read::spelling::Respelled;
+use crate::read::values::check_merges;
+use crate::read::{json, scan, strict};
 use crate::scalar::Style;
 use crate::source::{Place, Source};
-use crate::spelling::Respelled;
 use crate::table::Table;
-use crate::{json, scan, strict};
 
 /// How deep collections may be nested in one another.
 pub const MAX_DEPTH: usize = 1_000;
@@ -98,7 +98,7 @@ impl Document {
     }
 
     /// The document that a fast path read.
-    pub(super) fn new(source: &Arc<Source>, table: Table) -> Self {
+    pub(crate) fn new(source: &Arc<Source>, table: Table) -> Self {
         Self {
             source: Arc::clone(source),
             is_json: is_json(source.text()),
@@ -179,7 +179,7 @@ fn start_of(error: &Diagnostic) -> Option<usize> {
 }
 
 /// The table, if a fast path can read the text.
-pub(super) fn fast(text: &str) -> Option<Table> {
+pub(crate) fn fast(text: &str) -> Option<Table> {
     if is_json(text) {
         json::scan(text)
     } else {
@@ -188,13 +188,13 @@ pub(super) fn fast(text: &str) -> Option<Table> {
 }
 
 /// Whether a text that a fast path takes is JSON.
-pub(super) fn is_json(text: &str) -> bool {
+pub(crate) fn is_json(text: &str) -> bool {
     let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
     first.starts_with(['{', '['])
 }
 
 /// Refuses what no YAML reader of Kubernetes takes, whatever the context it stands in.
-pub(super) fn check_text(source: &Arc<Source>) -> Result<()> {
+pub(crate) fn check_text(source: &Arc<Source>) -> Result<()> {
     check_length(source, MAX_LENGTH)?;
     let text = source.text();
     let Some(at) = forbidden(text.as_bytes()) else {
@@ -221,7 +221,7 @@ pub(super) fn check_text(source: &Arc<Source>) -> Result<()> {
 }
 
 /// Refuses a text of more than `limit` bytes.
-pub(super) fn check_length(source: &Source, limit: usize) -> Result<()> {
+pub(crate) fn check_length(source: &Source, limit: usize) -> Result<()> {
     let length = source.text().len();
     if length <= limit {
         return Ok(());
@@ -766,16 +766,16 @@ const fn to_span(range: &Range<usize>) -> Span {
     }
 }
 
-pub(super) fn byte_at(text: &str, at: usize) -> Option<u8> {
+pub(crate) fn byte_at(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
 }
 
-pub(super) fn column(text: &str, offset: usize) -> usize {
+pub(crate) fn column(text: &str, offset: usize) -> usize {
     offset - line_start(text, offset)
 }
 
 /// Where the line begins that `offset` is on; behind a byte order mark, if there is one.
-pub(super) fn line_start(text: &str, offset: usize) -> usize {
+pub(crate) fn line_start(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
     let start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |newline| newline + 1);
     let has_mark = before
@@ -887,7 +887,7 @@ fn block_header(text: &str, from: usize) -> usize {
 
 /// Where the block scalar that begins at `header` ends: behind the line break of its last line.
 /// Blank lines at its end belong to it only if it keeps them (`|+`).
-pub(super) fn block_end(text: &str, header: usize, parent: Option<usize>) -> usize {
+pub(crate) fn block_end(text: &str, header: usize, parent: Option<usize>) -> usize {
     let bytes = text.as_bytes();
     let header_end = line_end(text, header);
     let mut indicator = None;
@@ -948,7 +948,7 @@ pub(crate) fn is_document_marker(line: &str) -> bool {
 
 /// Whether a reader takes a line for the start or end of a document: kubectl and kustomize do so
 /// with each that begins with `---`.
-pub(super) fn may_end_document(line: &str) -> bool {
+pub(crate) fn may_end_document(line: &str) -> bool {
     let is_end = line.strip_prefix("...").is_some_and(|rest| {
         let next = rest.chars().next();
         next.is_none_or(|c| c.is_ascii_whitespace() || "\u{85}\u{2028}\u{2029}".contains(c))

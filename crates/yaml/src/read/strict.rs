@@ -11,8 +11,8 @@ use std::sync::Arc;
 use memchr::{memchr, memchr2};
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::node::{Document, Flags, KeyKind, Kind, Node};
-use crate::parse::{is_document_marker, line_end, skip_blank};
+use crate::read::document::{Document, Flags, KeyKind, Kind, Node};
+use crate::read::parse::{is_document_marker, line_end, skip_blank};
 use crate::scalar::Style;
 use crate::source::{Place, Source};
 
@@ -24,7 +24,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Where the first character stands that go-yaml takes nowhere, of those beyond ASCII: control
 /// characters but U+0085, and U+FFFE and U+FFFF, which are none.
-pub(super) fn forbidden_character(text: &str) -> Option<(usize, char)> {
+pub(crate) fn forbidden_character(text: &str) -> Option<(usize, char)> {
     let bytes = text.as_bytes();
     let mut from = 0;
     loop {
@@ -38,7 +38,7 @@ pub(super) fn forbidden_character(text: &str) -> Option<(usize, char)> {
 }
 
 /// Refuses the characters of [`forbidden_character`].
-pub(super) fn check_characters(source: &Arc<Source>) -> Result<()> {
+pub(crate) fn check_characters(source: &Arc<Source>) -> Result<()> {
     let Some((at, c)) = forbidden_character(source.text()) else {
         return Ok(());
     };
@@ -57,7 +57,7 @@ pub(super) fn check_characters(source: &Arc<Source>) -> Result<()> {
 }
 
 /// Refuses a name of an anchor or alias, at `range` with its `&` or `*`, that go-yaml cuts short.
-pub(super) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
+pub(crate) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
     let text = source.text();
     let name = text.get(range.start + 1..range.end).unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
@@ -75,7 +75,7 @@ pub(super) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()
 }
 
 /// Refuses a tag that is not followed by white space, or that go-yaml ends elsewhere.
-pub(super) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
+pub(crate) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
     const OTHERS: &[u8] = b"-_;/?:@&=+$,.!~*'()[]%<>";
     let behind = source.text().as_bytes().get(range.end);
     let tag = source.text().get(range.clone()).unwrap_or_default();
@@ -90,7 +90,7 @@ pub(super) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()>
 }
 
 /// Refuses what depends on where it stands, in a document that is read.
-pub(super) fn check(document: &Document) -> Result<()> {
+pub(crate) fn check(document: &Document) -> Result<()> {
     let text = document.text();
     for node in &document.nodes {
         check_key(document, node)?;
@@ -164,13 +164,13 @@ fn check_flow_plain(document: &Document, range: Range<usize>) -> Result<()> {
 }
 
 /// A scalar, alias or key: what stands in it needs no look for indicators and comments.
-pub(super) struct Token {
-    pub(super) range: Range<usize>,
-    pub(super) kind: TokenKind,
+pub(crate) struct Token {
+    pub(crate) range: Range<usize>,
+    pub(crate) kind: TokenKind,
 }
 
 #[derive(PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(crate) enum TokenKind {
     /// Plain: goes on over lines indented by so many columns at least.
     Plain(usize),
     Quoted,
@@ -180,7 +180,7 @@ pub(super) enum TokenKind {
 }
 
 /// All scalars and aliases, in order.
-pub(super) fn scalars(document: &Document) -> Vec<Token> {
+pub(crate) fn scalars(document: &Document) -> Vec<Token> {
     let mut tokens = Vec::new();
     for node in &document.nodes {
         let is_root = node.key.is_empty() && node.key_kind == KeyKind::None;

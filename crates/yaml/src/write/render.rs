@@ -4,15 +4,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostics, Result};
-use crate::edit::check_edits;
-use crate::emit::{self, Flow, Layout};
-use crate::guard::{difference, wrong};
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, Node};
-use crate::parse::{ends_line, lines, may_end_document, next_line};
-use crate::read::DuplicateKeys;
+use crate::edit::editor::check_edits;
+use crate::read::document::{Cursor, Document, Flags, KeyKind, Kind, Node};
+use crate::read::parse::{ends_line, lines, may_end_document, next_line};
+use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::value::Value;
-use crate::write::{self, Edit, Purpose, Rewrite};
+use crate::write::comments;
+use crate::write::edited::{self, Edit};
+use crate::write::emit::{self, Flow, Layout};
+use crate::write::guard::{difference, wrong};
+use crate::write::rewrite::{Purpose, Rewrite};
 
 /// Where a value's text will stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +73,7 @@ pub fn render_json(value: &Value<'_>, width: Option<usize>) -> Result<String> {
 pub fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
     let document = root.document();
     if root.node().kind == Kind::Mapping && can_move(root) {
-        return write::head(document, root.id())..write::end_with_comments(root);
+        return comments::head(document, root.id())..comments::end_with_comments(root);
     }
     document.line_start(root.start())..next_line(document.text(), root.end())
 }
@@ -85,7 +87,7 @@ fn can_move(node: Cursor<'_>) -> bool {
             .any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'))
     };
     let document = node.document();
-    let text = document.slice(node.node().value.start as usize..write::end_with_comments(node));
+    let text = document.slice(node.node().value.start as usize..comments::end_with_comments(node));
     !node.is_flow() && !has_lone_return(text) && !document.has_tag_directives
 }
 
@@ -93,7 +95,7 @@ fn can_move(node: Cursor<'_>) -> bool {
 fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<String> {
     let document = node.document();
     let start = node.node().value.start as usize;
-    let end = write::end_with_comments(node);
+    let end = comments::end_with_comments(node);
     let mut edits = Rewrite::edits(node, value, Purpose::Move)?;
     if edits
         .iter()
@@ -103,13 +105,13 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Stri
         return Ok(fresh(value, position));
     }
     edits.retain(|edit| edit.start >= start);
-    let mut text = write::apply(document.text(), start..end, &mut edits);
+    let mut text = edited::apply(document.text(), start..end, &mut edits);
     if !ends_line(&text, text.len()) {
         text.push_str(document.eol());
     }
     let from = document.column(start);
-    let comments = write::head_comments(node);
-    let text = write::reindent(&text, from, position.column());
+    let comments = comments::head_comments(node);
+    let text = comments::reindent(&text, from, position.column());
     Ok(assemble(&comments, &text, position, document.eol()))
 }
 
@@ -191,9 +193,9 @@ fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
     let range = if node.has(Flags::IN_FLOW) {
         node.props as usize..old.end()
     } else {
-        document.line_start(old.start())..write::end_with_comments(old)
+        document.line_start(old.start())..comments::end_with_comments(old)
     };
-    let text = write::apply(document.text(), range, &mut edits.clone());
+    let text = edited::apply(document.text(), range, &mut edits.clone());
     if node.has(Flags::IN_FLOW) {
         // By itself it may be JSON, whose strings may mean something else. JSON has no comments.
         let comment = if document.is_json { "" } else { " #" };

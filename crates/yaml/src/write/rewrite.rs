@@ -3,37 +3,22 @@
 //! A [`Value`] remembers the node each part of it was read from. [`Rewrite`] walks the two side by
 //! side and collects edits: a changed scalar keeps its style where it can, a new entry stands
 //! behind the sibling before it, a removed one goes with its comments. Which comments are whose,
-//! [`edit`](crate::edit) says.
-
-mod anchors;
-mod children;
-mod comments;
-mod edited;
-mod flow;
-mod removal;
-mod replace;
+//! [`edit`](crate::edit::editor) says.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::diagnostic::Result;
-use crate::emit::Layout;
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
-use crate::parse::{line_end, lines, next_line};
+use crate::read::document::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
+use crate::read::parse::{line_end, lines, next_line};
 use crate::scalar::{Style, key_needs_explicit};
 use crate::value::{Data, Scalar, Value};
+use crate::write::emit::Layout;
 
-use anchors::{check_aliases, has_merge_key, keep_anchors};
-use comments::end_of_entry;
-pub use comments::end_with_comments;
-pub(crate) use comments::head_comments;
-pub(super) use comments::{extent, head, lead_comments, reindent, skip_blank_lines};
-pub use edited::Edited;
-pub(crate) use edited::apply;
-use edited::space_comments;
-pub use edited::{Edit, close_text};
-pub use removal::{lines_of_items, remove_items};
+use crate::write::anchors::{check_aliases, has_merge_key, keep_anchors};
+use crate::write::comments::{end_of_entry, skip_blank_lines};
+use crate::write::edited::{Edit, close_text, space_comments};
 
 /// What the edited text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,21 +32,21 @@ pub(crate) enum Purpose {
 
 /// Collects the edits that turn the text of one node into that of a changed value.
 pub(crate) struct Rewrite<'d> {
-    document: &'d Document,
-    layout: Layout,
-    purpose: Purpose,
+    pub(super) document: &'d Document,
+    pub(super) layout: Layout,
+    pub(super) purpose: Purpose,
     /// The column text may be moved left to; a continuation line that starts left of it cannot move
     /// along and is written anew.
-    column: usize,
+    pub(super) column: usize,
     /// The node that is edited.
-    top: NodeId,
+    pub(super) top: NodeId,
     /// The anchored nodes in it whose aliases may stay.
-    kept: BTreeSet<NodeId>,
+    pub(super) kept: BTreeSet<NodeId>,
     /// Whether the text of that node is JSON, once that was asked.
-    is_json: Option<bool>,
+    pub(super) is_json: Option<bool>,
     /// The lines of entries and items of a block that are taken out.
-    removed: Vec<Range<usize>>,
-    edits: Vec<Edit>,
+    pub(super) removed: Vec<Range<usize>>,
+    pub(super) edits: Vec<Edit>,
 }
 
 impl<'d> Rewrite<'d> {
@@ -91,7 +76,7 @@ impl<'d> Rewrite<'d> {
         Ok(rewrite.edits)
     }
 
-    fn new(node: Cursor<'d>, purpose: Purpose) -> Self {
+    pub(super) fn new(node: Cursor<'d>, purpose: Purpose) -> Self {
         let document = node.document();
         Self {
             document,
@@ -152,7 +137,7 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
+    pub(super) fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
         self.edits.push(Edit {
             start,
             end,

@@ -37,16 +37,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::guard::{self, name_of};
-use crate::node::{Cursor, Document, Flags, Kind, NodeId};
-use crate::parse::{ends_line, lines};
 use crate::path::{FieldPath, Step};
-use crate::read::DuplicateKeys;
-use crate::render::{Position, render, render_json};
+use crate::read::document::{Cursor, Document, Flags, Kind, NodeId};
+use crate::read::parse::{ends_line, lines};
+use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::suggest::closest;
 use crate::value::{Data, Value};
-use crate::write::{Edit, Edited, Purpose, Rewrite, close_text, end_with_comments};
+use crate::write::comments::end_with_comments;
+use crate::write::edited::{Edit, Edited, close_text};
+use crate::write::guard::{self, name_of};
+use crate::write::render::{Position, render, render_json};
+use crate::write::rewrite::{Purpose, Rewrite};
 
 /// Where a new entry of a mapping goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +66,7 @@ pub enum Spot<'k> {
 #[derive(Debug)]
 pub struct Editor<'d> {
     node: Cursor<'d>,
-    pub(super) value: Value<'d>,
+    pub(crate) value: Value<'d>,
     /// What was removed or renamed, for who looks for it later.
     gone: Vec<FieldPath>,
 }
@@ -752,7 +754,7 @@ impl<'d> Edits<'d> {
 ///
 /// # Errors
 /// If not so.
-pub(super) fn check_edits(node: Cursor<'_>, value: Value<'_>, edits: Vec<Edit>) -> Result<()> {
+pub(crate) fn check_edits(node: Cursor<'_>, value: Value<'_>, edits: Vec<Edit>) -> Result<()> {
     let document = node.document();
     let edited = Edited::unchecked(document, edits)?;
     let mut all = Edits::new(document);

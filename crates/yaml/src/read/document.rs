@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::parse::line_start;
+use crate::read::parse::line_start;
+use crate::read::scan::scan_item;
 use crate::scalar::{self, Style};
-use crate::scan::scan_item;
 use crate::source::{Place, Source};
 use crate::value::Scalar;
 use crate::words;
@@ -377,7 +377,7 @@ impl<'d> Cursor<'d> {
     }
 
     /// The entry for whose key an alias stands.
-    pub(super) fn entry_of_key(self) -> Option<Self> {
+    pub(crate) fn entry_of_key(self) -> Option<Self> {
         let node = self.node();
         let is_of_key = node.kind == Kind::Alias && node.has(Flags::OF_KEY);
         is_of_key.then(|| self.document.cursor(NodeId(node.target)))

@@ -9,6 +9,8 @@
 
 pub mod diagnostic;
 pub mod edit;
+mod limits;
+mod lines;
 mod path;
 mod read;
 #[doc(hidden)]
@@ -27,14 +29,18 @@ mod write;
 
 pub use edit::editor::{Editor, Edits, Spot};
 pub use edit::pairing::{ItemKey, in_order_of, pairs};
-pub use path::{FieldPath, Step, write_index, write_key};
-pub use read::document::{Cursor, Document, Kind, NodeId, Opened};
-pub use read::parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, ends_line, next_line};
-pub use read::values::{
-    DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH, Words, is_word,
+pub use limits::{
+    MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, MERGE_DEPTH,
 };
+pub use lines::{ends_line, next_line};
+pub use path::{FieldPath, Step, write_index, write_key};
+pub use read::document::{Cursor, Document};
+pub use read::open::Opened;
+pub use read::values::{DuplicateKeys, Words, is_word};
+pub use scalar::data::Scalar;
+pub use table::{Kind, NodeId};
 pub use utf8::decode;
-pub use value::{Data, Scalar, Value};
+pub use value::{Data, Value};
 pub use write::comments::end_with_comments;
 pub use write::edited::{Edit, Edited, close_text};
 pub use write::emit::json;

@@ -6,11 +6,14 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostics;
-use crate::read::document::{Cursor, Document, KeyKind, Kind, NodeId};
-use crate::read::parse::{check_text, fast, is_json, next_line};
+use crate::lines::next_line;
+use crate::read::document::{Cursor, Document};
+use crate::read::text::{check_text, fast, is_json};
 use crate::read::values::DuplicateKeys;
+use crate::scalar::data::Scalar;
 use crate::source::Source;
-use crate::value::{Data, Scalar, Value};
+use crate::table::{KeyKind, Kind, NodeId};
+use crate::value::{Data, Value};
 use crate::write::comments;
 use crate::write::edited::Edited;
 use crate::write::render::{Position, render, update};

@@ -37,12 +37,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::lines::{ends_line, lines};
 use crate::path::{FieldPath, Step};
-use crate::read::document::{Cursor, Document, Flags, Kind, NodeId};
-use crate::read::parse::{ends_line, lines};
+use crate::read::document::{Cursor, Document};
 use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::suggest::closest;
+use crate::table::{Flags, Kind, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments::end_with_comments;
 use crate::write::edited::{Edit, Edited, close_text};
@@ -493,7 +494,7 @@ impl<'d> Editor<'d> {
 }
 
 fn null() -> Value<'static> {
-    Data::Scalar(crate::value::Scalar::Null).into()
+    Data::Scalar(crate::scalar::data::Scalar::Null).into()
 }
 
 fn first_error(diagnostics: &Diagnostics) -> Box<Diagnostic> {

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::value::{Data, Scalar, Value};
+use crate::scalar::data::Scalar;
+use crate::value::{Data, Value};
 
 /// Fields that tell the items of a list apart: the associative keys of kyaml in its order, then
 /// pairs of fields that Kubernetes has for lists where one of them is not enough.

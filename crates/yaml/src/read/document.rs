@@ -1,136 +1,14 @@
 //! The table of spans behind a document, and the cursor that reads it.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 
-use crate::diagnostic::{Diagnostic, Result};
-use crate::read::parse::line_start;
-use crate::read::scan::scan_item;
-use crate::scalar::{self, Style};
+use crate::lines::line_start;
+use crate::read::text::is_json;
+use crate::scalar::data::Style;
 use crate::source::{Place, Source};
-use crate::value::Scalar;
-use crate::words;
-
-/// Marks "no node" where a [`Node`] names another.
-pub(crate) const NONE: u32 = u32::MAX;
-
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Entries of key and value.
-    Mapping,
-    /// A list of items.
-    Sequence,
-    /// A scalar in the given style.
-    Scalar(Style),
-    /// `*name`: stands for an anchored node.
-    Alias,
-    /// An item of a long list whose nodes are in no table yet.
-    Deferred,
-}
-
-/// How a mapping entry's key is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyKind {
-    /// No key: a sequence item or a document's root.
-    None,
-    /// A scalar in the given style.
-    Scalar(Style),
-    /// An alias to a scalar.
-    Alias,
-    /// A collection: YAML allows it, Kubernetes does not.
-    Complex,
-}
-
-/// One entry of a mapping, item of a sequence or root of a document: its key and its value as
-/// byte ranges of the source. Nodes stand in pre-order.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Node {
-    /// Where the entry begins: its key (or the key's `?`, anchor or tag), its dash, or its value.
-    pub(crate) entry: u32,
-    /// The key with its quotes; the dash of an item in a block sequence; else empty.
-    pub(crate) key: Span,
-    /// The value without its anchor and tag. A block scalar begins at its `|` or `>` and ends
-    /// behind the line break of its last line; an absent value is empty, behind the `:` or `-`.
-    pub(crate) value: Span,
-    /// Where the value's anchor and tag begin; `value.start` if it has none.
-    pub(crate) props: u32,
-    /// The node behind the last one inside this.
-    pub(crate) next: u32,
-    /// For an alias: the anchored node.
-    pub(crate) target: u32,
-    pub(crate) kind: Kind,
-    pub(crate) key_kind: KeyKind,
-    pub(crate) flags: Flags,
-}
-
-/// What else there is to say of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flags(u8);
-
-impl Flags {
-    /// None of the others.
-    pub(crate) const NOTHING: Self = Self(0);
-    /// A collection in braces or brackets.
-    pub(crate) const FLOW: Self = Self(1);
-    /// An entry or item of a collection in braces or brackets.
-    pub(crate) const IN_FLOW: Self = Self(2);
-    /// The value has an anchor.
-    pub(crate) const ANCHOR: Self = Self(4);
-    /// The value has a tag.
-    pub(crate) const TAG: Self = Self(8);
-    /// The key has an anchor, for which an alias stands.
-    pub(crate) const KEY_ANCHOR: Self = Self(16);
-    /// An alias that stands for the key of its target, not for the value.
-    pub(crate) const OF_KEY: Self = Self(32);
-
-    pub(crate) const fn with(self, flag: Self, set: bool) -> Self {
-        if set { Self(self.0 | flag.0) } else { self }
-    }
-
-    pub(crate) const fn has(self, flag: Self) -> bool {
-        self.0 & flag.0 != 0
-    }
-}
-
-impl Node {
-    /// Whether an alias may stand for the value or the key.
-    pub(crate) const fn is_anchored(&self) -> bool {
-        self.has(Flags::ANCHOR) || self.has(Flags::KEY_ANCHOR)
-    }
-
-    pub(crate) const fn has(&self, flag: Flags) -> bool {
-        self.flags.has(flag)
-    }
-}
-
-/// A byte range that fits the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-}
-
-impl Span {
-    pub(crate) const fn empty(at: u32) -> Self {
-        Self { start: at, end: at }
-    }
-
-    pub(crate) const fn is_empty(self) -> bool {
-        self.start == self.end
-    }
-
-    pub(crate) const fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-}
-
-/// Names a node of a [`Document`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NodeId(pub(crate) u32);
+use crate::table::{Flags, KeyKind, Kind, NONE, Node, NodeId, Span, Table};
 
 /// A YAML or JSON text with the table of its nodes. The text is never copied or re-written:
 /// reading slices it and writing edits it.
@@ -155,10 +33,23 @@ pub(crate) struct Deferred {
     /// Of each node, whether it was opened.
     pub(crate) opened: Vec<AtomicBool>,
     /// Whether one of them takes the full path.
-    failed: AtomicBool,
+    pub(crate) failed: AtomicBool,
 }
 
 impl Document {
+    /// The document that a fast path read.
+    pub(crate) fn new(source: &Arc<Source>, table: Table) -> Self {
+        Self {
+            source: Arc::clone(source),
+            is_json: is_json(source.text()),
+            nodes: table.nodes,
+            roots: table.roots,
+            has_tag_directives: false,
+            has_anchors: false,
+            deferred: Deferred::default(),
+        }
+    }
+
     /// The text this was read from.
     #[must_use]
     pub const fn source(&self) -> &Arc<Source> {
@@ -254,33 +145,6 @@ impl Document {
         })
     }
 
-    /// The table of one item of a long list; `None` if it takes the full path.
-    fn part(&self, id: NodeId) -> Option<Self> {
-        let node = self.node(id);
-        let start = self.line_start(node.entry as usize);
-        let table = scan_item(self.text(), start..node.value.end as usize);
-        if let Some(opened) = self.deferred.opened.get(id.0 as usize) {
-            opened.store(true, Relaxed);
-        }
-        let Some(table) = table else {
-            self.deferred.failed.store(true, Relaxed);
-            return None;
-        };
-        Some(Self::new(&self.source, table))
-    }
-
-    /// Whether the text is what the table says: all items that were deferred can be read.
-    pub(crate) fn is_sound(&self) -> bool {
-        let is_opened = |id: usize| {
-            let opened = self.deferred.opened.get(id);
-            opened.is_some_and(|opened| opened.load(Relaxed))
-        };
-        let opens = |id| u32::try_from(id).is_ok_and(|id| self.part(NodeId(id)).is_some());
-        let mut nodes = self.nodes.iter().enumerate();
-        !self.deferred.failed.load(Relaxed)
-            && nodes.all(|(id, node)| node.kind != Kind::Deferred || is_opened(id) || opens(id))
-    }
-
     /// The line break of the first line.
     pub fn eol(&self) -> &'static str {
         match memchr::memchr(b'\n', self.text().as_bytes()) {
@@ -296,27 +160,6 @@ impl Document {
             document: self,
             at: id.0.saturating_add(1),
             end: node.next,
-        }
-    }
-}
-
-/// A node with all that is in it. Of a long list only the extent of each item may be in the table;
-/// such an item becomes a document of its own when it is looked into.
-pub enum Opened<'d> {
-    /// It is in the table of its document.
-    Here(Cursor<'d>),
-    /// It has a table of its own, over the same text.
-    Part(Box<Document>),
-}
-
-impl Opened<'_> {
-    /// The node.
-    #[must_use]
-    pub fn cursor(&self) -> Cursor<'_> {
-        match self {
-            Self::Here(cursor) => *cursor,
-            // The root is a list of this one item.
-            Self::Part(document) => document.cursor(NodeId(1)),
         }
     }
 }
@@ -344,8 +187,8 @@ impl<'d> Iterator for Children<'d> {
 /// A node together with its document: what reading code passes around.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'d> {
-    document: &'d Document,
-    id: NodeId,
+    pub(super) document: &'d Document,
+    pub(super) id: NodeId,
 }
 
 impl<'d> Cursor<'d> {
@@ -383,18 +226,6 @@ impl<'d> Cursor<'d> {
         is_of_key.then(|| self.document.cursor(NodeId(node.target)))
     }
 
-    /// The node with all that is in it.
-    #[must_use]
-    pub fn open(self) -> Opened<'d> {
-        if self.node().kind != Kind::Deferred {
-            return Opened::Here(self);
-        }
-        match self.document.part(self.id) {
-            Some(part) => Opened::Part(Box::new(part)),
-            None => Opened::Here(self),
-        }
-    }
-
     /// What the node is; an alias counts as what it stands for.
     #[must_use]
     pub fn kind(self) -> Kind {
@@ -417,12 +248,6 @@ impl<'d> Cursor<'d> {
     #[must_use]
     pub fn is_flow(self) -> bool {
         self.resolved().node().has(Flags::FLOW)
-    }
-
-    /// Whether nothing, `null` or `~` is there.
-    #[must_use]
-    pub fn is_null(self) -> bool {
-        matches!(self.scalar(), Ok(Some(Scalar::Null)))
     }
 
     /// The value as it is written: quotes, brackets and all.
@@ -480,251 +305,10 @@ impl<'d> Cursor<'d> {
         self.document.place(range)
     }
 
-    /// The key of a mapping entry, as Kubernetes reads it: `n: x` has the key `false`.
-    ///
-    /// # Errors
-    /// If the key is a collection, or its escapes are malformed.
-    pub fn key(self) -> Result<Cow<'d, str>> {
-        let node = self.node();
-        if let KeyKind::Scalar(style) = node.key_kind
-            && node.entry == node.key.start
-            && let Some(text) = literally(self.document.slice(node.key.range()), style)
-            && (style != Style::Plain || matches!(scalar::resolve(text), Scalar::String(_)))
-        {
-            return Ok(Cow::Borrowed(text));
-        }
-        self.key_slowly()
-    }
-
-    #[cold]
-    fn key_slowly(self) -> Result<Cow<'d, str>> {
-        let node = self.node();
-        match node.key_kind {
-            KeyKind::None => Ok(Cow::Borrowed("")),
-            KeyKind::Scalar(_) => self.scalar_key(),
-            KeyKind::Alias => match self.key_target().map(Self::text) {
-                Some(Ok(Some(text))) => Ok(text),
-                _ => Err(self.complex_key()),
-            },
-            KeyKind::Complex => Err(self.complex_key()),
-        }
-    }
-
-    /// Whether the entry is a merge key.
-    #[must_use]
-    pub fn is_merge_key(self) -> bool {
-        let node = self.node();
-        node.key_kind == KeyKind::Scalar(Style::Plain)
-            && self.document.slice(node.key.range()) == "<<"
-    }
-
-    /// The key as it is written, without its quotes: `n: x` has the key `n`.
-    ///
-    /// # Errors
-    /// If the key is a collection, or its escapes are malformed.
-    pub fn key_text(self) -> Result<Cow<'d, str>> {
-        let node = self.node();
-        match node.key_kind {
-            KeyKind::Scalar(style) => {
-                let raw = self.document.slice(node.key.range());
-                self.decode(raw, style, node.key.start)
-            }
-            _ => self.key(),
-        }
-    }
-
-    /// The node that an alias used as a key stands for: the last one before it with this anchor.
-    pub(crate) fn key_target(self) -> Option<Self> {
-        let name = self
-            .document
-            .slice(self.node().key.range())
-            .strip_prefix('*')?;
-        let before = self.document.nodes.get(..self.id.0 as usize)?;
-        let is_named = |node: &Node| {
-            let props = self
-                .document
-                .slice(node.props as usize..node.value.start as usize);
-            let mut words = props.split_ascii_whitespace();
-            words.any(|word| word.strip_prefix('&') == Some(name))
-        };
-        let index = before
-            .iter()
-            .rposition(|node| node.has(Flags::ANCHOR) && is_named(node))?;
-        u32::try_from(index)
-            .ok()
-            .map(|index| self.document.cursor(NodeId(index)))
-    }
-
-    /// Kubernetes has string keys only: sigs.k8s.io/yaml turns bools and numbers into text.
-    fn scalar_key(self) -> Result<Cow<'d, str>> {
-        match self.key_scalar()? {
-            Scalar::String(text) => Ok(text),
-            Scalar::Bool(flag) => Ok(Cow::Borrowed(if flag { "true" } else { "false" })),
-            Scalar::Number(digits) => {
-                let (start, end) = (self.start(), self.node().key.start as usize);
-                let has_float_tag = self.document.slice(start..end).contains("float");
-                let is_integer = scalar::is_integer(&self.key_text()?);
-                if is_integer && (!has_float_tag || digits == "-0") {
-                    return scalar::integer_key(digits)
-                        .ok_or_else(|| self.no_string_key("a number beyond 63 bits"));
-                }
-                Ok(Cow::Owned(scalar::float_key(&digits)))
-            }
-            Scalar::Null => Err(self.no_string_key("null")),
-        }
-    }
-
-    fn no_string_key(self, found: &str) -> Box<Diagnostic> {
-        let raw = self.document.slice(self.node().key.range());
-        Diagnostic::error(format!("a mapping key must be a string, found {found}"))
-            .at(self.key_place())
-            .hint(format!("put it in quotes: `\"{raw}\"`"))
-            .into()
-    }
-
-    fn complex_key(self) -> Box<Diagnostic> {
-        Diagnostic::error("a mapping key must be a string, found a collection")
-            .at(self.key_place())
-            .hint("Kubernetes objects have string keys only; a text that begins with `{` or `[` needs quotes")
-            .into()
-    }
-
-    /// The value as text, if it is a scalar: the source text of a plain scalar, the content of a
-    /// quoted or block one. An absent value is the empty text.
-    ///
-    /// # Errors
-    /// If its escapes are malformed.
-    pub fn text(self) -> Result<Option<Cow<'d, str>>> {
-        if let Some(entry) = self.entry_of_key() {
-            return entry.key_text().map(Some);
-        }
-        let resolved = self.resolved();
-        let node = resolved.node();
-        let Kind::Scalar(style) = node.kind else {
-            return Ok(None);
-        };
-        resolved
-            .decode(resolved.raw(), style, node.value.start)
-            .map(Some)
-    }
-
-    pub(crate) fn decode(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
-        if let Some(text) = literally(raw, style) {
-            return Ok(Cow::Borrowed(text));
-        }
-        self.decode_slowly(raw, style, start)
-    }
-
-    #[cold]
-    fn decode_slowly(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
-        let decoded = match style {
-            Style::DoubleQuoted if self.document.is_json => scalar::decode_json(raw),
-            Style::Literal | Style::Folded => scalar::decode(raw, style, self.block_parent()),
-            _ => scalar::decode(raw, style, None),
-        };
-        decoded.map_err(|error| {
-            let at = start as usize + error.offset;
-            Diagnostic::error(error.message)
-                .at(self.document.place(at..at + 1))
-                .into()
-        })
-    }
-
-    /// The column a block scalar's own indentation counts from: that of the entry it is in.
-    /// `None` for a document's root.
-    pub(crate) fn block_parent(self) -> Option<usize> {
-        let node = self.node();
-        if node.key.is_empty() && node.key_kind == KeyKind::None {
-            return None;
-        }
-        Some(self.document.column(node.entry as usize))
-    }
-
     /// The entries of a mapping or the items of a sequence, as written: merge keys and duplicate
     /// keys included. An alias has those of the node it stands for.
     pub fn children(self) -> impl Iterator<Item = Self> {
         let resolved = self.resolved();
         resolved.document.children(resolved.id)
     }
-
-    /// The entry with this key, the last one if there are several; looks through merge keys.
-    #[must_use]
-    pub fn get(self, key: &str) -> Option<Self> {
-        self.get_beside(key, &mut BTreeSet::new())
-    }
-
-    /// Looks in merged mappings too, but in none a second time.
-    fn get_beside(self, key: &str, seen: &mut BTreeSet<NodeId>) -> Option<Self> {
-        if !self.is_mapping() {
-            return None;
-        }
-        let mut found = None;
-        let mut merge = None;
-        for entry in self.children() {
-            if entry.is_merge_key() {
-                merge = Some(entry);
-            } else if entry.key().is_ok_and(|name| name == key) {
-                found = Some(entry);
-            }
-        }
-        let Some(merge) = merge.filter(|_| found.is_none()) else {
-            return found;
-        };
-        let mut get = |map: Self| {
-            let is_new = seen.insert(map.resolved().id);
-            is_new.then(|| map.get_beside(key, seen)).flatten()
-        };
-        if merge.is_sequence() {
-            merge.children().find_map(get)
-        } else {
-            get(merge)
-        }
-    }
-
-    /// The entries with these keys, each as [`get`](Self::get) finds it, in one walk.
-    #[must_use]
-    pub fn get_all<const N: usize>(self, keys: [&str; N]) -> [Option<Self>; N] {
-        let mut found = [None; N];
-        if !self.is_mapping() {
-            return found;
-        }
-        let mut merges = false;
-        for entry in self.children() {
-            let Ok(name) = entry.key() else { continue };
-            merges |= name == "<<";
-            let slot = keys.iter().position(|key| name == *key);
-            if let Some(slot) = slot.and_then(|slot| found.get_mut(slot)) {
-                *slot = Some(entry);
-            }
-        }
-        if merges {
-            for (slot, key) in found.iter_mut().zip(keys) {
-                *slot = slot.or_else(|| self.get(key));
-            }
-        }
-        found
-    }
-
-    /// Follows keys downwards: `at(["metadata", "name"])`.
-    #[must_use]
-    pub fn at<const N: usize>(self, keys: [&str; N]) -> Option<Self> {
-        keys.iter().try_fold(self, |cursor, key| cursor.get(key))
-    }
-
-    /// The text of the scalar under these keys, if there is one.
-    #[must_use]
-    pub fn text_at<const N: usize>(self, keys: [&str; N]) -> Option<Cow<'d, str>> {
-        self.at(keys)?.text().ok()?
-    }
-}
-
-/// The text of a scalar that is written as it is read: on one line, in ASCII, without escapes.
-fn literally(raw: &str, style: Style) -> Option<&str> {
-    let (text, escape) = match style {
-        Style::Plain => (raw, b'\n'),
-        Style::DoubleQuoted => (raw.strip_prefix('"')?.strip_suffix('"')?, b'\\'),
-        Style::SingleQuoted => (raw.strip_prefix('\'')?.strip_suffix('\'')?, b'\''),
-        Style::Literal | Style::Folded => return None,
-    };
-    words::is_printable_without(text, escape).then_some(text)
 }

@@ -1,6 +1,6 @@
 //! What is probably meant where a text is not valid YAML.
 
-use crate::read::parse::next_line;
+use crate::lines::next_line;
 
 const TABS: &str = "indent with spaces: YAML takes no tabs there";
 

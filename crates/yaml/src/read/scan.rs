@@ -13,10 +13,9 @@
 
 use std::ops::Range;
 
-use crate::read::document::{Kind, Span};
-use crate::read::parse::MAX_DEPTH;
-use crate::scalar::Style;
-use crate::table::{Slot, Table, span};
+use crate::limits::MAX_DEPTH;
+use crate::scalar::data::Style;
+use crate::table::{Kind, Slot, Span, Table, span};
 use crate::words;
 
 /// The table of `text`; `None` if it takes the full path to read it.

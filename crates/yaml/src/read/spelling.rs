@@ -10,13 +10,14 @@
 
 use std::ops::Range;
 
-use crate::read::document::{Document, Flags, KeyKind, Kind};
-use crate::read::parse::{
-    block_end, byte_at, column, ends_line, is_document_marker, line_end, lines, may_end_document,
-    next_line,
+use crate::lines::{
+    byte_at, column, ends_line, is_document_marker, line_end, lines, may_end_document, next_line,
 };
-use crate::read::strict::{Token, TokenKind, scalars};
-use crate::scalar::Style;
+use crate::read::block::block_end;
+use crate::read::document::Document;
+use crate::read::tokens::{Token, TokenKind, scalars};
+use crate::scalar::data::Style;
+use crate::table::{Flags, KeyKind, Kind};
 use crate::words;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";

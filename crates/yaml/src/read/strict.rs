@@ -11,10 +11,12 @@ use std::sync::Arc;
 use memchr::{memchr, memchr2};
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::read::document::{Document, Flags, KeyKind, Kind, Node};
-use crate::read::parse::{is_document_marker, line_end, skip_blank};
-use crate::scalar::Style;
+use crate::lines::{is_document_marker, line_end, skip_blank};
+use crate::read::document::Document;
+use crate::read::tokens::{Token, TokenKind, scalars};
+use crate::scalar::data::Style;
 use crate::source::{Place, Source};
+use crate::table::{Flags, KeyKind, Kind, Node};
 
 /// Line breaks of YAML 1.1, and so of go-yaml, that YAML 1.2 takes for text.
 const RARE_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
@@ -161,59 +163,6 @@ fn check_flow_plain(document: &Document, range: Range<usize>) -> Result<()> {
         format!("in braces and brackets, a plain scalar cannot hold this `{found}`"),
         "put it in quotes",
     ))
-}
-
-/// A scalar, alias or key: what stands in it needs no look for indicators and comments.
-pub(crate) struct Token {
-    pub(crate) range: Range<usize>,
-    pub(crate) kind: TokenKind,
-}
-
-#[derive(PartialEq, Eq)]
-pub(crate) enum TokenKind {
-    /// Plain: goes on over lines indented by so many columns at least.
-    Plain(usize),
-    Quoted,
-    Block,
-    /// An alias, or a collection as a key.
-    Other,
-}
-
-/// All scalars and aliases, in order.
-pub(crate) fn scalars(document: &Document) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    for node in &document.nodes {
-        let is_root = node.key.is_empty() && node.key_kind == KeyKind::None;
-        let least = if is_root {
-            0
-        } else {
-            document.column(node.entry as usize) + 1
-        };
-        let kind = |style| match style {
-            Style::Plain => TokenKind::Plain(least),
-            Style::SingleQuoted | Style::DoubleQuoted => TokenKind::Quoted,
-            Style::Literal | Style::Folded => TokenKind::Block,
-        };
-        let key = match node.key_kind {
-            KeyKind::None => None,
-            KeyKind::Scalar(style) => Some(kind(style)),
-            KeyKind::Alias | KeyKind::Complex => Some(TokenKind::Other),
-        };
-        let value = match node.kind {
-            Kind::Scalar(style) => Some(kind(style)),
-            Kind::Alias => Some(TokenKind::Other),
-            Kind::Mapping | Kind::Sequence | Kind::Deferred => None,
-        };
-        for (kind, span) in [(key, node.key), (value, node.value)] {
-            if let Some(kind) = kind.filter(|_| !span.is_empty()) {
-                tokens.push(Token {
-                    range: span.range(),
-                    kind,
-                });
-            }
-        }
-    }
-    tokens
 }
 
 /// A byte order mark is taken in scalars, and at the start of the text. Rare line breaks are taken in quotes and block scalars, where all that read them as go-yaml

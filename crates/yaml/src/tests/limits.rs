@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use crate::diagnostic::Diagnostics;
+use crate::limits::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH};
+use crate::limits::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH};
 use crate::read::document::{Cursor, Document};
-use crate::read::parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, check_length};
-use crate::read::values::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH};
+use crate::read::text::check_length;
+use crate::scalar::data::Scalar;
 use crate::source::Source;
-use crate::value::{Data, Scalar, Value};
+use crate::value::{Data, Value};
 use crate::write::edited::Edited;
 use crate::write::rewrite::{Purpose, Rewrite};
 use crate::{DuplicateKeys, Position, render, render_json, to_string, update};

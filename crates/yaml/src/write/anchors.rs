@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::read::document::{Cursor, Flags, KeyKind, Kind, Node, NodeId};
+use crate::read::document::Cursor;
 use crate::read::values::DuplicateKeys;
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
 use crate::value::{Data, Value};
 use crate::write::rewrite::{Purpose, Rewrite};
 

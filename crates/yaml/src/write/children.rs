@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::read::document::{Cursor, Document, Flags, Kind, NodeId};
-use crate::read::parse::{ends_line, line_end, next_line};
+use crate::lines::{ends_line, line_end, next_line};
+use crate::read::document::{Cursor, Document};
 use crate::scalar::Style;
+use crate::scalar::data::Scalar;
 use crate::source::Source;
-use crate::value::{Data, Scalar, Value};
+use crate::table::{Flags, Kind, NodeId};
+use crate::value::{Data, Value};
 use crate::write::comments::{
     end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, reindent,
     skip_blank_lines,

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::read::document::{Cursor, Document, Flags, KeyKind, Kind, NodeId, Opened};
-use crate::read::parse::{ends_line, line_end, lines, next_line};
+use crate::lines::{ends_line, line_end, lines, next_line};
+use crate::read::document::{Cursor, Document};
+use crate::read::open::Opened;
 use crate::scalar::Style;
+use crate::table::{Flags, KeyKind, Kind, NodeId};
 use crate::write::emit;
 
 /// Behind the line on which an entry ends.

@@ -1,7 +1,8 @@
 //! The comments of what an item is taken out of, which the item takes along.
 
-use crate::read::document::{Cursor, Document, Flags, Kind, NodeId};
-use crate::read::parse::{line_end, next_line};
+use crate::lines::{line_end, next_line};
+use crate::read::document::{Cursor, Document};
+use crate::table::{Flags, Kind, NodeId};
 use crate::write::comments::{end_with_comments, head};
 
 /// The mapping that holds the list an item is in.

@@ -1,10 +1,11 @@
 //! Edits inside of braces and brackets, in the style of what stands there.
 
-use crate::read::document::{KeyKind, Node, NodeId};
+use crate::lines::{line_end, next_line, skip_blank};
 use crate::read::json;
-use crate::read::parse::{line_end, next_line, skip_blank};
+use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
-use crate::value::{Data, Scalar, Value};
+use crate::table::{KeyKind, Node, NodeId};
+use crate::value::{Data, Value};
 use crate::write::children::{Kept, Side};
 use crate::write::comments::{head, rest_is_blank};
 use crate::write::emit::{self, Flow};

@@ -6,8 +6,9 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::path::{write_index, write_key};
 use crate::read::document::Cursor;
 use crate::read::values::DuplicateKeys;
+use crate::scalar::data::Scalar;
 use crate::source::Source;
-use crate::value::{Data, Scalar, Value};
+use crate::value::{Data, Value};
 
 pub(crate) fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
     let head: String = source.text().chars().take(400).collect();

@@ -1,6 +1,7 @@
 //! Items taken out of a list, without reading the others.
 
-use crate::read::document::{Cursor, NodeId};
+use crate::read::document::Cursor;
+use crate::table::NodeId;
 use crate::write::children::Kept;
 use crate::write::comments::{end_with_comments, extent, lead_comments, skip_blank_lines};
 use crate::write::edited::Edit;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostics, Result};
 use crate::edit::editor::check_edits;
-use crate::read::document::{Cursor, Document, Flags, KeyKind, Kind, Node};
-use crate::read::parse::{ends_line, lines, may_end_document, next_line};
+use crate::lines::{ends_line, lines, may_end_document, next_line};
+use crate::read::document::{Cursor, Document};
 use crate::read::values::DuplicateKeys;
 use crate::source::Source;
+use crate::table::{Flags, KeyKind, Kind, Node};
 use crate::value::Value;
 use crate::write::comments;
 use crate::write::edited::{self, Edit};

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::read::document::{Flags, KeyKind, Kind, Node, NodeId};
-use crate::read::parse::{ends_line, line_end, lines, skip_blank};
+use crate::lines::{ends_line, line_end, lines, skip_blank};
+use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
-use crate::value::{Data, Scalar, Value};
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::value::{Data, Value};
 use crate::write::comments::{behind_blank, end_of_entry, end_with_comments, extent};
 use crate::write::emit::{self, Layout, Slot};
 use crate::write::rewrite::Rewrite;

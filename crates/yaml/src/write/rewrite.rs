@@ -10,10 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::diagnostic::Result;
-use crate::read::document::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
-use crate::read::parse::{line_end, lines, next_line};
+use crate::lines::{line_end, lines, next_line};
+use crate::read::document::{Cursor, Document};
+use crate::scalar::data::Scalar;
 use crate::scalar::{Style, key_needs_explicit};
-use crate::value::{Data, Scalar, Value};
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::value::{Data, Value};
 use crate::write::emit::Layout;
 
 use crate::write::anchors::{check_aliases, has_merge_key, keep_anchors};

@@ -9,9 +9,10 @@ use proptest::sample::{Index, select};
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::edit::editor::{Editor, Spot};
 use crate::path::FieldPath;
-use crate::read::document::{Document, Flags, NodeId};
+use crate::read::document::Document;
 use crate::read::values::DuplicateKeys;
 use crate::source::Source;
+use crate::table::{Flags, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments::{extent, head};
 

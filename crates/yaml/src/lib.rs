@@ -27,8 +27,9 @@ mod value;
 mod words;
 mod write;
 
-pub use edit::editor::{Editor, Edits, Spot};
 pub use edit::pairing::{ItemKey, in_order_of, pairs};
+pub use edit::update::{update, update_read};
+pub use edit::{Editor, Edits, Spot};
 pub use limits::{
     MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, MERGE_DEPTH,
 };
@@ -48,6 +49,5 @@ pub use write::enclosing::Enclosing;
 pub use write::guard::name_of;
 pub use write::removal::{lines_of_items, remove_items};
 pub use write::render::{
-    Position, lines_of_root, render, render_json, render_new, to_line, to_string, update,
-    update_read,
+    Position, lines_of_root, render, render_json, render_new, to_line, to_string,
 };

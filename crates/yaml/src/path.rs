@@ -21,6 +21,16 @@ pub enum Step {
     Index(usize),
 }
 
+impl Step {
+    /// The path of this step from `parent`.
+    pub(crate) fn below(&self, parent: FieldPath) -> FieldPath {
+        match self {
+            Self::Key(key) => parent.key(key.clone()),
+            Self::Index(index) => parent.index(*index),
+        }
+    }
+}
+
 /// The way from an object down to one of its fields.
 ///
 /// ```

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostics;
+use crate::edit::update::update;
 use crate::lines::next_line;
 use crate::read::document::{Cursor, Document};
 use crate::read::text::{check_text, fast, is_json};
@@ -16,7 +17,7 @@ use crate::table::{KeyKind, Kind, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments;
 use crate::write::edited::Edited;
-use crate::write::render::{Position, render, update};
+use crate::write::render::{Position, render};
 use crate::write::rewrite::{Purpose, Rewrite};
 
 /// Compares the fast with the full path: whether the fast one took the text.

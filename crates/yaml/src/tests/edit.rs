@@ -3,7 +3,8 @@
 mod properties;
 
 use crate::diagnostic::Result;
-use crate::edit::editor::{Editor, Edits, Spot};
+use crate::edit::editor::{Editor, Spot};
+use crate::edit::edits::Edits;
 use crate::path::FieldPath;
 use crate::read::document::Document;
 use crate::source::Source;

@@ -6,9 +6,9 @@ use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
 use crate::table::{KeyKind, Node, NodeId};
 use crate::value::{Data, Value};
-use crate::write::children::{Kept, Side};
 use crate::write::comments::{head, rest_is_blank};
 use crate::write::emit::{self, Flow};
+use crate::write::kept::{Kept, Side};
 use crate::write::rewrite::Rewrite;
 
 impl Rewrite<'_> {

@@ -3,11 +3,13 @@
 pub(crate) mod anchors;
 pub(crate) mod children;
 pub(crate) mod comments;
+pub(crate) mod compare;
 pub(crate) mod edited;
 pub(crate) mod emit;
 pub(crate) mod enclosing;
 pub(crate) mod flow;
 pub(crate) mod guard;
+pub(crate) mod kept;
 pub(crate) mod removal;
 pub(crate) mod render;
 pub(crate) mod replace;

@@ -2,9 +2,9 @@
 
 use crate::read::document::Cursor;
 use crate::table::NodeId;
-use crate::write::children::Kept;
 use crate::write::comments::{end_with_comments, extent, lead_comments, skip_blank_lines};
 use crate::write::edited::Edit;
+use crate::write::kept::Kept;
 use crate::write::rewrite::{Purpose, Rewrite};
 
 /// Edits that take items out of `list`, with their comments; at least one other must stay.

@@ -27,7 +27,7 @@ mod value;
 mod words;
 mod write;
 
-pub use edit::pairing::{ItemKey, in_order_of, pairs};
+pub use edit::pairing::{ItemKey, ItemKeys, in_order_of};
 pub use edit::update::{update, update_read};
 pub use edit::{Editor, Edits, Spot};
 pub use limits::{

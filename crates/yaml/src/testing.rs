@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostics;
+use crate::edit::pairing::{ItemKey, ItemKeys};
 use crate::edit::update::update;
 use crate::lines::next_line;
 use crate::read::document::{Cursor, Document};
@@ -19,6 +20,22 @@ use crate::write::comments;
 use crate::write::edited::Edited;
 use crate::write::render::{Position, render};
 use crate::write::rewrite::{Purpose, Rewrite};
+
+/// Some of the fields that tell items of Kubernetes objects apart.
+pub const ITEM_KEYS: ItemKeys = ItemKeys {
+    of_lists: &[
+        ItemKey::field("mountPath"),
+        ItemKey::field("type"),
+        ItemKey::field("name"),
+        ItemKey::field("port"),
+        ItemKey::pair("port", "protocol", "TCP"),
+    ],
+    of_items: &[
+        ItemKey::field("name"),
+        ItemKey::field("port"),
+        ItemKey::field("path"),
+    ],
+};
 
 /// Compares the fast with the full path: whether the fast one took the text.
 ///
@@ -267,7 +284,7 @@ pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
     };
     editor.change(&mut value, item.id());
     let explain = |what: &str| format!("{text:?}\nitem {index} changed to {value:?}\n{what}");
-    let updated = update(item, value.clone().without_origin())
+    let updated = update(item, value.clone().without_origin(), &ITEM_KEYS)
         .and_then(|edits| Edited::new(&document, edits));
     let edited = match updated {
         Ok(edited) => edited.to_string(),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::edit::pairing::ItemKeys;
 use crate::path::{FieldPath, Step};
 use crate::read::document::Cursor;
 use crate::read::values::DuplicateKeys;
@@ -29,6 +30,8 @@ pub struct Editor<'d> {
     pub(crate) value: Value<'d>,
     /// What was removed or renamed, for who looks for it later.
     gone: Vec<FieldPath>,
+    /// What items of lists are recognized by.
+    keys: ItemKeys,
 }
 
 impl<'d> Editor<'d> {
@@ -43,9 +46,18 @@ impl<'d> Editor<'d> {
                 node,
                 value,
                 gone: Vec::new(),
+                keys: ItemKeys::NONE,
             }),
             None => Err(first_error(&diagnostics)),
         }
+    }
+
+    /// Recognizes items of lists by these fields: in a list that is [set](Self::set), an item stays as it
+    /// is written if it was there before.
+    #[must_use]
+    pub const fn with_item_keys(mut self, keys: ItemKeys) -> Self {
+        self.keys = keys;
+        self
     }
 
     /// The data as it is now, with all operations so far.
@@ -81,9 +93,10 @@ impl<'d> Editor<'d> {
     /// # Errors
     /// If there is nothing at `path`.
     pub fn set(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
+        let keys = self.keys;
         let old = self.find(path)?;
         let mut value = value.into();
-        value.adopt(old);
+        value.adopt(old, &keys);
         *old = value;
         Ok(())
     }

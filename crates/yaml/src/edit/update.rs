@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostics, Result};
 use crate::edit::edits::check_edits;
+use crate::edit::pairing::ItemKeys;
 use crate::read::document::Cursor;
 use crate::read::values::DuplicateKeys;
 use crate::table::{Flags, KeyKind, Kind, Node};
@@ -16,9 +17,9 @@ use crate::write::rewrite::{Purpose, Rewrite};
 ///
 /// # Errors
 /// As [`render`], and if an alias elsewhere stands for what is changed.
-pub fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
+pub fn update(old: Cursor<'_>, mut value: Value<'_>, keys: &ItemKeys) -> Result<Vec<Edit>> {
     match old.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) {
-        Some(old) => value.adopt(&old),
+        Some(old) => value.adopt(&old, keys),
         None => {
             value = Value {
                 origin: Some(old.id()),
@@ -34,11 +35,11 @@ pub fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
 ///
 /// # Errors
 /// As [`update`].
-pub fn update_read(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
+pub fn update_read(old: Cursor<'_>, value: Value<'_>, keys: &ItemKeys) -> Result<Vec<Edit>> {
     if value.origin == Some(old.id()) {
         edits_of(old, value)
     } else {
-        update(old, value)
+        update(old, value, keys)
     }
 }
 

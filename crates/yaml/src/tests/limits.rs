@@ -12,7 +12,7 @@ use crate::source::Source;
 use crate::value::{Data, Value};
 use crate::write::edited::Edited;
 use crate::write::rewrite::{Purpose, Rewrite};
-use crate::{DuplicateKeys, Position, render, render_json, to_string, update};
+use crate::{DuplicateKeys, ItemKeys, Position, render, render_json, to_string, update};
 
 /// A quarter of what the first thread of a program has; threads that print have more. The
 /// frames of a release build are far smaller.
@@ -108,7 +108,7 @@ fn walk_everywhere(document: &Document, root: Cursor<'_>) {
         .value(DuplicateKeys::Refuse, &mut diagnostics)
         .unwrap();
     change(&mut new);
-    let _ = update(inner, new.without_origin());
+    let _ = update(inner, new.without_origin(), &ItemKeys::NONE);
     assert!(root.holds(&value) && !root.holds(&changed));
     drop(changed.into_owned().without_origin());
 }

@@ -431,9 +431,9 @@ pub(super) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
 fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<krm_yaml::Edit>> {
     let update = |old, value| {
         if is_here {
-            krm_yaml::update_read(old, value)
+            krm_yaml::update_read(old, value, &crate::krm::item_keys::ITEM_KEYS)
         } else {
-            krm_yaml::update(old, value)
+            krm_yaml::update(old, value, &crate::krm::item_keys::ITEM_KEYS)
         }
     };
     let opened = item.open();

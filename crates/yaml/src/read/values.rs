@@ -1,22 +1,14 @@
 //! Nodes become [`Value`]s: aliases and merge keys resolved, duplicate keys found.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, NONE, NodeId};
-use crate::scalar::{self, Style};
-use crate::source::Place;
-use crate::value::{Data, Scalar, Value};
-
-/// How many nodes aliases may stand for in one value that is read.
-pub const MAX_ALIASED_NODES: usize = 100_000;
-
-/// How many bytes of text aliases may stand for in one value that is read.
-pub const MAX_ALIASED_BYTES: usize = 16 * 1024 * 1024;
-
-/// How many merge keys may lead into one another.
-pub const MERGE_DEPTH: usize = 16;
+use crate::limits::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
+use crate::read::document::Cursor;
+use crate::scalar;
+use crate::scalar::data::Scalar;
+use crate::table::{Flags, KeyKind, Kind, NONE, NodeId};
+use crate::value::{Data, Value};
 
 /// What a mapping that has a key twice means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,140 +149,6 @@ impl<'d> Cursor<'d> {
         keys.sort_unstable();
         keys.windows(2).all(|pair| pair.first() != pair.last())
     }
-
-    /// The value, if it is a scalar, as Kubernetes reads it.
-    ///
-    /// # Errors
-    /// If its escapes are malformed or its tag does not fit.
-    pub fn scalar(self) -> Result<Option<Scalar<'d>>> {
-        if let Some(entry) = self.entry_of_key() {
-            return entry.key_scalar().map(Some);
-        }
-        let resolved = self.resolved();
-        let node = resolved.node();
-        let Kind::Scalar(style) = node.kind else {
-            return Ok(None);
-        };
-        if style == Style::Plain && node.value.is_empty() && !node.has(Flags::TAG) {
-            return Ok(Some(Scalar::Null));
-        }
-        let text = resolved.decode(resolved.raw(), style, node.value.start)?;
-        if node.has(Flags::TAG) {
-            let props = node.props as usize..node.value.start as usize;
-            return resolved.tagged(text, props, resolved.place()).map(Some);
-        }
-        Ok(Some(if style == Style::Plain {
-            resolve(text)
-        } else {
-            Scalar::String(text)
-        }))
-    }
-
-    /// The key, if it is a scalar, as go-yaml reads it: a bool, a number or text.
-    pub(super) fn key_scalar(self) -> Result<Scalar<'d>> {
-        let node = self.node();
-        let text = self.key_text()?;
-        let props = node.entry as usize..node.key.start as usize;
-        if self.document().slice(props.clone()).contains('!') {
-            return self.tagged(text, props, self.key_place());
-        }
-        let is_plain = node.key_kind == KeyKind::Scalar(Style::Plain);
-        Ok(if is_plain {
-            resolve(text)
-        } else {
-            Scalar::String(text)
-        })
-    }
-
-    /// A scalar with an explicit tag in `props`, read as go-yaml does: the core tags decide the
-    /// type, others make it a string.
-    fn tagged(self, text: Cow<'d, str>, props: Range<usize>, place: Place) -> Result<Scalar<'d>> {
-        let props = self.document().slice(props);
-        let tag = props
-            .split_ascii_whitespace()
-            .find(|word| word.starts_with('!'))
-            .unwrap_or_default();
-        let core = tag
-            .strip_prefix("!<tag:yaml.org,2002:")
-            .and_then(|rest| rest.strip_suffix('>'))
-            .or_else(|| tag.strip_prefix("!!"));
-        let resolved = || resolve(text.clone());
-        let (scalar, expected) = match core {
-            Some("null") => (Some(resolved()).filter(Scalar::is_null), "null"),
-            Some("bool") => (Some(resolved()).filter(Scalar::is_bool), "a bool"),
-            Some("int") => {
-                let integer = Some(resolved()).filter(|_| scalar::is_integer(&text));
-                (integer, "an integer of 64 bits")
-            }
-            Some("float") => (Some(resolved()).filter(Scalar::is_number), "a number"),
-            Some("timestamp") => {
-                let is_date = scalar::is_timestamp(&text);
-                (is_date.then(|| Scalar::String(text.clone())), "a date")
-            }
-            Some("binary") => {
-                let decoded = decode_base64(&text).map(|text| Scalar::String(text.into()));
-                (decoded, "the base64 encoding of a text")
-            }
-            _ => return Ok(Scalar::String(text)),
-        };
-        scalar.ok_or_else(|| {
-            let message = format!("expected {expected} after the tag `{tag}`, found `{text}`");
-            Diagnostic::error(message)
-                .at(place)
-                .hint("remove the tag, or write a value of its type")
-                .into()
-        })
-    }
-}
-
-/// Resolves the text of a plain scalar, borrowed or not.
-fn resolve(text: Cow<'_, str>) -> Scalar<'_> {
-    match text {
-        Cow::Borrowed(text) => scalar::resolve(text),
-        Cow::Owned(text) => match scalar::resolve(&text) {
-            Scalar::Null => Scalar::Null,
-            Scalar::Bool(flag) => Scalar::Bool(flag),
-            Scalar::Number(digits) => Scalar::Number(Cow::Owned(digits.into_owned())),
-            Scalar::String(_) => Scalar::String(Cow::Owned(text)),
-        },
-    }
-}
-
-/// RFC 4648 with padding; white space is skipped, as go-yaml does for `!!binary`.
-pub(crate) fn decode_base64(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let mut bits = 0u32;
-    let mut count = 0;
-    let mut padding = 0;
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => {
-                padding += 1;
-                0
-            }
-            _ => return None,
-        };
-        if padding > 0 && byte != b'=' {
-            return None;
-        }
-        bits = bits << 6 | u32::from(value);
-        count += 1;
-        if count % 4 == 0 {
-            let [_, a, b, c] = bits.to_be_bytes();
-            bytes.extend([a, b, c]);
-            bits = 0;
-        }
-    }
-    if count % 4 != 0 || padding > 2 {
-        return None;
-    }
-    bytes.truncate(bytes.len().checked_sub(padding)?);
-    String::from_utf8(bytes).ok()
 }
 
 fn duplicate_key(
@@ -313,48 +171,6 @@ fn duplicate_key(
         Some(first) => diagnostic.related(first.key_place(), "first here"),
         None => diagnostic,
     }
-}
-
-/// Refuses mappings that hold others by more than [`MERGE_DEPTH`] merge keys, one in the other.
-pub(super) fn check_merges(document: &Document) -> Result<()> {
-    if memchr::memmem::find(document.text().as_bytes(), b"<<").is_none() {
-        return Ok(());
-    }
-    // How many merge keys lead on from each node; those before a node and in it are known first.
-    let mut depths = vec![0; document.nodes.len()];
-    let mut open: Vec<NodeId> = Vec::new();
-    for at in 0..=u32::try_from(document.nodes.len()).unwrap_or(NONE) {
-        while let Some(id) = open.pop_if(|id| document.node(*id).next <= at) {
-            let depth = merge_depth(document.cursor(id), &depths)?;
-            if let Some(slot) = depths.get_mut(id.0 as usize) {
-                *slot = depth;
-            }
-        }
-        open.push(NodeId(at));
-    }
-    Ok(())
-}
-
-/// How many merge keys a node leads to; `depths` knows it of what is in the node.
-fn merge_depth(node: Cursor<'_>, depths: &[usize]) -> Result<usize> {
-    let of = |node: Cursor<'_>| depths.get(node.resolved().id().0 as usize).copied();
-    let mut children = node.document().children(node.id());
-    match node.node().kind {
-        Kind::Sequence => return Ok(children.filter_map(of).max().unwrap_or_default()),
-        Kind::Mapping => {}
-        _ => return Ok(0),
-    }
-    let too_deep = children.find(|entry| entry.is_merge_key() && of(*entry) >= Some(MERGE_DEPTH));
-    if let Some(merge) = too_deep {
-        let message = format!("merge keys lead into one another more than {MERGE_DEPTH} times");
-        return Err(Diagnostic::error(message)
-            .at(merge.key_place())
-            .hint("write the entries out instead of using `<<`")
-            .into());
-    }
-    let entries = node.document().children(node.id());
-    let merged = entries.filter(|entry| entry.is_merge_key()).filter_map(of);
-    Ok(merged.max().map_or(0, |deepest| deepest + 1))
 }
 
 struct Reader<'r> {

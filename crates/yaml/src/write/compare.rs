@@ -3,66 +3,22 @@
 //! A [`Value`] remembers the node each part of it was read from. [`Rewrite`] walks the two side by
 //! side and collects edits: a changed scalar keeps its style where it can, a new entry stands
 //! behind the sibling before it, a removed one goes with its comments. Which comments are whose,
-//! [`edit`](crate::edit) says.
-
-mod anchors;
-mod children;
-mod comments;
-mod edited;
-mod flow;
-mod removal;
-mod replace;
+//! `edit` says.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::collections::BTreeMap;
 
 use crate::diagnostic::Result;
-use crate::emit::Layout;
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, Node, NodeId};
-use crate::parse::{line_end, lines, next_line};
+use crate::lines::{line_end, lines, next_line};
+use crate::read::document::Cursor;
+use crate::scalar::data::Scalar;
 use crate::scalar::{Style, key_needs_explicit};
-use crate::value::{Data, Scalar, Value};
-
-use anchors::{check_aliases, has_merge_key, keep_anchors};
-use comments::end_of_entry;
-pub use comments::end_with_comments;
-pub(crate) use comments::head_comments;
-pub(super) use comments::{extent, head, lead_comments, reindent, skip_blank_lines};
-pub use edited::Edited;
-pub(crate) use edited::apply;
-use edited::space_comments;
-pub use edited::{Edit, close_text};
-pub use removal::{lines_of_items, remove_items};
-
-/// What the edited text is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// It stays where it is: all text stays whose data is unchanged.
-    Stay,
-    /// It is moved to another column and away from what stands around it: anchors and merge keys
-    /// go, aliases are written out, and so are scalars that depend on where they stand.
-    Move,
-}
-
-/// Collects the edits that turn the text of one node into that of a changed value.
-pub(crate) struct Rewrite<'d> {
-    document: &'d Document,
-    layout: Layout,
-    purpose: Purpose,
-    /// The column text may be moved left to; a continuation line that starts left of it cannot move
-    /// along and is written anew.
-    column: usize,
-    /// The node that is edited.
-    top: NodeId,
-    /// The anchored nodes in it whose aliases may stay.
-    kept: BTreeSet<NodeId>,
-    /// Whether the text of that node is JSON, once that was asked.
-    is_json: Option<bool>,
-    /// The lines of entries and items of a block that are taken out.
-    removed: Vec<Range<usize>>,
-    edits: Vec<Edit>,
-}
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::value::{Data, Value};
+use crate::write::anchors::{check_aliases, has_merge_key, keep_anchors};
+use crate::write::comments::{end_of_entry, skip_blank_lines};
+use crate::write::edited::{Edit, close_text, space_comments};
+use crate::write::rewrite::{Purpose, Rewrite};
 
 impl<'d> Rewrite<'d> {
     /// Edits that make `node` hold `value`.
@@ -89,21 +45,6 @@ impl<'d> Rewrite<'d> {
             close_text(document, &mut rewrite.edits);
         }
         Ok(rewrite.edits)
-    }
-
-    fn new(node: Cursor<'d>, purpose: Purpose) -> Self {
-        let document = node.document();
-        Self {
-            document,
-            layout: layout_of(node),
-            purpose,
-            column: document.column(node.node().value.start as usize),
-            top: node.id(),
-            kept: BTreeSet::new(),
-            is_json: None,
-            removed: Vec::new(),
-            edits: Vec::new(),
-        }
     }
 
     /// Takes the tabs out of the blank lines below edits: they may stand there only as long as
@@ -150,14 +91,6 @@ impl<'d> Rewrite<'d> {
             let spaces = if is_empty { 0 } else { length };
             self.edit(line, line + length, " ".repeat(spaces));
         }
-    }
-
-    fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
-        self.edits.push(Edit {
-            start,
-            end,
-            text: text.into(),
-        });
     }
 
     // `node` and `children` call each other for what is inside: so their stack frames must be small,
@@ -308,39 +241,4 @@ fn is_slice_of(scalar: &Scalar<'_>, raw: &str, style: Style) -> bool {
         .get(quotes..raw.len().saturating_sub(quotes))
         .unwrap_or_default();
     std::ptr::eq(*text, inner)
-}
-
-/// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
-fn layout_of(node: Cursor<'_>) -> Layout {
-    let document = node.document();
-    let mut layout = Layout {
-        eol: document.eol(),
-        ..Layout::default()
-    };
-    let last = node.node().next;
-    let (mut unit, mut sequence) = (None, None);
-    let mut at = node.id().0;
-    while at < last && (unit.is_none() || sequence.is_none()) {
-        let id = NodeId(at);
-        let current = document.node(id);
-        at += 1;
-        if current.has(Flags::FLOW) || current.key_kind == KeyKind::None {
-            continue;
-        }
-        let Some(child) = document.children(id).next() else {
-            continue;
-        };
-        let outer = document.column(current.entry as usize);
-        let inner = document.column(child.node().entry as usize);
-        match current.kind {
-            Kind::Mapping if unit.is_none() && inner > outer => unit = Some(inner - outer),
-            Kind::Sequence if sequence.is_none() && inner >= outer => {
-                sequence = Some(inner - outer);
-            }
-            _ => {}
-        }
-    }
-    layout.unit = unit.unwrap_or(layout.unit);
-    layout.sequence = sequence.unwrap_or(layout.sequence);
-    layout
 }

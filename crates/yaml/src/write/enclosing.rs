@@ -1,8 +1,9 @@
 //! The comments of what an item is taken out of, which the item takes along.
 
-use crate::node::{Cursor, Document, Flags, Kind, NodeId};
-use crate::parse::{line_end, next_line};
-use crate::write::{end_with_comments, head};
+use crate::lines::{line_end, next_line};
+use crate::read::document::{Cursor, Document};
+use crate::table::{Flags, Kind, NodeId};
+use crate::write::comments::{end_with_comments, head};
 
 /// The mapping that holds the list an item is in.
 #[derive(Clone, Copy)]

@@ -4,6 +4,7 @@
 //! go-yaml v3. `resolve` follows the first, `decode` the part they share, and what
 //! `write_string` writes is the same text to all of them (`tests/go_oracle.rs` asks them).
 
+pub(crate) mod data;
 mod decimal;
 mod decode;
 mod key;
@@ -11,23 +12,9 @@ mod resolve;
 mod timestamp;
 mod write;
 
+pub use data::{Scalar, Style};
 pub use decode::{DecodeError, decode, decode_json};
 pub use key::{float_key, integer_key};
 pub use resolve::{is_integer, is_non_finite, resolve};
 pub use timestamp::is_timestamp;
 pub use write::{Context, key_needs_explicit, write_json_string, write_scalar, write_string};
-
-/// How a scalar is spelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// Without quotes.
-    Plain,
-    /// In `'…'`.
-    SingleQuoted,
-    /// In `"…"`.
-    DoubleQuoted,
-    /// A block after `|`.
-    Literal,
-    /// A block after `>`.
-    Folded,
-}

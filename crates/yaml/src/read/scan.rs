@@ -13,14 +13,13 @@
 
 use std::ops::Range;
 
-use crate::node::{Kind, Span};
-use crate::parse::MAX_DEPTH;
-use crate::scalar::Style;
-use crate::table::{Slot, Table, span};
+use crate::limits::MAX_DEPTH;
+use crate::scalar::data::Style;
+use crate::table::{Kind, Slot, Span, Table, span};
 use crate::words;
 
 /// The table of `text`; `None` if it takes the full path to read it.
-pub(super) fn scan(text: &str) -> Option<Table> {
+pub(crate) fn scan(text: &str) -> Option<Table> {
     (!has_unusual_characters(text)).then_some(())?;
     let table = Table::for_length(text.len());
     Scanner::new(text, table, false).stream(text_start(text))
@@ -30,14 +29,14 @@ pub(super) fn scan(text: &str) -> Option<Table> {
 /// Template, also of one that is its `functionConfig`) only the extent is found: each is one node
 /// of the kind [`Kind::Deferred`]. What it holds must be [scanned](scan_item) too before anything
 /// can be said of the text.
-pub(super) fn scan_shallowly(text: &str) -> Option<Table> {
+pub(crate) fn scan_shallowly(text: &str) -> Option<Table> {
     (!has_unusual_characters(text)).then_some(())?;
     Scanner::new(text, Table::default(), true).stream(text_start(text))
 }
 
 /// The table of an item that was deferred, as a list of one. The range begins with the line of its
 /// dash.
-pub(super) fn scan_item(text: &str, range: Range<usize>) -> Option<Table> {
+pub(crate) fn scan_item(text: &str, range: Range<usize>) -> Option<Table> {
     let table = Table::for_length(range.len());
     Scanner::new(text.get(..range.end)?, table, false).stream(range.start)
 }

@@ -1,7 +1,8 @@
 //! Values written afresh, as block YAML, flow YAML or JSON.
 
+use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
-use crate::value::{Data, Scalar, Value};
+use crate::value::{Data, Value};
 
 /// How block text is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -280,5 +281,15 @@ pub fn json(out: &mut String, value: &Value<'_>, width: Option<usize>, depth: us
             line(out, depth);
             out.push('}');
         }
+    }
+}
+
+impl Value<'_> {
+    /// The data as JSON on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        json(&mut out, self, None, 0);
+        out
     }
 }

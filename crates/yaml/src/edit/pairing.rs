@@ -2,32 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::value::{Data, Scalar, Value};
+use crate::scalar::data::Scalar;
+use crate::value::{Data, Value};
 
-/// Fields that tell the items of a list apart: the associative keys of kyaml in its order, then
-/// pairs of fields that Kubernetes has for lists where one of them is not enough.
-const ITEM_KEYS: &[ItemKey] = &[
-    ItemKey::one("mountPath"),
-    ItemKey::one("devicePath"),
-    ItemKey::one("ip"),
-    ItemKey::one("type"),
-    ItemKey::one("topologyKey"),
-    ItemKey::one("name"),
-    ItemKey::one("containerPort"),
-    ItemKey::one("port"),
-    ItemKey::with("containerPort", "protocol", "TCP"),
-    ItemKey::with("port", "protocol", "TCP"),
-];
-
-/// Fields by which a single item is recognized where no field tells all items apart.
-const NAMES: &[ItemKey] = &[
-    ItemKey::one("name"),
-    ItemKey::one("mountPath"),
-    ItemKey::one("containerPort"),
-    ItemKey::one("port"),
-    ItemKey::one("key"),
-    ItemKey::one("path"),
-];
+/// The fields by which items of lists are recognized, for one kind of documents.
+///
+/// YAML itself has none. With [`ItemKeys::NONE`], the default, an item is recognized by its data and its
+/// place. The order of the fields is the order in which they are tried.
+///
+/// ```
+/// use krm_yaml::{ItemKey, ItemKeys};
+///
+/// const KEYS: ItemKeys = ItemKeys {
+///     of_lists: &[ItemKey::field("name"), ItemKey::pair("port", "protocol", "TCP")],
+///     of_items: &[ItemKey::field("name")],
+/// };
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ItemKeys {
+    /// Fields that may tell all items of a list apart. The first one counts that every item of both
+    /// lists has, and no two items of one list with the same text.
+    pub of_lists: &'static [ItemKey],
+    /// Fields that a single item is recognized by where no field tells all items apart.
+    pub of_items: &'static [ItemKey],
+}
 
 /// A field that tells the items of a list apart, maybe together with a second one.
 #[derive(Clone, Copy, Debug)]
@@ -38,11 +36,15 @@ pub struct ItemKey {
 }
 
 impl ItemKey {
-    const fn one(field: &'static str) -> Self {
+    /// One field with a text or a number.
+    #[must_use]
+    pub const fn field(field: &'static str) -> Self {
         Self { field, other: None }
     }
 
-    const fn with(field: &'static str, other: &'static str, default: &'static str) -> Self {
+    /// Two fields together. `default` is the value of the second one where an item does not have it.
+    #[must_use]
+    pub const fn pair(field: &'static str, other: &'static str, default: &'static str) -> Self {
         Self {
             field,
             other: Some((other, default)),
@@ -77,16 +79,6 @@ impl ItemKey {
         keys.all(|key| key.is_some_and(|key| seen.insert(key)))
     }
 
-    /// The key that tells apart the items of both lists; `None` if one of them is empty.
-    #[must_use]
-    pub fn of_lists(one: &[Value<'_>], other: &[Value<'_>]) -> Option<Self> {
-        if one.is_empty() || other.is_empty() {
-            return None;
-        }
-        let mut keys = ITEM_KEYS.iter().copied();
-        keys.find(|key| key.tells_apart(one) && key.tells_apart(other))
-    }
-
     /// For each of the new items the index of the old one with the same key.
     #[must_use]
     pub fn pairs(self, new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
@@ -107,25 +99,44 @@ fn text<'v>(item: &'v Value<'_>, key: &str) -> Option<&'v str> {
     }
 }
 
-/// For each of the new items the index of the old one that it is, as far as that can be told: the
-/// one with the same key, the equal one, or the one that stood in its place and may be the same.
-pub fn pairs(new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
-    if new.len() == old.len() && new.iter().zip(old).all(|(new, old)| new == old) {
-        return (0..new.len()).map(Some).collect();
-    }
-    let mut pairing = if let Some(key) = ItemKey::of_lists(new, old) {
-        Pairing::of(new, old, key.pairs(new, old))
-    } else {
-        let mut pairing = Pairing::of(new, old, vec![None; new.len()]);
-        pairing.equal_ends();
-        pairing.by_data();
-        pairing
+impl ItemKeys {
+    /// No fields.
+    pub const NONE: Self = Self {
+        of_lists: &[],
+        of_items: &[],
     };
-    for key in NAMES {
-        pairing.by_unique(*key);
+
+    /// The key that tells apart the items of both lists; `None` if one of them is empty.
+    #[must_use]
+    pub fn of_both(&self, one: &[Value<'_>], other: &[Value<'_>]) -> Option<ItemKey> {
+        if one.is_empty() || other.is_empty() {
+            return None;
+        }
+        let mut keys = self.of_lists.iter().copied();
+        keys.find(|key| key.tells_apart(one) && key.tells_apart(other))
     }
-    pairing.in_gaps();
-    pairing.pairs
+
+    /// For each of the new items the index of the old one that it is, as far as that can be told: the
+    /// one with the same key, the equal one, or the one that stood in its place and may be the same.
+    #[must_use]
+    pub fn pairs(&self, new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
+        if new.len() == old.len() && new.iter().zip(old).all(|(new, old)| new == old) {
+            return (0..new.len()).map(Some).collect();
+        }
+        let mut pairing = if let Some(key) = self.of_both(new, old) {
+            Pairing::of(new, old, key.pairs(new, old))
+        } else {
+            let mut pairing = Pairing::of(new, old, vec![None; new.len()]);
+            pairing.equal_ends();
+            pairing.by_data();
+            pairing
+        };
+        for key in self.of_items {
+            pairing.by_unique(*key);
+        }
+        pairing.in_gaps(self.of_items);
+        pairing.pairs
+    }
 }
 
 /// Two lists, paired as far as is known.
@@ -224,7 +235,7 @@ impl<'l, 'n, 'o> Pairing<'l, 'n, 'o> {
     }
 
     /// Pairs runs of items between the same neighbours, as many before as after.
-    fn in_gaps(&mut self) {
+    fn in_gaps(&mut self, names: &[ItemKey]) {
         let mut at = 0;
         while at < self.new.len() {
             let run = self.pairs.iter().skip(at).take_while(|pair| pair.is_none());
@@ -241,16 +252,16 @@ impl<'l, 'n, 'o> Pairing<'l, 'n, 'o> {
                     .count();
                 let is_closed = behind.unwrap_or(self.old.len()) == start + olds;
                 for offset in (0..run).filter(|_| is_closed && olds == run) {
-                    self.pair_if_similar(at + offset, start + offset);
+                    self.pair_if_similar(at + offset, start + offset, names);
                 }
             }
             at += run + 1;
         }
     }
 
-    fn pair_if_similar(&mut self, new: usize, old: usize) {
+    fn pair_if_similar(&mut self, new: usize, old: usize, names: &[ItemKey]) {
         if let (Some(one), Some(other)) = (self.new.get(new), self.old.get(old))
-            && may_be_same(one, other)
+            && may_be_same(one, other, names)
         {
             self.pair(new, old);
         }
@@ -275,14 +286,14 @@ fn unique<'v>(
 
 /// Whether an item in the place of another may be the same thing, changed. With another name it is
 /// only if nearly all of it stayed.
-fn may_be_same(new: &Value<'_>, old: &Value<'_>) -> bool {
+fn may_be_same(new: &Value<'_>, old: &Value<'_>, names: &[ItemKey]) -> bool {
     let (Data::Mapping(_), Data::Mapping(_)) = (&new.data, &old.data) else {
         return matches!(
             (&new.data, &old.data),
             (Data::Scalar(_), Data::Scalar(_)) | (Data::Sequence(_), Data::Sequence(_))
         );
     };
-    let is_renamed = NAMES.iter().any(|key| {
+    let is_renamed = names.iter().any(|key| {
         let names = (key.of(new), key.of(old));
         names.0.is_some() && names.1.is_some() && names.0 != names.1
     });
@@ -332,22 +343,22 @@ fn scalars(value: &Value<'_>) -> usize {
 impl Value<'_> {
     /// Takes over the text of another value: equal keys and items that are the same are paired, so
     /// that what is the same stays as it is written, with its comments.
-    pub fn adopt(&mut self, old: &Value<'_>) {
+    pub fn adopt(&mut self, old: &Value<'_>, keys: &ItemKeys) {
         self.origin = old.origin;
         match (&mut self.data, &old.data) {
             (Data::Mapping(entries), Data::Mapping(_)) => {
                 for (key, value) in entries {
                     match old.get(key) {
-                        Some(old) => value.adopt(old),
+                        Some(old) => value.adopt(old, keys),
                         None => value.forget(),
                     }
                 }
             }
             (Data::Sequence(items), Data::Sequence(old)) => {
-                let pairs = pairs(items, old);
+                let pairs = keys.pairs(items, old);
                 for (item, pair) in items.iter_mut().zip(pairs) {
                     match pair.and_then(|at| old.get(at)) {
-                        Some(old) => item.adopt(old),
+                        Some(old) => item.adopt(old, keys),
                         None => item.forget(),
                     }
                 }
@@ -396,9 +407,9 @@ pub fn in_order_of<'s>(
 
 #[cfg(test)]
 mod tests {
-    use super::pairs;
     use crate::diagnostic::Diagnostics;
     use crate::source::Source;
+    use crate::testing::ITEM_KEYS;
     use crate::{Document, DuplicateKeys, Value};
 
     fn with_lists(new: &str, old: &str, check: impl Fn(&[Value<'_>], &[Value<'_>])) {
@@ -414,7 +425,9 @@ mod tests {
 
     #[track_caller]
     fn check(new: &str, old: &str, expected: &[Option<usize>]) {
-        with_lists(new, old, |new, old| assert_eq!(pairs(new, old), expected));
+        with_lists(new, old, |new, old| {
+            assert_eq!(ITEM_KEYS.pairs(new, old), expected)
+        });
     }
 
     #[test]
@@ -467,7 +480,7 @@ mod tests {
         let old = format!("[{}]", "{name: a}, b, ".repeat(20_000));
         let new = format!("[x, {}]", "b, {name: a}, ".repeat(20_000));
         with_lists(&new, &old, |new, old| {
-            assert!(pairs(new, old).iter().flatten().count() >= 39_999);
+            assert!(ITEM_KEYS.pairs(new, old).iter().flatten().count() >= 39_999);
         });
     }
 }

@@ -5,8 +5,8 @@ mod characters;
 
 use self::ambiguous::may_be_typed;
 use self::characters::{is_forbidden, is_unclear, needs_escape};
-use super::Style;
-use crate::value::Scalar;
+use crate::scalar::data::Scalar;
+use crate::scalar::data::Style;
 
 /// Where a scalar stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,13 +10,14 @@
 
 use std::ops::Range;
 
-use crate::node::{Document, Flags, KeyKind, Kind};
-use crate::parse::{
-    block_end, byte_at, column, ends_line, is_document_marker, line_end, lines, may_end_document,
-    next_line,
+use crate::lines::{
+    byte_at, column, ends_line, is_document_marker, line_end, lines, may_end_document, next_line,
 };
-use crate::scalar::Style;
-use crate::strict::{Token, TokenKind, scalars};
+use crate::read::block::block_end;
+use crate::read::document::Document;
+use crate::read::tokens::{Token, TokenKind, scalars};
+use crate::scalar::data::Style;
+use crate::table::{Flags, KeyKind, Kind};
 use crate::words;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -37,14 +38,14 @@ enum Spelling {
 }
 
 /// A copy of a text for the parser.
-pub(super) struct Respelled {
-    pub(super) text: String,
+pub(crate) struct Respelled {
+    pub(crate) text: String,
     spellings: Vec<Spelling>,
 }
 
 impl Respelled {
     /// The copy, if there seems to be anything in the text that the parser does not take.
-    pub(super) fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str) -> Option<Self> {
         let finder = Finder {
             text,
             at: if text.starts_with(BYTE_ORDER_MARK) {
@@ -70,7 +71,7 @@ impl Respelled {
     }
 
     /// Whether everything that was respelled is what it seemed to be.
-    pub(super) fn is_confirmed(&self, document: &Document) -> bool {
+    pub(crate) fn is_confirmed(&self, document: &Document) -> bool {
         let tokens = scalars(document);
         let mut quoted = quoted_in_blocks(document);
         self.spellings.iter().all(|spelling| {

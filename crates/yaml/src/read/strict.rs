@@ -11,10 +11,12 @@ use std::sync::Arc;
 use memchr::{memchr, memchr2};
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::node::{Document, Flags, KeyKind, Kind, Node};
-use crate::parse::{is_document_marker, line_end, skip_blank};
-use crate::scalar::Style;
+use crate::lines::{is_document_marker, line_end, skip_blank};
+use crate::read::document::Document;
+use crate::read::tokens::{Token, TokenKind, scalars};
+use crate::scalar::data::Style;
 use crate::source::{Place, Source};
+use crate::table::{Flags, KeyKind, Kind, Node};
 
 /// Line breaks of YAML 1.1, and so of go-yaml, that YAML 1.2 takes for text.
 const RARE_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
@@ -24,7 +26,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Where the first character stands that go-yaml takes nowhere, of those beyond ASCII: control
 /// characters but U+0085, and U+FFFE and U+FFFF, which are none.
-pub(super) fn forbidden_character(text: &str) -> Option<(usize, char)> {
+pub(crate) fn forbidden_character(text: &str) -> Option<(usize, char)> {
     let bytes = text.as_bytes();
     let mut from = 0;
     loop {
@@ -38,7 +40,7 @@ pub(super) fn forbidden_character(text: &str) -> Option<(usize, char)> {
 }
 
 /// Refuses the characters of [`forbidden_character`].
-pub(super) fn check_characters(source: &Arc<Source>) -> Result<()> {
+pub(crate) fn check_characters(source: &Arc<Source>) -> Result<()> {
     let Some((at, c)) = forbidden_character(source.text()) else {
         return Ok(());
     };
@@ -57,7 +59,7 @@ pub(super) fn check_characters(source: &Arc<Source>) -> Result<()> {
 }
 
 /// Refuses a name of an anchor or alias, at `range` with its `&` or `*`, that go-yaml cuts short.
-pub(super) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
+pub(crate) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
     let text = source.text();
     let name = text.get(range.start + 1..range.end).unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
@@ -75,7 +77,7 @@ pub(super) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()
 }
 
 /// Refuses a tag that is not followed by white space, or that go-yaml ends elsewhere.
-pub(super) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
+pub(crate) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
     const OTHERS: &[u8] = b"-_;/?:@&=+$,.!~*'()[]%<>";
     let behind = source.text().as_bytes().get(range.end);
     let tag = source.text().get(range.clone()).unwrap_or_default();
@@ -90,7 +92,7 @@ pub(super) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()>
 }
 
 /// Refuses what depends on where it stands, in a document that is read.
-pub(super) fn check(document: &Document) -> Result<()> {
+pub(crate) fn check(document: &Document) -> Result<()> {
     let text = document.text();
     for node in &document.nodes {
         check_key(document, node)?;
@@ -161,59 +163,6 @@ fn check_flow_plain(document: &Document, range: Range<usize>) -> Result<()> {
         format!("in braces and brackets, a plain scalar cannot hold this `{found}`"),
         "put it in quotes",
     ))
-}
-
-/// A scalar, alias or key: what stands in it needs no look for indicators and comments.
-pub(super) struct Token {
-    pub(super) range: Range<usize>,
-    pub(super) kind: TokenKind,
-}
-
-#[derive(PartialEq, Eq)]
-pub(super) enum TokenKind {
-    /// Plain: goes on over lines indented by so many columns at least.
-    Plain(usize),
-    Quoted,
-    Block,
-    /// An alias, or a collection as a key.
-    Other,
-}
-
-/// All scalars and aliases, in order.
-pub(super) fn scalars(document: &Document) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    for node in &document.nodes {
-        let is_root = node.key.is_empty() && node.key_kind == KeyKind::None;
-        let least = if is_root {
-            0
-        } else {
-            document.column(node.entry as usize) + 1
-        };
-        let kind = |style| match style {
-            Style::Plain => TokenKind::Plain(least),
-            Style::SingleQuoted | Style::DoubleQuoted => TokenKind::Quoted,
-            Style::Literal | Style::Folded => TokenKind::Block,
-        };
-        let key = match node.key_kind {
-            KeyKind::None => None,
-            KeyKind::Scalar(style) => Some(kind(style)),
-            KeyKind::Alias | KeyKind::Complex => Some(TokenKind::Other),
-        };
-        let value = match node.kind {
-            Kind::Scalar(style) => Some(kind(style)),
-            Kind::Alias => Some(TokenKind::Other),
-            Kind::Mapping | Kind::Sequence | Kind::Deferred => None,
-        };
-        for (kind, span) in [(key, node.key), (value, node.value)] {
-            if let Some(kind) = kind.filter(|_| !span.is_empty()) {
-                tokens.push(Token {
-                    range: span.range(),
-                    kind,
-                });
-            }
-        }
-    }
-    tokens
 }
 
 /// A byte order mark is taken in scalars, and at the start of the text. Rare line breaks are taken in quotes and block scalars, where all that read them as go-yaml

@@ -19,7 +19,7 @@ mod updated;
 
 use std::path::PathBuf;
 
-use crate::parse::fast;
+use crate::read::text::fast;
 use crate::testing::compare;
 
 /// Compares the text as it is, with CRLF, shifted, and as an item of a ResourceList.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::node::Cursor;
 use crate::path::{write_index, write_key};
-use crate::read::DuplicateKeys;
+use crate::read::document::Cursor;
+use crate::read::values::DuplicateKeys;
+use crate::scalar::data::Scalar;
 use crate::source::Source;
-use crate::value::{Data, Scalar, Value};
+use crate::value::{Data, Value};
 
-pub(super) fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
+pub(crate) fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
     let head: String = source.text().chars().take(400).collect();
     Diagnostic::error(format!(
         "internal error: the text made for an object does not read back as meant: {what}"
@@ -20,7 +21,7 @@ pub(super) fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
 }
 
 /// Names the first field in which a text reads otherwise than `value`.
-pub(super) fn difference(read: Cursor<'_>, value: &Value<'_>) -> Option<String> {
+pub(crate) fn difference(read: Cursor<'_>, value: &Value<'_>) -> Option<String> {
     let mut diagnostics = Diagnostics::new();
     let Some(other) = read.value(DuplicateKeys::Refuse, &mut diagnostics) else {
         return diagnostics

@@ -3,16 +3,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostics, Result};
-use crate::edit::check_edits;
-use crate::emit::{self, Flow, Layout};
-use crate::guard::{difference, wrong};
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, Node};
-use crate::parse::{ends_line, lines, may_end_document, next_line};
-use crate::read::DuplicateKeys;
+use crate::diagnostic::Result;
+use crate::lines::{ends_line, lines, may_end_document, next_line};
+use crate::read::document::{Cursor, Document};
 use crate::source::Source;
+use crate::table::Kind;
 use crate::value::Value;
-use crate::write::{self, Edit, Purpose, Rewrite};
+use crate::write::comments;
+use crate::write::edited::{self};
+use crate::write::emit::{self, Flow, Layout};
+use crate::write::guard::{difference, wrong};
+use crate::write::rewrite::{Purpose, Rewrite};
 
 /// Where a value's text will stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub fn render_json(value: &Value<'_>, width: Option<usize>) -> Result<String> {
 pub fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
     let document = root.document();
     if root.node().kind == Kind::Mapping && can_move(root) {
-        return write::head(document, root.id())..write::end_with_comments(root);
+        return comments::head(document, root.id())..comments::end_with_comments(root);
     }
     document.line_start(root.start())..next_line(document.text(), root.end())
 }
@@ -85,7 +86,7 @@ fn can_move(node: Cursor<'_>) -> bool {
             .any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'))
     };
     let document = node.document();
-    let text = document.slice(node.node().value.start as usize..write::end_with_comments(node));
+    let text = document.slice(node.node().value.start as usize..comments::end_with_comments(node));
     !node.is_flow() && !has_lone_return(text) && !document.has_tag_directives
 }
 
@@ -93,7 +94,7 @@ fn can_move(node: Cursor<'_>) -> bool {
 fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<String> {
     let document = node.document();
     let start = node.node().value.start as usize;
-    let end = write::end_with_comments(node);
+    let end = comments::end_with_comments(node);
     let mut edits = Rewrite::edits(node, value, Purpose::Move)?;
     if edits
         .iter()
@@ -103,13 +104,13 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Stri
         return Ok(fresh(value, position));
     }
     edits.retain(|edit| edit.start >= start);
-    let mut text = write::apply(document.text(), start..end, &mut edits);
+    let mut text = edited::apply(document.text(), start..end, &mut edits);
     if !ends_line(&text, text.len()) {
         text.push_str(document.eol());
     }
     let from = document.column(start);
-    let comments = write::head_comments(node);
-    let text = write::reindent(&text, from, position.column());
+    let comments = comments::head_comments(node);
+    let text = comments::reindent(&text, from, position.column());
     Ok(assemble(&comments, &text, position, document.eol()))
 }
 
@@ -147,84 +148,8 @@ fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> Str
     out
 }
 
-/// Edits that make an item or entry hold `value` in its own place: its comments, order and quotes
-/// stay where its data does.
-///
-/// # Errors
-/// As [`render`], and if an alias elsewhere stands for what is changed.
-pub fn update(old: Cursor<'_>, mut value: Value<'_>) -> Result<Vec<Edit>> {
-    match old.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) {
-        Some(old) => value.adopt(&old),
-        None => {
-            value = Value {
-                origin: Some(old.id()),
-                ..value.without_origin()
-            }
-        }
-    }
-    edits_of(old, value)
-}
-
-/// As [`update`], for a value that was read from this node and changed: each part stays with the
-/// text it was read from.
-///
-/// # Errors
-/// As [`update`].
-pub fn update_read(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
-    if value.origin == Some(old.id()) {
-        edits_of(old, value)
-    } else {
-        update(old, value)
-    }
-}
-
-fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
-    let edits = Rewrite::edits(old, &value, Purpose::Stay)?;
-    if edits.is_empty() {
-        return Ok(edits);
-    }
-    if !stands_alone(old) {
-        check_edits(old, value, edits.clone())?;
-        return Ok(edits);
-    }
-    let (document, node) = (old.document(), old.node());
-    let range = if node.has(Flags::IN_FLOW) {
-        node.props as usize..old.end()
-    } else {
-        document.line_start(old.start())..write::end_with_comments(old)
-    };
-    let text = write::apply(document.text(), range, &mut edits.clone());
-    if node.has(Flags::IN_FLOW) {
-        // By itself it may be JSON, whose strings may mean something else. JSON has no comments.
-        let comment = if document.is_json { "" } else { " #" };
-        let text = format!("[{text}]{comment}");
-        check(text, &value, Position::Item { column: 0 })?;
-    } else if node.key_kind == KeyKind::None {
-        check(text, &value, Position::Item { column: 0 })?;
-    } else {
-        let entry = Value::mapping(vec![(old.key()?, value)]);
-        check(text, &entry, Position::Document)?;
-    }
-    Ok(edits)
-}
-
-/// Whether the text of a node says all that it holds, and nothing of what stands elsewhere.
-fn stands_alone(item: Cursor<'_>) -> bool {
-    let document = item.document();
-    if document.has_tag_directives {
-        return false;
-    }
-    let own = item.id().0..item.node().next;
-    let crosses = |(at, node): (u32, &Node)| {
-        let is_inside = own.contains(&at);
-        (node.kind == Kind::Alias && is_inside != own.contains(&node.target))
-            || node.key_kind == KeyKind::Alias
-    };
-    !document.has_anchors || !(0..).zip(&document.nodes).any(crosses)
-}
-
 /// Reads `text` again and compares it with what was meant.
-fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
+pub(crate) fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
     let source = Source::new("output", text);
     let document = Document::parse(&source).map_err(|error| wrong(&source, &error.message))?;
     let root = document.roots().next();

@@ -1,6 +1,6 @@
 //! What is probably meant where a text is not valid YAML.
 
-use crate::parse::next_line;
+use crate::lines::next_line;
 
 const TABS: &str = "indent with spaces: YAML takes no tabs there";
 
@@ -56,7 +56,7 @@ const SHAPES: &[(&str, &str)] = &[
 ];
 
 /// What is probably meant where the parser says `message`.
-pub(super) fn syntax_hint(message: &str, text: &str, at: usize) -> Option<&'static str> {
+pub(crate) fn syntax_hint(message: &str, text: &str, at: usize) -> Option<&'static str> {
     let by = |hints: &[(&str, &'static str)]| {
         let mut hints = hints.iter();
         hints.find_map(|(part, hint)| message.contains(part).then_some(*hint))

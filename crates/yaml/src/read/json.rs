@@ -7,13 +7,12 @@
 //! As in kubectl, several texts may follow one another, with white space between them or none. YAML
 //! requires a `---` there, so the full path refuses these.
 
-use crate::node::{Kind, Span};
-use crate::parse::MAX_DEPTH;
-use crate::scalar::Style;
-use crate::table::{Slot, Table, span};
+use crate::limits::MAX_DEPTH;
+use crate::scalar::data::Style;
+use crate::table::{Kind, Slot, Span, Table, span};
 
 /// The table of JSON texts, of which the first is an object or array; `None` if it is anything else.
-pub(super) fn scan(text: &str) -> Option<Table> {
+pub(crate) fn scan(text: &str) -> Option<Table> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     Scanner {
         bytes: text.as_bytes(),

@@ -1,8 +1,9 @@
 //! Expressions of `from` that generate nothing, or the same value each time.
 
-use crate::template::dialect::{Dialect, refers};
-use crate::template::generate::{self, Variety};
-use crate::template::model::{Parameter, Template};
+use crate::template::declare::dialect::{Dialect, refers};
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::values::generate::{self, Variety};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::Diagnostic;
 

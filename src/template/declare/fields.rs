@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::template::dialect::Dialect;
+use crate::template::declare::dialect::Dialect;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
@@ -51,7 +51,7 @@ pub(crate) fn unknown_fields(
 
 /// Reports keys that are not fields of `what`. Of a Template in `dialect`, a field in another case
 /// is an error in the proposal's, and in OpenShift's what it is to `oc`.
-pub(super) fn check_fields(
+pub(crate) fn check_fields(
     node: Cursor<'_>,
     known: &[&str],
     path: &str,

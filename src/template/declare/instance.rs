@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use crate::krm::identity::{self, group};
-use crate::template::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
-use crate::template::model::unknown_fields;
-use crate::template::values::{self, Given};
+use crate::template::declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
+use crate::template::declare::fields::unknown_fields;
+use crate::template::values::given::{self, Given};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Scalar};
@@ -373,7 +373,7 @@ fn own_values(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<
                 .hint("write each value as `NAME: value`"),
         );
     }
-    let values = (!own.has_errors()).then(|| values::from_mapping(mapping, &mut own));
+    let values = (!own.has_errors()).then(|| given::from_mapping(mapping, &mut own));
     own.attribute_to_field(&format!("{field}.parameters"));
     found.append(own);
     values

@@ -1,12 +1,13 @@
 //! Where the values of `generate: expression` come from.
 
 use crate::krm::identity::{Identity, group};
-use crate::template::dialect::Dialect;
-use crate::template::generate::{self, SeededRandom, SystemRandom};
-use crate::template::legacy;
-use crate::template::model::{Parameter, Template};
-use crate::template::parameters::Parameters;
-use crate::template::reference::{self, Part};
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::legacy;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference::{self, Part};
+use crate::template::resolve::parameters::Parameters;
+use crate::template::values::generate::{self, SeededRandom, SystemRandom};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
@@ -45,7 +46,7 @@ impl Generation<'_> {
 }
 
 /// The value of a parameter that has an expression and no value.
-pub(super) fn generated(
+pub(crate) fn generated(
     template: &Template<'_>,
     parameter: &Parameter<'_>,
     from: &str,

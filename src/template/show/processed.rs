@@ -5,12 +5,12 @@
 
 use std::borrow::Cow;
 
-use crate::template::expand::{Expander, Options, expand};
-use crate::template::model::Template;
-use crate::template::output::print_items;
-use crate::template::parameters::Parameters;
-use crate::template::refused;
-use crate::template::values::Given;
+use crate::template::declare::model::Template;
+use crate::template::expand::expansion::{Expander, Options, expand};
+use crate::template::expand::refused;
+use crate::template::resolve::parameters::Parameters;
+use crate::template::show::output::print_items;
+use crate::template::values::given::Given;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Position, Value};
 

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::template::constant;
-use crate::template::dialect::Dialect;
-use crate::template::foreign;
-use crate::template::model::{Parameter, ParameterType, Template};
-use crate::template::reference::{Part, parts};
-use crate::template::values::{Given, GivenValue};
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::foreign;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::{Parameter, ParameterType};
+use crate::template::declare::reference::{Part, parts};
+use crate::template::resolve::constant;
+use crate::template::values::given::{Given, GivenValue};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
@@ -727,7 +728,7 @@ impl<'d> Check<'_, 'd> {
 }
 
 /// What to say of a list or mapping with a number that YAML has and JSON has not.
-pub(super) fn no_json_number(name: &str, digits: Option<&str>) -> (String, &'static str) {
+pub(crate) fn no_json_number(name: &str, digits: Option<&str>) -> (String, &'static str) {
     let found = digits.map_or_else(String::new, |digits| format!(", found `{digits}`"));
     (
         format!("the value of parameter `{name}` must have numbers that JSON has{found}"),
@@ -736,7 +737,7 @@ pub(super) fn no_json_number(name: &str, digits: Option<&str>) -> (String, &'sta
 }
 
 /// Reads the text of an array or map parameter.
-pub(super) fn read_text(text: &str) -> Option<Value<'static>> {
+pub(crate) fn read_text(text: &str) -> Option<Value<'static>> {
     let source = Source::new("value", text);
     let document = Document::parse(&source).ok()?;
     let root = document.roots().next()?;

@@ -5,9 +5,11 @@
 
 use std::fmt::Write as _;
 
-use crate::template::declared::Fallback;
-use crate::template::model::{Parameter, ParameterType, Template};
-use crate::template::{env_file, is_int, is_json_number};
+use crate::template::declare::fallback::Fallback;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::{Parameter, ParameterType};
+use crate::template::resolve::parameters::{is_int, is_json_number};
+use crate::template::values::env_file;
 use krm_yaml::{Data, Scalar, Value};
 
 /// How a file of values is written.

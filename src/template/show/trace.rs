@@ -4,14 +4,15 @@
 //! these. All else stands in the Template, at the node that a value names, and the references in
 //! that node's text say which parameters it was made from.
 
-use crate::template::expand::{Expander, Object, Options, expand};
-use crate::template::foreign::Usage;
-use crate::template::model::{Parameter, Template};
-use crate::template::parameters::{Effective, Origin, Parameters};
-use crate::template::path::Path;
-use crate::template::reference::{Part, parts};
-use crate::template::substitute::Substitution;
-use crate::template::values::Given;
+use crate::template::declare::foreign::Usage;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference::{Part, parts};
+use crate::template::expand::expansion::{Expander, Object, Options, expand};
+use crate::template::expand::path::Path;
+use crate::template::expand::substitute::Substitution;
+use crate::template::resolve::parameters::{Effective, Origin, Parameters};
+use crate::template::values::given::Given;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, FieldPath, Step, Value};

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use crate::template::dialect::Dialect;
-use crate::template::model::Template;
-use crate::template::reference;
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::model::Template;
+use crate::template::declare::reference;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Cursor, Kind};
 

@@ -7,13 +7,14 @@
 use std::collections::BTreeSet;
 
 use crate::krm::identity::group;
-use crate::template::dialect::{Dialect, OWN_GROUP};
-use crate::template::expand::{Options, Sink, expand};
-use crate::template::generation::Generation;
-use crate::template::model::{Parameter, Template};
-use crate::template::parameters::{self, Parameters};
-use crate::template::reference::{Part, parts};
-use crate::template::values::{Given, GivenValue};
+use crate::template::declare::dialect::{Dialect, OWN_GROUP};
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference::{Part, parts};
+use crate::template::expand::expansion::{Options, Sink, expand};
+use crate::template::resolve::generation::Generation;
+use crate::template::resolve::parameters::{self, Parameters};
+use crate::template::values::given::{Given, GivenValue};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 

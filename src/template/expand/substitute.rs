@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::template::dialect::Dialect;
-use crate::template::foreign::{self, Usage};
-use crate::template::model::ParameterType;
-use crate::template::parameters::{Parameters, is_json_number};
-use crate::template::path::Path;
-use crate::template::reference::{Part, parts};
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::foreign::{self, Usage};
+use crate::template::declare::parameter::ParameterType;
+use crate::template::declare::reference::{Part, parts};
+use crate::template::expand::path::Path;
+use crate::template::resolve::parameters::{Parameters, is_json_number};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::scalar::is_non_finite;
 use krm_yaml::source::Place;
@@ -436,7 +436,7 @@ impl<'d> Substitution<'_, 'd> {
             return Replaced::Unchanged;
         }
         let parameters = self.parameters;
-        if let Some(name) = crate::template::reference::whole_raw(text) {
+        if let Some(name) = crate::template::declare::reference::whole_raw(text) {
             let Some(value) = parameters.get(name) else {
                 self.undeclared(name, text, spot);
                 return Replaced::Unchanged;

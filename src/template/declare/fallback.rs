@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 
 use crate::krm::identity::group;
-use crate::template::dialect::{Dialect, OWN_GROUP};
-use crate::template::model::{Parameter, Template};
-use crate::template::parameters::read_text;
-use crate::template::reference::{Part, parts};
-use crate::template::values::GivenValue;
+use crate::template::declare::dialect::{Dialect, OWN_GROUP};
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference::{Part, parts};
+use crate::template::resolve::parameters::read_text;
+use crate::template::values::given::GivenValue;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{DuplicateKeys, Value};
 

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::template::declared::Fallback;
-use crate::template::model::{Parameter, Template};
+use crate::template::declare::fallback::Fallback;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
 use krm_yaml::Value;
 
 /// Every parameter of `template` with its fields, as they are declared; `name`, `type` and

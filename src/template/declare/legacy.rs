@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use crate::template::reference;
+use crate::template::declare::reference;
 use krm_yaml::{Data, Scalar, Value};
 
 /// As `oc`: a namespace that is no reference goes, so that objects land where they are created.
-pub(super) fn strip_namespace(object: &mut Value<'_>) {
+pub(crate) fn strip_namespace(object: &mut Value<'_>) {
     let Some(metadata) = object.get_mut("metadata") else {
         return;
     };
@@ -22,7 +22,7 @@ pub(super) fn strip_namespace(object: &mut Value<'_>) {
 }
 
 /// OpenShift's own kinds once belonged to no group; they get the one they have today.
-pub(super) fn set_group(object: &mut Value<'_>) {
+pub(crate) fn set_group(object: &mut Value<'_>) {
     let (Some(api_version), Some(kind)) =
         (object.str_at(&["apiVersion"]), object.str_at(&["kind"]))
     else {
@@ -39,7 +39,7 @@ pub(super) fn set_group(object: &mut Value<'_>) {
 }
 
 /// The API group of a kind that OpenShift's first API had without one (oc's legacy scheme).
-pub(super) fn group_of(kind: &str) -> Option<&'static str> {
+pub(crate) fn group_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "DeploymentConfig"
         | "DeploymentConfigList"

@@ -64,10 +64,10 @@ fn no_randomness(error: getrandom::Error) -> String {
 }
 
 /// How many bytes a seed has that is made up.
-pub(super) const SEED: usize = 32;
+pub(crate) const SEED: usize = 32;
 
 /// A secret for a [`SeededRandom`], made up by the system.
-pub(super) fn random_seed() -> Result<[u8; SEED], String> {
+pub(crate) fn random_seed() -> Result<[u8; SEED], String> {
     let mut seed = [0; SEED];
     getrandom::fill(&mut seed).map_err(no_randomness)?;
     Ok(seed)

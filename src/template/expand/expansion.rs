@@ -1,15 +1,17 @@
 //! Expands a Template: each object in order, from its node to the value it is meant to have.
 
 use crate::krm::scope;
-use crate::template::dialect::Dialect;
-use crate::template::foreign::Usage;
-use crate::template::generation::{self, Generation};
-use crate::template::model::{Parameter, Template};
-use crate::template::parameters::{self, Parameters};
-use crate::template::path::Path;
-use crate::template::substitute::Substitution;
-use crate::template::values::Given;
-use crate::template::{labels, legacy, refused};
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::foreign::Usage;
+use crate::template::declare::legacy;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::expand::{labels, refused};
+use crate::template::expand::path::Path;
+use crate::template::expand::substitute::Substitution;
+use crate::template::resolve::generation::{self, Generation};
+use crate::template::resolve::parameters::{self, Parameters};
+use crate::template::values::given::Given;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, Scalar, Value};
@@ -109,7 +111,7 @@ pub fn effective<'d, R>(
 
 /// Does all that comes before the objects, and lets `run` expand them. Returns the message and
 /// what `run` returns; nothing if there are errors before that.
-pub(super) fn expand<'d, R>(
+pub(crate) fn expand<'d, R>(
     template: &Template<'d>,
     given: &[Given],
     options: &Options<'_>,
@@ -257,11 +259,11 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
 }
 
 /// Expands the objects of a Template one by one.
-pub(super) struct Expander<'e, 'd> {
+pub(crate) struct Expander<'e, 'd> {
     template: &'e Template<'d>,
-    pub(super) parameters: &'e Parameters<'d>,
+    pub(crate) parameters: &'e Parameters<'d>,
     usage: &'e Usage<'e, 'd>,
-    pub(super) labels: Option<Vec<(String, String)>>,
+    pub(crate) labels: Option<Vec<(String, String)>>,
     namespace: Option<&'e str>,
     strict: bool,
     require_name: bool,
@@ -271,7 +273,7 @@ pub(super) struct Expander<'e, 'd> {
 
 impl<'d> Expander<'_, 'd> {
     /// The same without labels and a namespace to be set.
-    pub(super) const fn without_labels(&self) -> Self {
+    pub(crate) const fn without_labels(&self) -> Self {
         Self {
             labels: None,
             namespace: None,
@@ -281,17 +283,17 @@ impl<'d> Expander<'_, 'd> {
     }
 
     /// The namespace of objects that name none, if one is given.
-    pub(super) const fn namespace(&self) -> Option<&str> {
+    pub(crate) const fn namespace(&self) -> Option<&str> {
         self.namespace
     }
 
     /// The objects of the Template, to be opened.
-    pub(super) fn objects(&self) -> impl Iterator<Item = Cursor<'d>> {
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Cursor<'d>> {
         self.template.objects.into_iter().flat_map(Cursor::children)
     }
 
     /// Expands the object that stands at `index` and hands on what becomes of it, also after errors.
-    pub(super) fn object(
+    pub(crate) fn object(
         &self,
         index: usize,
         object: Cursor<'_>,

@@ -2,10 +2,10 @@
 
 use crate::krm::identity::group;
 use crate::krm::lists;
-use crate::template::expand::{Expander, Object, Options, expand};
-use crate::template::model::Template;
-use crate::template::refused;
-use crate::template::values::Given;
+use crate::template::declare::model::Template;
+use crate::template::expand::expansion::{Expander, Object, Options, expand};
+use crate::template::expand::refused;
+use crate::template::values::given::Given;
 use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Position, Value};
@@ -149,7 +149,7 @@ impl Printer {
 }
 
 /// The objects as items of a list that begins at the left margin.
-pub(super) fn print_items(
+pub(crate) fn print_items(
     expander: &Expander<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) -> (String, Diagnostics) {

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::fields::check_fields;
-use crate::template::dialect::Dialect;
-use crate::template::generate;
-use crate::template::parameters::no_json_number;
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::fields::check_fields;
+use crate::template::resolve::parameters::no_json_number;
+use crate::template::values::generate;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -144,7 +144,7 @@ pub(crate) const PARAMETER_FIELDS: &[&str] = &[
 ];
 
 /// The names of all parameters, by which the dialect is found out before they are read.
-pub(super) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
+pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
     let list = node.get("parameters").filter(|list| list.is_sequence());
     let parameters = list.into_iter().flat_map(Cursor::children);
     parameters
@@ -153,7 +153,7 @@ pub(super) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
 }
 
 /// Reads the list `parameters`; `lenient` takes what `oc` takes.
-pub(super) fn read_parameters<'d>(
+pub(crate) fn read_parameters<'d>(
     node: Cursor<'d>,
     dialect: Dialect,
     lenient: bool,
@@ -483,7 +483,7 @@ impl<'d> Fields<'_, 'd> {
     }
 }
 
-pub(super) fn check_duplicates(
+pub(crate) fn check_duplicates(
     parameters: &[Parameter<'_>],
     dialect: Dialect,
     found: &mut Diagnostics,
@@ -513,7 +513,7 @@ pub(super) fn check_duplicates(
     }
 }
 
-pub(super) fn check_names(parameters: &[Parameter<'_>], dialect: Dialect, found: &mut Diagnostics) {
+pub(crate) fn check_names(parameters: &[Parameter<'_>], dialect: Dialect, found: &mut Diagnostics) {
     for parameter in parameters {
         let name = parameter.name.as_ref();
         let legal = name

@@ -1,7 +1,7 @@
 //! Which of the two reference syntaxes and rule sets a Template is written in.
 
 use crate::krm::identity::group;
-use crate::template::reference;
+use crate::template::declare::reference;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, DuplicateKeys, Kind};
 
@@ -77,7 +77,7 @@ impl Dialect {
 }
 
 /// Whether a string somewhere in `part` refers to one of the names.
-pub(super) fn refers(part: Cursor<'_>, names: &[&str], dialect: Dialect) -> bool {
+pub(crate) fn refers(part: Cursor<'_>, names: &[&str], dialect: Dialect) -> bool {
     let begin = match dialect {
         Dialect::Proposal => "$(",
         Dialect::OpenShift => "${",

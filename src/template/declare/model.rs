@@ -1,25 +1,19 @@
 //! The Template object as it is written: its parameters, objects, labels and message.
 
-mod fields;
-mod parameter;
-
 use std::borrow::Cow;
 
 use crate::krm::identity;
-use crate::template::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
-use crate::template::reference::{Part, parts};
-use crate::template::values::{self, Given};
+use crate::template::declare::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
+use crate::template::declare::fields::{check_fields, type_field, type_text};
+use crate::template::declare::parameter::{
+    Parameter, check_duplicates, check_names, names, read_parameters,
+};
+use crate::template::declare::reference::{Part, parts};
+use crate::template::values::given::{self, Given};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Scalar};
-
-use fields::{check_fields, type_field};
-pub(crate) use fields::{type_text, unknown_fields};
-#[cfg(test)]
-pub(crate) use parameter::PARAMETER_FIELDS;
-pub use parameter::{Parameter, ParameterType};
-use parameter::{check_duplicates, check_names, names, read_parameters};
 
 /// A Template that was read and found well-formed.
 #[derive(Debug)]
@@ -328,7 +322,7 @@ fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'
 fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
     match node.get("values").filter(|values| !values.is_null()) {
         None => Vec::new(),
-        Some(values) if values.is_mapping() => values::from_mapping(values, found),
+        Some(values) if values.is_mapping() => given::from_mapping(values, found),
         Some(values) => {
             found.push(
                 Diagnostic::error("`values` must be a mapping from parameter names to values")

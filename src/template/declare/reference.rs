@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::template::dialect::Dialect;
+use crate::template::declare::dialect::Dialect;
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! Warns of labels and namespaces that Kubernetes refuses, though `oc process` puts them on objects.
 
 use crate::krm::names;
-use crate::template::expand::Expander;
-use crate::template::model::Template;
-use crate::template::parameters::Parameters;
+use crate::template::declare::model::Template;
+use crate::template::expand::expansion::Expander;
+use crate::template::resolve::parameters::Parameters;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// Checks what the expansion puts on every object. It is checked once and not on each of them.
-pub(super) fn warn(
+pub(crate) fn warn(
     template: &Template<'_>,
     expander: &Expander<'_, '_>,
     diagnostics: &mut Diagnostics,

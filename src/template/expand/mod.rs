@@ -1,0 +1,7 @@
+//! Replaces references and puts labels and namespaces on the objects of a Template.
+
+pub(crate) mod expansion;
+pub(crate) mod labels;
+pub(crate) mod path;
+pub(crate) mod refused;
+pub(crate) mod substitute;

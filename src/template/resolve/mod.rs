@@ -1,0 +1,5 @@
+//! The value that each parameter has in one expansion.
+
+pub(crate) mod constant;
+pub(crate) mod generation;
+pub(crate) mod parameters;

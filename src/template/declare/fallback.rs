@@ -8,8 +8,8 @@ use crate::template::declare::dialect::{Dialect, OWN_GROUP};
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::declare::reference::{Part, parts};
-use crate::template::resolve::parameters::read_text;
 use crate::template::values::given::GivenValue;
+use crate::template::values::text::read_text;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{DuplicateKeys, Value};
 

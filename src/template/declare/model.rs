@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use crate::krm::identity;
+use crate::template::declare::detect::dialect_of;
 use crate::template::declare::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::declare::fields::{check_fields, type_field, type_text};
 use crate::template::declare::parameter::{
     Parameter, check_duplicates, check_names, names, read_parameters,
 };
-use crate::template::declare::reference::{Part, parts};
+use crate::template::declare::reference;
 use crate::template::values::given::{self, Given};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use krm_yaml::source::Place;
@@ -138,7 +139,7 @@ impl<'d> Template<'d> {
         }
         let declared = names(node);
         let declared: Vec<&str> = declared.iter().map(AsRef::as_ref).collect();
-        let dialect = Dialect::of(node, &api_version, &declared, found);
+        let dialect = dialect_of(node, &api_version, &declared, found);
         let lenient = identity::group(&api_version) == OPENSHIFT_GROUP;
         let parameters = read_parameters(node, dialect, lenient, found);
         check_keys(node, dialect, found);
@@ -146,7 +147,7 @@ impl<'d> Template<'d> {
         check_names(&parameters, dialect, found);
         let template = Self {
             node,
-            reference: reference(node, &api_version, &kind),
+            reference: object_reference(node, &api_version, &kind),
             dialect,
             objects: read_objects(node, dialect, found),
             labels: read_labels(node, found),
@@ -196,14 +197,9 @@ impl<'d> Template<'d> {
     /// The declared parameters that a text refers to, each once.
     pub(crate) fn names_in(&self, text: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for part in parts(text, self.dialect) {
-            if let Part::String { name, .. } | Part::Raw { name, .. } = part
-                && self
-                    .parameters
-                    .iter()
-                    .any(|parameter| parameter.name == name)
-                && !names.iter().any(|known| known == name)
-            {
+        for name in reference::names(text, self.dialect) {
+            let is_declared = self.parameters.iter().any(|one| one.name == name);
+            if is_declared && !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
         }
@@ -227,7 +223,7 @@ impl<'d> Template<'d> {
 }
 
 /// The Template for a report, whatever the case of its `apiVersion` and `kind`.
-fn reference(node: Cursor<'_>, api_version: &str, kind: &str) -> ObjectReference {
+fn object_reference(node: Cursor<'_>, api_version: &str, kind: &str) -> ObjectReference {
     ObjectReference {
         api_version: api_version.to_owned(),
         kind: kind.to_owned(),

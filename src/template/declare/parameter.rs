@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::template::declare::dialect::Dialect;
 use crate::template::declare::fields::check_fields;
-use crate::template::resolve::parameters::no_json_number;
 use crate::template::values::generate;
+use crate::template::values::text::no_json_number;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;

@@ -1,5 +1,7 @@
 //! Finds the references to parameters in a text.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
 use crate::template::declare::dialect::Dialect;
@@ -77,6 +79,57 @@ impl<'t> Part<'t> {
             | Self::Foreign { spelling, .. } => spelling,
         }
     }
+
+    /// The name that a reference refers to.
+    pub(crate) const fn name(self) -> Option<&'t str> {
+        match self {
+            Self::String { name, .. } | Self::Raw { name, .. } => Some(name),
+            Self::Text(_) | Self::Escaped { .. } | Self::Foreign { .. } => None,
+        }
+    }
+
+    /// An escaped reference without the `$` that escapes it.
+    pub(crate) fn unescaped(self) -> &'t str {
+        self.spelling().get(1..).unwrap_or_default()
+    }
+}
+
+/// The text of `parts` with `new` in place of each reference for which there is something new;
+/// nothing if there is none.
+pub(crate) fn replace<'t, 'n>(
+    parts: &[Part<'t>],
+    mut new: impl FnMut(Part<'t>) -> Option<Cow<'n, str>>,
+) -> Option<String> {
+    let mut out = String::new();
+    let mut is_changed = false;
+    for part in parts {
+        match new(*part) {
+            Some(new) => {
+                is_changed = true;
+                out.push_str(&new);
+            }
+            None => out.push_str(part.spelling()),
+        }
+    }
+    is_changed.then_some(out)
+}
+
+/// A text with the values of those parameters put in for which `value` has one.
+pub(crate) fn with_values<'v>(
+    text: &str,
+    dialect: Dialect,
+    value: impl Fn(&str) -> Option<&'v str>,
+) -> String {
+    let replaced = replace(&parts(text, dialect), |part| {
+        value(part.name()?).map(Cow::Borrowed)
+    });
+    replaced.unwrap_or_else(|| text.to_owned())
+}
+
+/// The references in a text: the name of each and its spelling.
+pub(crate) fn references(text: &str, dialect: Dialect) -> impl Iterator<Item = (&str, &str)> {
+    let parts = parts(text, dialect).into_iter();
+    parts.filter_map(|part| Some((part.name()?, part.spelling())))
 }
 
 /// The reference of the proposal's dialect that `text` begins with.
@@ -174,12 +227,7 @@ fn is_openshift_name(name: &str) -> bool {
 
 /// The names that a text refers to.
 pub(crate) fn names(text: &str, dialect: Dialect) -> impl Iterator<Item = &str> {
-    parts(text, dialect)
-        .into_iter()
-        .filter_map(|part| match part {
-            Part::String { name, .. } | Part::Raw { name, .. } => Some(name),
-            _ => None,
-        })
+    references(text, dialect).map(|(name, _)| name)
 }
 
 /// Whether a text holds `${NAME}` for any name, declared or not: what keeps a namespace.

@@ -6,11 +6,12 @@ use crate::template::declare::foreign::Usage;
 use crate::template::declare::legacy;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
-use crate::template::expand::{labels, refused};
 use crate::template::expand::path::Path;
 use crate::template::expand::substitute::Substitution;
+use crate::template::expand::{labels, refused};
 use crate::template::resolve::generation::{self, Generation};
-use crate::template::resolve::parameters::{self, Parameters};
+use crate::template::resolve::parameters::Parameters;
+use crate::template::resolve::resolver;
 use crate::template::values::given::Given;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
@@ -88,7 +89,7 @@ pub fn process(
                 sink(object, found);
             }
         };
-        refused::warn(template, expander, found);
+        expander.warn(found);
         for (index, object) in expander.objects().enumerate() {
             expander.object(index, object, found, &mut sink);
         }
@@ -138,7 +139,7 @@ fn prepare<'d, R>(
     let mut generate = |parameter: &Parameter<'d>, from: &str, known: &Parameters<'d>| {
         generation::generated(template, parameter, from, known, &options.generation)
     };
-    let parameters = parameters::resolve(
+    let parameters = resolver::resolve(
         template,
         given,
         options.ignore_unknown_parameters,
@@ -282,9 +283,16 @@ impl<'d> Expander<'_, 'd> {
         }
     }
 
-    /// The namespace of objects that name none, if one is given.
-    pub(crate) const fn namespace(&self) -> Option<&str> {
-        self.namespace
+    /// Warns of labels and a namespace that Kubernetes refuses.
+    pub(crate) fn warn(&self, diagnostics: &mut Diagnostics) {
+        let labels = self.labels.as_deref().unwrap_or_default();
+        refused::warn(
+            self.template,
+            self.parameters,
+            labels,
+            self.namespace,
+            diagnostics,
+        );
     }
 
     /// The objects of the Template, to be opened.
@@ -372,26 +380,7 @@ impl<'d> Expander<'_, 'd> {
         if !self.is_complete(&value, node, &field, diagnostics) {
             return;
         }
-        if let Some(labels) = &self.labels {
-            let kept = labels::on_metadata(&mut value, labels);
-            if !kept {
-                let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
-                diagnostics.push(
-                    Diagnostic::warning(
-                        "the labels of this object are left out: they are no mapping of strings",
-                    )
-                    .rule("string-expected")
-                    .at(metadata.place())
-                    .field(format!("{field}.metadata.labels"))
-                    .hint("put the values of labels in quotes"),
-                );
-            }
-            let selectors = self.template.dialect == Dialect::Proposal
-                || self.template.annotation(LABEL_SELECTORS).as_deref() == Some("true");
-            if selectors {
-                labels::on_selectors(&mut value, labels);
-            }
-        }
+        self.set_labels(&mut value, node, &field, diagnostics);
         if let Some(namespace) = self.namespace {
             scope::set_namespace(&mut value, namespace);
         }
@@ -406,7 +395,37 @@ impl<'d> Expander<'_, 'd> {
         sink(object, diagnostics);
     }
 
-    /// Whether an object has what every Kubernetes object has; if not, says what is missing.
+    /// Puts the labels on an object and, where the Template asks for it, on its selectors.
+    fn set_labels(
+        &self,
+        value: &mut Value<'_>,
+        node: Cursor<'_>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let Some(labels) = &self.labels else { return };
+        let kept = labels::on_metadata(value, labels);
+        if !kept {
+            let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
+            diagnostics.push(
+                Diagnostic::warning(
+                    "the labels of this object are left out: they are no mapping of strings",
+                )
+                .rule("string-expected")
+                .at(metadata.place())
+                .field(format!("{field}.metadata.labels"))
+                .hint("put the values of labels in quotes"),
+            );
+        }
+        let selectors = self.template.dialect == Dialect::Proposal
+            || self.template.annotation(LABEL_SELECTORS).as_deref() == Some("true");
+        if selectors {
+            labels::on_selectors(value, labels);
+        }
+    }
+
+    /// Reports the fields that every Kubernetes object has and this one does not; whether it can be
+    /// handed on all the same.
     fn is_complete(
         &self,
         value: &Value<'_>,
@@ -415,58 +434,20 @@ impl<'d> Expander<'_, 'd> {
         diagnostics: &mut Diagnostics,
     ) -> bool {
         let place_of = |origin| node.document().cursor(origin).place();
-        let whole = value.origin.map_or_else(|| node.place(), place_of);
-        let strict = self.require_name;
-        let generate_name = value.str_at(&["metadata", "generateName"]);
-        let generates = generate_name.is_some_and(|name| !name.is_empty());
-        let name_hint = if generates {
-            "`generateName` will not do: kustomize and kpt find an object again by its name; \
-             use `krm-template process` and `kubectl create`"
-        } else {
-            "every Kubernetes object has one"
-        };
-        let fields: [(&[&str], &str); 3] = [
-            (
-                &["apiVersion"],
-                "`kubectl explain KIND` shows the API version of a kind",
-            ),
-            (
-                &["kind"],
-                "every Kubernetes object has one, as `kind: Deployment`",
-            ),
-            (&["metadata", "name"], name_hint),
-        ];
         let mut complete = true;
-        for (keys, hint) in fields {
-            let is_name = keys.len() > 1;
-            let what = keys.join(".");
-            let found = value.at(keys);
-            let (problem, hint) = match found.map(|value| &value.data) {
-                Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => continue,
-                // As `oc`: an empty parameter makes an empty name.
-                Some(Data::Scalar(Scalar::String(_))) if is_name && !strict => continue,
-                Some(Data::Scalar(Scalar::String(_))) => (
-                    format!("`{what}` is empty"),
-                    "give a value to the parameter that it comes from",
-                ),
-                None | Some(Data::Scalar(Scalar::Null)) if is_name && generates && !strict => {
-                    continue;
-                }
-                None | Some(Data::Scalar(Scalar::Null)) => {
-                    (format!("the object has no `{what}`"), hint)
-                }
-                Some(_) => (
-                    format!("`{what}` must be a string"),
-                    "put it in quotes; where a raw reference makes it a number, write `$(NAME)` or `${NAME}`",
-                ),
+        for keys in REQUIRED {
+            let Some((problem, hint)) = missing(value, keys, self.require_name) else {
+                continue;
             };
-            let at_fault =
-                found.or_else(|| value.at(&["metadata", "generateName"]).filter(|_| is_name));
-            let place = at_fault
-                .and_then(|value| value.origin)
-                .map_or_else(|| whole.clone(), place_of);
+            let is_name = *keys == NAME;
+            let generate_name = value.at(&GENERATE_NAME).filter(|_| is_name);
+            let origin = value.at(keys).or(generate_name).and_then(|one| one.origin);
+            let place = origin
+                .or(value.origin)
+                .map_or_else(|| node.place(), place_of);
             // As `oc`, which leaves it to the cluster.
-            let passes = is_name && !strict && self.template.dialect == Dialect::OpenShift;
+            let passes =
+                is_name && !self.require_name && self.template.dialect == Dialect::OpenShift;
             let diagnostic = if passes {
                 Diagnostic::warning(problem)
             } else {
@@ -475,13 +456,56 @@ impl<'d> Expander<'_, 'd> {
             diagnostics.push(
                 diagnostic
                     .at(place)
-                    .field(format!("{field}.{what}"))
+                    .field(format!("{field}.{}", keys.join(".")))
                     .maybe_hint(in_other_case(value, keys))
                     .hint(hint),
             );
             complete &= passes;
         }
         complete
+    }
+}
+
+const NAME: [&str; 2] = ["metadata", "name"];
+const GENERATE_NAME: [&str; 2] = ["metadata", "generateName"];
+/// The fields that every object must have.
+const REQUIRED: [&[&str]; 3] = [&["apiVersion"], &["kind"], &NAME];
+
+/// The problem with a required field of an object, and a hint; nothing if the field is fine.
+fn missing(
+    object: &Value<'_>,
+    keys: &[&str],
+    require_name: bool,
+) -> Option<(String, &'static str)> {
+    let may_be_empty = keys == NAME && !require_name;
+    let generate_name = object.str_at(&GENERATE_NAME).unwrap_or_default();
+    let generates = keys == NAME && !generate_name.is_empty();
+    let what = keys.join(".");
+    match object.at(keys).map(|value| &value.data) {
+        Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => None,
+        // As `oc`: an empty parameter makes an empty name.
+        Some(Data::Scalar(Scalar::String(_))) if may_be_empty => None,
+        Some(Data::Scalar(Scalar::String(_))) => Some((
+            format!("`{what}` is empty"),
+            "give a value to the parameter that it comes from",
+        )),
+        None | Some(Data::Scalar(Scalar::Null)) if generates && may_be_empty => None,
+        None | Some(Data::Scalar(Scalar::Null)) => {
+            let hint = match keys {
+                ["apiVersion"] => "`kubectl explain KIND` shows the API version of a kind",
+                ["kind"] => "every Kubernetes object has one, as `kind: Deployment`",
+                _ if generates => {
+                    "`generateName` will not do: kustomize and kpt find an object again by its name; \
+                     use `krm-template process` and `kubectl create`"
+                }
+                _ => "every Kubernetes object has one",
+            };
+            Some((format!("the object has no `{what}`"), hint))
+        }
+        Some(_) => Some((
+            format!("`{what}` must be a string"),
+            "put it in quotes; where a raw reference makes it a number, write `$(NAME)` or `${NAME}`",
+        )),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::krm::names;
 use crate::template::declare::model::Template;
-use crate::template::expand::expansion::Expander;
+use crate::template::expand::labels::Labels;
 use crate::template::resolve::parameters::Parameters;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -10,17 +10,19 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 /// Checks what the expansion puts on every object. It is checked once and not on each of them.
 pub(crate) fn warn(
     template: &Template<'_>,
-    expander: &Expander<'_, '_>,
+    parameters: &Parameters<'_>,
+    labels: &Labels,
+    namespace: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) {
     // What is wrong already may be what makes a label wrong.
     if diagnostics.has_errors() {
         return;
     }
-    if let Some(problem) = expander.namespace().and_then(names::check_namespace) {
+    if let Some(problem) = namespace.and_then(names::check_namespace) {
         diagnostics.push(as_warning(problem));
     }
-    for (key, value) in expander.labels.iter().flatten() {
+    for (key, value) in labels {
         let problems = names::check_label(key, value);
         if problems.iter().all(Option::is_none) {
             continue;
@@ -38,8 +40,7 @@ pub(crate) fn warn(
             is_key && (own_value == value || is_replaced)
         });
         let is_shown = entry.as_ref().is_none_or(|(_, own_key, own_value)| {
-            may_show(template, expander.parameters, own_key)
-                && may_show(template, expander.parameters, own_value)
+            may_show(template, parameters, own_key) && may_show(template, parameters, own_value)
         });
         for (problem, is_key) in problems.into_iter().zip([true, false]) {
             let Some(problem) = problem else { continue };

@@ -5,9 +5,12 @@ use std::borrow::Cow;
 use crate::template::declare::dialect::Dialect;
 use crate::template::declare::foreign::{self, Usage};
 use crate::template::declare::parameter::ParameterType;
-use crate::template::declare::reference::{Part, parts};
+use crate::template::declare::reference::{
+    Part, parts, references, replace, whole_raw, with_values,
+};
 use crate::template::expand::path::Path;
-use crate::template::resolve::parameters::{Parameters, is_json_number};
+use crate::template::resolve::parameters::Parameters;
+use crate::template::values::text::is_json_number;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::scalar::is_non_finite;
 use krm_yaml::source::Place;
@@ -125,33 +128,19 @@ impl<'d> Substitution<'_, 'd> {
         if self.dialect == Dialect::OpenShift {
             self.proposals_references(text, spot);
         }
-        let mut out = String::with_capacity(text.len());
-        let mut changed = false;
-        for part in parts(text, self.dialect) {
-            match part {
-                Part::Text(text) => out.push_str(text),
-                Part::Escaped { spelling } => {
-                    changed = true;
-                    out.push_str(spelling.get(1..).unwrap_or_default());
+        let parameters = self.parameters;
+        replace(&parts(text, self.dialect), |part| match part {
+            Part::Text(_) => None,
+            Part::Escaped { .. } => Some(Cow::Borrowed(part.unescaped())),
+            Part::Foreign { .. } => self.braces(part, spot).map(Cow::Borrowed),
+            Part::String { name, spelling } | Part::Raw { name, spelling } => {
+                let value = parameters.get(name);
+                if value.is_none() {
+                    self.undeclared(name, spelling, spot);
                 }
-                Part::Foreign { .. } => {
-                    let kept = self.braces(part, spot);
-                    changed |= kept != part.spelling();
-                    out.push_str(kept);
-                }
-                Part::String { name, spelling } | Part::Raw { name, spelling } => {
-                    let parameters = self.parameters;
-                    if let Some(value) = parameters.get(name) {
-                        changed = true;
-                        out.push_str(&value.text);
-                    } else {
-                        self.undeclared(name, spelling, spot);
-                        out.push_str(spelling);
-                    }
-                }
+                value.map(|value| Cow::Borrowed(value.text.as_ref()))
             }
-        }
-        changed.then_some(out)
+        })
     }
 
     /// Replaces the references in a value. Returns whether it became nothing.
@@ -312,21 +301,10 @@ impl<'d> Substitution<'_, 'd> {
             .get("env")
             .and_then(Value::items)
             .unwrap_or_default();
+        let value_of = |name: &str| Some(self.parameters.get(name)?.text.as_ref());
         let name_of = |item: &Value<'d>| {
             let name = item.str_at(&["name"]).unwrap_or_default();
-            let replaced = |part: Part<'_>| match part {
-                Part::String { name, .. } | Part::Raw { name, .. } => {
-                    match self.parameters.get(name) {
-                        Some(value) => value.text.clone().into_owned(),
-                        None => part.spelling().to_owned(),
-                    }
-                }
-                _ => part.spelling().to_owned(),
-            };
-            parts(name, self.dialect)
-                .into_iter()
-                .map(replaced)
-                .collect()
+            with_values(name, self.dialect, value_of)
         };
         let list = items
             .iter()
@@ -436,7 +414,7 @@ impl<'d> Substitution<'_, 'd> {
             return Replaced::Unchanged;
         }
         let parameters = self.parameters;
-        if let Some(name) = crate::template::declare::reference::whole_raw(text) {
+        if let Some(name) = whole_raw(text) {
             let Some(value) = parameters.get(name) else {
                 self.undeclared(name, text, spot);
                 return Replaced::Unchanged;
@@ -474,49 +452,34 @@ impl<'d> Substitution<'_, 'd> {
             needs_replacement,
             ..spot
         };
-        let mut out = String::with_capacity(text.len());
-        let mut changed = false;
         let mut raw = Vec::new();
         let mut only_raw = true;
-        for part in parts {
-            match part {
-                Part::Text(text) => out.push_str(text),
-                // The kubelet takes the first `$` away.
-                Part::Escaped { spelling } if spot.expanding.is_some() => out.push_str(spelling),
-                Part::Escaped { spelling } => {
-                    changed = true;
-                    out.push_str(spelling.get(1..).unwrap_or_default());
+        let replaced = replace(&parts, |part| match part {
+            Part::Text(_) => None,
+            // The kubelet takes the first `$` away.
+            Part::Escaped { .. } if spot.expanding.is_some() => None,
+            Part::Escaped { .. } => Some(Cow::Borrowed(part.unescaped())),
+            Part::Foreign { .. } => self.braces(part, spot).map(Cow::Borrowed),
+            Part::String { name, spelling } | Part::Raw { name, spelling } => {
+                let Some(value) = parameters.get(name) else {
+                    self.undeclared(name, spelling, spot);
+                    only_raw = false;
+                    return None;
+                };
+                if matches!(part, Part::Raw { .. }) {
+                    raw.push((name, spelling));
+                } else {
+                    only_raw = false;
+                    self.conflict(name, spelling, spot);
                 }
-                Part::Foreign { .. } => {
-                    let kept = self.braces(part, spot);
-                    changed |= kept != part.spelling();
-                    out.push_str(kept);
-                }
-                Part::String { name, spelling } | Part::Raw { name, spelling } => {
-                    let Some(value) = parameters.get(name) else {
-                        self.undeclared(name, spelling, spot);
-                        only_raw = false;
-                        out.push_str(spelling);
-                        continue;
-                    };
-                    changed = true;
-                    out.push_str(&value.text);
-                    if matches!(part, Part::Raw { .. }) {
-                        raw.push((name, spelling));
-                    } else {
-                        only_raw = false;
-                        self.conflict(name, spelling, spot);
-                    }
-                }
+                Some(Cow::Borrowed(value.text.as_ref()))
             }
+        });
+        match replaced {
+            None => Replaced::Unchanged,
+            Some(text) if raw.is_empty() || !only_raw => Replaced::Text(text),
+            Some(text) => self.typed(text, &raw, spot),
         }
-        if !changed {
-            return Replaced::Unchanged;
-        }
-        if raw.is_empty() || !only_raw {
-            return Replaced::Text(out);
-        }
-        self.typed(out, &raw, spot)
     }
 
     /// The text of a string that holds raw references only, typed by the JSON scalar grammar.
@@ -615,29 +578,27 @@ impl<'d> Substitution<'_, 'd> {
 
     /// What `${NAME}` of a declared parameter becomes in the proposal's dialect, where it may be
     /// meant for a shell: there it is written `$${NAME}`, if not for a variable of the container.
-    fn braces<'t>(&mut self, part: Part<'t>, spot: Spot<'_>) -> &'t str {
+    fn braces<'t>(&mut self, part: Part<'t>, spot: Spot<'_>) -> Option<&'t str> {
         let Part::Foreign {
             name,
             spelling,
             is_escaped,
         } = part
         else {
-            return part.spelling();
+            return None;
         };
-        if self.parameters.get(name).is_none() {
-            return spelling;
-        }
+        self.parameters.get(name)?;
         if is_escaped {
             // The kubelet takes the first `$` away.
             let by_kubelet = spot.expanding.is_some();
-            return spelling.get(usize::from(!by_kubelet)..).unwrap_or_default();
+            return (!by_kubelet).then(|| part.unescaped());
         }
         if !spot.expanding.is_some_and(|one| one.has(name)) {
             let diagnostic = foreign::diagnostic(self.dialect, name, spelling, true);
             let diagnostic = self.diagnostic(diagnostic, spot, spelling);
             self.diagnostics.push(diagnostic);
         }
-        spelling
+        None
     }
 
     /// `$(NAME)` of a declared parameter in OpenShift's dialect. As `oc` leaves it, it stays. It is
@@ -646,10 +607,7 @@ impl<'d> Substitution<'_, 'd> {
         if !text.contains("$(") {
             return;
         }
-        for part in parts(text, Dialect::Proposal) {
-            let (Part::String { name, spelling } | Part::Raw { name, spelling }) = part else {
-                continue;
-            };
+        for (name, spelling) in references(text, Dialect::Proposal) {
             let by_kubelet = spot
                 .expanding
                 .is_some_and(|one| one.has(name) || one.variables.more);

@@ -1,6 +1,7 @@
 //! Expressions of `from` that generate nothing, or the same value each time.
 
-use crate::template::declare::dialect::{Dialect, refers};
+use crate::template::declare::detect::refers;
+use crate::template::declare::dialect::Dialect;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::values::generate::{self, Variety};

@@ -5,7 +5,7 @@ use crate::template::declare::dialect::Dialect;
 use crate::template::declare::legacy;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
-use crate::template::declare::reference::{self, Part};
+use crate::template::declare::reference;
 use crate::template::resolve::parameters::Parameters;
 use crate::template::values::generate::{self, SeededRandom, SystemRandom};
 use krm_yaml::Cursor;
@@ -121,24 +121,18 @@ struct Standing<'s, 'd> {
 impl Standing<'_, '_> {
     /// A text with known values put in; `None` if another value is needed.
     fn text(&self, text: &str) -> Option<String> {
-        reference::parts(text, self.template.dialect)
-            .into_iter()
-            .map(|part| match part {
-                Part::String { name, .. } | Part::Raw { name, .. } => match self.known.get(name) {
-                    Some(value) => Some(value.text.as_ref()),
-                    None if self
-                        .template
-                        .parameters
-                        .iter()
-                        .any(|parameter| parameter.name == name) =>
-                    {
-                        None
-                    }
-                    None => Some(part.spelling()),
-                },
-                _ => Some(part.spelling()),
+        let is_declared = |name: &str| {
+            let mut parameters = self.template.parameters.iter();
+            parameters.any(|parameter| parameter.name == name)
+        };
+        let dialect = self.template.dialect;
+        let needs_another = reference::names(text, dialect)
+            .any(|name| self.known.get(name).is_none() && is_declared(name));
+        (!needs_another).then(|| {
+            reference::with_values(text, dialect, |name| {
+                Some(self.known.get(name)?.text.as_ref())
             })
-            .collect()
+        })
     }
 
     fn identity(&self, object: Cursor<'_>) -> Option<Identity> {

@@ -4,7 +4,6 @@ use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::declare::model::Template;
 use crate::template::expand::expansion::{Expander, Object, Options, expand};
-use crate::template::expand::refused;
 use crate::template::values::given::Given;
 use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
@@ -116,7 +115,7 @@ impl Printer {
         let format = self.format;
         let (message, printed) =
             expand(template, given, options, diagnostics, |expander, found| {
-                refused::warn(template, expander, found);
+                expander.warn(found);
                 print_objects(expander, format, found)
             })?;
         let (texts, mut complaints) = printed;

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use crate::template::declare::model::Template;
 use crate::template::expand::expansion::{Expander, Options, expand};
-use crate::template::expand::refused;
 use crate::template::resolve::parameters::Parameters;
 use crate::template::show::output::print_items;
 use crate::template::values::given::Given;
@@ -24,7 +23,7 @@ pub fn processed<'d>(
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
     let run = |expander: &Expander<'_, 'd>, found: &mut Diagnostics| {
-        refused::warn(template, expander, found);
+        expander.warn(found);
         let head = head(template, expander, found);
         (head, print_items(expander, found))
     };

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use crate::template::declare::fallback::Fallback;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::{Parameter, ParameterType};
-use crate::template::resolve::parameters::{is_int, is_json_number};
 use crate::template::values::env_file;
+use crate::template::values::text::{is_int, is_json_number};
 use krm_yaml::{Data, Scalar, Value};
 
 /// How a file of values is written.

@@ -10,10 +10,11 @@ use crate::krm::identity::group;
 use crate::template::declare::dialect::{Dialect, OWN_GROUP};
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
-use crate::template::declare::reference::{Part, parts};
+use crate::template::declare::reference::with_values;
 use crate::template::expand::expansion::{Options, Sink, expand};
 use crate::template::resolve::generation::Generation;
-use crate::template::resolve::parameters::{self, Parameters};
+use crate::template::resolve::parameters::Parameters;
+use crate::template::resolve::resolver;
 use crate::template::values::given::{Given, GivenValue};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -59,17 +60,9 @@ impl<'t, 'd> Survey<'t, 'd> {
 
     /// A text with what is known put in.
     pub(crate) fn text(&self, text: &str) -> String {
-        let known = |part: Part<'_>| match part {
-            Part::String { name, .. } | Part::Raw { name, .. } => match self.parameters.get(name) {
-                Some(value) => value.text.to_string(),
-                None => part.spelling().to_owned(),
-            },
-            _ => part.spelling().to_owned(),
-        };
-        parts(text, self.template.dialect)
-            .into_iter()
-            .map(known)
-            .collect()
+        with_values(text, self.template.dialect, |name| {
+            Some(self.parameters.get(name)?.text.as_ref())
+        })
     }
 
     /// Hands each object to `sink`, also one that has something wrong in it.
@@ -170,5 +163,5 @@ fn resolve<'d>(
 ) -> Parameters<'d> {
     // What would be generated is not known either, so nothing is.
     let mut generate = |_: &Parameter<'d>, from: &str, _: &Parameters<'d>| Ok(from.to_owned());
-    parameters::resolve(template, given, ignore_unknown, &mut generate, diagnostics)
+    resolver::resolve(template, given, ignore_unknown, &mut generate, diagnostics)
 }

@@ -7,7 +7,7 @@
 use crate::template::declare::foreign::Usage;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
-use crate::template::declare::reference::{Part, parts};
+use crate::template::declare::reference::{parts, references};
 use crate::template::expand::expansion::{Expander, Object, Options, expand};
 use crate::template::expand::path::Path;
 use crate::template::expand::substitute::Substitution;
@@ -266,7 +266,7 @@ fn labels(
 ) -> Vec<Label> {
     let usage = Usage::of(template);
     let label = |key: &str, value: &str, cause, place| {
-        let keys = references(template, parameters, key);
+        let keys = declared_references(template, parameters, key);
         let hides = keys.iter().any(|one| !one.may_show);
         let mut substitution = Substitution {
             document: template.node.document(),
@@ -281,7 +281,7 @@ fn labels(
             secret_key: hides.then(|| key.to_owned()),
             cause,
             place,
-            references: [keys, references(template, parameters, value)].concat(),
+            references: [keys, declared_references(template, parameters, value)].concat(),
             is_literal: is_literal(template, value),
         }
     };
@@ -304,23 +304,25 @@ fn labels(
 }
 
 /// The references in a text to parameters that there are.
-fn references(template: &Template<'_>, parameters: &Parameters<'_>, text: &str) -> Vec<Reference> {
-    let found = parts(text, template.dialect).into_iter();
-    let references = found.filter_map(|part| match part {
-        Part::String { name, spelling } | Part::Raw { name, spelling } => Some(Reference {
+fn declared_references(
+    template: &Template<'_>,
+    parameters: &Parameters<'_>,
+    text: &str,
+) -> Vec<Reference> {
+    let found = references(text, template.dialect).filter_map(|(name, spelling)| {
+        Some(Reference {
             may_show: parameters.get(name)?.may_show,
             name: name.to_owned(),
             spelling: spelling.to_owned(),
-        }),
-        _ => None,
+        })
     });
-    references.collect()
+    found.collect()
 }
 
 /// Whether there is more in a text than references.
 fn is_literal(template: &Template<'_>, text: &str) -> bool {
-    let is_reference = |part: &Part<'_>| matches!(part, Part::String { .. } | Part::Raw { .. });
-    !parts(text, template.dialect).iter().all(is_reference)
+    let parts = parts(text, template.dialect);
+    !parts.iter().all(|part| part.name().is_some())
 }
 
 /// Looks at one object.
@@ -544,6 +546,6 @@ impl<'d> Origins<'_, 'd> {
     }
 
     fn references(&self, text: &str) -> Vec<Reference> {
-        references(self.template, self.parameters, text)
+        declared_references(self.template, self.parameters, text)
     }
 }

@@ -3,3 +3,4 @@
 pub mod env_file;
 pub mod generate;
 pub(crate) mod given;
+pub(crate) mod text;

@@ -12,9 +12,10 @@ use crate::composition::{Documents, GROUP, Provider, Resource, Transformer};
 use crate::files::{self, InMemory};
 use crate::function::package::Package;
 use crate::function::paths;
-use crate::function::{self, Environment};
+use crate::function::run::Environment;
+use crate::function::stamp;
 use crate::krm::annotations::{
-    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal,
+    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal, kept_at,
     remove_empty,
 };
 use crate::krm::identity::{self, Identity, group};
@@ -59,7 +60,7 @@ impl Functions for InProcess<'_> {
         if !matches!(Provider::of(transformer), Ok(Provider::Own)) {
             return self.others.run(transformer, list);
         }
-        let output = function::run(list, self.environment);
+        let output = stamp::run(list, self.environment);
         FunctionOutput {
             list: Some(output.text()),
             diagnostics: output.diagnostics,
@@ -415,15 +416,6 @@ fn previous(object: &Value<'_>) -> Vec<Identity> {
         name: name.to_owned(),
     })
     .collect()
-}
-
-/// The file that an object says it is kept in, and its index there.
-pub(super) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
-    let annotation = |key| object.str_at(&["metadata", "annotations", key]);
-    let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
-    let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
-    let index = index.and_then(|index| index.parse().ok()).unwrap_or(0);
-    Some((path.to_owned(), index))
 }
 
 /// Edits that make an item what it is now; it stays where it is kept. `is_here` says whether the

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::Instance;
+use crate::function::plan::Instance;
 use crate::krm::identity::Identity;
 use crate::krm::selection::{Pairs, pod_labels, selector};
 use crate::template::{Dialect, Object, Template};

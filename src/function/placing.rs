@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::crossings::Crossings;
-use super::items::{Items, Standing, path_of};
-use super::paths;
-use super::plan::{Instance, Plan};
-use super::update::{Manner, Updated, update};
+use crate::function::crossings::Crossings;
+use crate::function::items::{Items, Standing, path_of};
+use crate::function::paths;
+use crate::function::plan::{Instance, Plan};
+use crate::function::update::{Manner, Updated, update};
 use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
 use crate::krm::annotations::{annotate, remove_empty};
 use crate::krm::identity::{self, Identity};

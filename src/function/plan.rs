@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::items::Input;
+use crate::function::items::Input;
 use crate::krm::identity::{self, Identity};
 use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
 use crate::template::{Given, GivenValue, Template, values_from_mapping};

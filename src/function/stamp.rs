@@ -1,0 +1,156 @@
+//! Stamps out the Templates that a functionConfig asks for, and places their objects.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::function::items::Items;
+use crate::function::placing::{Placing, Rules};
+use crate::function::plan::{self, Inputs, Plan, Whence};
+use crate::function::run::{self, Environment, Output};
+use crate::krm::identity::{self, Identity};
+use crate::krm::resource_list::{Changes, ResourceList};
+use crate::template::{self, Generation, Options, Template};
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Source;
+
+/// The annotation that names the Secret among the items that generated values are derived from.
+const SEED_SECRET: &str = "template.krm.dev/seed-secret";
+
+/// Runs the function on a ResourceList whose functionConfig is not a Composition.
+pub(super) fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
+    run::run(source, environment, &changes)
+}
+
+/// Decides what happens to the items.
+pub(super) fn changes(
+    list: &ResourceList<'_>,
+    config: Cursor<'_>,
+    environment: &Environment<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Changes {
+    let items = Items::read(list, config);
+    let inputs = Inputs::of(&items.inputs, Whence::Items);
+    let mut found = Diagnostics::new();
+    let changes = match plan::read(config, &inputs, &mut found) {
+        Some(plan) => {
+            let rules = Rules::read(config, items.are_kept, &mut found);
+            let mut placing = Placing::new(list, &items, &plan, &rules);
+            if !found.has_errors() {
+                stamp_out(
+                    list,
+                    config,
+                    &items,
+                    &plan,
+                    environment,
+                    &mut placing,
+                    &mut found,
+                );
+            }
+            placing.finish(&mut found)
+        }
+        None => Changes::default(),
+    };
+    found.dedup();
+    diagnostics.append(found);
+    changes
+}
+
+/// Expands the Template of each instance and places its objects.
+fn stamp_out(
+    list: &ResourceList<'_>,
+    config: Cursor<'_>,
+    items: &Items<'_>,
+    plan: &Plan<'_>,
+    environment: &Environment<'_>,
+    placing: &mut Placing<'_, '_>,
+    diagnostics: &mut Diagnostics,
+) {
+    for (index, instance) in plan.instances.iter().enumerate() {
+        let Some(template) = plan.templates.get(instance.template) else {
+            continue;
+        };
+        let standing = |identity: &Identity| Some(items.by_identity.get(identity)?.node);
+        let options = Options {
+            labels: instance.labels.clone(),
+            namespace: instance.namespace.clone(),
+            ignore_unknown_parameters: false,
+            strict: false,
+            require_name: true,
+            inspect: None,
+            keep_namespace: false,
+            generation: Generation::Reproducible {
+                seed: seed(template, list, environment, diagnostics),
+                instance: instance.seed.clone(),
+                standing: &standing,
+            },
+        };
+        let (mut found, mut placed) = (Diagnostics::new(), Diagnostics::new());
+        let message = template::process(
+            template,
+            &instance.given,
+            &options,
+            &mut found,
+            &mut |object, _| placing.object(index, instance, object, &mut placed),
+        );
+        if let Some(message) = message {
+            found.push(Diagnostic::info(message.trim_end()).of_success());
+        }
+        if let Some(place) = &instance.place {
+            found.relate(place, &format!("for the instance `{}`", instance.name));
+        }
+        found.append(placed);
+        found.attribute_to(template.reference());
+        found.move_to(
+            &config.place(),
+            &identity::reference(config),
+            &instance.template_field,
+        );
+        diagnostics.append(found);
+    }
+}
+
+/// The secret that generated values are derived from: of the environment, or of a Secret item.
+fn seed(
+    template: &Template<'_>,
+    list: &ResourceList<'_>,
+    environment: &Environment<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<u8>> {
+    use base64::Engine as _;
+    let Some(name) = template.annotation(SEED_SECRET) else {
+        return environment.seed.clone();
+    };
+    let secret = list.items().map(Cursor::open).find(|item| {
+        let item = item.cursor();
+        item.text_at(["kind"]).as_deref() == Some("Secret")
+            && item.text_at(["metadata", "name"]).as_deref() == Some(name.as_ref())
+    });
+    let field = |keys: [&str; 2]| {
+        let secret = secret.as_ref()?.cursor();
+        secret.text_at(keys).map(Cow::into_owned)
+    };
+    let plain = field(["stringData", "seed"]).map(String::into_bytes);
+    let encoded = field(["data", "seed"]);
+    let decoded = encoded.and_then(|seed| {
+        base64::engine::general_purpose::STANDARD
+            .decode(seed.trim())
+            .ok()
+    });
+    let found = plain.or(decoded).filter(|seed| !seed.is_empty());
+    if found.is_none() {
+        let problem = match secret {
+            None => format!("no Secret `{name}` is among the items"),
+            Some(_) => format!(
+                "the Secret `{name}` holds no `seed`, as text in `stringData` or base64 in `data`"
+            ),
+        };
+        let place = template.annotation_place(SEED_SECRET);
+        let mut diagnostic =
+            Diagnostic::error(problem).field(format!("metadata.annotations[{SEED_SECRET}]"));
+        diagnostic.place = place;
+        diagnostic.object = Some(template.reference().clone());
+        diagnostics.push(diagnostic);
+    }
+    found
+}

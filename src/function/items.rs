@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 use crate::krm::annotations::{INDEX, LEGACY_INDEX, LEGACY_PATH, LOCAL_CONFIG, OWNER, PATH};
 use crate::krm::identity::{self, Head, Identity, Kept};
 use crate::krm::resource_list::ResourceList;
-use crate::template::is_template_group;
+use crate::plan::Input;
 use crate::threads;
 use krm_yaml::Cursor;
 
@@ -34,32 +34,6 @@ pub(super) struct Standing<'d> {
     pub(super) node: Cursor<'d>,
     /// The instance that made it.
     pub(super) owner: Option<Box<str>>,
-}
-
-/// An item that a functionConfig may refer to.
-pub(crate) struct Input<'d> {
-    pub(super) identity: Identity,
-    pub(super) node: Cursor<'d>,
-    /// Whether it is a Template.
-    pub(super) is_template: bool,
-}
-
-impl<'d> Input<'d> {
-    /// What an object is to a functionConfig; nothing if it cannot refer to it.
-    fn new(identity: &Identity, node: Cursor<'d>) -> Option<Self> {
-        let is_template = identity.kind == "Template" && is_template_group(&identity.group);
-        let holds_values = matches!(identity.kind.as_str(), "ConfigMap" | "Secret");
-        (is_template || holds_values && identity.group.is_empty()).then(|| Self {
-            identity: identity.clone(),
-            node,
-            is_template,
-        })
-    }
-
-    /// A document of a file, where it can be referred to.
-    pub(crate) fn of_document(root: Cursor<'d>) -> Option<Self> {
-        Self::new(&Head::of(root).identity()?, root)
-    }
 }
 
 /// The file an item is kept in.

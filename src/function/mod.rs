@@ -9,12 +9,11 @@ mod composed;
 mod crossings;
 #[cfg(test)]
 mod hand_edits;
-pub(crate) mod items;
+mod items;
 mod located;
 mod package;
 mod paths;
 mod placing;
-pub(crate) mod plan;
 mod run;
 mod stamp;
 mod update;

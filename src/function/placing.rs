@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use crate::function::crossings::Crossings;
 use crate::function::items::{Items, Standing, path_of};
 use crate::function::paths;
-use crate::function::plan::{Instance, Plan};
 use crate::function::update::{Manner, Updated, update};
 use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
 use crate::krm::annotations::{annotate, remove_empty};
 use crate::krm::identity::{self, Identity};
 use crate::krm::resource_list::{Changes, ResourceList};
+use crate::plan::{Instance, Plan};
 use crate::template::{Object, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
@@ -275,12 +275,7 @@ impl<'p, 'd> Placing<'p, 'd> {
             self.prune(diagnostics);
         }
         if !diagnostics.has_errors() {
-            let Plan {
-                instances,
-                templates,
-                ..
-            } = self.plan;
-            self.crossings.warn(instances, templates, diagnostics);
+            self.crossings.warn(self.plan, diagnostics);
             diagnostics.append(self.said);
         }
         self.changes
@@ -388,7 +383,8 @@ impl<'p, 'd> Placing<'p, 'd> {
         let (one, other) = (instances.get(first.instance), instances.get(instance));
         let mut diagnostic = match (one, other) {
             (Some(one), Some(other)) if first.instance != instance => {
-                let template = self.plan.templates.get(other.template);
+                let template = self.plan.expanders.get(other.expander);
+                let template = template.and_then(|one| one.template());
                 let hint = template.and_then(|template| to_vary(template, object));
                 Diagnostic::error(format!(
                     "the instances `{}` and `{}` both make `{identity}`",

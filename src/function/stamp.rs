@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use crate::function::items::Items;
 use crate::function::placing::{Placing, Rules};
-use crate::function::plan::{self, Inputs, Plan, Whence};
+
 use crate::function::run::{self, Environment, Output};
 use crate::krm::identity::{self, Identity};
 use crate::krm::resource_list::{Changes, ResourceList};
-use crate::template::{self, Generation, Options, Template};
+use crate::plan::{self, Inputs, Plan, Whence};
+use crate::template::{Generation, Options, Template};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
@@ -67,7 +68,7 @@ fn stamp_out(
     diagnostics: &mut Diagnostics,
 ) {
     for (index, instance) in plan.instances.iter().enumerate() {
-        let Some(template) = plan.templates.get(instance.template) else {
+        let Some(expander) = plan.expanders.get(instance.expander) else {
             continue;
         };
         let standing = |identity: &Identity| Some(items.by_identity.get(identity)?.node);
@@ -80,19 +81,15 @@ fn stamp_out(
             inspect: None,
             keep_namespace: false,
             generation: Generation::Reproducible {
-                seed: seed(template, list, environment, diagnostics),
+                seed: seed(expander.template(), list, environment, diagnostics),
                 instance: instance.seed.clone(),
                 standing: &standing,
             },
         };
         let (mut found, mut placed) = (Diagnostics::new(), Diagnostics::new());
-        let message = template::process(
-            template,
-            &instance.given,
-            &options,
-            &mut found,
-            &mut |object, _| placing.object(index, instance, object, &mut placed),
-        );
+        let message = expander.expand(&instance.given, &options, &mut found, &mut |object, _| {
+            placing.object(index, instance, object, &mut placed);
+        });
         if let Some(message) = message {
             found.push(Diagnostic::info(message.trim_end()).of_success());
         }
@@ -100,7 +97,7 @@ fn stamp_out(
             found.relate(place, &format!("for the instance `{}`", instance.name));
         }
         found.append(placed);
-        found.attribute_to(template.reference());
+        found.attribute_to(expander.reference());
         found.move_to(
             &config.place(),
             &identity::reference(config),
@@ -112,13 +109,14 @@ fn stamp_out(
 
 /// The secret that generated values are derived from: of the environment, or of a Secret item.
 fn seed(
-    template: &Template<'_>,
+    template: Option<&Template<'_>>,
     list: &ResourceList<'_>,
     environment: &Environment<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<u8>> {
     use base64::Engine as _;
-    let Some(name) = template.annotation(SEED_SECRET) else {
+    let named = template.and_then(|template| Some((template, template.annotation(SEED_SECRET)?)));
+    let Some((template, name)) = named else {
         return environment.seed.clone();
     };
     let secret = list.items().map(Cursor::open).find(|item| {

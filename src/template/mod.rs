@@ -24,6 +24,7 @@ pub use declare::model::Template;
 pub(crate) use declare::model::is_template_group;
 pub use declare::parameter::{Parameter, ParameterType};
 pub(crate) use declare::reference::{Part, parts};
+pub use expand::expander::Expander;
 pub use expand::expansion::{Inspect, Object, Options, Sink, effective, process};
 pub(crate) use expand::path::Path;
 pub(crate) use expand::substitute::place_of;

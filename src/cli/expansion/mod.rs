@@ -10,10 +10,10 @@ use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 
 use self::inputs::Inputs;
-use self::targets::{Target, Targets};
+use self::inspection::Inspector;
+use self::targets::Targets;
 use crate::cli::Console;
-use crate::function::items::Input;
-use crate::function::plan::{self, Whence};
+use crate::plan::{self, Input, Instance, Whence};
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
@@ -175,8 +175,8 @@ pub(super) struct Expansions<'e> {
 
 impl<'e> Expansions<'e> {
     /// The Templates, each once.
-    pub(super) fn templates(&self) -> &[Template<'e>] {
-        &self.targets.templates
+    pub(super) fn templates(&self) -> impl Iterator<Item = &'e Template<'e>> {
+        self.targets.templates()
     }
 
     /// Hands each expansion to `run` unless something is wrong with what it is to be made of.
@@ -186,16 +186,16 @@ impl<'e> Expansions<'e> {
         mut run: impl FnMut(Expansion<'e>, &mut Diagnostics),
     ) {
         let has_failed = diagnostics.has_errors();
-        for target in &self.targets.list {
+        for (instance, inspector) in self.targets.each() {
             let mut found = Diagnostics::new();
-            if let Some(expansion) = self.one(target, &mut found)
+            if let Some(expansion) = self.one(instance, inspector, &mut found)
                 && !has_failed
                 && !found.has_errors()
             {
                 run(expansion, &mut found);
             }
-            if let Some(place) = &target.place {
-                found.relate(place, &format!("for the instance `{}`", target.name));
+            if let Some(place) = &instance.place {
+                found.relate(place, &format!("for the instance `{}`", instance.name));
             }
             diagnostics.append(found);
         }
@@ -203,28 +203,34 @@ impl<'e> Expansions<'e> {
 
     /// Reports the objects that were made more than once.
     pub(super) fn check_identities(&self, diagnostics: &mut Diagnostics) {
-        inspection::duplicates(self.targets, diagnostics);
+        let Targets { plan, inspectors } = self.targets;
+        inspection::duplicates(plan, inspectors, diagnostics);
     }
 
-    fn one(&self, target: &'e Target, diagnostics: &mut Diagnostics) -> Option<Expansion<'e>> {
-        let template = self.targets.templates.get(target.template)?;
+    fn one(
+        &self,
+        instance: &'e Instance,
+        inspector: &'e Inspector,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Expansion<'e>> {
+        let template = self.targets.template(instance)?;
         let arguments = self.arguments;
-        let namespace = arguments.namespace.as_ref().or(target.namespace.as_ref());
+        let namespace = arguments.namespace.as_ref().or(instance.namespace.as_ref());
         Some(Expansion {
-            instance: &target.name,
+            instance: &instance.name,
             template,
-            given: values::given(arguments, self.inputs, self.targets, target, diagnostics),
+            given: values::given(arguments, self.inputs, self.targets, instance, diagnostics),
             options: Options {
-                labels: [target.labels.as_slice(), &self.labels].concat(),
+                labels: [instance.labels.as_slice(), &self.labels].concat(),
                 namespace: namespace.cloned(),
                 ignore_unknown_parameters: arguments.ignore_unknown_parameters,
                 strict: arguments.strict,
                 require_name: false,
-                inspect: Some(&target.inspector),
+                inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,
                 generation: diagnostics.take(Generation::once())?,
             },
-            own_labels: target.labels.len(),
+            own_labels: instance.labels.len(),
             is_own_namespace: arguments.namespace.is_none(),
         })
     }

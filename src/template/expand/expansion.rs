@@ -83,15 +83,15 @@ pub fn process(
     diagnostics: &mut Diagnostics,
     sink: &mut Sink<'_>,
 ) -> Option<String> {
-    let (message, ()) = expand(template, given, options, diagnostics, |expander, found| {
+    let (message, ()) = expand(template, given, options, diagnostics, |expansion, found| {
         let mut sink = |object: Object<'_>, found: &mut Diagnostics| {
             if !found.has_errors() {
                 sink(object, found);
             }
         };
-        expander.warn(found);
-        for (index, object) in expander.objects().enumerate() {
-            expander.object(index, object, found, &mut sink);
+        expansion.warn(found);
+        for (index, object) in expansion.objects().enumerate() {
+            expansion.object(index, object, found, &mut sink);
         }
     })?;
     message
@@ -106,7 +106,7 @@ pub fn effective<'d, R>(
     diagnostics: &mut Diagnostics,
     look: impl FnOnce(&Parameters<'d>) -> R,
 ) -> Option<R> {
-    let look = |expander: &Expander<'_, 'd>, _: &mut Diagnostics| look(expander.parameters);
+    let look = |expansion: &Expansion<'_, 'd>, _: &mut Diagnostics| look(expansion.parameters);
     Some(expand(template, given, options, diagnostics, look)?.1)
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn expand<'d, R>(
     given: &[Given],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
-    run: impl FnOnce(&Expander<'_, 'd>, &mut Diagnostics) -> R,
+    run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
 ) -> Option<(Option<String>, R)> {
     let mut found = Diagnostics::new();
     let done = prepare(template, given, options, &mut found, run);
@@ -134,7 +134,7 @@ fn prepare<'d, R>(
     given: &[Given],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
-    run: impl FnOnce(&Expander<'_, 'd>, &mut Diagnostics) -> R,
+    run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
 ) -> Option<(Option<String>, R)> {
     let mut generate = |parameter: &Parameter<'d>, from: &str, known: &Parameters<'d>| {
         generation::generated(template, parameter, from, known, &options.generation)
@@ -163,7 +163,7 @@ fn prepare<'d, R>(
         Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
     });
     let labels = template_labels(template, options, &mut substitution);
-    let expander = Expander {
+    let expansion = Expansion {
         template,
         parameters: &parameters,
         usage: &usage,
@@ -174,7 +174,7 @@ fn prepare<'d, R>(
         keep_namespace: options.keep_namespace,
         inspect: options.inspect,
     };
-    let result = run(&expander, diagnostics);
+    let result = run(&expansion, diagnostics);
     Some((message, result))
 }
 
@@ -260,7 +260,7 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
 }
 
 /// Expands the objects of a Template one by one.
-pub(crate) struct Expander<'e, 'd> {
+pub(crate) struct Expansion<'e, 'd> {
     template: &'e Template<'d>,
     pub(crate) parameters: &'e Parameters<'d>,
     usage: &'e Usage<'e, 'd>,
@@ -272,7 +272,7 @@ pub(crate) struct Expander<'e, 'd> {
     inspect: Option<&'e dyn Inspect>,
 }
 
-impl<'d> Expander<'_, 'd> {
+impl<'d> Expansion<'_, 'd> {
     /// The same without labels and a namespace to be set.
     pub(crate) const fn without_labels(&self) -> Self {
         Self {

@@ -1,5 +1,6 @@
 //! Replaces references and puts labels and namespaces on the objects of a Template.
 
+pub(crate) mod expander;
 pub(crate) mod expansion;
 pub(crate) mod labels;
 pub(crate) mod path;

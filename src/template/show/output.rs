@@ -3,7 +3,7 @@
 use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::declare::model::Template;
-use crate::template::expand::expansion::{Expander, Object, Options, expand};
+use crate::template::expand::expansion::{Expansion, Object, Options, expand};
 use crate::template::values::given::Given;
 use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
@@ -114,9 +114,9 @@ impl Printer {
     ) -> Option<String> {
         let format = self.format;
         let (message, printed) =
-            expand(template, given, options, diagnostics, |expander, found| {
-                expander.warn(found);
-                print_objects(expander, format, found)
+            expand(template, given, options, diagnostics, |expansion, found| {
+                expansion.warn(found);
+                print_objects(expansion, format, found)
             })?;
         let (texts, mut complaints) = printed;
         complaints.attribute_to(&template.reference);
@@ -149,10 +149,10 @@ impl Printer {
 
 /// The objects as items of a list that begins at the left margin.
 pub(crate) fn print_items(
-    expander: &Expander<'_, '_>,
+    expansion: &Expansion<'_, '_>,
     diagnostics: &mut Diagnostics,
 ) -> (String, Diagnostics) {
-    let (texts, complaints) = print_objects(expander, Format::List, diagnostics);
+    let (texts, complaints) = print_objects(expansion, Format::List, diagnostics);
     let texts = texts.into_iter().map(|(_, text)| text);
     (texts.collect(), complaints)
 }
@@ -162,16 +162,16 @@ type Texts = Vec<(&'static str, String)>;
 
 /// The text of the objects, and what there is to complain of in printing them.
 fn print_objects(
-    expander: &Expander<'_, '_>,
+    expansion: &Expansion<'_, '_>,
     format: Format,
     diagnostics: &mut Diagnostics,
 ) -> (Texts, Diagnostics) {
-    let objects: Vec<(usize, Cursor<'_>)> = expander.objects().enumerate().collect();
+    let objects: Vec<(usize, Cursor<'_>)> = expansion.objects().enumerate().collect();
     let parts = threads::in_chunks(&objects, OBJECTS_A_THREAD, |objects| {
         let mut writer = Writer::new(format);
         let mut found = Diagnostics::new();
         for (index, object) in objects {
-            expander.object(*index, *object, &mut found, &mut |object, found| {
+            expansion.object(*index, *object, &mut found, &mut |object, found| {
                 if !found.has_errors() {
                     writer.object(&object);
                 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::template::declare::model::Template;
-use crate::template::expand::expansion::{Expander, Options, expand};
+use crate::template::expand::expansion::{Expansion, Options, expand};
 use crate::template::resolve::parameters::Parameters;
 use crate::template::show::output::print_items;
 use crate::template::values::given::Given;
@@ -22,10 +22,10 @@ pub fn processed<'d>(
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
-    let run = |expander: &Expander<'_, 'd>, found: &mut Diagnostics| {
-        expander.warn(found);
-        let head = head(template, expander, found);
-        (head, print_items(expander, found))
+    let run = |expansion: &Expansion<'_, 'd>, found: &mut Diagnostics| {
+        expansion.warn(found);
+        let head = head(template, expansion, found);
+        (head, print_items(expansion, found))
     };
     let (message, (head, printed)) = expand(template, given, options, diagnostics, run)?;
     let (items, mut complaints) = printed;
@@ -52,7 +52,7 @@ pub fn processed<'d>(
 /// The Template without its objects, and without the map `values`, which is used up.
 fn head<'d>(
     template: &Template<'d>,
-    expander: &Expander<'_, 'd>,
+    expansion: &Expansion<'_, 'd>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Value<'d>> {
     let duplicates = template.dialect.duplicate_keys();
@@ -66,16 +66,16 @@ fn head<'d>(
         // What was wrong with it was reported when the Template was read.
         let mut value = entry.value(duplicates, &mut Diagnostics::new())?;
         match key.as_ref() {
-            "parameters" => set_values(&mut value, template, expander.parameters),
-            "labels" | "objectLabels" => set_labels(&mut value, expander),
+            "parameters" => set_values(&mut value, template, expansion.parameters),
+            "labels" | "objectLabels" => set_labels(&mut value, expansion),
             _ => {}
         }
         head.remove(&key);
         head.insert(key, value);
     }
-    if template.labels.is_none() && expander.labels.is_some() {
+    if template.labels.is_none() && expansion.labels.is_some() {
         let mut labels = Value::mapping(Vec::new());
-        set_labels(&mut labels, expander);
+        set_labels(&mut labels, expansion);
         head.insert(Cow::Borrowed("labels"), labels);
     }
     Some(head)
@@ -104,8 +104,8 @@ fn set_values<'d>(list: &mut Value<'d>, template: &Template<'d>, values: &Parame
     }
 }
 
-fn set_labels(mapping: &mut Value<'_>, expander: &Expander<'_, '_>) {
-    let labels = expander.labels.iter().flatten();
+fn set_labels(mapping: &mut Value<'_>, expansion: &Expansion<'_, '_>) {
+    let labels = expansion.labels.iter().flatten();
     let old = std::mem::replace(mapping, Value::mapping(Vec::new()));
     mapping.origin = old.origin;
     for (key, value) in labels {

@@ -83,9 +83,9 @@ impl<'t, 'd> Survey<'t, 'd> {
             &self.given,
             &options,
             diagnostics,
-            |expander, found| {
-                for (index, object) in expander.objects().enumerate() {
-                    expander.object(index, object, found, sink);
+            |expansion, found| {
+                for (index, object) in expansion.objects().enumerate() {
+                    expansion.object(index, object, found, sink);
                 }
             },
         );

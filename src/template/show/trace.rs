@@ -8,7 +8,7 @@ use crate::template::declare::foreign::Usage;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::declare::reference::{parts, references};
-use crate::template::expand::expansion::{Expander, Object, Options, expand};
+use crate::template::expand::expansion::{Expansion, Object, Options, expand};
 use crate::template::expand::path::Path;
 use crate::template::expand::substitute::Substitution;
 use crate::template::resolve::parameters::{Effective, Origin, Parameters};
@@ -184,11 +184,11 @@ pub fn trace(
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Trace> {
-    let run = |expander: &Expander<'_, '_>, found: &mut Diagnostics| {
-        let plain = expander.without_labels();
-        let labels = labels(template, options, expander.parameters);
+    let run = |expansion: &Expansion<'_, '_>, found: &mut Diagnostics| {
+        let plain = expansion.without_labels();
+        let labels = labels(template, options, expansion.parameters);
         let mut objects = Vec::new();
-        for (index, object) in expander.objects().enumerate() {
+        for (index, object) in expansion.objects().enumerate() {
             let mut before = Vec::new();
             // Whatever is wrong is reported the second time.
             let unheard = &mut Diagnostics::new();
@@ -196,13 +196,13 @@ pub fn trace(
                 before.push(object.value.into_owned());
             });
             let mut before = before.into_iter();
-            expander.object(index, object, found, &mut |object, _| {
+            expansion.object(index, object, found, &mut |object, _| {
                 objects.extend(before.next().map(|before| {
                     Origins {
                         template,
                         labels: &labels,
                         object: &object,
-                        parameters: expander.parameters,
+                        parameters: expansion.parameters,
                     }
                     .of(&before)
                 }));
@@ -210,7 +210,7 @@ pub fn trace(
         }
         let parameters = template.named_parameters();
         let parameters = parameters.filter_map(|parameter| {
-            let effective = expander.parameters.get(&parameter.name)?;
+            let effective = expansion.parameters.get(&parameter.name)?;
             Some(traced_parameter(template, parameter, effective))
         });
         Trace {

@@ -1,195 +1,20 @@
-//! What a functionConfig asks for: which Templates are stamped out, how often, with what values.
+//! Reads a functionConfig into a plan.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::function::items::Input;
 use crate::krm::identity::{self, Identity};
+use crate::plan::inputs::{Input, Inputs, Opening};
+use crate::plan::instance::{Instance, Plan};
+use crate::plan::secret::secret_values;
 use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
-use crate::template::{Given, GivenValue, Template, values_from_mapping};
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::source::Place;
+use crate::template::{Given, Template, values_from_mapping};
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Opened};
 
 /// Which of several Templates among the items the values of a ConfigMap are for.
 const TEMPLATE: &str = "template.krm.dev/template";
-
-/// What a functionConfig asks for.
-pub(crate) struct Plan<'d> {
-    pub(crate) templates: Vec<Template<'d>>,
-    pub(crate) instances: Vec<Instance>,
-    /// Tells whether an object that stands among the items, and names its maker, is this
-    /// functionConfig's to take out.
-    pub(crate) owns: Owns,
-}
-
-/// One time that a Template is stamped out.
-pub(crate) struct Instance {
-    /// Its position in [`Plan::templates`].
-    pub(crate) template: usize,
-    /// What it is called: the last part of its owner.
-    pub(crate) name: String,
-    /// The value of the annotation that names it on its objects.
-    pub(crate) owner: String,
-    /// Tells its generated values from those of other instances.
-    pub(crate) seed: String,
-    pub(crate) given: Vec<Given>,
-    pub(crate) labels: Vec<(String, String)>,
-    pub(crate) namespace: Option<String>,
-    /// Where it is declared, if it is one of several.
-    pub(crate) place: Option<Place>,
-    /// The field path of the Template in the functionConfig, with a dot, if it is there.
-    pub(crate) template_field: String,
-    /// Where the Template is kept, if it is an item.
-    pub(crate) template_path: Option<String>,
-}
-
-/// The owners whose objects a functionConfig may take out.
-pub(crate) struct Owns {
-    /// `KIND/NAMESPACE/NAME` of the functionConfig.
-    base: String,
-    /// Instances that are not this run's business, though the functionConfig has made them.
-    others: BTreeSet<String>,
-}
-
-impl Owns {
-    pub(super) fn is_own(&self, owner: &str) -> bool {
-        let is_below = |rest: &str| rest.is_empty() || rest.starts_with('/');
-        owner.strip_prefix(&self.base).is_some_and(is_below) && !self.others.contains(owner)
-    }
-}
-
-/// The items that a functionConfig may refer to; what is read from them borrows from here.
-pub(crate) struct Inputs<'o, 'd> {
-    list: Vec<Opening<'o, 'd>>,
-    whence: Whence,
-}
-
-/// Where inputs come from, in the user's words.
-#[derive(Clone, Copy)]
-pub(crate) enum Whence {
-    /// The items of a ResourceList.
-    Items,
-    /// The files of a command line.
-    Files,
-}
-
-impl Whence {
-    const fn place(self) -> &'static str {
-        match self {
-            Self::Items => "among the items",
-            Self::Files => "in the files",
-        }
-    }
-
-    const fn noun(self) -> &'static str {
-        match self {
-            Self::Items => "items",
-            Self::Files => "documents",
-        }
-    }
-
-    const fn remedy(self) -> &'static str {
-        match self {
-            Self::Items => "kustomize takes one from `resources`, kpt any of the package",
-            Self::Files => "give its file with another `-f`",
-        }
-    }
-}
-
-/// An item, opened when it is looked into.
-struct Opening<'o, 'd> {
-    input: &'o Input<'d>,
-    opened: OnceCell<Opened<'d>>,
-}
-
-impl Opening<'_, '_> {
-    fn name(&self) -> &str {
-        &self.input.identity.name
-    }
-
-    fn node(&self) -> Cursor<'_> {
-        self.opened.get_or_init(|| self.input.node.open()).cursor()
-    }
-
-    fn path(&self) -> Option<String> {
-        identity::reference(self.node()).path
-    }
-
-    fn place(&self) -> Place {
-        let node = self.node();
-        node.get("metadata").unwrap_or(node).place()
-    }
-
-    fn file(&self) -> String {
-        match self.path() {
-            Some(path) => format!("one in {path}"),
-            None => "one of them".to_owned(),
-        }
-    }
-}
-
-impl<'o, 'd> Inputs<'o, 'd> {
-    pub(crate) fn of(inputs: &'o [Input<'d>], whence: Whence) -> Self {
-        let inputs = inputs.iter();
-        let opening = |input| Opening {
-            input,
-            opened: OnceCell::new(),
-        };
-        Self {
-            list: inputs.map(opening).collect(),
-            whence,
-        }
-    }
-
-    /// The item of a kind with this name; of several, the one in `namespace`.
-    fn find(
-        &self,
-        is_kind: impl Fn(&Input<'d>) -> bool,
-        kind: &str,
-        name: &str,
-        namespace: &str,
-    ) -> Result<&Opening<'o, 'd>> {
-        let of_kind = || self.list.iter().filter(|one| is_kind(one.input));
-        let named: Vec<_> = of_kind().filter(|one| one.name() == name).collect();
-        let is_here = |one: &&&Opening<'_, '_>| one.input.identity.namespace == namespace;
-        let here: Vec<_> = named.iter().filter(is_here).copied().collect();
-        match (named.as_slice(), here.as_slice()) {
-            ([one], _) | (_, [one]) => Ok(one),
-            ([], _) => {
-                let hint = match closest(name, of_kind().map(Opening::name)) {
-                    Some(known) => format!("did you mean `{known}`?"),
-                    None => self.among(kind, of_kind().map(Opening::name)),
-                };
-                let problem = format!("no {kind} `{name}` is {}", self.whence.place());
-                Err(Diagnostic::error(problem).hint(hint).into())
-            }
-            _ => {
-                let mut diagnostic = Diagnostic::error(format!(
-                    "{} {} are a {kind} `{name}`: which one is meant is unclear",
-                    named.len(),
-                    self.whence.noun()
-                ));
-                for one in named {
-                    diagnostic = diagnostic.related(one.place(), one.file());
-                }
-                Err(diagnostic.hint("give one of them another name").into())
-            }
-        }
-    }
-
-    /// Says which inputs of a kind there are.
-    fn among<'n>(&self, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
-        let names: Vec<String> = names.take(10).map(|name| format!("`{name}`")).collect();
-        if names.is_empty() {
-            format!("there is no {kind} at all: {}", self.whence.remedy())
-        } else {
-            format!("there is {}", names.join(", "))
-        }
-    }
-}
 
 /// The first three parts of an owner.
 fn base(config: &Identity) -> String {
@@ -207,14 +32,7 @@ pub(crate) fn read<'o>(
         config,
         inputs,
         diagnostics,
-        plan: Plan {
-            templates: Vec::new(),
-            instances: Vec::new(),
-            owns: Owns {
-                base: String::new(),
-                others: BTreeSet::new(),
-            },
-        },
+        plan: Plan::default(),
     };
     planner.read()?;
     Some(planner.plan)
@@ -319,9 +137,9 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         let Some(template) = Template::read(self.config, self.diagnostics) else {
             return;
         };
-        self.plan.templates.push(template);
+        self.plan.expanders.push(Box::new(template));
         self.plan.instances.push(Instance {
-            template: 0,
+            expander: 0,
             seed: name.clone(),
             name,
             owner: base,
@@ -387,7 +205,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 continue;
             };
             self.plan.instances.push(Instance {
-                template: self.plan.templates.len(),
+                expander: self.plan.expanders.len(),
                 name: name.to_owned(),
                 owner,
                 seed: name.to_owned(),
@@ -398,7 +216,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 template_field: String::new(),
                 template_path: one.path(),
             });
-            self.plan.templates.push(template);
+            self.plan.expanders.push(Box::new(template));
         }
         self.give_values();
     }
@@ -415,19 +233,15 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         found.attribute_to(&identity::reference(self.config));
         self.diagnostics.append(found);
         let Plan {
-            templates,
+            expanders,
             instances,
             ..
         } = &mut self.plan;
-        let declares = |template: &Template<'_>, name: &str| {
-            let mut parameters = template.parameters().iter();
-            parameters.any(|parameter| parameter.name == name)
-        };
         for one in given {
             let mut is_known = false;
             for instance in instances.iter_mut() {
-                let own = templates.get(instance.template);
-                if own.is_some_and(|own| declares(own, &one.name)) {
+                let own = expanders.get(instance.expander);
+                if own.is_some_and(|own| own.declares(&one.name)) {
                     instance.given.push(one.clone());
                     is_known = true;
                 }
@@ -440,11 +254,11 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 instance.given.push(one);
                 continue;
             }
-            let known = templates.iter().flat_map(Template::parameters);
+            let known = expanders.iter().flat_map(|one| one.parameters());
             let known = closest(&one.name, known.map(|parameter| parameter.name.as_ref()));
             // What is given under a misspelt name may be a secret all the same, and so may what is
             // meant for a Template that could not be read.
-            let mut meant = templates.iter().flat_map(Template::parameters);
+            let mut meant = expanders.iter().flat_map(|one| one.parameters());
             let meant = meant.find(|parameter| Some(parameter.name.as_ref()) == known);
             let is_secret = meant.map_or(self.diagnostics.has_errors(), |meant| !meant.may_show());
             let mut diagnostic = Diagnostic::error(format!(
@@ -470,20 +284,20 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 continue;
             };
             let start = node.place().range.start;
-            let template = *read.entry(start).or_insert_with(|| {
+            let expander = *read.entry(start).or_insert_with(|| {
                 let template = Template::read(node, self.diagnostics)?;
-                self.plan.templates.push(template);
-                Some(self.plan.templates.len() - 1)
+                self.plan.expanders.push(Box::new(template));
+                Some(self.plan.expanders.len() - 1)
             });
-            let given = self.given(&instance.values, template);
-            let Some(template) = template else { continue };
+            let given = self.given(&instance.values, expander);
+            let Some(expander) = expander else { continue };
             let (owner, seed) = match &instance.name {
                 Some(name) => (format!("{base}/{name}"), format!("{own_name}/{name}")),
                 None => (base.clone(), own_name.clone()),
             };
             let is_one_of_several = instance.name.is_some();
             self.plan.instances.push(Instance {
-                template,
+                expander,
                 name: instance.name.unwrap_or_else(|| own_name.clone()),
                 owner,
                 seed,
@@ -544,21 +358,16 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
     }
 
     /// The values of an instance, those of objects among the items read from there.
-    fn given(&mut self, sources: &[ValueSource], template: Option<usize>) -> Vec<Given> {
+    fn given(&mut self, sources: &[ValueSource], expander: Option<usize>) -> Vec<Given> {
         let mut given = Vec::new();
         for source in sources {
             match source {
                 ValueSource::Given(values) => given.extend(values.iter().cloned()),
                 ValueSource::Object(object) => {
                     let mut values = self.object_values(object);
-                    let template = template.and_then(|index| self.plan.templates.get(index));
-                    if let (true, Some(template)) = (object.may_have_others, template) {
-                        let names: Vec<&str> = template
-                            .parameters()
-                            .iter()
-                            .map(|parameter| parameter.name.as_ref())
-                            .collect();
-                        values.retain(|value| names.contains(&value.name.as_str()));
+                    let expander = expander.and_then(|index| self.plan.expanders.get(index));
+                    if let (true, Some(expander)) = (object.may_have_others, expander) {
+                        values.retain(|value| expander.declares(&value.name));
                     }
                     given.extend(values);
                 }
@@ -601,56 +410,4 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         self.diagnostics.append(found);
         values
     }
-}
-
-/// The values that a Secret holds: base64 under `data`, text under `stringData`, which counts where
-/// both have one.
-fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
-    let mut read = |key: &str| {
-        let values = node.get(key).filter(|values| !values.is_null());
-        values
-            .map(|values| values_from_mapping(values, found))
-            .unwrap_or_default()
-    };
-    let (mut encoded, plain) = (read("data"), read("stringData"));
-    encoded.retain(|one| plain.iter().all(|other| other.name != one.name));
-    let mut values = Vec::new();
-    for mut one in encoded {
-        let text = match &one.value {
-            GivenValue::Text(text) => decoded(text),
-            GivenValue::Structured(_) | GivenValue::Bytes(_) | GivenValue::Unknown(_) => {
-                Err("is no text")
-            }
-        };
-        match text {
-            Ok(text) => {
-                one.value = GivenValue::Text(text);
-                values.push(one);
-            }
-            Err(problem) => {
-                let mut diagnostic = Diagnostic::error(format!(
-                    "the value of `{}` in the Secret {problem}",
-                    one.name
-                ))
-                .conceal(true)
-                .field(format!("data.{}", one.name))
-                .hint("encode it as base64, or put it as text under `stringData`");
-                diagnostic.place = one.place;
-                found.push(diagnostic);
-            }
-        }
-    }
-    values.extend(plain);
-    for one in &mut values {
-        one.secret = true;
-    }
-    values
-}
-
-fn decoded(text: &str) -> Result<String, &'static str> {
-    use base64::Engine as _;
-    // As Kubernetes, which reads a block of several lines.
-    let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-    let bytes = base64::engine::general_purpose::STANDARD.decode(text);
-    String::from_utf8(bytes.map_err(|_| "is no base64")?).map_err(|_| "is no UTF-8 text")
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::{Args, Command};
 
-use crate::cli::{OK, io};
+use crate::cli::io;
+use crate::cli::status::OK;
 
 /// Writes the manual pages, one a command
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
-use crate::cli::Console;
+use crate::cli::console::Console;
 use crate::plan::{self, Input, Instance, Whence};
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
 use krm_yaml::Document;

@@ -4,7 +4,7 @@
 //! document of the last file is the Template.
 
 use crate::cli::expansion::inspection::Inspector;
-use crate::cli::first_root;
+use crate::cli::first_root::first_root;
 use crate::plan::{self, Instance, Plan};
 use crate::template::Template;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};

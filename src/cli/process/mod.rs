@@ -1,5 +1,6 @@
 //! `krm-template process`: expands the Template in a file.
 
+mod arguments;
 mod diff;
 mod directory;
 mod format;
@@ -10,115 +11,16 @@ mod source_map;
 mod tables;
 mod writing;
 
-use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
-
-use self::format::OutputFormat;
+pub(super) use self::arguments::Arguments;
 use self::mask::Secrets;
 use self::output::Output;
 use self::source_map::SourceMap;
-use crate::cli::expansion::{self, Expansion, Expansions};
-use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io};
+use crate::cli::console::Console;
+use crate::cli::expansion::{Expansion, Expansions};
+use crate::cli::io;
+use crate::cli::status::{FAILED, OK, USAGE};
 use crate::template::Format;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-
-/// Expands the Template in a file and prints its objects
-///
-/// As `oc process --local`, for any cluster: nothing is fetched and nothing is sent.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option, and they are independent"
-)]
-pub(super) struct Arguments {
-    #[command(flatten)]
-    expansion: expansion::Arguments,
-
-    /// How to print the objects
-    #[arg(
-        short,
-        long,
-        value_name = "FORMAT",
-        default_value = "yaml",
-        value_parser = Suggested { parser: OutputFormat::parse, words: OutputFormat::words }
-    )]
-    output: OutputFormat,
-
-    /// With `-o json`: print the objects one after another, not as a List
-    #[arg(long)]
-    raw: bool,
-
-    /// Write each object to a file of its own in this folder; files that stay the same are left alone
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with = "raw",
-        value_parser = NonEmptyStringValueParser::new()
-    )]
-    output_dir: Option<String>,
-
-    /// With `--output-dir`: replace also files that this program did not write, or that were changed
-    /// after it wrote them, and links
-    #[arg(long, requires = "output_dir")]
-    overwrite: bool,
-
-    /// Show what would change in this file or folder, as a unified diff, and write nothing
-    ///
-    /// FILE holds what `process` printed, DIR what `--output-dir` wrote; files in DIR for which
-    /// there is no object are not looked at. Secrets are masked. The exit status is 0 if nothing
-    /// would change, 1 if something would, 2 if there is an error.
-    #[arg(long, value_name = "FILE|DIR", conflicts_with_all = ["raw", "output_dir"])]
-    diff_against: Option<String>,
-
-    /// Write to this file where each field of the objects came from, as JSON
-    ///
-    /// For each object, in the order they are printed, and each of its fields: the file, line and
-    /// column it is written at, what put it there, and the parameters that went into it, without
-    /// their values. `-` is standard output, if the objects go to files. docs/process.md describes
-    /// the format.
-    #[arg(long, value_name = "FILE", conflicts_with = "diff_against")]
-    source_map: Option<String>,
-
-    /// List the parameters of the Template and do nothing else
-    #[arg(long, conflicts_with_all = [
-        "values", "assignments", "parameter_files", "env_files", "env", "value_files", "labels",
-        "namespace", "instance", "output", "raw", "output_dir", "diff_against", "source_map",
-        "dump_parameters", "template",
-    ])]
-    parameters: bool,
-
-    /// Show the value of each parameter and where it comes from, and do nothing else
-    #[arg(long, conflicts_with_all = [
-        "output", "raw", "output_dir", "diff_against", "source_map",
-    ])]
-    dump_parameters: bool,
-
-    /// Taken for the sake of `oc process --local`: nothing is ever fetched here
-    #[arg(long)]
-    local: bool,
-
-    /// Refused: Go templates are what `oc` has it for
-    #[arg(short, long, hide = true)]
-    template: Option<String>,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  krm-template process -f template.yaml -p NAME=web REPLICAS=3
-  krm-template process -f template.yaml -P production.yaml | kubectl apply -f -
-  krm-template process -f template.yaml --parameter-from-file CERTIFICATE=tls.crt --output-dir out
-  krm-template process -f template.yaml REPLICAS=5 --diff-against out
-  krm-template process -f openshift.json --param-file values.env -o json
-  krm-template process -f template.yaml -f site.yaml --instance production";
-
-impl Arguments {
-    /// Whether there is a file for each object.
-    fn goes_to_folder(&self) -> bool {
-        let compared = self.diff_against.as_deref();
-        self.output_dir.is_some() || compared.is_some_and(io::is_folder)
-    }
-}
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let misused = usage(arguments).map_or_else(Diagnostics::from, |()| arguments.expansion.check());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::cli::expansion::Arguments;
+use crate::cli::expansion::arguments::Arguments;
 use crate::cli::expansion::inputs::Inputs;
 use crate::cli::expansion::targets::Targets;
 use crate::cli::io;

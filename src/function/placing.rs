@@ -15,7 +15,7 @@ use crate::plan::{Instance, Plan};
 use crate::template::{Object, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Value};
+use krm_yaml::{Cursor, Document, Value};
 
 /// Whether the objects name their instance: `"true"` or `"false"`.
 const OWNERSHIP: &str = "template.krm.dev/ownership";
@@ -61,18 +61,17 @@ impl Rules {
                 .map_or(are_kept, |ownership| ownership == "true"),
             prunes: ownership.as_deref() != Some("false"),
             adopts: annotation(ADOPT, &flags).as_deref() == Some("true"),
-            manner: manner_of(manner.as_deref()),
+            manner: if manner.as_deref() == Some("merge") {
+                Manner::Merge
+            } else {
+                Manner::Replace
+            },
         }
     }
 }
 
-fn manner_of(text: Option<&str>) -> Manner {
-    if text == Some("merge") {
-        Manner::Merge
-    } else {
-        Manner::Replace
-    }
-}
+/// What [`UPDATE`] may say.
+const MANNERS: [(&str, Manner); 2] = [("merge", Manner::Merge), ("replace", Manner::Replace)];
 
 fn not_allowed(
     key: &str,
@@ -192,18 +191,12 @@ impl<'p, 'd> Placing<'p, 'd> {
             return;
         };
         if !may_change {
-            // It is what the Template makes as it stands: nothing is to be written over.
-            if updated.edits.is_empty() && item.owner.is_none() {
-                return;
+            // It is what the Template makes as it is: nothing is to be written over.
+            if !updated.edits.is_empty() || item.owner.is_some() {
+                let mut diagnostic = not_ours(identity, item, old, &instance.owner).field(field);
+                diagnostic.place = place;
+                diagnostics.push(diagnostic);
             }
-            let mut diagnostic = not_ours(identity, item, &instance.owner).field(field);
-            diagnostic.place = place;
-            diagnostics.push(
-                diagnostic
-                    .related(old.get("metadata").unwrap_or(old).place(), "it is here")
-                    .hint(format!("to let it become what the Template makes, put the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
-                    .hint("to keep it as it is, give one of the two another name, or take it out of the Template"),
-            );
             return;
         }
         if !updated.edits.is_empty() {
@@ -303,60 +296,26 @@ impl<'p, 'd> Placing<'p, 'd> {
         }
     }
 
-    /// Takes from an object the annotations that say where and how it goes.
+    /// Takes the annotations that say where an object is put and how it is updated.
     fn control(&self, object: &mut Object<'_>, diagnostics: &mut Diagnostics) -> Control {
-        let mut control = Control {
-            path: None,
-            adopts: None,
-            manner: None,
-        };
         let metadata = object.value.get_mut("metadata");
         let Some(annotations) = metadata.and_then(|metadata| metadata.get_mut("annotations"))
         else {
-            return control;
+            return Control::default();
         };
-        let (document, field) = (object.document, &object.field);
-        let at = |key: &str, value: &Value<'_>, mut diagnostic: Diagnostic| {
-            diagnostic.place = value.origin.map(|origin| document.cursor(origin).place());
-            diagnostic.field(format!("{field}.metadata.annotations[{key}]"))
+        let mut taken = Taken {
+            annotations,
+            document: object.document,
+            field: &object.field,
+            diagnostics,
         };
-        for key in [PATH, LEGACY_PATH] {
-            let Some(value) = annotations.remove(key) else {
-                continue;
-            };
-            let Some(text) = value.as_str().filter(|text| !text.is_empty()) else {
-                continue;
-            };
-            match paths::named(self.items.config_path.as_deref(), text) {
-                Some(path) => control.path = control.path.or(Some(path)),
-                None => diagnostics.push(at(
-                    key,
-                    &value,
-                    Diagnostic::error(format!("the path `{text}` is no file of the package"))
-                        .hint("write it relative to the directory of the functionConfig, with slashes and without leaving the package"),
-                )),
-            }
-        }
-        let mut flag = |key: &'static str, allowed: [&str; 2]| {
-            let value = annotations.remove(key)?;
-            let chosen = allowed.iter().position(|one| value.as_str() == Some(one));
-            if chosen.is_none() {
-                let problem = format!(
-                    "annotation `{key}` must be `\"{}\"` or `\"{}\"`",
-                    allowed[0], allowed[1]
-                );
-                diagnostics.push(at(key, &value, Diagnostic::error(problem)));
-            }
-            chosen.map(|chosen| chosen == 0)
+        let config = self.items.config_path.as_deref();
+        let [path, legacy_path] = [PATH, LEGACY_PATH].map(|key| taken.path(key, config));
+        let control = Control {
+            path: path.or(legacy_path),
+            adopts: taken.choice(ADOPT, [("true", true), ("false", false)]),
+            manner: taken.choice(UPDATE, MANNERS),
         };
-        control.adopts = flag(ADOPT, ["true", "false"]);
-        control.manner = flag(UPDATE, ["merge", "replace"]).map(|is_merge| {
-            if is_merge {
-                Manner::Merge
-            } else {
-                Manner::Replace
-            }
-        });
         for key in [INDEX, LEGACY_INDEX, OWNER].iter().chain(IDS) {
             annotations.remove(key);
         }
@@ -405,11 +364,56 @@ impl<'p, 'd> Placing<'p, 'd> {
     }
 }
 
-/// What an object says of where and how it goes.
+/// What an object says of where it is put and how it is updated.
+#[derive(Default)]
 struct Control {
     path: Option<String>,
     adopts: Option<bool>,
     manner: Option<Manner>,
+}
+
+/// The annotations of an object, of which some are taken out.
+struct Taken<'a, 'd> {
+    annotations: &'a mut Value<'d>,
+    document: &'a Document,
+    field: &'a str,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Taken<'_, '_> {
+    fn error(&mut self, key: &str, value: &Value<'_>, mut diagnostic: Diagnostic) {
+        diagnostic.place = value
+            .origin
+            .map(|origin| self.document.cursor(origin).place());
+        let field = format!("{}.metadata.annotations[{key}]", self.field);
+        self.diagnostics.push(diagnostic.field(field));
+    }
+
+    /// The file that an object names itself.
+    fn path(&mut self, key: &str, config: Option<&str>) -> Option<String> {
+        let value = self.annotations.remove(key)?;
+        let text = value.as_str().filter(|text| !text.is_empty())?;
+        let path = paths::named(config, text);
+        if path.is_none() {
+            let problem = Diagnostic::error(format!("the path `{text}` is no file of the package"))
+                .hint("write it relative to the directory of the functionConfig, with slashes and without leaving the package");
+            self.error(key, &value, problem);
+        }
+        path
+    }
+
+    /// The meaning of an annotation that has one of two texts.
+    fn choice<T: Copy>(&mut self, key: &'static str, choices: [(&str, T); 2]) -> Option<T> {
+        let value = self.annotations.remove(key)?;
+        let mut known = choices.iter();
+        let chosen = known.find(|(text, _)| value.as_str() == Some(text));
+        if chosen.is_none() {
+            let [(one, _), (other, _)] = choices;
+            let problem = format!("annotation `{key}` must be `\"{one}\"` or `\"{other}\"`");
+            self.error(key, &value, Diagnostic::error(problem));
+        }
+        chosen.map(|(_, choice)| *choice)
+    }
 }
 
 /// Which parameter tells apart the objects that two instances make of one.
@@ -435,12 +439,16 @@ fn in_file(path: Option<&str>) -> String {
 }
 
 /// An object in the way of one that is to be made.
-fn not_ours(identity: &Identity, item: &Standing<'_>, owner: &str) -> Diagnostic {
+fn not_ours(identity: &Identity, item: &Standing<'_>, old: Cursor<'_>, owner: &str) -> Diagnostic {
     let file = in_file(path_of(item.node).as_deref());
-    Diagnostic::error(match &item.owner {
+    let problem = match &item.owner {
         Some(other) => format!("`{identity}`{file} was made by `{other}`, not by `{owner}`"),
         None => format!("`{identity}`{file} is there already, and was not made by `{owner}`"),
-    })
+    };
+    Diagnostic::error(problem)
+        .related(old.get("metadata").unwrap_or(old).place(), "it is here")
+        .hint(format!("to let it become what the Template makes, put the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
+        .hint("to keep it as it is, give one of the two another name, or take it out of the Template")
 }
 
 /// Two items with one identity that were both made by an instance.

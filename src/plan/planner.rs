@@ -139,56 +139,19 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         };
         self.plan.expanders.push(Box::new(template));
         self.plan.instances.push(Instance {
-            expander: 0,
             seed: name.clone(),
             name,
             owner: base,
-            given: Vec::new(),
-            labels: Vec::new(),
-            namespace: None,
-            place: None,
-            template_field: String::new(),
-            template_path: None,
+            ..Instance::default()
         });
     }
 
     /// Values for the Templates among the items.
     fn values(&mut self) {
         let (_, base) = self.identity();
-        let all = self.inputs.list.iter();
-        let mut templates: Vec<_> = all.filter(|one| one.input.is_template).collect();
-        let meant = self
-            .config
-            .at(["metadata", "annotations", TEMPLATE])
-            .map(|meant| (meant, format!("metadata.annotations[{TEMPLATE}]")))
-            .or_else(|| Some((self.config.get("template")?, "template".to_owned())))
-            .filter(|(meant, _)| !meant.is_null());
-        if let Some((meant, field)) = meant {
-            let name = meant.text().ok().flatten().unwrap_or_default();
-            let Some(chosen) = self.find_template(&name, meant, &field) else {
-                return;
-            };
-            for other in templates.iter().map(|one| one.name()) {
-                if other != name {
-                    self.plan.owns.others.insert(format!("{base}/{other}"));
-                }
-            }
-            templates.retain(|one| std::ptr::eq(*one, chosen));
-        }
-        if templates.is_empty() {
-            let data = self
-                .config
-                .get("data")
-                .or_else(|| self.config.get("values"));
-            self.error(
-                Diagnostic::error("there are values, but no Template is among the items")
-                    .at(data.unwrap_or(self.config).key_place())
-                    .field("data")
-                    .hint("kustomize takes a Template from `resources`, with the annotation `config.kubernetes.io/local-config: \"true\"`; kpt any of the package")
-                    .hint("or make the Template itself the functionConfig, with a map `values`"),
-            );
+        let Some(templates) = self.templates_for_values(&base) else {
             return;
-        }
+        };
         self.plan.owns.base.clone_from(&base);
         for one in templates {
             let name = one.name();
@@ -209,16 +172,48 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 name: name.to_owned(),
                 owner,
                 seed: name.to_owned(),
-                given: Vec::new(),
-                labels: Vec::new(),
-                namespace: None,
-                place: None,
-                template_field: String::new(),
                 template_path: one.path(),
+                ..Instance::default()
             });
             self.plan.expanders.push(Box::new(template));
         }
         self.give_values();
+    }
+
+    /// The Templates among the items that the functionConfig has values for: the one that it names,
+    /// or all. The instances of the others are not this run's to remove.
+    fn templates_for_values(&mut self, base: &str) -> Option<Vec<&'o Opening<'o, 'd>>> {
+        let all = self.inputs.list.iter();
+        let mut templates: Vec<_> = all.filter(|one| one.input.is_template).collect();
+        let meant = self
+            .config
+            .at(["metadata", "annotations", TEMPLATE])
+            .map(|meant| (meant, format!("metadata.annotations[{TEMPLATE}]")))
+            .or_else(|| Some((self.config.get("template")?, "template".to_owned())))
+            .filter(|(meant, _)| !meant.is_null());
+        if let Some((meant, field)) = meant {
+            let name = meant.text().ok().flatten().unwrap_or_default();
+            let chosen = self.find_template(&name, meant, &field)?;
+            for other in templates.iter().map(|one| one.name()) {
+                if other != name {
+                    self.plan.owns.others.insert(format!("{base}/{other}"));
+                }
+            }
+            templates.retain(|one| std::ptr::eq(*one, chosen));
+        }
+        if templates.is_empty() {
+            let data = self.config.get("data");
+            let data = data.or_else(|| self.config.get("values"));
+            self.error(
+                Diagnostic::error("there are values, but no Template is among the items")
+                    .at(data.unwrap_or(self.config).key_place())
+                    .field("data")
+                    .hint("kustomize takes a Template from `resources`, with the annotation `config.kubernetes.io/local-config: \"true\"`; kpt any of the package")
+                    .hint("or make the Template itself the functionConfig, with a map `values`"),
+            );
+            return None;
+        }
+        Some(templates)
     }
 
     /// Gives each Template the values that it declares.

@@ -38,78 +38,137 @@ pub(crate) fn set_group(object: &mut Value<'_>) {
     object.insert(Cow::Borrowed("apiVersion"), Value::string(new));
 }
 
-/// The API group of a kind that OpenShift's first API had without one (oc's legacy scheme).
+/// API groups and the kinds that OpenShift's first API had without a group (oc's legacy scheme).
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "apps.openshift.io",
+        &[
+            "DeploymentConfig",
+            "DeploymentConfigList",
+            "DeploymentConfigRollback",
+            "DeploymentLog",
+            "DeploymentRequest",
+        ],
+    ),
+    (
+        "authorization.openshift.io",
+        &[
+            "ClusterRole",
+            "ClusterRoleList",
+            "ClusterRoleBinding",
+            "ClusterRoleBindingList",
+            "Role",
+            "RoleList",
+            "RoleBinding",
+            "RoleBindingList",
+            "RoleBindingRestriction",
+            "RoleBindingRestrictionList",
+            "LocalResourceAccessReview",
+            "LocalSubjectAccessReview",
+            "ResourceAccessReview",
+            "ResourceAccessReviewResponse",
+            "SubjectAccessReview",
+            "SubjectAccessReviewResponse",
+            "IsPersonalSubjectAccessReview",
+            "SelfSubjectRulesReview",
+            "SubjectRulesReview",
+        ],
+    ),
+    (
+        "build.openshift.io",
+        &[
+            "BuildConfig",
+            "BuildConfigList",
+            "Build",
+            "BuildList",
+            "BuildLog",
+            "BuildRequest",
+            "BinaryBuildRequestOptions",
+        ],
+    ),
+    (
+        "image.openshift.io",
+        &[
+            "Image",
+            "ImageList",
+            "ImageStream",
+            "ImageStreamList",
+            "ImageStreamTag",
+            "ImageStreamTagList",
+            "ImageSignature",
+            "ImageStreamImage",
+            "ImageStreamImport",
+            "ImageStreamMapping",
+        ],
+    ),
+    (
+        "network.openshift.io",
+        &[
+            "ClusterNetwork",
+            "ClusterNetworkList",
+            "EgressNetworkPolicy",
+            "EgressNetworkPolicyList",
+            "HostSubnet",
+            "HostSubnetList",
+            "NetNamespace",
+            "NetNamespaceList",
+        ],
+    ),
+    (
+        "oauth.openshift.io",
+        &[
+            "OAuthAccessToken",
+            "OAuthAccessTokenList",
+            "OAuthAuthorizeToken",
+            "OAuthAuthorizeTokenList",
+            "OAuthClient",
+            "OAuthClientList",
+            "OAuthClientAuthorization",
+            "OAuthClientAuthorizationList",
+        ],
+    ),
+    (
+        "project.openshift.io",
+        &["Project", "ProjectList", "ProjectRequest"],
+    ),
+    (
+        "quota.openshift.io",
+        &[
+            "ClusterResourceQuota",
+            "ClusterResourceQuotaList",
+            "AppliedClusterResourceQuota",
+            "AppliedClusterResourceQuotaList",
+        ],
+    ),
+    ("route.openshift.io", &["Route", "RouteList"]),
+    (
+        "security.openshift.io",
+        &[
+            "SecurityContextConstraints",
+            "SecurityContextConstraintsList",
+            "PodSecurityPolicySubjectReview",
+            "PodSecurityPolicySelfSubjectReview",
+            "PodSecurityPolicyReview",
+        ],
+    ),
+    ("template.openshift.io", &["Template", "TemplateList"]),
+    (
+        "user.openshift.io",
+        &[
+            "Group",
+            "GroupList",
+            "Identity",
+            "IdentityList",
+            "User",
+            "UserList",
+            "UserIdentityMapping",
+        ],
+    ),
+];
+
+/// The API group of a kind that OpenShift's first API had without one.
 pub(crate) fn group_of(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "DeploymentConfig"
-        | "DeploymentConfigList"
-        | "DeploymentConfigRollback"
-        | "DeploymentLog"
-        | "DeploymentRequest" => "apps.openshift.io",
-        "ClusterRole"
-        | "ClusterRoleList"
-        | "ClusterRoleBinding"
-        | "ClusterRoleBindingList"
-        | "Role"
-        | "RoleList"
-        | "RoleBinding"
-        | "RoleBindingList"
-        | "RoleBindingRestriction"
-        | "RoleBindingRestrictionList"
-        | "LocalResourceAccessReview"
-        | "LocalSubjectAccessReview"
-        | "ResourceAccessReview"
-        | "ResourceAccessReviewResponse"
-        | "SubjectAccessReview"
-        | "SubjectAccessReviewResponse"
-        | "IsPersonalSubjectAccessReview"
-        | "SelfSubjectRulesReview"
-        | "SubjectRulesReview" => "authorization.openshift.io",
-        "BuildConfig"
-        | "BuildConfigList"
-        | "Build"
-        | "BuildList"
-        | "BuildLog"
-        | "BuildRequest"
-        | "BinaryBuildRequestOptions" => "build.openshift.io",
-        "Image" | "ImageList" | "ImageStream" | "ImageStreamList" | "ImageStreamTag"
-        | "ImageStreamTagList" | "ImageSignature" | "ImageStreamImage" | "ImageStreamImport"
-        | "ImageStreamMapping" => "image.openshift.io",
-        "ClusterNetwork"
-        | "ClusterNetworkList"
-        | "EgressNetworkPolicy"
-        | "EgressNetworkPolicyList"
-        | "HostSubnet"
-        | "HostSubnetList"
-        | "NetNamespace"
-        | "NetNamespaceList" => "network.openshift.io",
-        "OAuthAccessToken"
-        | "OAuthAccessTokenList"
-        | "OAuthAuthorizeToken"
-        | "OAuthAuthorizeTokenList"
-        | "OAuthClient"
-        | "OAuthClientList"
-        | "OAuthClientAuthorization"
-        | "OAuthClientAuthorizationList" => "oauth.openshift.io",
-        "Project" | "ProjectList" | "ProjectRequest" => "project.openshift.io",
-        "ClusterResourceQuota"
-        | "ClusterResourceQuotaList"
-        | "AppliedClusterResourceQuota"
-        | "AppliedClusterResourceQuotaList" => "quota.openshift.io",
-        "Route" | "RouteList" => "route.openshift.io",
-        "SecurityContextConstraints"
-        | "SecurityContextConstraintsList"
-        | "PodSecurityPolicySubjectReview"
-        | "PodSecurityPolicySelfSubjectReview"
-        | "PodSecurityPolicyReview" => "security.openshift.io",
-        "Template" | "TemplateList" => "template.openshift.io",
-        "Group"
-        | "GroupList"
-        | "Identity"
-        | "IdentityList"
-        | "User"
-        | "UserList"
-        | "UserIdentityMapping" => "user.openshift.io",
-        _ => return None,
-    })
+    let mut groups = GROUPS.iter();
+    let (group, _) = groups.find(|(_, kinds)| kinds.contains(&kind))?;
+    Some(group)
 }

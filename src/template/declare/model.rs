@@ -103,40 +103,8 @@ impl<'d> Template<'d> {
             );
             return None;
         }
-        let kind = type_text(node, "kind").unwrap_or_default();
-        if kind != "Template" {
-            let place = type_field(node, "kind").map_or_else(|| node.key_place(), Cursor::place);
-            let what = if kind.is_empty() {
-                "no `kind`".to_owned()
-            } else {
-                format!("`kind: {kind}`")
-            };
-            let mut wrong = Diagnostic::error(format!("expected `kind: Template`, found {what}"))
-                .at(place)
-                .field("kind")
-                .hint(hint_for(&kind));
-            if kind.is_empty() {
-                wrong = wrong.advise(Way::Arguments, VALUES_HINT);
-            }
-            found.push(wrong);
-            return None;
-        }
-        let api_version = type_text(node, "apiVersion").unwrap_or_default();
-        if !is_known(&api_version) {
-            let place =
-                type_field(node, "apiVersion").map_or_else(|| node.key_place(), Cursor::place);
-            let what = if api_version.is_empty() {
-                "has no `apiVersion`".to_owned()
-            } else {
-                format!("has the unknown `apiVersion: {api_version}`")
-            };
-            found.push(
-                Diagnostic::error(format!("the Template {what}"))
-                    .at(place)
-                    .field("apiVersion")
-                    .hint("use `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"),
-            );
-        }
+        let kind = read_kind(node, found)?;
+        let api_version = read_api_version(node, found);
         let declared = names(node);
         let declared: Vec<&str> = declared.iter().map(AsRef::as_ref).collect();
         let dialect = dialect_of(node, &api_version, &declared, found);
@@ -220,6 +188,49 @@ impl<'d> Template<'d> {
     pub(crate) fn annotation(&self, key: &str) -> Option<Cow<'d, str>> {
         self.node.text_at(["metadata", "annotations", key])
     }
+}
+
+/// The `kind`, if it is that of a Template.
+fn read_kind<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cow<'d, str>> {
+    let kind = type_text(node, "kind").unwrap_or_default();
+    if kind != "Template" {
+        let place = type_field(node, "kind").map_or_else(|| node.key_place(), Cursor::place);
+        let what = if kind.is_empty() {
+            "no `kind`".to_owned()
+        } else {
+            format!("`kind: {kind}`")
+        };
+        let mut wrong = Diagnostic::error(format!("expected `kind: Template`, found {what}"))
+            .at(place)
+            .field("kind")
+            .hint(hint_for(&kind));
+        if kind.is_empty() {
+            wrong = wrong.advise(Way::Arguments, VALUES_HINT);
+        }
+        found.push(wrong);
+        return None;
+    }
+    Some(kind)
+}
+
+/// The `apiVersion`, which must be one that is understood.
+fn read_api_version<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Cow<'d, str> {
+    let api_version = type_text(node, "apiVersion").unwrap_or_default();
+    if !is_known(&api_version) {
+        let place = type_field(node, "apiVersion").map_or_else(|| node.key_place(), Cursor::place);
+        let what = if api_version.is_empty() {
+            "has no `apiVersion`".to_owned()
+        } else {
+            format!("has the unknown `apiVersion: {api_version}`")
+        };
+        found.push(
+            Diagnostic::error(format!("the Template {what}"))
+                .at(place)
+                .field("apiVersion")
+                .hint("use `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"),
+        );
+    }
+    api_version
 }
 
 /// The Template for a report, whatever the case of its `apiVersion` and `kind`.

@@ -269,7 +269,7 @@ impl<'d> Resolver<'_, 'd> {
                 }
             };
             let length = new.as_deref().unwrap_or(part.spelling()).len();
-            room = room.checked_sub(length).unwrap_or_default();
+            room = room.saturating_sub(length);
             new
         });
         inside.pop();

@@ -349,6 +349,19 @@ struct Whence<'d> {
 }
 
 impl Whence<'_> {
+    /// A field that is written in the Template.
+    fn field(&self, path: FieldPath) -> Field {
+        Field {
+            path,
+            shown: self.shown.clone(),
+            written: self.depth,
+            place: self.nearest.map(Cursor::place),
+            cause: Cause::Object,
+            references: self.references.clone(),
+            is_literal: self.is_literal,
+        }
+    }
+
     /// That of something in it that does not stand in the Template.
     fn beyond(&self, key: Option<&str>, index: usize) -> Self {
         let shown = self.shown.clone();
@@ -407,15 +420,7 @@ impl<'d> Origins<'_, 'd> {
             traced.fields.push(if is_set || before != Some(value) {
                 self.set(path, &whence.shown)
             } else {
-                Field {
-                    path,
-                    shown: whence.shown.clone(),
-                    written: whence.depth,
-                    place: whence.nearest.map(Cursor::place),
-                    cause: Cause::Object,
-                    references: whence.references.clone(),
-                    is_literal: whence.is_literal,
-                }
+                whence.field(path)
             });
             return;
         }

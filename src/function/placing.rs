@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::function::crossings::Crossings;
-use crate::function::items::{Items, Standing, path_of};
+use crate::function::items::{Existing, Item, Items, Storage, path_of};
 use crate::function::paths;
 use crate::function::update::{Manner, Updated, update};
 use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
@@ -94,9 +94,10 @@ fn not_allowed(
 pub(super) struct Placing<'p, 'd> {
     list: &'p ResourceList<'d>,
     items: &'p Items<'d>,
+    existing: &'p Existing<'p, 'd>,
+    storage: Storage,
     plan: &'p Plan<'p>,
     rules: &'p Rules,
-    next_index: BTreeMap<String, usize>,
     made: BTreeMap<Identity, Made>,
     changes: Changes,
     /// What is said of the changes, if they are made.
@@ -114,15 +115,18 @@ impl<'p, 'd> Placing<'p, 'd> {
     pub(super) fn new(
         list: &'p ResourceList<'d>,
         items: &'p Items<'d>,
+        existing: &'p Existing<'p, 'd>,
+        storage: Storage,
         plan: &'p Plan<'p>,
         rules: &'p Rules,
     ) -> Self {
         Self {
             list,
             items,
+            existing,
+            storage,
             plan,
             rules,
-            next_index: BTreeMap::new(),
             made: BTreeMap::new(),
             changes: Changes::default(),
             said: Diagnostics::new(),
@@ -154,8 +158,8 @@ impl<'p, 'd> Placing<'p, 'd> {
         if self.plan.instances.len() > 1 {
             self.crossings.add(index, &identity, &object);
         }
-        if let Some(item) = self.items.by_identity.get(&identity) {
-            self.standing(item, instance, object, &control, &identity, diagnostics);
+        if let Some(item) = self.existing.get(&identity) {
+            self.update(item, instance, object, &control, &identity, diagnostics);
         } else {
             let text = self.add(object, instance, control.path);
             self.changes.added.extend(diagnostics.take(text));
@@ -163,9 +167,9 @@ impl<'p, 'd> Placing<'p, 'd> {
     }
 
     /// Brings an item up to date.
-    fn standing(
+    fn update(
         &mut self,
-        item: &Standing<'d>,
+        item: &Item<'d>,
         instance: &Instance,
         object: Object<'_>,
         control: &Control,
@@ -233,14 +237,10 @@ impl<'p, 'd> Placing<'p, 'd> {
         instance: &Instance,
         path: Option<String>,
     ) -> Result<String> {
-        if self.items.are_kept || self.rules.owned {
-            let path = path.unwrap_or_else(|| {
-                let config = self.items.config_path.as_deref();
-                let taken = [config, instance.template_path.as_deref()];
-                let taken: Vec<&str> = taken.into_iter().flatten().collect();
-                paths::of_instance(config, &instance.name, &taken)
-            });
-            let index = self.next_index(&path);
+        if self.storage.are_kept || self.rules.owned {
+            let template = instance.template_path.as_deref();
+            let path = path.unwrap_or_else(|| self.storage.file_of(&instance.name, template));
+            let index = self.storage.next_index(&path);
             annotate(&mut object.value, PATH, &path);
             annotate(&mut object.value, INDEX, &index.to_string());
         }
@@ -248,18 +248,6 @@ impl<'p, 'd> Placing<'p, 'd> {
             annotate(&mut object.value, OWNER, &instance.owner);
         }
         self.list.item_text(object.document, &object.value)
-    }
-
-    /// The next free position in a file.
-    fn next_index(&mut self, path: &str) -> usize {
-        let last = self.items.last_index.get(path);
-        let next = self
-            .next_index
-            .entry(path.to_owned())
-            .or_insert_with(|| last.map_or(0, |last| last + 1));
-        let index = *next;
-        *next += 1;
-        index
     }
 
     /// Takes out what this functionConfig has made before and makes no more. Returns all changes.
@@ -275,9 +263,8 @@ impl<'p, 'd> Placing<'p, 'd> {
     }
 
     fn prune(&mut self, diagnostics: &mut Diagnostics) {
-        let mut seen: BTreeMap<&Identity, &Standing<'_>> = BTreeMap::new();
-        for (identity, item) in &self.items.owned {
-            let owner = item.owner.as_deref().unwrap_or_default();
+        let mut seen: BTreeMap<&Identity, &Item<'_>> = BTreeMap::new();
+        for (identity, item, owner) in self.items.owned() {
             if !self.plan.owns.is_own(owner) {
                 continue;
             }
@@ -309,7 +296,7 @@ impl<'p, 'd> Placing<'p, 'd> {
             field: &object.field,
             diagnostics,
         };
-        let config = self.items.config_path.as_deref();
+        let config = self.storage.config_path.as_deref();
         let [path, legacy_path] = [PATH, LEGACY_PATH].map(|key| taken.path(key, config));
         let control = Control {
             path: path.or(legacy_path),
@@ -439,7 +426,7 @@ fn in_file(path: Option<&str>) -> String {
 }
 
 /// An object in the way of one that is to be made.
-fn not_ours(identity: &Identity, item: &Standing<'_>, old: Cursor<'_>, owner: &str) -> Diagnostic {
+fn not_ours(identity: &Identity, item: &Item<'_>, old: Cursor<'_>, owner: &str) -> Diagnostic {
     let file = in_file(path_of(item.node).as_deref());
     let problem = match &item.owner {
         Some(other) => format!("`{identity}`{file} was made by `{other}`, not by `{owner}`"),
@@ -452,7 +439,7 @@ fn not_ours(identity: &Identity, item: &Standing<'_>, old: Cursor<'_>, owner: &s
 }
 
 /// Two items with one identity that were both made by an instance.
-fn stands_twice(identity: &Identity, first: &Standing<'_>, second: Cursor<'_>) -> Diagnostic {
+fn stands_twice(identity: &Identity, first: &Item<'_>, second: Cursor<'_>) -> Diagnostic {
     let reference = identity::reference(second);
     let places = [path_of(first.node), reference.path.clone()];
     let places: Vec<String> = places.iter().map(|path| in_file(path.as_deref())).collect();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::function::items::Items;
+use crate::function::items::{Existing, Items};
 use crate::function::placing::{Placing, Rules};
 
 use crate::function::run::{self, Environment, Output};
@@ -30,18 +30,25 @@ pub(super) fn changes(
     environment: &Environment<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Changes {
-    let items = Items::read(list, config);
-    let inputs = Inputs::of(&items.inputs, Whence::Items);
+    let mut items = Items::read(list, config);
+    let storage = std::mem::take(&mut items.storage);
+    let inputs = match config.get("objects") {
+        None => items.inputs(),
+        // A Template refers to no other object.
+        Some(_) => Vec::new(),
+    };
+    let inputs = Inputs::of(&inputs, Whence::Items);
+    let existing = items.by_identity();
     let mut found = Diagnostics::new();
     let changes = match plan::read(config, &inputs, &mut found) {
         Some(plan) => {
-            let rules = Rules::read(config, items.are_kept, &mut found);
-            let mut placing = Placing::new(list, &items, &plan, &rules);
+            let rules = Rules::read(config, storage.are_kept, &mut found);
+            let mut placing = Placing::new(list, &items, &existing, storage, &plan, &rules);
             if !found.has_errors() {
                 stamp_out(
                     list,
                     config,
-                    &items,
+                    &existing,
                     &plan,
                     environment,
                     &mut placing,
@@ -61,7 +68,7 @@ pub(super) fn changes(
 fn stamp_out(
     list: &ResourceList<'_>,
     config: Cursor<'_>,
-    items: &Items<'_>,
+    existing: &Existing<'_, '_>,
     plan: &Plan<'_>,
     environment: &Environment<'_>,
     placing: &mut Placing<'_, '_>,
@@ -71,7 +78,7 @@ fn stamp_out(
         let Some(expander) = plan.expanders.get(instance.expander) else {
             continue;
         };
-        let standing = |identity: &Identity| Some(items.by_identity.get(identity)?.node);
+        let standing = |identity: &Identity| Some(existing.get(identity)?.node);
         let options = Options {
             labels: instance.labels.clone(),
             namespace: instance.namespace.clone(),

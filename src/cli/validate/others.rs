@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
-use crate::composition::{GROUP, consolidate};
+use crate::composition::{GROUP, consolidate_node};
 use crate::files;
 use crate::krm::identity;
 use crate::lint;
@@ -397,7 +397,7 @@ fn composition(one: &Found<'_>, read: &[(&File, Arc<Document>)], console: Consol
             restrictor: LoadRestrictor::RootOnly,
             way_out: "move it there",
         };
-        consolidate::consolidate_node(&disk, document, one.root.id(), directory, &mut found);
+        consolidate_node(&disk, document, one.root.id(), directory, &mut found);
     }
     found.attribute_to_rule("composition");
     found

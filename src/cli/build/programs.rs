@@ -52,11 +52,11 @@ pub(super) struct Programs {
 impl Functions for Programs {
     fn check(&self, transformer: &Transformer) -> Result<()> {
         let (what, option) = match Provider::of(transformer)? {
-            Provider::Container(_) if !self.containers => ("a container", "--enable-alpha-plugins"),
-            Provider::Exec(_) if !self.executables => ("a program", "--enable-exec"),
+            Provider::Container(_) if !self.containers => ("containers", "--enable-alpha-plugins"),
+            Provider::Exec(_) if !self.executables => ("executables", "--enable-exec"),
             _ => return Ok(()),
         };
-        let problem = format!("{}: {what} runs only if that is allowed", transformer.id);
+        let problem = format!("{}: running {what} is not allowed", transformer.id);
         let mut wrong = Diagnostic::error(problem).hint(format!("allow it with `{option}`"));
         wrong.place = transformer.place();
         Err(wrong.into())
@@ -66,7 +66,7 @@ impl Functions for Programs {
         let output = match Provider::of(transformer) {
             Ok(Provider::Container(container)) => self.container(&container, list),
             Ok(Provider::Exec(exec)) => self.executable(&exec, list),
-            Ok(_) => Err(Diagnostic::error("nothing runs this transformer").into()),
+            Ok(_) => Err(Diagnostic::error("this transformer has no runtime").into()),
             Err(problem) => Err(problem),
         };
         output.unwrap_or_else(|mut problem| {
@@ -113,11 +113,11 @@ impl Programs {
             }
         }
         Err(Diagnostic::error(format!(
-            "there is no container engine to run `{}` with",
+            "found no container engine to run `{}`",
             container.image
         ))
         .hint(format!(
-            "install one of {}, or name yours in `{ENGINE}`",
+            "install one of {}, or set `{ENGINE}` to the name of yours",
             ENGINES.join(", ")
         ))
         .into())
@@ -143,12 +143,12 @@ impl Programs {
         match self.function(&mut command, &exec.path, list) {
             Err(Failure::Missing) => {
                 let hint = if exec.path.contains('/') {
-                    "the path is relative to the file that names it"
+                    "the path is relative to the file that contains it"
                 } else {
-                    "a name without a slash is looked for on the PATH; write `./NAME` for a file beside the Composition"
+                    "a name without a slash is searched for on the PATH; for a file next to the Composition, write `./NAME`"
                 };
                 Err(
-                    Diagnostic::error(format!("there is no program `{}`", exec.path))
+                    Diagnostic::error(format!("program `{}` not found", exec.path))
                         .hint(hint)
                         .into(),
                 )
@@ -179,7 +179,7 @@ impl Programs {
         let mut diagnostics = if let Some(list) = &list {
             report::read_results(list)
         } else {
-            let problem = format!("what `{name}` wrote is not UTF-8");
+            let problem = format!("the output of `{name}` is not UTF-8");
             Diagnostics::from(Diagnostic::error(problem))
         };
         if !ended.status.success() {
@@ -192,10 +192,10 @@ impl Programs {
 
     pub(super) fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
         match failure {
-            Failure::Missing => Diagnostic::error(format!("there is no program `{name}`")),
+            Failure::Missing => Diagnostic::error(format!("program `{name}` not found")),
             Failure::System(error) => {
                 let denied = error.kind() == ErrorKind::PermissionDenied;
-                let hint = denied.then(|| format!("let it be executed: `chmod +x {name}`"));
+                let hint = denied.then(|| format!("make it executable: `chmod +x {name}`"));
                 Diagnostic::error(format!("`{name}` cannot be run: {error}")).maybe_hint(hint)
             }
             Failure::TimedOut(stderr) => Diagnostic::error(format!(
@@ -203,12 +203,12 @@ impl Programs {
                 self.limit.as_secs()
             ))
             .maybe_hint(said(&stderr))
-            .hint("`--function-timeout` gives it more time"),
+            .hint("to give it more time, use `--function-timeout`"),
             Failure::TooMuch => Diagnostic::error(format!(
                 "`{name}` wrote more than {} MiB to standard output and was stopped",
                 MAX_OUTPUT >> 20
             ))
-            .hint("have it work on fewer resources at a time"),
+            .hint("run it on fewer resources at a time"),
             Failure::Interrupted => Diagnostic::error(format!("`{name}` was interrupted")),
         }
         .into()

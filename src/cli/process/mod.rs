@@ -22,9 +22,9 @@ use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io};
 use crate::template::Format;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
-/// Expands the Template in a file and prints its objects
+/// Expand the Template in a file and print its objects
 ///
-/// As `oc process --local`, for any cluster: nothing is fetched and nothing is sent.
+/// Works like `oc process --local`, for any cluster. It never connects to a cluster.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     expansion: expansion::Arguments,
 
-    /// How to print the objects
+    /// Output format
     #[arg(
         short,
         long,
@@ -45,11 +45,11 @@ pub(super) struct Arguments {
     )]
     output: OutputFormat,
 
-    /// With `-o json`: print the objects one after another, not as a List
+    /// With `-o json`, print the objects one after another instead of as a List
     #[arg(long)]
     raw: bool,
 
-    /// Write each object to a file of its own in this folder; files that stay the same are left alone
+    /// Write each object to its own file in this directory; unchanged files are not touched
     #[arg(
         long,
         value_name = "DIR",
@@ -58,29 +58,29 @@ pub(super) struct Arguments {
     )]
     output_dir: Option<String>,
 
-    /// With `--output-dir`: replace also files that this program did not write, or that were changed
-    /// after it wrote them, and links
+    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
+    /// that were changed after it wrote them
     #[arg(long, requires = "output_dir")]
     overwrite: bool,
 
-    /// Show what would change in this file or folder, as a unified diff, and write nothing
+    /// Show as a unified diff what would change in this file or directory, and write nothing
     ///
-    /// FILE holds what `process` printed, DIR what `--output-dir` wrote; files in DIR for which
-    /// there is no object are not looked at. Secrets are masked. The exit status is 0 if nothing
-    /// would change, 1 if something would, 2 if there is an error.
+    /// FILE is an earlier output of `process`, DIR an earlier `--output-dir`. Files in DIR without a
+    /// matching object are ignored. Secrets are masked. The exit status is 0 if nothing would
+    /// change, 1 if something would change, and 2 if an error occurred.
     #[arg(long, value_name = "FILE|DIR", conflicts_with_all = ["raw", "output_dir"])]
     diff_against: Option<String>,
 
-    /// Write to this file where each field of the objects came from, as JSON
+    /// Write the origin of each field of the objects to this file, as JSON
     ///
-    /// For each object, in the order they are printed, and each of its fields: the file, line and
-    /// column it is written at, what put it there, and the parameters that went into it, without
-    /// their values. `-` is standard output, if the objects go to files. docs/process.md describes
-    /// the format.
+    /// The source map lists the objects in the order in which they are printed. For each field it
+    /// has the file, line and column of the source, what set the field, and the names of the
+    /// parameters used, without their values. `-` is standard output, if the objects go to files.
+    /// docs/process.md describes the format.
     #[arg(long, value_name = "FILE", conflicts_with = "diff_against")]
     source_map: Option<String>,
 
-    /// List the parameters of the Template and do nothing else
+    /// List the parameters of the Template and exit
     #[arg(long, conflicts_with_all = [
         "values", "assignments", "parameter_files", "env_files", "env", "value_files", "labels",
         "namespace", "instance", "output", "raw", "output_dir", "diff_against", "source_map",
@@ -88,17 +88,17 @@ pub(super) struct Arguments {
     ])]
     parameters: bool,
 
-    /// Show the value of each parameter and where it comes from, and do nothing else
+    /// Show the value of each parameter and its source, and exit
     #[arg(long, conflicts_with_all = [
         "output", "raw", "output_dir", "diff_against", "source_map",
     ])]
     dump_parameters: bool,
 
-    /// Taken for the sake of `oc process --local`: nothing is ever fetched here
+    /// Accepted for compatibility with `oc process --local`; has no effect
     #[arg(long)]
     local: bool,
 
-    /// Refused: Go templates are what `oc` has it for
+    /// Refused: `oc` uses it for Go templates
     #[arg(short, long, hide = true)]
     template: Option<String>,
 }
@@ -172,33 +172,33 @@ fn show(diff: &str) -> anyhow::Result<u8> {
 /// What is wrong with the arguments themselves and not for clap to find.
 fn usage(arguments: &Arguments) -> Result<()> {
     if arguments.template.is_some() {
-        return Err(Diagnostic::error(
-            "`--template` takes a Go template, and these are not supported",
-        )
-        .hint("print JSON and choose from it: `-o json | jq …`")
-        .hint("the file with the Template is given by `-f`")
-        .into());
+        return Err(
+            Diagnostic::error("`--template` takes a Go template, which is not supported")
+                .hint("print JSON and select from it: `-o json | jq …`")
+                .hint("to name the file with the Template, use `-f`")
+                .into(),
+        );
     }
     if arguments.source_map.as_deref() == Some("-") && arguments.output_dir.is_none() {
         return Err(Diagnostic::error(
-            "`--source-map -` writes to standard output, where the objects go",
+            "`--source-map -` writes to standard output, to which the objects are also written",
         )
-        .hint("give the map a file, or the objects a folder by `--output-dir`")
+        .hint("write the source map to a file, or the objects to a directory with `--output-dir`")
         .hint("to look at one object, use `krm-template explain`")
         .into());
     }
     let is_text = |format| matches!(format, Format::Yaml | Format::Json);
     if arguments.output_dir.is_some() && !arguments.output.format().is_some_and(is_text) {
-        return Err(Diagnostic::error(
-            "`--output-dir` writes YAML or JSON, a file for each object",
-        )
-        .hint("use it with `-o yaml` or `-o json`")
-        .into());
+        return Err(Diagnostic::error("`--output-dir` writes only YAML or JSON")
+            .hint("use `-o yaml` or `-o json`")
+            .into());
     }
     if arguments.diff_against.is_some() && !arguments.output.format().is_some_and(is_text) {
-        return Err(Diagnostic::error("`--diff-against` compares YAML or JSON")
-            .hint("use it with `-o yaml` or `-o json`")
-            .into());
+        return Err(
+            Diagnostic::error("`--diff-against` compares only YAML or JSON")
+                .hint("use `-o yaml` or `-o json`")
+                .into(),
+        );
     }
     Ok(())
 }

@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use crate::cli::build::programs::Programs;
-use crate::composition::{FunctionOutput, Functions, Kustomize};
-use crate::composition::{Program, Transformer};
+use crate::composition::{FunctionOutput, Functions, Kustomize, Program, Transformer};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
 impl Functions for Programs {
     fn check(&self, transformer: &Transformer, program: &Program) -> Result<()> {
         let (what, option) = match program {
-            Program::Container(_) if !self.containers => ("a container", "--enable-alpha-plugins"),
-            Program::Exec(_) if !self.executables => ("a program", "--enable-exec"),
+            Program::Container(_) if !self.containers => ("containers", "--enable-alpha-plugins"),
+            Program::Exec(_) if !self.executables => ("executables", "--enable-exec"),
             _ => return Ok(()),
         };
-        let problem = format!("{}: {what} runs only if that is allowed", transformer.id);
+        let problem = format!("{}: running {what} is not allowed", transformer.id);
         let mut wrong = Diagnostic::error(problem).hint(format!("allow it with `{option}`"));
         wrong.place = transformer.place();
         Err(wrong.into())

@@ -359,7 +359,7 @@ fn change<'d>(old: &mut Resource<'d>, made: Made<'d>, config: &Config) {
             }
             (Some(there), _) => {
                 // Entries that stay keep their layout.
-                new.adopt(there);
+                new.adopt(there, &crate::krm::item_keys::ITEM_KEYS);
                 *there = new;
             }
             (None, _) => old.value.insert(key.into(), new),

@@ -519,7 +519,7 @@ fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<
     }
     let Some(text) = text else {
         let old = std::mem::replace(target, value.clone());
-        target.adopt(&old);
+        target.adopt(&old, &crate::krm::item_keys::ITEM_KEYS);
         return Ok(());
     };
     target.data = match &target.data {

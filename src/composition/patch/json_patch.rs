@@ -388,7 +388,7 @@ impl Pointer {
 /// Puts a value in place of another; the text stays of what is the same in both.
 fn put<'s>(old: &mut Value<'s>, value: Value<'s>) {
     let before = std::mem::replace(old, value);
-    old.adopt(&before);
+    old.adopt(&before, &crate::krm::item_keys::ITEM_KEYS);
 }
 
 /// Reads an index; a negative one counts from `end`.

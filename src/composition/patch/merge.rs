@@ -257,7 +257,7 @@ fn replace(target: &mut Value<'_>, patch: &Value<'static>, known: &Type) -> Resu
     let without = without_directive(patch);
     let new = made(&without, known)?.unwrap_or_else(|| empty.into());
     *target = new;
-    target.adopt(&old);
+    target.adopt(&old, &crate::krm::item_keys::ITEM_KEYS);
     Ok(())
 }
 

@@ -508,7 +508,7 @@ fn says_where_a_merge_patch_is_wrong() {
     check_error(
         "path: missing.yaml\n",
         &expect![[r#"
-        config.yaml:4:7: [] `missing.yaml` cannot be read: there is no such file
+        config.yaml:4:7: [] `missing.yaml` cannot be read: no such file
     "#]],
     );
 }

@@ -202,6 +202,7 @@ fn edited<'d>(before: &Resource<'d>, mut object: Resource<'d>) -> Resource<'d> {
         now.remember();
     }
     now.value = object.value;
-    now.value.adopt(&before.value);
+    now.value
+        .adopt(&before.value, &crate::krm::item_keys::ITEM_KEYS);
     now
 }

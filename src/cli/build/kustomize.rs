@@ -28,7 +28,7 @@ const OUTSIDE: &str = "security; file";
 
 /// What to do if kustomize refuses a file outside of the directory that names it.
 pub(super) const WAY_OUT: &str =
-    "`--load-restrictor LoadRestrictionsNone` allows files outside of it";
+    "to allow files outside of it, use `--load-restrictor LoadRestrictionsNone`";
 
 impl Programs {
     pub(super) fn run_kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {

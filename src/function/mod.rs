@@ -28,6 +28,7 @@ use self::placing::{Placing, Rules};
 use self::plan::{Inputs, Plan, Whence};
 use crate::files::Files;
 use crate::krm::identity::{self, Identity};
+use crate::krm::long_lists::LONG_LISTS;
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
 use crate::template::{self, Generation, Options, Template};
@@ -66,9 +67,11 @@ pub struct Output {
 /// Runs the function on the text of a ResourceList.
 #[must_use]
 pub fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
-    Document::read_with(source, |document| match ResourceList::read(document) {
-        Ok(list) => run_on(&list, source, environment),
-        Err(diagnostic) => diagnostic.into(),
+    Document::read_with(source, LONG_LISTS, |document| {
+        match ResourceList::read(document) {
+            Ok(list) => run_on(&list, source, environment),
+            Err(diagnostic) => diagnostic.into(),
+        }
     })
     .unwrap_or_else(Output::from)
 }

@@ -14,6 +14,7 @@ use self::targets::{Target, Targets};
 use crate::cli::console::Console;
 use crate::function::items::Input;
 use crate::function::plan::{self, Whence};
+use crate::krm::long_lists::LONG_LISTS;
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
@@ -129,7 +130,7 @@ impl Arguments {
         run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
     ) -> Option<T> {
         let inputs = Inputs::read(self, others, console, diagnostics)?;
-        let done = Document::read_all_with(&inputs.templates, |documents| {
+        let done = Document::read_all_with(&inputs.templates, LONG_LISTS, |documents| {
             let mut found = Diagnostics::new();
             let made = self.find(&inputs, documents, &mut found, run);
             found.dedup();

@@ -7,6 +7,7 @@ pub(crate) mod item_keys;
 pub(crate) mod kind_names;
 pub(crate) mod label_fields;
 pub(crate) mod lists;
+pub(crate) mod long_lists;
 pub(crate) mod names;
 pub(crate) mod resource_list;
 pub(crate) mod scope;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::{OK, io};
+use crate::cli::io;
+use crate::cli::status::OK;
 use crate::template::{Template, env_file};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;

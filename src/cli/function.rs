@@ -1,8 +1,10 @@
 //! Without arguments: the KRM function on standard input and output.
 
-use crate::cli::build::disk::{Disk, LoadRestrictor};
-use crate::cli::{Console, FAILED, OK, USAGE, io};
-use crate::function::{self, Environment};
+use crate::cli::console::Console;
+use crate::cli::disk::{self, Disk, LoadRestrictor};
+use crate::cli::io;
+use crate::cli::status::{FAILED, OK, USAGE};
+use crate::function;
 use krm_yaml::Edited;
 use krm_yaml::diagnostic::Diagnostics;
 
@@ -34,7 +36,7 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
         restrictor: LoadRestrictor::RootOnly,
         way_out: "copy it there, or refer to a directory with a Composition that adds it",
     };
-    let mut output = function::run(&source, &environment(&disk));
+    let mut output = function::run(&source, &disk::environment(&disk));
     let printed = io::print(output.list.iter().flat_map(Edited::pieces));
     if printed.is_err() {
         output.diagnostics.drop_success();
@@ -46,19 +48,4 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
     } else {
         OK
     })
-}
-
-/// What a function may know of this machine.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command line reads the environment, for all the others"
-)]
-pub(super) fn environment(disk: &Disk) -> Environment<'_> {
-    let seed = std::env::var("KRM_TEMPLATE_SEED")
-        .ok()
-        .filter(|seed| !seed.is_empty());
-    Environment {
-        seed: seed.map(String::into_bytes),
-        files: Some(disk),
-    }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use walkdir::{DirEntry, WalkDir};
 
+use crate::cli::reason::{reason, refuse_folder};
 use crate::cli::staged::Staged;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
@@ -95,24 +96,6 @@ fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
     ))
 }
 
-/// What is wrong with a file or folder, in the user's words.
-pub(super) fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file".to_owned(),
-        ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-            "a file with this name exists".to_owned()
-        }
-        ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        ErrorKind::StorageFull => "no space left on the device".to_owned(),
-        // Without the name of a file that is not complete yet.
-        _ => match error.get_ref().and_then(std::error::Error::source) {
-            Some(source) => source.to_string(),
-            None => error.to_string(),
-        },
-    }
-}
-
 /// Whether `path` names a folder.
 pub(super) fn is_folder(path: &str) -> bool {
     Path::new(path).is_dir()
@@ -167,15 +150,6 @@ fn holds(path: &Path, text: &str) -> bool {
 /// Makes a folder, and those around it, where they are missing.
 pub(super) fn make_folder(folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| refuse_folder(folder, &error))
-}
-
-/// Says why a folder cannot be made.
-pub(super) fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
-    let reason = reason(error);
-    anyhow!(
-        "the directory `{}` cannot be created: {reason}",
-        folder.display()
-    )
 }
 
 /// The variables of the environment whose names are text, in alphabetical order.

@@ -3,17 +3,21 @@
 mod build;
 mod completion;
 mod console;
+mod disk;
 mod expansion;
 mod explain;
+mod first_root;
 mod function;
 mod io;
 mod kustomization;
 mod man;
 mod parameters;
 mod process;
+mod reason;
 mod reference;
 mod slips;
 mod staged;
+mod status;
 mod suggested;
 mod table;
 mod validate;
@@ -24,17 +28,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use console::Console;
-use suggested::Suggested;
-
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Cursor, Document};
-
-/// Everything went well.
-const OK: u8 = 0;
-/// The input is wrong; what is wrong was printed.
-const FAILED: u8 = 1;
-/// The arguments are wrong.
-const USAGE: u8 = 2;
+use status::{FAILED, OK, USAGE};
 
 const ABOUT: &str = "Expand Templates into Kubernetes objects and keep your YAML as you wrote it";
 
@@ -187,24 +181,4 @@ impl Cli {
         };
         finish(outcome)
     }
-}
-
-/// The document of the stream that is processed: the first that is not empty.
-fn first_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Option<Cursor<'d>> {
-    let mut roots = document.roots();
-    let Some(root) = roots.next() else {
-        let name = document.source().name();
-        diagnostics.push(
-            Diagnostic::error(format!("`{name}` is empty, expected a Template"))
-                .hint("`krm-template --help` shows a small example"),
-        );
-        return None;
-    };
-    if let Some(second) = roots.next() {
-        diagnostics.push(
-            Diagnostic::warning("found several documents, only the first is processed")
-                .at(second.key_place()),
-        );
-    }
-    Some(root)
 }

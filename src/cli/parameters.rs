@@ -2,7 +2,10 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{Console, FAILED, OK, first_root, io, table};
+use crate::cli::console::Console;
+use crate::cli::first_root::first_root;
+use crate::cli::status::{FAILED, OK};
+use crate::cli::{io, table};
 use crate::schema;
 use crate::template::{self, Template, ValuesFormat};
 use krm_yaml::Document;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use tempfile::{Builder, TempPath};
 
-use crate::cli::io::{reason, refuse_folder};
+use crate::cli::reason::{reason, refuse_folder};
 
 /// Begins the name of a file that is not complete yet.
 const UNFINISHED: &str = ".krm-template-";

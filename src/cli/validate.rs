@@ -7,7 +7,10 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io, kustomization};
+use crate::cli::console::Console;
+use crate::cli::status::{FAILED, OK, USAGE};
+use crate::cli::suggested::Suggested;
+use crate::cli::{io, kustomization};
 use crate::lint;
 use crate::report::{self, SarifRule};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};

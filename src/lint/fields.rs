@@ -4,7 +4,7 @@
 //! field that takes both, as `targetPort` or `cpu` do, is not in it.
 
 use crate::krm::identity::group;
-use crate::lint::{Context, place};
+use crate::lint::context::{Context, place};
 use crate::template::{Dialect, Object, ParameterType, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Data, Scalar, Value};

@@ -4,8 +4,8 @@ use crate::krm::identity::group;
 use crate::krm::names::{
     Form, is_label_key, is_label_text, not_the_key, not_the_name, not_the_value,
 };
+use crate::lint::context::{Context, place};
 use crate::lint::fields::{follow, is_built_in};
-use crate::lint::{Context, place};
 use crate::template::{Dialect, Object, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;

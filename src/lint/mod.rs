@@ -3,28 +3,30 @@
 //! Most of it is what reading and expanding say anyway, with the values that are known: their
 //! diagnostics name the rule that is broken. Further rules are functions in [`RULES`].
 
+mod context;
+mod facts;
 mod fields;
 mod identifiers;
+mod objects;
+mod parameters;
 mod pitfalls;
 mod references;
 mod rules;
-mod selectors;
 
 use std::sync::Arc;
 
-use crate::krm::identity::{Identity, group};
+use crate::krm::identity::group;
 use crate::template::survey::Survey;
 use crate::template::{
-    Dialect, OPENSHIFT_GROUP, OWN_GROUP, Object, Part, Template, is_template_group, parts,
-    type_text,
+    Dialect, OPENSHIFT_GROUP, OWN_GROUP, Template, is_template_group, type_text,
 };
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::source::{Place, Source};
+use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document, Value};
+use krm_yaml::{Cursor, Document};
 
-use references::Reference;
-use selectors::Selection;
+use context::Context;
+use facts::Facts;
 
 pub use identifiers::warn_about_names;
 pub use rules::{RULES, Rule};
@@ -151,67 +153,6 @@ fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
         found.push(unknown);
     }
     names
-}
-
-/// What rules look at.
-struct Context<'c, 'd> {
-    template: &'c Template<'d>,
-    survey: &'c Survey<'c, 'd>,
-    references: Vec<Reference>,
-}
-
-impl Context<'_, '_> {
-    /// Whether all of a text is known: no reference is left in it.
-    fn is_known(&self, text: &str) -> bool {
-        parts(text, self.template.dialect())
-            .iter()
-            .all(|part| !matches!(part, Part::String { .. } | Part::Raw { .. }))
-    }
-
-    /// A text with a letter for each reference left in it: if it is wrong like this, it is with
-    /// any value.
-    fn at_best(&self, text: &str) -> String {
-        let part = |part: Part<'_>| match part {
-            Part::String { .. } | Part::Raw { .. } => "a".to_owned(),
-            _ => part.spelling().to_owned(),
-        };
-        parts(text, self.template.dialect())
-            .into_iter()
-            .map(part)
-            .collect()
-    }
-}
-
-/// What rules that compare objects know of each.
-struct Facts {
-    identity: Option<Identity>,
-    /// Where its name is.
-    place: Place,
-    field: String,
-    selection: Selection,
-}
-
-impl Facts {
-    fn of(object: &Object<'_>) -> Self {
-        let name = object.value.at(&["metadata", "name"]);
-        Self {
-            identity: Identity::of(&object.value),
-            place: place(object, name.unwrap_or(&object.value)),
-            field: object.field.clone(),
-            selection: Selection::of(object),
-        }
-    }
-}
-
-/// Where a part of an object stands; if it came by an alias or a label, where the object is.
-fn place(object: &Object<'_>, value: &Value<'_>) -> Place {
-    match value.origin.or(object.value.origin) {
-        Some(node) => object.document.cursor(node).place(),
-        None => Place {
-            source: Arc::clone(object.document.source()),
-            range: 0..0,
-        },
-    }
 }
 
 fn check_content(template: &Template<'_>, found: &mut Diagnostics) {

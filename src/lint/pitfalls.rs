@@ -1,6 +1,6 @@
 //! Rules about plain scalars that mean something else than they look like.
 
-use crate::lint::Context;
+use crate::lint::context::Context;
 use crate::template::Path;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::scalar::{Style, resolve};

@@ -1,6 +1,8 @@
 //! The table of rules.
 
-use crate::lint::{Context, Facts, fields, identifiers, pitfalls, references, selectors};
+use crate::lint::context::Context;
+use crate::lint::facts::Facts;
+use crate::lint::{fields, identifiers, objects, parameters, pitfalls};
 use crate::template::Object;
 use krm_yaml::diagnostic::{Diagnostics, Severity};
 
@@ -84,7 +86,7 @@ pub const RULES: &[Rule] = &[
         "parameter-limits",
         Error,
         "limits of a parameter that no value can satisfy",
-        Template(references::parameter_limits),
+        Template(parameters::parameter_limits),
     ),
     rule(
         "default-value",
@@ -96,7 +98,7 @@ pub const RULES: &[Rule] = &[
         "generated-value",
         Error,
         "an expression that generates nothing, or the same value each time",
-        Template(references::generated_value),
+        Template(parameters::generated_value),
     ),
     rule(
         "given-value",
@@ -108,7 +110,7 @@ pub const RULES: &[Rule] = &[
         "undeclared-parameter",
         Error,
         "a reference to a parameter that is not declared",
-        Template(references::undeclared_parameter),
+        Template(parameters::undeclared_parameter),
     ),
     rule(
         "other-dialect",
@@ -120,7 +122,7 @@ pub const RULES: &[Rule] = &[
         "unused-parameter",
         Warning,
         "a parameter that nothing refers to",
-        Template(references::unused_parameter),
+        Template(parameters::unused_parameter),
     ),
     rule(
         "env-conflict",
@@ -132,7 +134,7 @@ pub const RULES: &[Rule] = &[
         "empty-value",
         Warning,
         "a raw reference that may become the empty string",
-        Template(references::empty_value),
+        Template(parameters::empty_value),
     ),
     rule(
         "raw-number",
@@ -174,19 +176,19 @@ pub const RULES: &[Rule] = &[
         "duplicate-object",
         Error,
         "two objects with the same kind, namespace and name",
-        Objects(selectors::duplicate_object),
+        Objects(objects::duplicate_object),
     ),
     rule(
         "selector-mismatch",
         Error,
         "a workload that does not select its own pods",
-        EachObject(selectors::selector_mismatch),
+        EachObject(objects::selector_mismatch),
     ),
     rule(
         "unmatched-selector",
         Warning,
         "a selector that almost matches pods of the Template",
-        Objects(selectors::unmatched_selector),
+        Objects(objects::unmatched_selector),
     ),
     rule(
         "yaml-bool",

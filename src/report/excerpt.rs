@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::visible;
+use crate::report::visible::visible;
 
 /// Lines of more bytes are cut.
 const LONG: usize = 160;

@@ -9,8 +9,8 @@ mod findings;
 mod read;
 mod results;
 mod sarif;
+mod visible;
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -24,6 +24,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Severity};
 use krm_yaml::source::{Origin, Place, Positions};
 
 use excerpt::{Excerpt, Spot};
+use visible::visible;
 
 pub use findings::findings;
 pub use read::read_results;
@@ -277,17 +278,6 @@ fn subject(object: Option<&ObjectReference>, field: Option<&str>) -> Option<Stri
         (Some(object), None) => Some(object),
         (None, Some(field)) => Some(format!("in field {field}")),
         (None, None) => None,
-    }
-}
-
-/// `text` without the C1 control characters, which some terminals obey. Byte offsets stay; the
-/// renderer replaces the other control characters.
-fn visible(text: &str) -> Cow<'_, str> {
-    let is_c1 = |c: char| ('\u{80}'..='\u{9f}').contains(&c);
-    if text.contains(is_c1) {
-        Cow::Owned(text.replace(is_c1, "·"))
-    } else {
-        Cow::Borrowed(text)
     }
 }
 

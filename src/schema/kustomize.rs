@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Kind, VERSION};
+use crate::schema::kind::{Kind, VERSION};
 use crate::template::OPENSHIFT_GROUP;
 
 const MAP_KEYS: &str = "x-kubernetes-list-map-keys";

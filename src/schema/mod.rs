@@ -10,14 +10,12 @@
 //! All are made from the types in [`kinds`] and stand in `functionconfig/`. Besides,
 //! [`of_values`] is the schema of the values that one Template takes.
 
+mod kind;
 pub mod kinds;
 mod kustomize;
 mod structural;
 mod values;
 
-use schemars::generate::SchemaSettings;
-use schemars::transform::RecursiveTransform;
-use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::composition;
@@ -25,8 +23,7 @@ use crate::template::OWN_GROUP;
 
 pub use values::of_values;
 
-/// The version of all kinds.
-const VERSION: &str = "v1alpha1";
+use kind::{Function, Kind, VERSION};
 
 /// A file to be written to `functionconfig/`.
 #[derive(Debug)]
@@ -35,26 +32,6 @@ pub struct File {
     pub name: String,
     /// Its text.
     pub text: String,
-}
-
-/// One of our kinds, with its schema in two forms.
-struct Kind {
-    group: &'static str,
-    name: &'static str,
-    /// JSON Schema 2020-12.
-    json: Schema,
-    /// `OpenAPI` 3.0 as Kubernetes takes it.
-    structural: Value,
-    /// What a function does with it, if one takes it as its functionConfig.
-    function: Option<Function>,
-}
-
-/// What catalogs say of a function.
-#[derive(Clone, Copy)]
-struct Function {
-    tag: &'static str,
-    usage: &'static str,
-    examples: &'static [&'static str],
 }
 
 const TEMPLATES: Function = Function {
@@ -96,49 +73,6 @@ pub fn files() -> Vec<File> {
         files.push(yaml_file(&format!("{name}.crd.yaml"), crd(kind)));
     }
     files
-}
-
-impl Kind {
-    fn of<T: JsonSchema>(
-        group: &'static str,
-        name: &'static str,
-        function: Option<Function>,
-    ) -> Self {
-        let json = SchemaSettings::draft2020_12()
-            .with_transform(RecursiveTransform(describe))
-            .into_generator()
-            .into_root_schema_for::<T>();
-        Self {
-            group,
-            name,
-            json,
-            structural: structural::schema::<T>(),
-            function,
-        }
-    }
-
-    /// Its name in addresses: `templates`.
-    fn plural(&self) -> String {
-        let name = self.name.to_lowercase();
-        let end = if name.ends_with('s') { "" } else { "s" };
-        name + end
-    }
-
-    /// The name of its definition: `templates.template.krm.dev`.
-    fn full_name(&self) -> String {
-        format!("{}.{}", self.plural(), self.group)
-    }
-}
-
-/// Puts the description first, and on one line where the source has broken it.
-fn describe(schema: &mut Schema) {
-    let Some(fields) = schema.as_object_mut() else {
-        return;
-    };
-    if let Some(Value::String(description)) = fields.shift_remove("description") {
-        let description = description.replace('\n', " ");
-        fields.shift_insert(0, "description".to_owned(), description.into());
-    }
 }
 
 fn crd(kind: Kind) -> Value {

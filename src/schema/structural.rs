@@ -1,9 +1,9 @@
 //! Schemas as a `CustomResourceDefinition` takes them: `OpenAPI` 3.0, without references, every part
 //! of a known type or open.
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 /// Says of a part that it may hold any JSON.
@@ -19,7 +19,7 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
         settings.meta_schema = None;
     });
     let mut schema = settings
-        .with_transform(RecursiveTransform(super::describe))
+        .with_transform(RecursiveTransform(describe))
         .into_generator()
         .into_root_schema_for::<T>()
         .to_value();
@@ -71,6 +71,17 @@ fn close(schema: &mut Value) {
     }
     for (_, property) in properties(schema).into_iter().flatten() {
         close(property);
+    }
+}
+
+/// Puts the description first, and on one line where the source has broken it.
+pub(super) fn describe(schema: &mut Schema) {
+    let Some(fields) = schema.as_object_mut() else {
+        return;
+    };
+    if let Some(Value::String(description)) = fields.shift_remove("description") {
+        let description = description.replace('\n', " ");
+        fields.shift_insert(0, "description".to_owned(), description.into());
     }
 }
 

@@ -1,16 +1,19 @@
-//! Holds the layers: which module may use which, and that only `cli` touches the machine.
+//! Holds the layers and the rooms: which module may use which, that files of a room do not import
+//! one another in circles, and that only `cli` touches the machine.
+
+mod circles;
+mod paths;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Failed, Trial};
 
+use paths::{UsedPath, paths};
+
 /// From the bottom up. A module uses those of lower layers, never those of its own.
 const LAYERS: &[&[&str]] = &[
-    &["source"],
-    &["diagnostic"],
-    &["files", "suggest", "threads"],
-    &["yaml"],
+    &["files", "threads"],
     &["krm"],
     &["template", "composition", "deployment_manager", "report"],
     &["function", "lint", "schema"],
@@ -35,26 +38,60 @@ const MACHINE: &[&[&str]] = &[
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("architecture/sources_keep_the_layers", sources),
+        Trial::test("architecture/no_room_has_a_circle", no_circles),
+        Trial::test("architecture/circles_are_found", circles_are_found),
         Trial::test("architecture/breaches_are_found", breaches_are_found),
     ]
 }
 
+/// The sources of the crates, by the folder they are in.
+const CRATES: &[&str] = &["src", "crates/yaml/src"];
+
 fn sources() -> Result<(), Failed> {
     let mut breaches = Vec::new();
-    let mut files = Vec::new();
-    list(&crate::root().join("src"), &mut files)?;
-    for path in &files {
-        let text = fs::read_to_string(path)?;
-        let name = path.strip_prefix(crate::root())?;
-        breaches.extend(check(name, &text));
-    }
-    if files.is_empty() {
-        return Err("there are no sources".into());
+    for folder in CRATES {
+        for file in read(folder)? {
+            breaches.extend(check(&file.path, &file.text)?);
+        }
     }
     match breaches.as_slice() {
         [] => Ok(()),
         breaches => Err(breaches.join("\n").into()),
     }
+}
+
+fn no_circles() -> Result<(), Failed> {
+    let mut circles = Vec::new();
+    for folder in CRATES {
+        circles.extend(circles::find(folder, &read(folder)?)?);
+    }
+    match circles.as_slice() {
+        [] => Ok(()),
+        circles => Err(circles.join("\n").into()),
+    }
+}
+
+/// A source file, with its path from the root of the repository.
+struct SourceFile {
+    path: PathBuf,
+    text: String,
+}
+
+/// The sources in a folder of the repository.
+fn read(folder: &str) -> Result<Vec<SourceFile>, Failed> {
+    let mut paths = Vec::new();
+    list(&crate::root().join(folder), &mut paths)?;
+    if paths.is_empty() {
+        return Err(format!("there are no sources in {folder}").into());
+    }
+    let mut files = Vec::new();
+    for path in paths {
+        files.push(SourceFile {
+            text: fs::read_to_string(&path)?,
+            path: path.strip_prefix(crate::root())?.to_owned(),
+        });
+    }
+    Ok(files)
 }
 
 fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failed> {
@@ -74,7 +111,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failed> {
 }
 
 /// What is wrong with the source file `path`, as `path:line: what`.
-fn check(path: &Path, text: &str) -> Vec<String> {
+fn check(path: &Path, text: &str) -> Result<Vec<String>, Failed> {
     let mut breaches = Vec::new();
     let mut report = |line, what: String| {
         breaches.push(format!("{}:{line}: {what}", path.display()));
@@ -82,33 +119,38 @@ fn check(path: &Path, text: &str) -> Vec<String> {
     if !text.starts_with("//!") {
         report(1, "a file opens with `//!` and what it is for".to_owned());
     }
+    let is_engine = path.starts_with("src");
     let module = module_path(path);
     let top = module.first().map_or("lib", String::as_str);
-    if !["lib", "main"].contains(&top) && layer(top).is_none() {
+    if is_engine && !["lib", "main"].contains(&top) && layer(top).is_none() {
         report(
             1,
             format!("module `{top}` has no layer; give it one in {}", file!()),
         );
     }
-    for path in paths(&tokens(text)) {
-        if let Some(used) = path.top_module(&module)
+    for path in paths(text)? {
+        if is_engine
+            && let Some(used) = path.top_module(&module)
             && !may_use(top, used)
         {
             report(path.line, format!("`{top}` must not use `{used}`"));
         }
-        if top != "cli" && !path.is_test && !is_test_file(&module) && path.touches_machine() {
+        let may_touch = is_engine && top == "cli";
+        if !may_touch && !path.is_test && !is_test_file(&module) && path.touches_machine() {
             report(
                 path.line,
                 format!("only `cli` uses `{}`", path.parts.join("::")),
             );
         }
     }
-    breaches
+    Ok(breaches)
 }
 
-/// `yaml`, `scan` for `src/yaml/scan.rs`; `yaml` for `src/yaml/mod.rs`; nothing for `src/lib.rs`.
+/// `krm`, `names` for `src/krm/names.rs`; `krm` for `src/krm/mod.rs`; nothing for `src/lib.rs`.
 fn module_path(path: &Path) -> Vec<String> {
-    let path = path.strip_prefix("src").unwrap_or(path).with_extension("");
+    let folder = CRATES.iter().find(|folder| path.starts_with(folder));
+    let path = folder.and_then(|folder| path.strip_prefix(folder).ok());
+    let path = path.unwrap_or(Path::new("")).with_extension("");
     let mut parts: Vec<String> = path
         .iter()
         .map(|part| part.to_string_lossy().into_owned())
@@ -136,32 +178,26 @@ fn may_use(module: &str, used: &str) -> bool {
     }
 }
 
-/// A path as `use` or an expression names it, with the groups of a `use` spelled out.
-struct UsedPath<'t> {
-    parts: Vec<&'t str>,
-    line: usize,
-    is_test: bool,
-}
-
-impl UsedPath<'_> {
-    /// The module of the crate that the path leads to from inside `module`.
+impl UsedPath {
+    /// The module of the engine that the path leads to from inside `module`.
     fn top_module(&self, module: &[String]) -> Option<&str> {
-        let used = match *self.parts.first()? {
+        let used = match self.parts.first()?.as_str() {
             "crate" | "krm_template" => self.parts.get(1),
             // In a test module written in place `super` is the module of the file.
             "super" if !self.is_test => {
-                let up = self.parts.iter().take_while(|part| **part == "super");
+                let up = self.parts.iter().take_while(|part| *part == "super");
                 let up = up.count();
                 self.parts.get(up).filter(|_| up >= module.len())
             }
             _ => None,
         };
         // Items at the crate's root belong to no layer.
-        used.copied().filter(|used| layer(used).is_some())
+        used.map(String::as_str)
+            .filter(|used| layer(used).is_some())
     }
 
     fn touches_machine(&self) -> bool {
-        let mut parts = self.parts.clone();
+        let mut parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
         if parts.first() == Some(&"io") {
             parts.insert(0, "std");
         }
@@ -169,269 +205,41 @@ impl UsedPath<'_> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Token<'t> {
-    Word(&'t str),
-    /// `::`
-    Colons,
-    Sign(char),
-}
-
-#[derive(Clone, Copy)]
-struct Spanned<'t> {
-    token: Token<'t>,
-    line: usize,
-    is_test: bool,
-}
-
-/// Every path in `tokens` of more than one part.
-fn paths<'t>(tokens: &[Spanned<'t>]) -> Vec<UsedPath<'t>> {
-    let mut paths = Vec::new();
-    let mut rest = tokens;
-    let mut after_colons = false;
-    while let Some((first, others)) = rest.split_first() {
-        let starts = matches!(first.token, Token::Word(_)) && !after_colons;
-        if starts
-            && others
-                .first()
-                .is_some_and(|next| next.token == Token::Colons)
-        {
-            rest = tree(rest, &[], &mut paths);
-            after_colons = false;
-        } else {
-            after_colons = first.token == Token::Colons;
-            rest = others;
-        }
-    }
-    paths
-}
-
-/// Takes one tree of a `use` (`a::b`, `a::{b, c::d}`) from the front of `tokens`, and gives back
-/// what is after it.
-fn tree<'t, 's>(
-    tokens: &'s [Spanned<'t>],
-    before: &[&'t str],
-    paths: &mut Vec<UsedPath<'t>>,
-) -> &'s [Spanned<'t>] {
-    let mut parts = before.to_vec();
-    let mut rest = tokens;
-    let (mut line, mut is_test) = (0, false);
-    while let Some((first, others)) = rest.split_first() {
-        match first.token {
-            Token::Word(word) => {
-                parts.push(word);
-                (line, is_test) = (first.line, first.is_test);
-                rest = others;
-                match others.split_first() {
-                    Some((next, others)) if next.token == Token::Colons => rest = others,
-                    _ => break,
-                }
-            }
-            Token::Sign('{') if !parts.is_empty() => return group(others, &parts, paths),
-            _ => break,
-        }
-    }
-    if line > 0 {
-        paths.push(UsedPath {
-            parts,
-            line,
-            is_test,
-        });
-    }
-    rest
-}
-
-/// Takes the rest of a group, after its `{`.
-fn group<'t, 's>(
-    tokens: &'s [Spanned<'t>],
-    before: &[&'t str],
-    paths: &mut Vec<UsedPath<'t>>,
-) -> &'s [Spanned<'t>] {
-    let mut rest = tokens;
-    while let Some((first, others)) = rest.split_first() {
-        rest = match first.token {
-            Token::Sign('}') => return others,
-            Token::Word(_) => tree(rest, before, paths),
-            // `,`, `*`, and whatever cannot be there.
-            _ => others,
-        };
-    }
-    rest
-}
-
-/// The words and signs of `text`, without comments and literals, each with its line and whether it
-/// is inside a `#[cfg(test)] mod`.
-fn tokens(text: &str) -> Vec<Spanned<'_>> {
-    let mut tokens: Vec<Spanned<'_>> = Vec::new();
-    let mut rest = text;
-    let mut line = 1;
-    // The depth of braces, and the one that ends a test module.
-    let (mut depth, mut test_depth) = (0, None);
-    while let Some(first) = rest.chars().next() {
-        let (length, token) = next_token(rest, first);
-        let (part, others) = rest.split_at(length);
-        if let Some(token) = token {
-            if token == Token::Sign('{') {
-                if test_depth.is_none() && opens_test_module(&tokens) {
-                    test_depth = Some(depth);
-                }
-                depth += 1;
-            }
-            tokens.push(Spanned {
-                token,
-                line,
-                is_test: test_depth.is_some(),
-            });
-            if token == Token::Sign('}') {
-                depth -= 1;
-                test_depth = test_depth.filter(|test_depth| *test_depth < depth);
-            }
-        }
-        line += part.matches('\n').count();
-        rest = others;
-    }
-    tokens
-}
-
-/// Whether `tokens` end with `#[cfg(test)] mod name`, perhaps with further attributes between.
-fn opens_test_module(tokens: &[Spanned<'_>]) -> bool {
-    let [.., keyword, _] = tokens else {
-        return false;
-    };
-    let is_item_end = |token: &&Spanned<'_>| !matches!(token.token, Token::Sign(';' | '{' | '}'));
-    let words: Vec<_> = tokens
-        .iter()
-        .rev()
-        .take_while(is_item_end)
-        .filter_map(|token| match token.token {
-            Token::Word(word) => Some(word),
-            _ => None,
-        })
-        .collect();
-    keyword.token == Token::Word("mod") && words.windows(2).any(|pair| pair == ["test", "cfg"])
-}
-
-/// How many bytes the token at the start of `text` has, and what it is unless it is to be ignored.
-fn next_token(text: &str, first: char) -> (usize, Option<Token<'_>>) {
-    if text.starts_with("//") {
-        return (text.find('\n').unwrap_or(text.len()), None);
-    }
-    if text.starts_with("/*") {
-        return (block_comment(text), None);
-    }
-    if text.starts_with("::") {
-        return (2, Some(Token::Colons));
-    }
-    if let Some(length) = raw_string(text) {
-        return (length, None);
-    }
-    if first == '"' {
-        return (quoted(text, '"'), None);
-    }
-    if first == '\'' {
-        return (character_or_lifetime(text), None);
-    }
-    let word = text.find(|c: char| !c.is_alphanumeric() && c != '_');
-    match word.unwrap_or(text.len()) {
-        0 if first.is_whitespace() => (first.len_utf8(), None),
-        0 => (first.len_utf8(), Some(Token::Sign(first))),
-        length => (length, text.get(..length).map(Token::Word)),
-    }
-}
-
-fn block_comment(text: &str) -> usize {
-    let mut depth = 0_usize;
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        if rest.starts_with("/*") {
-            depth += 1;
-            at += 2;
-        } else if rest.starts_with("*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                break;
-            }
-        } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    at
-}
-
-/// The length of the raw string that `text` begins with.
-fn raw_string(text: &str) -> Option<usize> {
-    let prefix = ["r", "br", "cr"].into_iter().find(|prefix| {
-        text.starts_with(&format!("{prefix}\"")) || text.starts_with(&format!("{prefix}#"))
-    })?;
-    let rest = text.strip_prefix(prefix)?;
-    let hashes = rest.len() - rest.trim_start_matches('#').len();
-    let body = rest.trim_start_matches('#').strip_prefix('"')?;
-    let close = format!("\"{}", "#".repeat(hashes));
-    let end = body.find(&close).map_or(body.len(), |at| at + close.len());
-    Some(prefix.len() + hashes + 1 + end)
-}
-
-fn quoted(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        if escaped {
-            escaped = false;
-        } else if c == '\\' {
-            escaped = true;
-        } else if c == quote {
-            return at + 1;
-        }
-    }
-    text.len()
-}
-
-/// `'a'` and `'\n'` whole, of `'a` the quote only.
-fn character_or_lifetime(text: &str) -> usize {
-    let mut chars = text.chars().skip(1);
-    let (first, second) = (chars.next(), chars.next());
-    if first == Some('\\') || second == Some('\'') {
-        quoted(text, '\'')
-    } else {
-        1
-    }
-}
-
 /// The check itself, on texts made for it.
 fn breaches_are_found() -> Result<(), Failed> {
     let cases: &[(&str, &str, &[&str])] = &[
         (
-            "src/yaml/scan.rs",
-            "//! A.\nuse krm_yaml::source::Place;\nuse super::node;\n",
+            "src/krm/names.rs",
+            "//! A.\nuse crate::files::Files;\nuse super::node;\n",
             &[],
         ),
         (
-            "src/yaml/scan.rs",
-            "use krm_yaml::source::Place;\n",
+            "src/krm/names.rs",
+            "use crate::files::Files;\n",
             &["1: a file opens with `//!` and what it is for"],
         ),
         (
-            "src/yaml/scan.rs",
-            "//! A.\nuse crate::krm::Item;\n",
-            &["2: `yaml` must not use `krm`"],
+            "src/krm/names.rs",
+            "//! A.\nuse crate::report::Item;\n",
+            &["2: `krm` must not use `report`"],
         ),
         (
-            "src/yaml/scan.rs",
-            "//! A.\nuse crate::{\n    diagnostic::{self, Result},\n    template::model::{A, B},\n};\n",
+            "src/krm/names.rs",
+            "//! A.\nuse crate::{\n    files::{self, Result},\n    template::model::{A, B},\n};\n",
             &[
-                "4: `yaml` must not use `template`",
-                "4: `yaml` must not use `template`",
+                "4: `krm` must not use `template`",
+                "4: `krm` must not use `template`",
             ],
         ),
         (
-            "src/yaml/mod.rs",
+            "src/krm/mod.rs",
             "//! A.\nuse super::report;\n",
-            &["2: `yaml` must not use `report`"],
+            &["2: `krm` must not use `report`"],
         ),
         (
-            "src/yaml/a/b.rs",
+            "src/krm/a/b.rs",
             "//! A.\nuse super::super::super::cli;\n",
-            &["2: `yaml` must not use `cli`"],
+            &["2: `krm` must not use `cli`"],
         ),
         (
             "src/template/a.rs",
@@ -490,9 +298,57 @@ fn breaches_are_found() -> Result<(), Failed> {
     ];
     for (path, text, expected) in cases {
         let expected: Vec<_> = expected.iter().map(|e| format!("{path}:{e}")).collect();
-        let found = check(Path::new(path), text);
+        let found = check(Path::new(path), text)?;
         if found != expected {
             return Err(format!("{text}\nexpected {expected:#?}\nfound {found:#?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// The search for circles itself, on texts made for it.
+fn circles_are_found() -> Result<(), Failed> {
+    let file = |path: &str, text: &str| SourceFile {
+        path: path.into(),
+        text: text.to_owned(),
+    };
+    let find = |files: &[SourceFile]| circles::find("src", files);
+    // A face uses its files, a file uses another, a folder is one room.
+    let found = find(&[
+        file("src/a/mod.rs", "mod b;\nmod c;\nuse b::B;\npub use c::C;\n"),
+        file("src/a/b.rs", "use super::c::C;\nuse crate::d::D;\n"),
+        file("src/a/c/mod.rs", "mod e;\nuse e::E;\n"),
+        file(
+            "src/a/c/e.rs",
+            "use crate::d;\n#[cfg(test)]\nmod tests { use crate::a::b::B; }\n",
+        ),
+        file("src/d.rs", "fn d() {}\n"),
+    ])?;
+    if !found.is_empty() {
+        return Err(format!("expected no circle, found {found:#?}").into());
+    }
+    let cases = [
+        // Two files.
+        (
+            "fn c() { crate::a::b::b() }\n",
+            "use super::c;\n",
+            "mod b;\nmod c;\n",
+        ),
+        // A file and the face of its room.
+        (
+            "pub struct C;\n",
+            "use crate::a::C;\n",
+            "pub use b::B;\npub use c::C;\n",
+        ),
+    ];
+    for (c, b, face) in cases {
+        let found = find(&[
+            file("src/a/mod.rs", face),
+            file("src/a/b.rs", b),
+            file("src/a/c.rs", c),
+        ])?;
+        if found.len() != 1 {
+            return Err(format!("{face}{b}{c}: expected one circle, found {found:#?}").into());
         }
     }
     Ok(())

@@ -137,13 +137,18 @@ impl Layout {
     /// Writes `key:`; one too long for YAML's implicit keys as `? key` and `:` below it.
     pub(crate) fn key(self, out: &mut String, key: &str, column: usize) {
         if scalar::key_needs_explicit(key) {
-            out.push_str("? ");
-            scalar::write_string(out, key, Context::Key, None, column + self.unit, self.eol);
+            self.explicit_key(out, key, column);
             self.line(out, column);
         } else {
             scalar::write_string(out, key, Context::Key, None, column + self.unit, self.eol);
         }
         out.push(':');
+    }
+
+    /// Writes `? key`.
+    pub(crate) fn explicit_key(self, out: &mut String, key: &str, column: usize) {
+        out.push_str("? ");
+        scalar::write_string(out, key, Context::Key, None, column + self.unit, self.eol);
     }
 
     fn sequence(self, out: &mut String, items: &[Value<'_>], column: usize) {

@@ -254,12 +254,10 @@ impl<'d> Rewrite<'d> {
         let is_long = gets_colon && key_needs_explicit(key);
         let takes_no_colon = is_long
             || (gets_colon && !is_one_line(self.document.slice(entry..node.key.end as usize)));
-        if takes_no_colon && entry < start && !is_long {
-            self.edit(entry, start, "");
-        }
+        let loses_properties = takes_no_colon && entry < start && !is_long;
         let lines = takes_no_colon || (self.purpose == Purpose::Move && !is_one_line(text));
         if alias || lines || (!std::ptr::eq(key, text) && child.key()? != key) {
-            self.rename(child.id(), key);
+            self.rename(child.id(), key, loses_properties);
         }
         Ok(Some(part))
     }

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::disk::LoadRestrictor;
+use crate::cli::disk::LoadRestrictor;
 use crate::composition::chain::Kustomize;
 use crate::composition::consolidate::KUSTOMIZATIONS;
 

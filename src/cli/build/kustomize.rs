@@ -4,11 +4,11 @@ use std::io;
 use std::process::Command;
 use std::sync::Arc;
 
-use super::WAY_OUT;
 use super::copy::Copy;
-use super::disk::LoadRestrictor;
+use super::installed::Installed;
 use super::process::Failure;
 use super::programs::{Programs, unsuccessful};
+use crate::cli::disk::LoadRestrictor;
 use crate::composition::chain::Kustomize;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
@@ -26,12 +26,9 @@ const PROGRAMS: [(&[&str], &[&str]); 2] = [
 /// What kustomize says of a file outside of the directory that names it.
 const OUTSIDE: &str = "security; file";
 
-/// The kustomize that is installed.
-#[derive(Clone, Debug)]
-pub(super) struct Installed {
-    program: &'static [&'static str],
-    version: String,
-}
+/// What to do if kustomize refuses a file outside of the directory that names it.
+pub(super) const WAY_OUT: &str =
+    "to allow files outside of it, use `--load-restrictor LoadRestrictionsNone`";
 
 impl Programs {
     pub(super) fn run_kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
@@ -43,7 +40,7 @@ impl Programs {
         let Some(installed) = self.kustomize.get_or_init(|| self.find_kustomize()) else {
             return Err(
                 Diagnostic::error("neither `kustomize` nor `kubectl` is on the PATH")
-                    .hint("install one of them")
+                    .hint("install one of them: krm-template runs it to build a Kustomization")
                     .into(),
             );
         };

@@ -1,8 +1,9 @@
 //! `krm-template build`: makes the resources of a Composition.
 
 mod copy;
-pub(super) mod disk;
+mod functions;
 mod group;
+mod installed;
 mod interruption;
 mod kustomize;
 mod process;
@@ -14,11 +15,12 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
 
-use self::disk::{Disk, LoadRestrictor};
 use self::interruption::Interruption;
 use self::programs::Programs;
-use crate::cli::function::environment;
-use crate::cli::{Console, FAILED, OK, io};
+use crate::cli::console::Console;
+use crate::cli::disk::{self, Disk, LoadRestrictor};
+use crate::cli::io;
+use crate::cli::status::{FAILED, OK};
 use crate::composition::chain::{self, Stat};
 use crate::composition::{self, Documents, Format, Transformer};
 use crate::function::InProcess;
@@ -88,7 +90,6 @@ pub(super) struct Arguments {
 }
 
 /// How files elsewhere are read.
-const WAY_OUT: &str = "to allow files outside of it, use `--load-restrictor LoadRestrictionsNone`";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -111,7 +112,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let disk = Disk {
         console,
         restrictor: arguments.load_restrictor,
-        way_out: WAY_OUT,
+        way_out: kustomize::WAY_OUT,
     };
     let mut diagnostics = Diagnostics::new();
     let path = arguments.path.as_str();
@@ -170,7 +171,7 @@ fn make(
         started: Cell::new(0),
         kustomize: OnceCell::new(),
     };
-    let environment = environment(disk);
+    let environment = disk::environment(disk);
     let functions = InProcess {
         environment: &environment,
         others: &programs,

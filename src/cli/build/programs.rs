@@ -7,13 +7,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cli::Console;
-use crate::cli::build::disk::LoadRestrictor;
+use crate::cli::build::installed::Installed;
 use crate::cli::build::interruption::Interruption;
-use crate::cli::build::kustomize::Installed;
 use crate::cli::build::process::{self, Ended, Failure, MAX_OUTPUT};
-use crate::composition::chain::{FunctionOutput, Functions, Kustomize};
-use crate::composition::{Container, Exec, Provider, Transformer};
+use crate::cli::console::Console;
+use crate::cli::disk::LoadRestrictor;
+use crate::composition::chain::FunctionOutput;
+use crate::composition::{Container, Exec};
 use crate::files::join;
 use crate::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -49,46 +49,13 @@ pub(super) struct Programs {
     pub(super) kustomize: OnceCell<Option<Installed>>,
 }
 
-impl Functions for Programs {
-    fn check(&self, transformer: &Transformer) -> Result<()> {
-        let (what, option) = match Provider::of(transformer)? {
-            Provider::Container(_) if !self.containers => ("containers", "--enable-alpha-plugins"),
-            Provider::Exec(_) if !self.executables => ("executables", "--enable-exec"),
-            _ => return Ok(()),
-        };
-        let problem = format!("{}: running {what} is not allowed", transformer.id);
-        let mut wrong = Diagnostic::error(problem).hint(format!("allow it with `{option}`"));
-        wrong.place = transformer.place();
-        Err(wrong.into())
-    }
-
-    fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
-        let output = match Provider::of(transformer) {
-            Ok(Provider::Container(container)) => self.container(&container, list),
-            Ok(Provider::Exec(exec)) => self.executable(&exec, list),
-            Ok(_) => Err(Diagnostic::error("this transformer has no runtime").into()),
-            Err(problem) => Err(problem),
-        };
-        output.unwrap_or_else(|mut problem| {
-            problem
-                .message
-                .insert_str(0, &format!("{}: ", transformer.id));
-            problem.place = problem.place.or_else(|| transformer.place());
-            FunctionOutput {
-                list: None,
-                diagnostics: problem.into(),
-            }
-        })
-    }
-
-    fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
-        self.run_kustomize(build)
-    }
-}
-
 impl Programs {
     /// Runs a function as kpt does: without a network and as nobody.
-    fn container(&self, container: &Container, list: &Arc<Source>) -> Result<FunctionOutput> {
+    pub(super) fn container(
+        &self,
+        container: &Container,
+        list: &Arc<Source>,
+    ) -> Result<FunctionOutput> {
         self.started.set(self.started.get() + 1);
         let name = format!("krm-template-{}-{}", std::process::id(), self.started.get());
         for engine in engines() {
@@ -123,7 +90,7 @@ impl Programs {
         .into())
     }
 
-    fn executable(&self, exec: &Exec, list: &Arc<Source>) -> Result<FunctionOutput> {
+    pub(super) fn executable(&self, exec: &Exec, list: &Arc<Source>) -> Result<FunctionOutput> {
         // Seen from another directory, a relative path would be another one.
         let program = if exec.path.contains('/') {
             let here = std::env::current_dir().unwrap_or_default();

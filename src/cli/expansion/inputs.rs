@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cli::Console;
+use crate::cli::console::Console;
 use crate::cli::expansion::Arguments;
 use crate::template::env_file;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};

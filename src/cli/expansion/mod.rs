@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use self::inputs::Inputs;
 use self::targets::{Target, Targets};
-use crate::cli::Console;
+use crate::cli::console::Console;
 use crate::function::items::Input;
 use crate::function::plan::{self, Whence};
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};

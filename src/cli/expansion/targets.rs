@@ -4,7 +4,7 @@
 //! document of the last file is the Template.
 
 use crate::cli::expansion::inspection::Inspector;
-use crate::cli::first_root;
+use crate::cli::first_root::first_root;
 use crate::function::plan;
 use crate::template::{Given, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use anstyle::{AnsiColor, Style};
 use similar::TextDiff;
 
+use crate::cli::console::Console;
+use crate::cli::io;
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::output::Output;
-use crate::cli::{Console, io};
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 

@@ -1,5 +1,6 @@
 //! `krm-template process`: expands the Template in a file.
 
+mod arguments;
 mod diff;
 mod directory;
 mod format;
@@ -10,115 +11,16 @@ mod source_map;
 mod tables;
 mod writing;
 
-use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
-
-use self::format::OutputFormat;
+pub(super) use self::arguments::Arguments;
 use self::mask::Secrets;
 use self::output::Output;
 use self::source_map::SourceMap;
-use crate::cli::expansion::{self, Expansion, Expansions};
-use crate::cli::{Console, FAILED, OK, Suggested, USAGE, io};
+use crate::cli::console::Console;
+use crate::cli::expansion::{Expansion, Expansions};
+use crate::cli::io;
+use crate::cli::status::{FAILED, OK, USAGE};
 use crate::template::Format;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-
-/// Expand the Template in a file and print its objects
-///
-/// Works like `oc process --local`, for any cluster. It never connects to a cluster.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option, and they are independent"
-)]
-pub(super) struct Arguments {
-    #[command(flatten)]
-    expansion: expansion::Arguments,
-
-    /// Output format
-    #[arg(
-        short,
-        long,
-        value_name = "FORMAT",
-        default_value = "yaml",
-        value_parser = Suggested { parser: OutputFormat::parse, words: OutputFormat::words }
-    )]
-    output: OutputFormat,
-
-    /// With `-o json`, print the objects one after another instead of as a List
-    #[arg(long)]
-    raw: bool,
-
-    /// Write each object to its own file in this directory; unchanged files are not touched
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with = "raw",
-        value_parser = NonEmptyStringValueParser::new()
-    )]
-    output_dir: Option<String>,
-
-    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
-    /// that were changed after it wrote them
-    #[arg(long, requires = "output_dir")]
-    overwrite: bool,
-
-    /// Show as a unified diff what would change in this file or directory, and write nothing
-    ///
-    /// FILE is an earlier output of `process`, DIR an earlier `--output-dir`. Files in DIR without a
-    /// matching object are ignored. Secrets are masked. The exit status is 0 if nothing would
-    /// change, 1 if something would change, and 2 if an error occurred.
-    #[arg(long, value_name = "FILE|DIR", conflicts_with_all = ["raw", "output_dir"])]
-    diff_against: Option<String>,
-
-    /// Write the origin of each field of the objects to this file, as JSON
-    ///
-    /// The source map lists the objects in the order in which they are printed. For each field it
-    /// has the file, line and column of the source, what set the field, and the names of the
-    /// parameters used, without their values. `-` is standard output, if the objects go to files.
-    /// docs/process.md describes the format.
-    #[arg(long, value_name = "FILE", conflicts_with = "diff_against")]
-    source_map: Option<String>,
-
-    /// List the parameters of the Template and exit
-    #[arg(long, conflicts_with_all = [
-        "values", "assignments", "parameter_files", "env_files", "env", "value_files", "labels",
-        "namespace", "instance", "output", "raw", "output_dir", "diff_against", "source_map",
-        "dump_parameters", "template",
-    ])]
-    parameters: bool,
-
-    /// Show the value of each parameter and its source, and exit
-    #[arg(long, conflicts_with_all = [
-        "output", "raw", "output_dir", "diff_against", "source_map",
-    ])]
-    dump_parameters: bool,
-
-    /// Accepted for compatibility with `oc process --local`; has no effect
-    #[arg(long)]
-    local: bool,
-
-    /// Refused: `oc` uses it for Go templates
-    #[arg(short, long, hide = true)]
-    template: Option<String>,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  krm-template process -f template.yaml -p NAME=web REPLICAS=3
-  krm-template process -f template.yaml -P production.yaml | kubectl apply -f -
-  krm-template process -f template.yaml --parameter-from-file CERTIFICATE=tls.crt --output-dir out
-  krm-template process -f template.yaml REPLICAS=5 --diff-against out
-  krm-template process -f openshift.json --param-file values.env -o json
-  krm-template process -f template.yaml -f site.yaml --instance production";
-
-impl Arguments {
-    /// Whether there is a file for each object.
-    fn goes_to_folder(&self) -> bool {
-        let compared = self.diff_against.as_deref();
-        self.output_dir.is_some() || compared.is_some_and(io::is_folder)
-    }
-}
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let misused = usage(arguments).map_or_else(Diagnostics::from, |()| arguments.expansion.check());

@@ -1,12 +1,13 @@
 //! What there is to write: objects, files, Templates or tables.
 
+use crate::cli::console::Console;
 use crate::cli::expansion::Expansion;
-use crate::cli::process::Arguments;
+use crate::cli::io;
+use crate::cli::process::arguments::Arguments;
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::format::OutputFormat;
 use crate::cli::process::tables;
 use crate::cli::process::writing::Writing;
-use crate::cli::{Console, io};
 use crate::template::{self, Format, Printer, Template};
 use krm_yaml::diagnostic::Diagnostics;
 

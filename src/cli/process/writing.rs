@@ -9,6 +9,7 @@ use anyhow::anyhow;
 use crate::cli::io;
 use crate::cli::process::directory::File;
 use crate::cli::process::record::{self, Record};
+use crate::cli::reason::reason;
 use crate::cli::staged::{self, Staged};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
@@ -103,7 +104,7 @@ fn look(
     record: &Record,
 ) -> anyhow::Result<There> {
     let unable = |error: &std::io::Error| {
-        let reason = io::reason(error);
+        let reason = reason(error);
         anyhow!("`{}` cannot be written: {reason}", path.display())
     };
     let folders = path.ancestors().skip(1);

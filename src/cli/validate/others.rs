@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::cli::Console;
-use crate::cli::build::disk::{Disk, LoadRestrictor};
+use crate::cli::console::Console;
+use crate::cli::disk::{Disk, LoadRestrictor};
 use crate::composition::{GROUP, consolidate};
 use crate::files;
 use crate::function::items::Input;

@@ -1,6 +1,7 @@
 //! Values and keys written in place of others, in a block.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::emit::{self, Layout, Slot};
 use crate::node::{Flags, KeyKind, Kind, Node, NodeId};
@@ -11,7 +12,8 @@ use crate::write::Rewrite;
 use crate::write::comments::{behind_blank, end_of_entry, end_with_comments, extent};
 
 impl<'d> Rewrite<'d> {
-    pub(super) fn rename(&mut self, id: NodeId, key: &str) {
+    /// Gives an entry another key, which also loses its tag, or its anchor too.
+    pub(super) fn rename(&mut self, id: NodeId, key: &str, loses_properties: bool) {
         let node = self.document.node(id);
         let mut out = String::new();
         if self.document.is_json {
@@ -21,11 +23,16 @@ impl<'d> Rewrite<'d> {
         }
         if scalar::key_needs_explicit(key) && !node.has(Flags::IN_FLOW) {
             let column = self.document.column(node.entry as usize);
-            self.layout.key(&mut out, key, column);
             let key_end = node.key.end as usize;
             let colon = self.behind_colon(node);
-            if colon.is_none() && ends_line(self.document.text(), key_end) {
-                out.push_str(self.layout.eol);
+            if colon.is_some() {
+                self.layout.key(&mut out, key, column);
+            } else {
+                // A new value brings its own colon.
+                self.layout.explicit_key(&mut out, key, column);
+                if ends_line(self.document.text(), key_end) {
+                    out.push_str(self.layout.eol);
+                }
             }
             self.edit(node.entry as usize, colon.unwrap_or(key_end), out);
             return;
@@ -40,11 +47,21 @@ impl<'d> Rewrite<'d> {
             Context::Key
         };
         let entry = node.entry as usize;
+        let start = node.key.start as usize;
+        let mut properties = entry..start;
+        if loses_properties {
+            self.edit(entry, start, "");
+        } else if let Some(tag) = self.key_tag(node) {
+            if tag.end == start {
+                properties.end = tag.start;
+            }
+            self.edit(tag.start, tag.end, "");
+        }
         let is_explicit = self.document.slice(entry..entry + 1) == "?";
         if context == Context::FlowKey && scalar::key_needs_explicit(key) && !is_explicit {
             self.edit(entry, entry, "? ");
         }
-        let before = self.document.slice(entry..node.key.start as usize);
+        let before = self.document.slice(properties);
         if !before.is_empty() && !before.ends_with([' ', '\t', '\n', '\r']) {
             // A key that was empty, directly after its tag or `?`.
             out.push(' ');
@@ -55,6 +72,24 @@ impl<'d> Rewrite<'d> {
             out.push_str(self.layout.eol);
         }
         self.edit(node.key.start as usize, node.key.end as usize, out);
+    }
+
+    /// The tag of a key, with the blanks after it. It may not fit another text.
+    fn key_tag(&self, node: &Node) -> Option<Range<usize>> {
+        let (entry, end) = (node.entry as usize, node.key.start as usize);
+        let before = self.document.slice(entry..end);
+        let is_blank = |c: char| c.is_ascii_whitespace();
+        let is_start = |&(at, _): &(usize, &str)| {
+            at == 0
+                || before
+                    .get(..at)
+                    .is_some_and(|text| text.ends_with(is_blank))
+        };
+        let (at, _) = before.match_indices('!').find(is_start)?;
+        let tag = before.get(at..)?;
+        let word = tag.find(is_blank).unwrap_or(tag.len());
+        let rest = tag.get(word..)?.trim_start_matches([' ', '\t']);
+        Some(entry + at..end - rest.len())
     }
 
     /// Puts another value in place of a node's, behind its key or dash.

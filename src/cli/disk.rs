@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::cli::{Console, io};
+use crate::cli::console::Console;
+use crate::cli::io;
 use crate::files::{self, Entry, Files, MAX_FILE};
+use crate::function::Environment;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// Where the kernel shows what is not stored anywhere, although it calls it files.
@@ -15,7 +17,7 @@ const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// Which files a Composition may name, as kustomize has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum LoadRestrictor {
+pub(super) enum LoadRestrictor {
     /// Files in or below the directory of the Composition
     #[value(name = "LoadRestrictionsRootOnly")]
     RootOnly,
@@ -25,11 +27,11 @@ pub(in crate::cli) enum LoadRestrictor {
 }
 
 /// The files of this machine, by paths from the working directory.
-pub(in crate::cli) struct Disk {
-    pub(in crate::cli) console: Console,
-    pub(in crate::cli) restrictor: LoadRestrictor,
+pub(super) struct Disk {
+    pub(super) console: Console,
+    pub(super) restrictor: LoadRestrictor,
     /// How the user can have others read, if there is a way.
-    pub(in crate::cli) way_out: &'static str,
+    pub(super) way_out: &'static str,
 }
 
 impl Disk {
@@ -74,6 +76,21 @@ impl Files for Disk {
         let bytes = contents(path, &real)?;
         self.console.has_read(path, bytes.len());
         Ok(bytes)
+    }
+}
+
+/// What a function may know of this machine.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line reads the environment, for all the others"
+)]
+pub(super) fn environment(disk: &Disk) -> Environment<'_> {
+    let seed = std::env::var("KRM_TEMPLATE_SEED")
+        .ok()
+        .filter(|seed| !seed.is_empty());
+    Environment {
+        seed: seed.map(String::into_bytes),
+        files: Some(disk),
     }
 }
 

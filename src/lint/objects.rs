@@ -3,14 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::krm::identity::Identity;
-use crate::krm::selection::{pod_labels, selector};
-use crate::lint::{Context, Facts, place};
+use crate::lint::context::Context;
+use crate::lint::facts::{Facts, Pairs, Selection};
 use crate::template::Object;
-use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::source::Place;
-
-type Pairs = Vec<(String, String)>;
 
 /// Labels that the cluster itself puts on pods.
 const GIVEN: &[&str] = &[
@@ -21,76 +17,6 @@ const GIVEN: &[&str] = &[
     "job-name",
     "statefulset.kubernetes.io/pod-name",
 ];
-
-/// Where the labels of the pods stand that an object makes.
-const POD_LABELS: &[&[&str]] = &[
-    &["spec", "template", "metadata", "labels"],
-    &[
-        "spec",
-        "jobTemplate",
-        "spec",
-        "template",
-        "metadata",
-        "labels",
-    ],
-];
-
-fn is_empty(labels: &Value<'_>) -> bool {
-    labels.is_null() || labels.entries().is_some_and(<[_]>::is_empty)
-}
-
-/// What an object selects, and what its own pods can be selected by.
-pub(super) struct Selection {
-    kind: String,
-    name: String,
-    /// The labels of its pods, and where they are.
-    pods: Option<(Pairs, Place)>,
-    /// Its selector, and where that is.
-    selector: Option<(Pairs, Place)>,
-}
-
-impl Selection {
-    pub(super) fn of(object: &Object<'_>) -> Self {
-        let value = &object.value;
-        let text = |keys| value.str_at(keys).unwrap_or_default().to_owned();
-        let owned = |pairs: Vec<(&str, &str)>| {
-            let pairs = pairs.into_iter();
-            pairs
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect()
-        };
-        let selected = ["selector", "podSelector"]
-            .iter()
-            .find_map(|key| value.at(&["spec", key]));
-        let labels = POD_LABELS.iter().find_map(|keys| value.at(keys));
-        let template = value.at(&["spec", "template"]);
-        let pods = match template.filter(|one| one.entries().is_some()) {
-            Some(template) if labels.is_none_or(is_empty) => {
-                Some((Vec::new(), place(object, template)))
-            }
-            _ => pod_labels(value).map(|pairs| {
-                // Those of a Pod are its own.
-                let labels = labels.or_else(|| value.at(&["metadata", "labels"]));
-                (owned(pairs), place(object, labels.unwrap_or(value)))
-            }),
-        };
-        Self {
-            kind: text(&["kind"]),
-            name: text(&["metadata", "name"]),
-            pods,
-            selector: selector(value)
-                .map(|pairs| (owned(pairs), place(object, selected.unwrap_or(value)))),
-        }
-    }
-
-    /// Whether it makes the pods that it selects, and so says both itself.
-    fn is_workload(&self) -> bool {
-        !matches!(
-            self.kind.as_str(),
-            "Service" | "PodDisruptionBudget" | "NetworkPolicy"
-        )
-    }
-}
 
 /// How a selector and the labels of pods go together.
 fn unmet<'p>(

@@ -1,0 +1,46 @@
+//! Functions that are other programs, for a Composition.
+
+use std::sync::Arc;
+
+use crate::cli::build::programs::Programs;
+use crate::composition::chain::{FunctionOutput, Functions, Kustomize};
+use crate::composition::{Provider, Transformer};
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::source::Source;
+
+impl Functions for Programs {
+    fn check(&self, transformer: &Transformer) -> Result<()> {
+        let (what, option) = match Provider::of(transformer)? {
+            Provider::Container(_) if !self.containers => ("containers", "--enable-alpha-plugins"),
+            Provider::Exec(_) if !self.executables => ("executables", "--enable-exec"),
+            _ => return Ok(()),
+        };
+        let problem = format!("{}: running {what} is not allowed", transformer.id);
+        let mut wrong = Diagnostic::error(problem).hint(format!("allow it with `{option}`"));
+        wrong.place = transformer.place();
+        Err(wrong.into())
+    }
+
+    fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
+        let output = match Provider::of(transformer) {
+            Ok(Provider::Container(container)) => self.container(&container, list),
+            Ok(Provider::Exec(exec)) => self.executable(&exec, list),
+            Ok(_) => Err(Diagnostic::error("this transformer has no runtime").into()),
+            Err(problem) => Err(problem),
+        };
+        output.unwrap_or_else(|mut problem| {
+            problem
+                .message
+                .insert_str(0, &format!("{}: ", transformer.id));
+            problem.place = problem.place.or_else(|| transformer.place());
+            FunctionOutput {
+                list: None,
+                diagnostics: problem.into(),
+            }
+        })
+    }
+
+    fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
+        self.run_kustomize(build)
+    }
+}

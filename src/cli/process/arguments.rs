@@ -1,0 +1,106 @@
+//! The arguments of `process`.
+
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+
+use crate::cli::process::format::OutputFormat;
+use crate::cli::suggested::Suggested;
+use crate::cli::{expansion, io};
+
+/// Expand the Template in a file and print its objects
+///
+/// Works like `oc process --local`, for any cluster. It never connects to a cluster.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option, and they are independent"
+)]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    pub(super) expansion: expansion::Arguments,
+
+    /// Output format
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "yaml",
+        value_parser = Suggested { parser: OutputFormat::parse, words: OutputFormat::words }
+    )]
+    pub(super) output: OutputFormat,
+
+    /// With `-o json`, print the objects one after another instead of as a List
+    #[arg(long)]
+    pub(super) raw: bool,
+
+    /// Write each object to its own file in this directory; unchanged files are not touched
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "raw",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
+    pub(super) output_dir: Option<String>,
+
+    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
+    /// that were changed after it wrote them
+    #[arg(long, requires = "output_dir")]
+    pub(super) overwrite: bool,
+
+    /// Show as a unified diff what would change in this file or directory, and write nothing
+    ///
+    /// FILE is an earlier output of `process`, DIR an earlier `--output-dir`. Files in DIR without a
+    /// matching object are ignored. Secrets are masked. The exit status is 0 if nothing would
+    /// change, 1 if something would change, and 2 if an error occurred.
+    #[arg(long, value_name = "FILE|DIR", conflicts_with_all = ["raw", "output_dir"])]
+    pub(super) diff_against: Option<String>,
+
+    /// Write the origin of each field of the objects to this file, as JSON
+    ///
+    /// The source map lists the objects in the order in which they are printed. For each field it
+    /// has the file, line and column of the source, what set the field, and the names of the
+    /// parameters used, without their values. `-` is standard output, if the objects go to files.
+    /// docs/process.md describes the format.
+    #[arg(long, value_name = "FILE", conflicts_with = "diff_against")]
+    pub(super) source_map: Option<String>,
+
+    /// List the parameters of the Template and exit
+    #[arg(long, conflicts_with_all = [
+        "values", "assignments", "parameter_files", "env_files", "env", "value_files", "labels",
+        "namespace", "instance", "output", "raw", "output_dir", "diff_against", "source_map",
+        "dump_parameters", "template",
+    ])]
+    pub(super) parameters: bool,
+
+    /// Show the value of each parameter and its source, and exit
+    #[arg(long, conflicts_with_all = [
+        "output", "raw", "output_dir", "diff_against", "source_map",
+    ])]
+    pub(super) dump_parameters: bool,
+
+    /// Accepted for compatibility with `oc process --local`; has no effect
+    #[arg(long)]
+    pub(super) local: bool,
+
+    /// Refused: `oc` uses it for Go templates
+    #[arg(short, long, hide = true)]
+    pub(super) template: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  krm-template process -f template.yaml -p NAME=web REPLICAS=3
+  krm-template process -f template.yaml -P production.yaml | kubectl apply -f -
+  krm-template process -f template.yaml --parameter-from-file CERTIFICATE=tls.crt --output-dir out
+  krm-template process -f template.yaml REPLICAS=5 --diff-against out
+  krm-template process -f openshift.json --param-file values.env -o json
+  krm-template process -f template.yaml -f site.yaml --instance production";
+
+impl Arguments {
+    /// Whether there is a file for each object.
+    pub(super) fn goes_to_folder(&self) -> bool {
+        let compared = self.diff_against.as_deref();
+        self.output_dir.is_some() || compared.is_some_and(io::is_folder)
+    }
+}

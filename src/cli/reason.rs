@@ -1,0 +1,33 @@
+//! Why the file system did not do as it was told.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::anyhow;
+
+/// What is wrong with a file or folder, in the user's words.
+pub(super) fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            "a file with this name exists".to_owned()
+        }
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::StorageFull => "no space left on the device".to_owned(),
+        // Without the name of a file that is not complete yet.
+        _ => match error.get_ref().and_then(std::error::Error::source) {
+            Some(source) => source.to_string(),
+            None => error.to_string(),
+        },
+    }
+}
+
+/// Says why a folder cannot be made.
+pub(super) fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
+    let reason = reason(error);
+    anyhow!(
+        "the directory `{}` cannot be created: {reason}",
+        folder.display()
+    )
+}

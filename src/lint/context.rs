@@ -1,0 +1,50 @@
+//! What the rules look at.
+
+use std::sync::Arc;
+
+use krm_yaml::Value;
+use krm_yaml::source::Place;
+
+use crate::lint::references::Reference;
+use crate::template::survey::Survey;
+use crate::template::{Object, Part, Template, parts};
+
+/// What rules look at.
+pub(super) struct Context<'c, 'd> {
+    pub(super) template: &'c Template<'d>,
+    pub(super) survey: &'c Survey<'c, 'd>,
+    pub(super) references: Vec<Reference>,
+}
+
+impl Context<'_, '_> {
+    /// Whether all of a text is known: no reference is left in it.
+    pub(super) fn is_known(&self, text: &str) -> bool {
+        parts(text, self.template.dialect())
+            .iter()
+            .all(|part| !matches!(part, Part::String { .. } | Part::Raw { .. }))
+    }
+
+    /// A text with a letter for each reference left in it: if it is wrong like this, it is with
+    /// any value.
+    pub(super) fn at_best(&self, text: &str) -> String {
+        let part = |part: Part<'_>| match part {
+            Part::String { .. } | Part::Raw { .. } => "a".to_owned(),
+            _ => part.spelling().to_owned(),
+        };
+        parts(text, self.template.dialect())
+            .into_iter()
+            .map(part)
+            .collect()
+    }
+}
+
+/// Where a part of an object stands; if it came by an alias or a label, where the object is.
+pub(super) fn place(object: &Object<'_>, value: &Value<'_>) -> Place {
+    match value.origin.or(object.value.origin) {
+        Some(node) => object.document.cursor(node).place(),
+        None => Place {
+            source: Arc::clone(object.document.source()),
+            range: 0..0,
+        },
+    }
+}

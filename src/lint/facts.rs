@@ -1,0 +1,101 @@
+//! What is compared of several objects: their identities, selectors and labels.
+
+use crate::krm::identity::Identity;
+use crate::krm::selection::{pod_labels, selector};
+use crate::lint::context::place;
+use crate::template::Object;
+use krm_yaml::Value;
+use krm_yaml::source::Place;
+
+pub(super) type Pairs = Vec<(String, String)>;
+
+/// Where the labels of the pods stand that an object makes.
+const POD_LABELS: &[&[&str]] = &[
+    &["spec", "template", "metadata", "labels"],
+    &[
+        "spec",
+        "jobTemplate",
+        "spec",
+        "template",
+        "metadata",
+        "labels",
+    ],
+];
+
+fn is_empty(labels: &Value<'_>) -> bool {
+    labels.is_null() || labels.entries().is_some_and(<[_]>::is_empty)
+}
+
+/// What an object selects, and what its own pods can be selected by.
+pub(super) struct Selection {
+    pub(super) kind: String,
+    pub(super) name: String,
+    /// The labels of its pods, and where they are.
+    pub(super) pods: Option<(Pairs, Place)>,
+    /// Its selector, and where that is.
+    pub(super) selector: Option<(Pairs, Place)>,
+}
+
+impl Selection {
+    pub(super) fn of(object: &Object<'_>) -> Self {
+        let value = &object.value;
+        let text = |keys| value.str_at(keys).unwrap_or_default().to_owned();
+        let owned = |pairs: Vec<(&str, &str)>| {
+            let pairs = pairs.into_iter();
+            pairs
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect()
+        };
+        let selected = ["selector", "podSelector"]
+            .iter()
+            .find_map(|key| value.at(&["spec", key]));
+        let labels = POD_LABELS.iter().find_map(|keys| value.at(keys));
+        let template = value.at(&["spec", "template"]);
+        let pods = match template.filter(|one| one.entries().is_some()) {
+            Some(template) if labels.is_none_or(is_empty) => {
+                Some((Vec::new(), place(object, template)))
+            }
+            _ => pod_labels(value).map(|pairs| {
+                // Those of a Pod are its own.
+                let labels = labels.or_else(|| value.at(&["metadata", "labels"]));
+                (owned(pairs), place(object, labels.unwrap_or(value)))
+            }),
+        };
+        Self {
+            kind: text(&["kind"]),
+            name: text(&["metadata", "name"]),
+            pods,
+            selector: selector(value)
+                .map(|pairs| (owned(pairs), place(object, selected.unwrap_or(value)))),
+        }
+    }
+
+    /// Whether it makes the pods that it selects, and so says both itself.
+    pub(super) fn is_workload(&self) -> bool {
+        !matches!(
+            self.kind.as_str(),
+            "Service" | "PodDisruptionBudget" | "NetworkPolicy"
+        )
+    }
+}
+
+/// What rules that compare objects know of each.
+pub(super) struct Facts {
+    pub(super) identity: Option<Identity>,
+    /// Where its name is.
+    pub(super) place: Place,
+    pub(super) field: String,
+    pub(super) selection: Selection,
+}
+
+impl Facts {
+    pub(super) fn of(object: &Object<'_>) -> Self {
+        let name = object.value.at(&["metadata", "name"]);
+        Self {
+            identity: Identity::of(&object.value),
+            place: place(object, name.unwrap_or(&object.value)),
+            field: object.field.clone(),
+            selection: Selection::of(object),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A kind of ours, with its schema in two forms.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+use crate::schema::structural::{self, describe};
+
+/// The version of all kinds.
+pub(super) const VERSION: &str = "v1alpha1";
+
+/// One of our kinds, with its schema in two forms.
+pub(super) struct Kind {
+    pub(super) group: &'static str,
+    pub(super) name: &'static str,
+    /// JSON Schema 2020-12.
+    pub(super) json: Schema,
+    /// `OpenAPI` 3.0 as Kubernetes takes it.
+    pub(super) structural: Value,
+    /// What a function does with it, if one takes it as its functionConfig.
+    pub(super) function: Option<Function>,
+}
+
+/// What catalogs say of a function.
+#[derive(Clone, Copy)]
+pub(super) struct Function {
+    pub(super) tag: &'static str,
+    pub(super) usage: &'static str,
+    pub(super) examples: &'static [&'static str],
+}
+
+impl Kind {
+    pub(super) fn of<T: JsonSchema>(
+        group: &'static str,
+        name: &'static str,
+        function: Option<Function>,
+    ) -> Self {
+        let json = SchemaSettings::draft2020_12()
+            .with_transform(RecursiveTransform(describe))
+            .into_generator()
+            .into_root_schema_for::<T>();
+        Self {
+            group,
+            name,
+            json,
+            structural: structural::schema::<T>(),
+            function,
+        }
+    }
+
+    /// Its name in addresses: `templates`.
+    pub(super) fn plural(&self) -> String {
+        let name = self.name.to_lowercase();
+        let end = if name.ends_with('s') { "" } else { "s" };
+        name + end
+    }
+
+    /// The name of its definition: `templates.template.krm.dev`.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}.{}", self.plural(), self.group)
+    }
+}

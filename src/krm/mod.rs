@@ -3,6 +3,7 @@
 
 pub(crate) mod annotations;
 pub(crate) mod identity;
+pub(crate) mod item_keys;
 pub(crate) mod kind_names;
 pub(crate) mod label_fields;
 pub(crate) mod lists;

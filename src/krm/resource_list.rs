@@ -262,7 +262,10 @@ impl<'d> ResourceList<'d> {
             Some(old) if old.holds(&list) => {}
             Some(old) => {
                 // In the style that stands, so that running again changes no lines.
-                let updated = old.children().next().map(|_| krm_yaml::update(old, list));
+                let updated = old
+                    .children()
+                    .next()
+                    .map(|_| krm_yaml::update(old, list, &crate::krm::item_keys::ITEM_KEYS));
                 match updated {
                     Some(Ok(updated)) => edits.extend(updated),
                     _ => edits.push(behind_key(old, &json)),

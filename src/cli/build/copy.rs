@@ -9,8 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::cli::disk::LoadRestrictor;
-use crate::composition::chain::Kustomize;
-use crate::composition::consolidate::KUSTOMIZATIONS;
+use crate::composition::{KUSTOMIZATIONS, Kustomize};
 
 /// How many files are copied.
 const MAX_FILES: usize = 50_000;

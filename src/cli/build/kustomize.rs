@@ -9,7 +9,7 @@ use super::installed::Installed;
 use super::process::Failure;
 use super::programs::{Programs, unsuccessful};
 use crate::cli::disk::LoadRestrictor;
-use crate::composition::chain::Kustomize;
+use crate::composition::Kustomize;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 

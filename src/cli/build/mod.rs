@@ -22,7 +22,7 @@ use crate::cli::disk::{self, Disk, LoadRestrictor};
 use crate::cli::io;
 use crate::cli::status::{FAILED, OK};
 use crate::composition::chain::{self, Stat};
-use crate::composition::{self, Documents, Format, Transformer};
+use crate::composition::{self, Documents, Format, Step};
 use crate::function::InProcess;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
@@ -114,7 +114,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     };
     let mut diagnostics = Diagnostics::new();
     let path = arguments.path.as_str();
-    let list = composition::consolidate::consolidate(&disk, path, &mut diagnostics);
+    let list = composition::consolidate(&disk, path, &mut diagnostics);
     if list.is_empty() && !diagnostics.has_errors() {
         let problem = format!("the Composition `{path}` has no transformers and creates nothing");
         diagnostics.push(Diagnostic::warning(problem));
@@ -153,7 +153,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
 /// Has nothing pass through the transformers. Returns the text of what comes out.
 fn make(
     arguments: &Arguments,
-    list: &[Transformer],
+    list: &[Step],
     disk: &Disk,
     interruption: &Interruption,
     diagnostics: &mut Diagnostics,

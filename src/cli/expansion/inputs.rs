@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cli::console::Console;
-use crate::cli::expansion::Arguments;
+use crate::cli::expansion::arguments::Arguments;
 use crate::template::env_file;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;

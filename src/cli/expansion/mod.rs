@@ -1,95 +1,23 @@
 //! What is expanded, and with what: the arguments that `process` and `explain` have in common.
 
+mod arguments;
 mod inputs;
 mod inspection;
 mod targets;
 mod values;
 
-use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 
+pub(super) use self::arguments::Arguments;
+
 use self::inputs::Inputs;
-use self::targets::{Target, Targets};
+use self::inspection::Inspector;
+use self::targets::Targets;
 use crate::cli::console::Console;
-use crate::function::items::Input;
-use crate::function::plan::{self, Whence};
+use crate::plan::{self, Input, Instance, Whence};
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
-
-/// Which Template is expanded, and with what values.
-#[derive(Debug, Args)]
-#[group(skip)]
-pub(super) struct Arguments {
-    /// The YAML or JSON file with the Template; `-` for standard input
-    ///
-    /// A TemplateInstance, and the ConfigMaps and Secrets from which it takes values, may be in the
-    /// same file or in further files, each given with its own `-f`.
-    #[arg(short, long, value_name = "FILE", required = true)]
-    filename: Vec<String>,
-
-    /// Set a parameter, like `-p NAME=VALUE`
-    #[arg(value_name = "NAME=VALUE")]
-    values: Vec<String>,
-
-    /// Set a parameter; overrides all other sources; if a name is repeated, the last value wins
-    #[arg(
-        short = 'p',
-        long = "parameter",
-        alias = "param",
-        value_name = "NAME=VALUE"
-    )]
-    assignments: Vec<String>,
-
-    /// Read parameters from a YAML or JSON file with `NAME: value` entries; later files win
-    #[arg(short = 'P', long = "parameter-file", value_name = "FILE")]
-    parameter_files: Vec<String>,
-
-    /// Read parameters from a file with `NAME=VALUE` lines, as for `oc process`; earlier files win
-    #[arg(long = "param-file", value_name = "FILE")]
-    env_files: Vec<String>,
-
-    /// Read parameters from the environment: the variable `PREFIX_NAME` sets the parameter NAME
-    #[arg(long, value_name = "PREFIX_", value_parser = prefix)]
-    env: Option<String>,
-
-    /// Set a parameter to the contents of a file, base64-encoded if the parameter has type `base64`
-    #[arg(long = "parameter-from-file", value_name = "NAME=FILE")]
-    value_files: Vec<String>,
-
-    /// Add labels to all objects, as `key=value,key=value`; overrides labels of the Template
-    #[arg(short, long, value_name = "LABELS")]
-    labels: Vec<String>,
-
-    /// Set the namespace of namespaced objects that have none
-    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
-    namespace: Option<String>,
-
-    /// Keep the namespaces in an OpenShift Template, which `oc process` removes
-    #[arg(long)]
-    keep_namespace: bool,
-
-    /// Expand only this instance of a TemplateInstance
-    #[arg(long, value_name = "NAME")]
-    instance: Option<String>,
-
-    /// Ignore values for parameters that the Template does not declare, with a warning
-    #[arg(long)]
-    ignore_unknown_parameters: bool,
-
-    /// Treat references to undeclared parameters as errors
-    #[arg(long)]
-    strict: bool,
-}
-
-/// Of an empty prefix every variable would be a value.
-fn prefix(text: &str) -> std::result::Result<String, String> {
-    if text.is_empty() {
-        return Err("the prefix must not be empty; use one such as `APP_`".to_owned());
-    }
-    Ok(text.to_owned())
-}
 
 impl Arguments {
     /// Says what is wrong with the arguments themselves and not for clap to find.
@@ -173,8 +101,8 @@ pub(super) struct Expansions<'e> {
 
 impl<'e> Expansions<'e> {
     /// The Templates, each once.
-    pub(super) fn templates(&self) -> &[Template<'e>] {
-        &self.targets.templates
+    pub(super) fn templates(&self) -> impl Iterator<Item = &'e Template<'e>> {
+        self.targets.templates()
     }
 
     /// Hands each expansion to `run` unless something is wrong with what it is to be made of.
@@ -184,16 +112,16 @@ impl<'e> Expansions<'e> {
         mut run: impl FnMut(Expansion<'e>, &mut Diagnostics),
     ) {
         let has_failed = diagnostics.has_errors();
-        for target in &self.targets.list {
+        for (instance, inspector) in self.targets.each() {
             let mut found = Diagnostics::new();
-            if let Some(expansion) = self.one(target, &mut found)
+            if let Some(expansion) = self.one(instance, inspector, &mut found)
                 && !has_failed
                 && !found.has_errors()
             {
                 run(expansion, &mut found);
             }
-            if let Some(place) = &target.place {
-                found.relate(place, &format!("for the instance `{}`", target.name));
+            if let Some(place) = &instance.place {
+                found.relate(place, &format!("for the instance `{}`", instance.name));
             }
             diagnostics.append(found);
         }
@@ -201,28 +129,34 @@ impl<'e> Expansions<'e> {
 
     /// Reports the objects that were made more than once.
     pub(super) fn check_identities(&self, diagnostics: &mut Diagnostics) {
-        inspection::duplicates(self.targets, diagnostics);
+        let Targets { plan, inspectors } = self.targets;
+        inspection::duplicates(plan, inspectors, diagnostics);
     }
 
-    fn one(&self, target: &'e Target, diagnostics: &mut Diagnostics) -> Option<Expansion<'e>> {
-        let template = self.targets.templates.get(target.template)?;
+    fn one(
+        &self,
+        instance: &'e Instance,
+        inspector: &'e Inspector,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Expansion<'e>> {
+        let template = self.targets.template(instance)?;
         let arguments = self.arguments;
-        let namespace = arguments.namespace.as_ref().or(target.namespace.as_ref());
+        let namespace = arguments.namespace.as_ref().or(instance.namespace.as_ref());
         Some(Expansion {
-            instance: &target.name,
+            instance: &instance.name,
             template,
-            given: values::given(arguments, self.inputs, self.targets, target, diagnostics),
+            given: values::given(arguments, self.inputs, self.targets, instance, diagnostics),
             options: Options {
-                labels: [target.labels.as_slice(), &self.labels].concat(),
+                labels: [instance.labels.as_slice(), &self.labels].concat(),
                 namespace: namespace.cloned(),
                 ignore_unknown_parameters: arguments.ignore_unknown_parameters,
                 strict: arguments.strict,
                 require_name: false,
-                inspect: Some(&target.inspector),
+                inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,
                 generation: diagnostics.take(Generation::once())?,
             },
-            own_labels: target.labels.len(),
+            own_labels: instance.labels.len(),
             is_own_namespace: arguments.namespace.is_none(),
         })
     }

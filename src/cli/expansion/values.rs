@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::cli::expansion::Arguments;
+use crate::cli::expansion::arguments::Arguments;
 use crate::cli::expansion::inputs::Inputs;
-use crate::cli::expansion::targets::{Target, Targets};
+use crate::cli::expansion::targets::Targets;
 use crate::cli::io;
+use crate::plan::Instance;
 use crate::template::{self, Given, GivenValue, Template, env_file};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
@@ -18,10 +19,10 @@ pub(super) fn given(
     arguments: &Arguments,
     inputs: &Inputs,
     targets: &Targets<'_>,
-    target: &Target,
+    instance: &Instance,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Given> {
-    let template = targets.templates.get(target.template);
+    let template = targets.template(instance);
     let name = template.map_or("", Template::name);
     let mut given = env_values(&inputs.env_files, diagnostics);
     let parameters = template.into_iter().flat_map(Template::parameters);
@@ -42,7 +43,7 @@ pub(super) fn given(
         given.extend(environment(prefix, diagnostics));
     }
     let own = given.len();
-    given.extend(target.given.iter().cloned());
+    given.extend(instance.given.iter().cloned());
     let behind = given.len();
     given.extend(from_files(inputs, diagnostics));
     given.extend(from_arguments(arguments, template, diagnostics));
@@ -55,7 +56,7 @@ pub(super) fn given(
         index += 1;
         is_own
             || declared.contains(one.name.as_str())
-            || !targets.templates.iter().any(|other| declares(other, one))
+            || !targets.templates().any(|other| declares(other, one))
     });
     given
 }

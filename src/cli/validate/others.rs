@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
-use crate::composition::{GROUP, consolidate};
+use crate::composition::{GROUP, consolidate_node};
 use crate::files;
-use crate::function::items::Input;
-use crate::function::plan::{self, Whence};
 use crate::krm::identity;
 use crate::lint;
+use crate::plan::{self, Input, Whence};
 use crate::template::{self, Generation, Given, OWN_GROUP, Options, Template, values_of_file};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
@@ -275,8 +274,9 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         checked.push(one);
     }
     for instance in plan.iter().flat_map(|plan| &plan.instances) {
-        let mut templates = plan.iter().flat_map(|plan| &plan.templates);
-        let Some(template) = templates.nth(instance.template) else {
+        let mut expanders = plan.iter().flat_map(|plan| &plan.expanders);
+        let expander = expanders.nth(instance.expander);
+        let Some(template) = expander.and_then(|expander| expander.template()) else {
             continue;
         };
         let mut wrong = check_values(template, &instance.given, root);
@@ -397,7 +397,7 @@ fn composition(one: &Found<'_>, read: &[(&File, Arc<Document>)], console: Consol
             restrictor: LoadRestrictor::RootOnly,
             way_out: "move it there",
         };
-        consolidate::consolidate_node(&disk, document, one.root.id(), directory, &mut found);
+        consolidate_node(&disk, document, one.root.id(), directory, &mut found);
     }
     found.attribute_to_rule("composition");
     found

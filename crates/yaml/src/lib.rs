@@ -37,6 +37,7 @@ pub use lines::{ends_line, next_line};
 pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
 pub use read::open::Opened;
+pub use read::scan::LongLists;
 pub use read::values::{DuplicateKeys, Words, is_word};
 pub use scalar::data::Scalar;
 pub use table::{Kind, NodeId};

@@ -268,6 +268,7 @@ fn paths(value: &Value<'_>, path: &FieldPath, out: &mut Vec<FieldPath>) {
 }
 
 /// Does an operation with the editor and on JSON data.
+#[expect(clippy::too_many_lines, reason = "one match over the operations")]
 fn perform(
     editor: &mut Editor<'_>,
     model: &mut serde_json::Value,

@@ -262,7 +262,7 @@ fn check_fields(
             None => format!("its fields are {}", backticked(known)),
         };
         diagnostics.push(
-            Diagnostic::error(format!("unknown field `{key}` in {what}"))
+            Diagnostic::error(format!("unknown field `{key}` of {what}"))
                 .at(entry.key_place())
                 .field(format!("{path}{key}"))
                 .hint(hint),

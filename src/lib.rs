@@ -113,6 +113,7 @@ pub mod files;
 pub mod function;
 pub mod krm;
 pub mod lint;
+mod plan;
 pub mod report;
 pub mod schema;
 pub mod template;

@@ -6,15 +6,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::composition::chain::{self, FunctionOutput, Functions, Kustomize};
-use crate::composition::consolidate::consolidate_node;
-use crate::composition::{Documents, GROUP, Provider, Resource, Transformer};
+use crate::composition::chain;
+use crate::composition::{
+    Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Transformer,
+    consolidate_node,
+};
 use crate::files::{self, InMemory};
+use crate::function::items::{Item, Items, Storage};
 use crate::function::package::Package;
-use crate::function::paths;
-use crate::function::{self, Environment};
+use crate::function::run::Environment;
+use crate::function::stamp;
 use crate::krm::annotations::{
-    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal,
+    IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal, kept_at,
     remove_empty,
 };
 use crate::krm::identity::{self, Identity, group};
@@ -51,15 +54,21 @@ impl std::fmt::Debug for InProcess<'_> {
 }
 
 impl Functions for InProcess<'_> {
-    fn check(&self, transformer: &Transformer) -> Result<()> {
-        self.others.check(transformer)
+    fn check(&self, transformer: &Transformer, program: &Program) -> Result<()> {
+        self.others.check(transformer, program)
     }
 
-    fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
-        if !matches!(Provider::of(transformer), Ok(Provider::Own)) {
-            return self.others.run(transformer, list);
-        }
-        let output = function::run(list, self.environment);
+    fn run(
+        &self,
+        transformer: &Transformer,
+        program: &Program,
+        list: &Arc<Source>,
+    ) -> FunctionOutput {
+        self.others.run(transformer, program, list)
+    }
+
+    fn run_own(&self, _: &Transformer, list: &Arc<Source>) -> FunctionOutput {
+        let output = stamp::run(list, self.environment);
         FunctionOutput {
             list: Some(output.text()),
             diagnostics: output.diagnostics,
@@ -75,7 +84,7 @@ impl Functions for InProcess<'_> {
 struct NoOthers;
 
 impl Functions for NoOthers {
-    fn check(&self, transformer: &Transformer) -> Result<()> {
+    fn check(&self, transformer: &Transformer, _: &Program) -> Result<()> {
         let problem = format!(
             "`{}` is run by another program, and a function runs none",
             transformer.id
@@ -87,11 +96,11 @@ impl Functions for NoOthers {
         Err(wrong.into())
     }
 
-    fn run(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+    fn run(&self, transformer: &Transformer, program: &Program, _: &Arc<Source>) -> FunctionOutput {
         FunctionOutput {
             list: None,
             diagnostics: self
-                .check(transformer)
+                .check(transformer, program)
                 .err()
                 .map(Diagnostics::from)
                 .unwrap_or_default(),
@@ -140,7 +149,7 @@ fn passed(
     let Some(node) = node.map(Cursor::id) else {
         return Changes::default();
     };
-    let directory = run.config_path.as_deref();
+    let directory = run.storage.config_path.as_deref();
     let directory = directory.map_or(".", files::directory_of);
     if !files::is_below(".", directory) {
         let problem =
@@ -149,11 +158,16 @@ fn passed(
             .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
         return Changes::default();
     }
-    let mut transformers = consolidate_node(files, &document, node, directory, diagnostics);
-    if let Some(path) = run.config_path.as_deref().filter(|_| run.are_kept) {
+    let mut steps = consolidate_node(files, &document, node, directory, diagnostics);
+    if let Some(path) = run
+        .storage
+        .config_path
+        .as_deref()
+        .filter(|_| run.storage.are_kept)
+    {
         let here = source.name();
-        for transformer in &mut transformers {
-            keep_at(transformer, here, path);
+        for step in steps.iter_mut().filter(|step| step.is_own()) {
+            keep_at(&mut step.transformer, here, path);
         }
     }
     let documents = Documents::default();
@@ -174,14 +188,7 @@ fn passed(
         environment,
         others: &NoOthers,
     };
-    let (made, _) = chain::run(
-        &transformers,
-        input,
-        files,
-        &functions,
-        &documents,
-        diagnostics,
-    );
+    let (made, _) = chain::run(&steps, input, files, &functions, &documents, diagnostics);
     if diagnostics.has_errors() {
         return Changes::default();
     }
@@ -191,21 +198,10 @@ fn passed(
 /// Says in the configuration of a Template where that is kept, so that its objects are kept beside
 /// it; beside the Composition at `path`, if that holds it or it is outside of the package.
 fn keep_at(transformer: &mut Transformer, here: &str, path: &str) {
-    if matches!(Provider::of(transformer), Ok(Provider::Own)) {
-        let is_inside = |file: &&str| *file != here && !file.starts_with(['/', '.']);
-        let file = Some(transformer.file()).filter(is_inside);
-        let file = file.unwrap_or(path).to_owned();
-        annotate(&mut transformer.config, PATH, &file);
-    }
-}
-
-/// An item of the list.
-struct Item<'d> {
-    node: Cursor<'d>,
-    identity: Option<Identity>,
-    is_own: bool,
-    /// Whether it is the functionConfig itself, or there for kpt or kustomize only.
-    is_apart: bool,
+    let is_inside = |file: &&str| *file != here && !file.starts_with(['/', '.']);
+    let file = Some(transformer.file()).filter(is_inside);
+    let file = file.unwrap_or(path).to_owned();
+    annotate(&mut transformer.config, PATH, &file);
 }
 
 /// Whether an object says how resources are put together, and is none: a Kptfile, a Kustomization,
@@ -214,81 +210,47 @@ fn is_for_clients(identity: &Identity) -> bool {
     identity.kind == "Kptfile" || identity.group == GROUP
 }
 
-/// The items, and what there is to know of them.
+/// Whether an item is the functionConfig itself, or there for kpt or kustomize only.
+fn is_apart(item: &Item<'_>) -> bool {
+    item.is_config || item.identity.as_ref().is_some_and(is_for_clients)
+}
+
+/// The items that pass through a Composition.
 struct Run<'l, 'd> {
     list: &'l ResourceList<'d>,
     items: Vec<Item<'d>>,
-    /// `KIND/NAMESPACE/NAME` of the functionConfig: stands on objects that it has made.
+    storage: Storage,
+    /// `KIND/NAMESPACE/NAME` of the functionConfig, which is the owner of the objects that it makes.
     owner: String,
     name: String,
-    config_path: Option<String>,
-    /// Whether items are kept in files.
-    are_kept: bool,
-    /// The highest index in each file.
-    last_index: BTreeMap<String, usize>,
 }
 
 impl<'l, 'd> Run<'l, 'd> {
     fn new(list: &'l ResourceList<'d>, config: Cursor<'d>) -> Self {
-        let reference = identity::reference(config);
-        let text = |text: &str| text.to_owned();
-        let own = Identity {
-            group: text(group(&reference.api_version)),
-            kind: reference.kind,
-            namespace: reference.namespace,
-            name: reference.name,
-        };
-        let mut run = Self {
+        let own = identity::reference(config);
+        let Items {
+            list: items,
+            storage,
+        } = Items::read(list, config);
+        Self {
             list,
-            items: Vec::new(),
+            items,
+            storage,
             owner: format!("{}/{}/{}", own.kind, own.namespace, own.name),
-            name: own.name.clone(),
-            are_kept: reference.path.is_some(),
-            config_path: reference.path,
-            last_index: BTreeMap::new(),
-        };
-        for node in list.items() {
-            run.add(node, &own);
+            name: own.name,
         }
-        run
     }
 
-    fn add(&mut self, node: Cursor<'d>, own: &Identity) {
-        let opened = node.open();
-        let item = opened.cursor();
-        let reference = identity::reference(item);
-        let owner = item.text_at(["metadata", "annotations", OWNER]);
-        let identity = (!reference.kind.is_empty()).then(|| Identity {
-            group: group(&reference.api_version).to_owned(),
-            kind: reference.kind,
-            namespace: reference.namespace,
-            name: reference.name,
-        });
-        let is_config = identity.as_ref() == Some(own);
-        if let Some(path) = reference.path {
-            self.are_kept = true;
-            if is_config {
-                // kpt names the whole path on the copy among the items only.
-                self.config_path = Some(path.clone());
-            }
-            let highest = self.last_index.entry(path).or_insert(0);
-            *highest = (*highest).max(reference.index);
-        }
-        let is_own = owner.is_some_and(|owner| owner == self.owner);
-        let is_for_clients = identity.as_ref().is_some_and(is_for_clients);
-        self.items.push(Item {
-            node,
-            identity,
-            is_own,
-            is_apart: is_config || is_for_clients,
-        });
+    /// Whether this functionConfig made an item.
+    fn is_own(&self, item: &Item<'_>) -> bool {
+        item.owner.as_deref() == Some(&self.owner)
     }
 
     /// The items that the first transformer gets: not those that were made by this run's
     /// predecessor, which are made again.
     fn input(&self) -> Vec<Cursor<'d>> {
         let items = self.items.iter();
-        let items = items.filter(|item| !item.is_own && !item.is_apart);
+        let items = items.filter(|item| !self.is_own(item) && !is_apart(item));
         items.map(|item| item.node).collect()
     }
 
@@ -305,12 +267,11 @@ impl<'l, 'd> Run<'l, 'd> {
     fn place(mut self, made: Vec<Resource<'_>>, diagnostics: &mut Diagnostics) -> Changes {
         let mut changes = Changes::default();
         let mut left: BTreeSet<usize> = (0..self.items.len()).collect();
-        left.retain(|index| self.items.get(*index).is_some_and(|item| !item.is_apart));
+        left.retain(|index| self.items.get(*index).is_some_and(|item| !is_apart(item)));
         let standing = self.standing(&made, &mut left);
         for resource in &made {
             if let Some((path, index)) = kept_at(&resource.value) {
-                let highest = self.last_index.entry(path).or_insert(index);
-                *highest = (*highest).max(index);
+                self.storage.add(path, index);
             }
         }
         for (resource, item) in made.into_iter().zip(standing) {
@@ -318,8 +279,7 @@ impl<'l, 'd> Run<'l, 'd> {
             if let Some(item) = item {
                 let place = resource.place();
                 let is_here = place.is_some_and(|place| {
-                    let start = item.node.open().cursor().key_place().range.start;
-                    self.is_in_list(&place.source) && place.range.start == start
+                    self.is_in_list(&place.source) && place.range.start == item.start
                 });
                 let edits = diagnostics.take(edits(item.node, resource.value, is_here));
                 changes.edits.extend(edits.into_iter().flatten());
@@ -341,7 +301,7 @@ impl<'l, 'd> Run<'l, 'd> {
             let Some(item) = self.items.get(index) else {
                 continue;
             };
-            by_place.insert(item.node.open().cursor().key_place().range.start, index);
+            by_place.insert(item.start, index);
             if let Some(identity) = &item.identity {
                 by_identity.entry(identity).or_insert(index);
             }
@@ -371,19 +331,16 @@ impl<'l, 'd> Run<'l, 'd> {
 
     /// The text of a new item, with the file it is to be kept in if items are kept in files.
     fn added(&mut self, mut resource: Resource<'_>) -> Result<String> {
-        if !self.are_kept {
+        if !self.storage.are_kept {
             return self.text(&resource);
         }
         // Also of what a Template in it has made: the next run begins without that, too.
         annotate(&mut resource.value, OWNER, &self.owner);
         if kept_at(&resource.value).is_none() {
-            let config = self.config_path.as_deref();
-            let taken: Vec<&str> = config.into_iter().collect();
-            let path = paths::of_instance(config, &self.name, &taken);
-            let next = self.last_index.get(&path).map_or(0, |last| last + 1);
+            let path = self.storage.file_of(&self.name, None);
+            let index = self.storage.next_index(&path);
             annotate(&mut resource.value, PATH, &path);
-            annotate(&mut resource.value, INDEX, &next.to_string());
-            self.last_index.insert(path, next);
+            annotate(&mut resource.value, INDEX, &index.to_string());
         }
         self.text(&resource)
     }
@@ -415,15 +372,6 @@ fn previous(object: &Value<'_>) -> Vec<Identity> {
         name: name.to_owned(),
     })
     .collect()
-}
-
-/// The file that an object says it is kept in, and its index there.
-pub(super) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
-    let annotation = |key| object.str_at(&["metadata", "annotations", key]);
-    let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
-    let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
-    let index = index.and_then(|index| index.parse().ok()).unwrap_or(0);
-    Some((path.to_owned(), index))
 }
 
 /// Edits that make an item what it is now; it stays where it is kept. `is_here` says whether the

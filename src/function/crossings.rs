@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::Instance;
 use crate::krm::identity::Identity;
 use crate::krm::selection::{Pairs, pod_labels, selector};
+use crate::plan::Plan;
 use crate::template::{Dialect, Object, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
@@ -60,12 +60,7 @@ impl Crossings {
     }
 
     /// Warns of each object of a Template that selects the pods of other instances, once.
-    pub(super) fn warn(
-        &self,
-        instances: &[Instance],
-        templates: &[Template<'_>],
-        diagnostics: &mut Diagnostics,
-    ) {
+    pub(super) fn warn(&self, plan: &Plan<'_>, diagnostics: &mut Diagnostics) {
         let mut by_label: BTreeMap<&(String, String), Vec<&Pods>> = BTreeMap::new();
         for pods in &self.pods {
             for label in &pods.labels {
@@ -89,16 +84,16 @@ impl Crossings {
             });
             let Some((own, other)) = other.and_then(|pods| {
                 Some((
-                    instances.get(selector.instance)?,
-                    instances.get(pods.instance)?,
+                    plan.instances.get(selector.instance)?,
+                    plan.instances.get(pods.instance)?,
                 ))
             }) else {
                 continue;
             };
-            let Some(template) = templates.get(own.template) else {
+            let Some(expander) = plan.expanders.get(own.expander) else {
                 continue;
             };
-            if !warned.insert((own.template, &selector.field)) {
+            if !warned.insert((own.expander, &selector.field)) {
                 continue;
             }
             let mut warning = Diagnostic::warning(format!(
@@ -110,11 +105,11 @@ impl Crossings {
                 "give each instance a label of its own, as `labels: {{app.kubernetes.io/instance: {}}}`",
                 own.name
             ));
-            if template.dialect() == Dialect::OpenShift {
+            if expander.template().map(Template::dialect) == Some(Dialect::OpenShift) {
                 warning = warning.hint("and let labels go on selectors, by the annotation `template.krm.dev/label-selectors: \"true\"` on the Template");
             }
             warning.place.clone_from(&selector.place);
-            warning.object = Some(template.reference().clone());
+            warning.object = Some(expander.reference().clone());
             diagnostics.push(warning);
         }
     }

@@ -1,65 +1,52 @@
-//! What a function has to know of its input items.
+//! The items of the input, and the files that they are kept in.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::function::paths;
 use crate::krm::annotations::{INDEX, LEGACY_INDEX, LEGACY_PATH, LOCAL_CONFIG, OWNER, PATH};
 use crate::krm::identity::{self, Head, Identity, Kept};
 use crate::krm::resource_list::ResourceList;
-use crate::template::is_template_group;
+use crate::plan::Input;
 use crate::threads;
 use krm_yaml::Cursor;
 
-/// The input items, as far as new objects have to do with them.
-#[derive(Default)]
+/// The items of the input.
 pub(super) struct Items<'d> {
-    /// Objects that a Template may have made before.
-    pub(super) by_identity: BTreeMap<Identity, Standing<'d>>,
-    /// Objects that an instance has made, in order, further ones of the same identity too.
-    pub(super) owned: Vec<(Identity, Standing<'d>)>,
-    /// Templates and what may hold values for them, if the functionConfig is no Template itself.
-    pub(super) inputs: Vec<Input<'d>>,
-    /// The highest index in each file.
-    pub(super) last_index: BTreeMap<String, usize>,
-    /// Where the functionConfig is kept.
+    /// All of them, in order.
+    pub(super) list: Vec<Item<'d>>,
+    /// The files that they are kept in.
+    pub(super) storage: Storage,
+}
+
+/// Objects that a Template may have made before.
+pub(super) type Existing<'i, 'd> = BTreeMap<&'i Identity, &'i Item<'d>>;
+
+/// An object among the items, to be opened.
+pub(super) struct Item<'d> {
+    pub(super) node: Cursor<'d>,
+    /// Where its text starts, without comments.
+    pub(super) start: usize,
+    /// Its identity if it has a kind; the name may be empty.
+    pub(super) identity: Option<Identity>,
+    /// The instance that made it.
+    pub(super) owner: Option<Box<str>>,
+    /// Whether it is a copy of the functionConfig.
+    pub(super) is_config: bool,
+    /// Whether it is kept out of the cluster.
+    is_local: bool,
+}
+
+/// The files that items are kept in.
+#[derive(Default)]
+pub(super) struct Storage {
+    /// The file of the functionConfig.
     pub(super) config_path: Option<String>,
     /// Whether the items are kept in files, to which the output is written back.
     pub(super) are_kept: bool,
-}
-
-/// An object among the items, to be opened.
-#[derive(Clone, Debug)]
-pub(super) struct Standing<'d> {
-    pub(super) node: Cursor<'d>,
-    /// The instance that made it.
-    pub(super) owner: Option<Box<str>>,
-}
-
-/// An item that a functionConfig may refer to.
-pub(crate) struct Input<'d> {
-    pub(super) identity: Identity,
-    pub(super) node: Cursor<'d>,
-    /// Whether it is a Template.
-    pub(super) is_template: bool,
-}
-
-impl<'d> Input<'d> {
-    /// What an object is to a functionConfig; nothing if it cannot refer to it.
-    fn new(identity: &Identity, node: Cursor<'d>) -> Option<Self> {
-        let is_template = identity.kind == "Template" && is_template_group(&identity.group);
-        let holds_values = matches!(identity.kind.as_str(), "ConfigMap" | "Secret");
-        (is_template || holds_values && identity.group.is_empty()).then(|| Self {
-            identity: identity.clone(),
-            node,
-            is_template,
-        })
-    }
-
-    /// A document of a file, where it can be referred to.
-    pub(crate) fn of_document(root: Cursor<'d>) -> Option<Self> {
-        Self::new(&Head::of(root).identity()?, root)
-    }
+    /// The highest index in each file.
+    last_index: BTreeMap<String, usize>,
 }
 
 /// The file an item is kept in.
@@ -69,14 +56,16 @@ pub(super) fn path_of(node: Cursor<'_>) -> Option<String> {
 
 /// How many items a thread is worth starting for.
 const ITEMS_A_THREAD: usize = 64;
-/// How many items are read before they are put in order: what is known of more is not held twice.
+/// How many items are read before they are put in order: the paths of more are not held at once.
 const ITEMS_AT_ONCE: usize = 2_048;
 
 impl<'d> Items<'d> {
     pub(super) fn read(list: &ResourceList<'d>, config: Cursor<'d>) -> Self {
-        let mut items = Self::default();
-        let has_inputs = config.get("objects").is_none();
-        let config = Item::read(config);
+        let mut items = Self {
+            list: Vec::new(),
+            storage: Storage::default(),
+        };
+        let config = Read::of(config);
         let mut rest = list.items();
         loop {
             let some: Vec<Cursor<'d>> = rest.by_ref().take(ITEMS_AT_ONCE).collect();
@@ -84,75 +73,129 @@ impl<'d> Items<'d> {
                 break;
             }
             let read = threads::in_chunks(&some, ITEMS_A_THREAD, |chunk| {
-                let read = chunk.iter().map(|item| Item::read(item.open().cursor()));
-                read.collect::<Vec<Item>>()
+                let read = chunk.iter().map(|item| Read::of(item.open().cursor()));
+                read.collect::<Vec<Read>>()
             });
             for (cursor, item) in some.into_iter().zip(read.into_iter().flatten()) {
-                items.add(cursor, item, &config, has_inputs);
+                items.add(cursor, item, &config);
             }
         }
-        items.are_kept |= config.path.is_some();
-        items.config_path = items.config_path.or(config.path);
+        let storage = &mut items.storage;
+        storage.are_kept |= config.path.is_some();
+        storage.config_path = storage.config_path.take().or(config.path);
         items
     }
 
-    fn add(&mut self, node: Cursor<'d>, item: Item, config: &Item, has_inputs: bool) {
-        let is_config = item.identity.is_some() && item.identity == config.identity;
-        if is_config && self.config_path.is_none() {
+    fn add(&mut self, node: Cursor<'d>, read: Read, config: &Read) {
+        let is_config = read.identity.is_some() && read.identity == config.identity;
+        if is_config && self.storage.config_path.is_none() {
             // kpt names the whole path on the copy among the items only.
-            self.config_path.clone_from(&item.path);
+            self.storage.config_path.clone_from(&read.path);
         }
-        if let Some(path) = item.path {
-            self.are_kept = true;
-            let highest = self.last_index.entry(path).or_insert(0);
-            *highest = (*highest).max(item.index);
+        if let Some(path) = read.path {
+            self.storage.are_kept = true;
+            self.storage.add(path, read.index);
         }
-        let Some(identity) = item.identity.filter(|_| !is_config) else {
-            return;
-        };
-        let owner = item.owner;
-        if has_inputs && owner.is_none() {
-            self.inputs.extend(Input::new(&identity, node));
-        }
-        if item.is_local && owner.is_none() {
-            return;
-        }
-        let standing = Standing { node, owner };
-        if standing.owner.is_some() {
-            self.owned.push((identity.clone(), standing.clone()));
-        }
-        match self.by_identity.entry(identity) {
-            Entry::Vacant(entry) => {
-                entry.insert(standing);
+        self.list.push(Item {
+            node,
+            start: read.start,
+            identity: read.identity,
+            owner: read.owner,
+            is_config,
+            is_local: read.is_local,
+        });
+    }
+
+    /// The items that have a name, with their identities, without the functionConfig.
+    fn named(&self) -> impl Iterator<Item = (&Identity, &Item<'d>)> {
+        let items = self.list.iter().filter(|item| !item.is_config);
+        items.filter_map(|item| {
+            let identity = item.identity.as_ref()?;
+            (!identity.name.is_empty()).then_some((identity, item))
+        })
+    }
+
+    /// Objects that a Template may have made before. Of several with one identity it is the first,
+    /// or the first that an instance made.
+    pub(super) fn by_identity(&self) -> Existing<'_, 'd> {
+        let mut found = Existing::new();
+        for (identity, item) in self.named() {
+            if item.is_local && item.owner.is_none() {
+                continue;
             }
-            // What was made before is the one to be found again.
-            Entry::Occupied(mut entry) => {
-                if entry.get().owner.is_none() && standing.owner.is_some() {
-                    entry.insert(standing);
+            match found.entry(identity) {
+                Entry::Vacant(entry) => {
+                    entry.insert(item);
+                }
+                Entry::Occupied(mut entry) => {
+                    if entry.get().owner.is_none() && item.owner.is_some() {
+                        entry.insert(item);
+                    }
                 }
             }
         }
+        found
+    }
+
+    /// Objects that an instance has made, in order, further ones of the same identity too.
+    pub(super) fn owned(&self) -> impl Iterator<Item = (&Identity, &Item<'d>, &str)> {
+        let named = self.named();
+        named.filter_map(|(identity, item)| Some((identity, item, item.owner.as_deref()?)))
+    }
+
+    /// Templates, and objects that may hold values for them.
+    pub(super) fn inputs(&self) -> Vec<Input<'d>> {
+        let named = self.named().filter(|(_, item)| item.owner.is_none());
+        named
+            .filter_map(|(identity, item)| Input::new(identity, item.node))
+            .collect()
+    }
+}
+
+impl Storage {
+    /// Takes note of an object at an index of a file.
+    pub(super) fn add(&mut self, path: String, index: usize) {
+        let highest = self.last_index.entry(path).or_insert(index);
+        *highest = (*highest).max(index);
+    }
+
+    /// The next free index in a file.
+    pub(super) fn next_index(&mut self, path: &str) -> usize {
+        if let Some(last) = self.last_index.get_mut(path) {
+            *last += 1;
+            return *last;
+        }
+        self.last_index.insert(path.to_owned(), 0);
+        0
+    }
+
+    /// The file for the new objects of an instance, which is never `template`.
+    pub(super) fn file_of(&self, instance: &str, template: Option<&str>) -> String {
+        let config = self.config_path.as_deref();
+        let taken: Vec<&str> = config.into_iter().chain(template).collect();
+        paths::of_instance(config, instance, &taken)
     }
 }
 
 /// What is read of one item.
-struct Item {
+struct Read {
+    start: usize,
     identity: Option<Identity>,
     path: Option<String>,
     index: usize,
-    /// Whether it is kept out of the cluster.
     is_local: bool,
     owner: Option<Box<str>>,
 }
 
-impl Item {
-    fn read(item: Cursor<'_>) -> Self {
+impl Read {
+    fn of(item: Cursor<'_>) -> Self {
         let head = Head::of(item);
         let [local, owner, path, legacy_path, index, legacy_index] =
             head.annotations([LOCAL_CONFIG, OWNER, PATH, LEGACY_PATH, INDEX, LEGACY_INDEX]);
         let kept = Kept::from_annotations([path, legacy_path, index, legacy_index]);
         Self {
-            identity: head.identity(),
+            start: item.key_place().range.start,
+            identity: head.identity_of_kind(),
             path: kept.path.map(Cow::into_owned),
             index: kept.index,
             is_local: local.is_some_and(|local| local != "false"),
@@ -190,15 +233,12 @@ mod tests {
         let read = Document::read_with(&source, LONG_LISTS, |document| {
             let list = ResourceList::read(document).unwrap();
             let items = Items::read(&list, list.function_config().unwrap());
-            let mut cursors: Vec<_> = items
-                .by_identity
-                .values()
-                .map(|standing| standing.node.id())
-                .collect();
+            let by_identity = items.by_identity();
+            let mut cursors: Vec<_> = by_identity.values().map(|item| item.node.id()).collect();
             cursors.sort_unstable();
             let expected: Vec<_> = list.items().map(Cursor::id).take(count - 1).collect();
             assert_eq!(cursors, expected);
-            (items.last_index, items.config_path)
+            (items.storage.last_index, items.storage.config_path)
         });
         let (last_index, config_path) = read.unwrap();
         let expected = [("all.yaml".to_owned(), count - 1), ("t.yaml".to_owned(), 0)];

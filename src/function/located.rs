@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::items::path_of;
+use crate::function::items::path_of;
 use crate::krm::identity;
 use crate::krm::resource_list::ResourceList;
 use krm_yaml::diagnostic::Diagnostics;

@@ -2,7 +2,7 @@
 //! Compositions among the items, which kpt brings along wherever it has a function run.
 
 use crate::files::{Entry, Files, InMemory};
-use crate::function::composed::kept_at;
+use crate::krm::annotations::kept_at;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::{Cursor, DuplicateKeys, Position};
 

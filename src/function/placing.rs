@@ -3,19 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use super::crossings::Crossings;
-use super::items::{Items, Standing, path_of};
-use super::paths;
-use super::plan::{Instance, Plan};
-use super::update::{Manner, Updated, update};
+use crate::function::crossings::Crossings;
+use crate::function::items::{Existing, Item, Items, Storage, path_of};
+use crate::function::paths;
+use crate::function::update::{Manner, Updated, update};
 use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
 use crate::krm::annotations::{annotate, remove_empty};
 use crate::krm::identity::{self, Identity};
 use crate::krm::resource_list::{Changes, ResourceList};
+use crate::plan::{Instance, Plan};
 use crate::template::{Object, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Value};
+use krm_yaml::{Cursor, Document, Value};
 
 /// Whether the objects name their instance: `"true"` or `"false"`.
 const OWNERSHIP: &str = "template.krm.dev/ownership";
@@ -61,18 +61,17 @@ impl Rules {
                 .map_or(are_kept, |ownership| ownership == "true"),
             prunes: ownership.as_deref() != Some("false"),
             adopts: annotation(ADOPT, &flags).as_deref() == Some("true"),
-            manner: manner_of(manner.as_deref()),
+            manner: if manner.as_deref() == Some("merge") {
+                Manner::Merge
+            } else {
+                Manner::Replace
+            },
         }
     }
 }
 
-fn manner_of(text: Option<&str>) -> Manner {
-    if text == Some("merge") {
-        Manner::Merge
-    } else {
-        Manner::Replace
-    }
-}
+/// What [`UPDATE`] may say.
+const MANNERS: [(&str, Manner); 2] = [("merge", Manner::Merge), ("replace", Manner::Replace)];
 
 fn not_allowed(
     key: &str,
@@ -95,9 +94,10 @@ fn not_allowed(
 pub(super) struct Placing<'p, 'd> {
     list: &'p ResourceList<'d>,
     items: &'p Items<'d>,
+    existing: &'p Existing<'p, 'd>,
+    storage: Storage,
     plan: &'p Plan<'p>,
     rules: &'p Rules,
-    next_index: BTreeMap<String, usize>,
     made: BTreeMap<Identity, Made>,
     changes: Changes,
     /// What is said of the changes, if they are made.
@@ -115,15 +115,18 @@ impl<'p, 'd> Placing<'p, 'd> {
     pub(super) fn new(
         list: &'p ResourceList<'d>,
         items: &'p Items<'d>,
+        existing: &'p Existing<'p, 'd>,
+        storage: Storage,
         plan: &'p Plan<'p>,
         rules: &'p Rules,
     ) -> Self {
         Self {
             list,
             items,
+            existing,
+            storage,
             plan,
             rules,
-            next_index: BTreeMap::new(),
             made: BTreeMap::new(),
             changes: Changes::default(),
             said: Diagnostics::new(),
@@ -155,8 +158,8 @@ impl<'p, 'd> Placing<'p, 'd> {
         if self.plan.instances.len() > 1 {
             self.crossings.add(index, &identity, &object);
         }
-        if let Some(item) = self.items.by_identity.get(&identity) {
-            self.standing(item, instance, object, &control, &identity, diagnostics);
+        if let Some(item) = self.existing.get(&identity) {
+            self.update(item, instance, object, &control, &identity, diagnostics);
         } else {
             let text = self.add(object, instance, control.path);
             self.changes.added.extend(diagnostics.take(text));
@@ -164,9 +167,9 @@ impl<'p, 'd> Placing<'p, 'd> {
     }
 
     /// Brings an item up to date.
-    fn standing(
+    fn update(
         &mut self,
-        item: &Standing<'d>,
+        item: &Item<'d>,
         instance: &Instance,
         object: Object<'_>,
         control: &Control,
@@ -192,18 +195,12 @@ impl<'p, 'd> Placing<'p, 'd> {
             return;
         };
         if !may_change {
-            // It is what the Template makes as it stands: nothing is to be written over.
-            if updated.edits.is_empty() && item.owner.is_none() {
-                return;
+            // It is what the Template makes as it is: nothing is to be written over.
+            if !updated.edits.is_empty() || item.owner.is_some() {
+                let mut diagnostic = not_ours(identity, item, old, &instance.owner).field(field);
+                diagnostic.place = place;
+                diagnostics.push(diagnostic);
             }
-            let mut diagnostic = not_ours(identity, item, &instance.owner).field(field);
-            diagnostic.place = place;
-            diagnostics.push(
-                diagnostic
-                    .related(old.get("metadata").unwrap_or(old).place(), "it is here")
-                    .hint(format!("to let it become what the Template makes, put the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
-                    .hint("to keep it as it is, give one of the two another name, or take it out of the Template"),
-            );
             return;
         }
         if !updated.edits.is_empty() {
@@ -240,14 +237,10 @@ impl<'p, 'd> Placing<'p, 'd> {
         instance: &Instance,
         path: Option<String>,
     ) -> Result<String> {
-        if self.items.are_kept || self.rules.owned {
-            let path = path.unwrap_or_else(|| {
-                let config = self.items.config_path.as_deref();
-                let taken = [config, instance.template_path.as_deref()];
-                let taken: Vec<&str> = taken.into_iter().flatten().collect();
-                paths::of_instance(config, &instance.name, &taken)
-            });
-            let index = self.next_index(&path);
+        if self.storage.are_kept || self.rules.owned {
+            let template = instance.template_path.as_deref();
+            let path = path.unwrap_or_else(|| self.storage.file_of(&instance.name, template));
+            let index = self.storage.next_index(&path);
             annotate(&mut object.value, PATH, &path);
             annotate(&mut object.value, INDEX, &index.to_string());
         }
@@ -257,39 +250,21 @@ impl<'p, 'd> Placing<'p, 'd> {
         self.list.item_text(object.document, &object.value)
     }
 
-    /// The next free position in a file.
-    fn next_index(&mut self, path: &str) -> usize {
-        let last = self.items.last_index.get(path);
-        let next = self
-            .next_index
-            .entry(path.to_owned())
-            .or_insert_with(|| last.map_or(0, |last| last + 1));
-        let index = *next;
-        *next += 1;
-        index
-    }
-
     /// Takes out what this functionConfig has made before and makes no more. Returns all changes.
     pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) -> Changes {
         if !diagnostics.has_errors() && self.rules.prunes {
             self.prune(diagnostics);
         }
         if !diagnostics.has_errors() {
-            let Plan {
-                instances,
-                templates,
-                ..
-            } = self.plan;
-            self.crossings.warn(instances, templates, diagnostics);
+            self.crossings.warn(self.plan, diagnostics);
             diagnostics.append(self.said);
         }
         self.changes
     }
 
     fn prune(&mut self, diagnostics: &mut Diagnostics) {
-        let mut seen: BTreeMap<&Identity, &Standing<'_>> = BTreeMap::new();
-        for (identity, item) in &self.items.owned {
-            let owner = item.owner.as_deref().unwrap_or_default();
+        let mut seen: BTreeMap<&Identity, &Item<'_>> = BTreeMap::new();
+        for (identity, item, owner) in self.items.owned() {
             if !self.plan.owns.is_own(owner) {
                 continue;
             }
@@ -308,60 +283,26 @@ impl<'p, 'd> Placing<'p, 'd> {
         }
     }
 
-    /// Takes from an object the annotations that say where and how it goes.
+    /// Takes the annotations that say where an object is put and how it is updated.
     fn control(&self, object: &mut Object<'_>, diagnostics: &mut Diagnostics) -> Control {
-        let mut control = Control {
-            path: None,
-            adopts: None,
-            manner: None,
-        };
         let metadata = object.value.get_mut("metadata");
         let Some(annotations) = metadata.and_then(|metadata| metadata.get_mut("annotations"))
         else {
-            return control;
+            return Control::default();
         };
-        let (document, field) = (object.document, &object.field);
-        let at = |key: &str, value: &Value<'_>, mut diagnostic: Diagnostic| {
-            diagnostic.place = value.origin.map(|origin| document.cursor(origin).place());
-            diagnostic.field(format!("{field}.metadata.annotations[{key}]"))
+        let mut taken = Taken {
+            annotations,
+            document: object.document,
+            field: &object.field,
+            diagnostics,
         };
-        for key in [PATH, LEGACY_PATH] {
-            let Some(value) = annotations.remove(key) else {
-                continue;
-            };
-            let Some(text) = value.as_str().filter(|text| !text.is_empty()) else {
-                continue;
-            };
-            match paths::named(self.items.config_path.as_deref(), text) {
-                Some(path) => control.path = control.path.or(Some(path)),
-                None => diagnostics.push(at(
-                    key,
-                    &value,
-                    Diagnostic::error(format!("the path `{text}` is no file of the package"))
-                        .hint("write it relative to the directory of the functionConfig, with slashes and without leaving the package"),
-                )),
-            }
-        }
-        let mut flag = |key: &'static str, allowed: [&str; 2]| {
-            let value = annotations.remove(key)?;
-            let chosen = allowed.iter().position(|one| value.as_str() == Some(one));
-            if chosen.is_none() {
-                let problem = format!(
-                    "annotation `{key}` must be `\"{}\"` or `\"{}\"`",
-                    allowed[0], allowed[1]
-                );
-                diagnostics.push(at(key, &value, Diagnostic::error(problem)));
-            }
-            chosen.map(|chosen| chosen == 0)
+        let config = self.storage.config_path.as_deref();
+        let [path, legacy_path] = [PATH, LEGACY_PATH].map(|key| taken.path(key, config));
+        let control = Control {
+            path: path.or(legacy_path),
+            adopts: taken.choice(ADOPT, [("true", true), ("false", false)]),
+            manner: taken.choice(UPDATE, MANNERS),
         };
-        control.adopts = flag(ADOPT, ["true", "false"]);
-        control.manner = flag(UPDATE, ["merge", "replace"]).map(|is_merge| {
-            if is_merge {
-                Manner::Merge
-            } else {
-                Manner::Replace
-            }
-        });
         for key in [INDEX, LEGACY_INDEX, OWNER].iter().chain(IDS) {
             annotations.remove(key);
         }
@@ -388,7 +329,8 @@ impl<'p, 'd> Placing<'p, 'd> {
         let (one, other) = (instances.get(first.instance), instances.get(instance));
         let mut diagnostic = match (one, other) {
             (Some(one), Some(other)) if first.instance != instance => {
-                let template = self.plan.templates.get(other.template);
+                let template = self.plan.expanders.get(other.expander);
+                let template = template.and_then(|one| one.template());
                 let hint = template.and_then(|template| to_vary(template, object));
                 Diagnostic::error(format!(
                     "the instances `{}` and `{}` both make `{identity}`",
@@ -409,11 +351,56 @@ impl<'p, 'd> Placing<'p, 'd> {
     }
 }
 
-/// What an object says of where and how it goes.
+/// What an object says of where it is put and how it is updated.
+#[derive(Default)]
 struct Control {
     path: Option<String>,
     adopts: Option<bool>,
     manner: Option<Manner>,
+}
+
+/// The annotations of an object, of which some are taken out.
+struct Taken<'a, 'd> {
+    annotations: &'a mut Value<'d>,
+    document: &'a Document,
+    field: &'a str,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Taken<'_, '_> {
+    fn error(&mut self, key: &str, value: &Value<'_>, mut diagnostic: Diagnostic) {
+        diagnostic.place = value
+            .origin
+            .map(|origin| self.document.cursor(origin).place());
+        let field = format!("{}.metadata.annotations[{key}]", self.field);
+        self.diagnostics.push(diagnostic.field(field));
+    }
+
+    /// The file that an object names itself.
+    fn path(&mut self, key: &str, config: Option<&str>) -> Option<String> {
+        let value = self.annotations.remove(key)?;
+        let text = value.as_str().filter(|text| !text.is_empty())?;
+        let path = paths::named(config, text);
+        if path.is_none() {
+            let problem = Diagnostic::error(format!("the path `{text}` is no file of the package"))
+                .hint("write it relative to the directory of the functionConfig, with slashes and without leaving the package");
+            self.error(key, &value, problem);
+        }
+        path
+    }
+
+    /// The meaning of an annotation that has one of two texts.
+    fn choice<T: Copy>(&mut self, key: &'static str, choices: [(&str, T); 2]) -> Option<T> {
+        let value = self.annotations.remove(key)?;
+        let mut known = choices.iter();
+        let chosen = known.find(|(text, _)| value.as_str() == Some(text));
+        if chosen.is_none() {
+            let [(one, _), (other, _)] = choices;
+            let problem = format!("annotation `{key}` must be `\"{one}\"` or `\"{other}\"`");
+            self.error(key, &value, Diagnostic::error(problem));
+        }
+        chosen.map(|(_, choice)| *choice)
+    }
 }
 
 /// Which parameter tells apart the objects that two instances make of one.
@@ -439,16 +426,20 @@ fn in_file(path: Option<&str>) -> String {
 }
 
 /// An object in the way of one that is to be made.
-fn not_ours(identity: &Identity, item: &Standing<'_>, owner: &str) -> Diagnostic {
+fn not_ours(identity: &Identity, item: &Item<'_>, old: Cursor<'_>, owner: &str) -> Diagnostic {
     let file = in_file(path_of(item.node).as_deref());
-    Diagnostic::error(match &item.owner {
+    let problem = match &item.owner {
         Some(other) => format!("`{identity}`{file} was made by `{other}`, not by `{owner}`"),
         None => format!("`{identity}`{file} is there already, and was not made by `{owner}`"),
-    })
+    };
+    Diagnostic::error(problem)
+        .related(old.get("metadata").unwrap_or(old).place(), "it is here")
+        .hint(format!("to let it become what the Template makes, put the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
+        .hint("to keep it as it is, give one of the two another name, or take it out of the Template")
 }
 
 /// Two items with one identity that were both made by an instance.
-fn stands_twice(identity: &Identity, first: &Standing<'_>, second: Cursor<'_>) -> Diagnostic {
+fn stands_twice(identity: &Identity, first: &Item<'_>, second: Cursor<'_>) -> Diagnostic {
     let reference = identity::reference(second);
     let places = [path_of(first.node), reference.path.clone()];
     let places: Vec<String> = places.iter().map(|path| in_file(path.as_deref())).collect();

@@ -44,6 +44,15 @@ pub(crate) fn is_local(object: &Value<'_>) -> bool {
     annotation.is_some_and(|value| value.as_str() != Some("false"))
 }
 
+/// The file that an object says it is kept in, and its index there.
+pub(crate) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
+    let annotation = |key| object.str_at(&["metadata", "annotations", key]);
+    let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
+    let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
+    let index = index.and_then(|index| index.parse().ok()).unwrap_or(0);
+    Some((path.to_owned(), index))
+}
+
 /// Puts an annotation on an object.
 pub(crate) fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>, text: &str) {
     if let Some(metadata) = object.mapping_at("metadata")

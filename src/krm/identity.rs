@@ -60,6 +60,15 @@ impl<'d> Head<'d> {
         }
     }
 
+    /// The identity, if there is a kind; without a name that is empty.
+    pub(crate) fn identity_of_kind(self) -> Option<Identity> {
+        Self {
+            name: self.name.or(Some(Cow::Borrowed(""))),
+            ..self
+        }
+        .identity()
+    }
+
     /// The identity, if there is a kind and a name.
     pub(crate) fn identity(self) -> Option<Identity> {
         let api_version = self.api_version.unwrap_or_default();

@@ -4,49 +4,39 @@
 //! `oc process`; a [`Dialect`] tells the two apart. Nothing here reads a file, the clock or the
 //! environment.
 
-pub(crate) mod constant;
-mod declared;
-mod dialect;
-pub mod env_file;
+pub(crate) mod declare;
 mod expand;
-mod foreign;
-pub mod generate;
-mod generation;
-pub(crate) mod instance;
-mod labels;
-mod legacy;
-mod listing;
-mod model;
-mod output;
-mod parameters;
-mod path;
-mod processed;
-mod reference;
-mod refused;
-mod skeleton;
-mod substitute;
-pub(crate) mod survey;
-mod trace;
+mod resolve;
+mod show;
 mod values;
 
-pub use declared::Fallback;
-pub use dialect::Dialect;
-pub(crate) use dialect::{OPENSHIFT_GROUP, OWN_GROUP};
-pub use expand::{Inspect, Object, Options, Sink, effective, process};
-pub use generation::Generation;
-pub use listing::list;
 #[cfg(test)]
-pub(crate) use model::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
-pub use model::{Parameter, ParameterType, Template};
-pub(crate) use model::{is_template_group, type_text};
-pub use output::{Format, Printed, Printer, print};
-pub use parameters::{Effective, Origin, Parameters};
-pub(crate) use parameters::{is_int, is_json_number};
-pub(crate) use path::Path;
-pub use processed::processed;
-pub(crate) use reference::{Part, parts};
-pub use skeleton::{ValuesFormat, skeleton};
-pub(crate) use substitute::place_of;
-pub use trace::{Cause, Field, Reference, Section, Trace, Traced, TracedParameter, trace};
-pub use values::{Given, GivenValue};
-pub(crate) use values::{from_mapping as values_from_mapping, from_node as values_of_file};
+pub(crate) use declare::model::TEMPLATE_FIELDS;
+#[cfg(test)]
+pub(crate) use declare::parameter::PARAMETER_FIELDS;
+
+pub use declare::dialect::Dialect;
+pub(crate) use declare::dialect::{OPENSHIFT_GROUP, OWN_GROUP};
+pub use declare::fallback::Fallback;
+pub(crate) use declare::fields::type_text;
+pub(crate) use declare::instance;
+pub use declare::model::Template;
+pub(crate) use declare::model::is_template_group;
+pub use declare::parameter::{Parameter, ParameterType};
+pub(crate) use declare::reference::{Part, parts};
+pub use expand::expander::Expander;
+pub use expand::expansion::{Inspect, Object, Options, Sink, effective, process};
+pub(crate) use expand::path::Path;
+pub(crate) use expand::substitute::place_of;
+pub(crate) use resolve::constant;
+pub use resolve::generation::Generation;
+pub use resolve::parameters::{Effective, Origin, Parameters};
+pub use show::listing::list;
+pub use show::output::{Format, Printed, Printer, print};
+pub use show::processed::processed;
+pub use show::skeleton::{ValuesFormat, skeleton};
+pub(crate) use show::survey;
+pub use show::trace::{Cause, Field, Reference, Section, Trace, Traced, TracedParameter, trace};
+pub use values::given::{Given, GivenValue};
+pub(crate) use values::given::{from_mapping as values_from_mapping, from_node as values_of_file};
+pub use values::{env_file, generate};

@@ -16,7 +16,8 @@ const LAYERS: &[&[&str]] = &[
     &["files", "threads"],
     &["krm"],
     &["template", "composition", "deployment_manager", "report"],
-    &["function", "lint", "schema"],
+    &["plan", "lint", "schema"],
+    &["function"],
     &["serve"],
     &["cli"],
 ];

@@ -192,8 +192,9 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
         return Ok(());
     }
     for (at, node) in (0..).zip(&document.nodes) {
-        if node.kind == Kind::Alias || node.key_kind == KeyKind::Alias {
-            // May be written out, as what it stands for is changed.
+        let is_alias = node.kind == Kind::Alias || node.key_kind == KeyKind::Alias;
+        if is_alias || document.cursor(NodeId(at)).is_merge_key() {
+            // May be written out, because its target is changed.
             editor.touch(NodeId(at));
         }
     }

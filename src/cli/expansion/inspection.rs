@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::cli::expansion::targets::{Target, Targets};
 use crate::krm::identity::Identity;
 use crate::lint;
+use crate::plan::{Instance, Plan};
 use crate::template::{Dialect, Inspect, Object, Parameters, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
@@ -71,20 +71,21 @@ impl Inspector {
 
 /// Reports objects that are one and the same to Kubernetes. `oc process` prints all that stand in
 /// one Template, so in OpenShift's dialect that is a warning.
-pub(super) fn duplicates(targets: &Targets<'_>, diagnostics: &mut Diagnostics) {
+pub(super) fn duplicates(plan: &Plan<'_>, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
     let mut seen: BTreeMap<Identity, (usize, Made)> = BTreeMap::new();
-    for (index, target) in targets.list.iter().enumerate() {
-        let Some(template) = targets.templates.get(target.template) else {
+    for (index, (instance, inspector)) in plan.instances.iter().zip(inspectors).enumerate() {
+        let expander = plan.expanders.get(instance.expander);
+        let Some(template) = expander.and_then(|expander| expander.template()) else {
             continue;
         };
-        for made in target.inspector.made() {
+        for made in inspector.made() {
             let Some((first_index, first)) = seen.get(&made.identity) else {
                 seen.insert(made.identity.clone(), (index, made));
                 continue;
             };
-            let mut diagnostic = match targets.list.get(*first_index) {
+            let mut diagnostic = match plan.instances.get(*first_index) {
                 Some(other) if *first_index != index => {
-                    by_two_instances(other, target, template, &made)
+                    by_two_instances(other, instance, template, &made)
                 }
                 _ => in_one_template(first, template, &made),
             };
@@ -95,8 +96,8 @@ pub(super) fn duplicates(targets: &Targets<'_>, diagnostics: &mut Diagnostics) {
 }
 
 fn by_two_instances(
-    first: &Target,
-    second: &Target,
+    first: &Instance,
+    second: &Instance,
     template: &Template<'_>,
     made: &Made,
 ) -> Diagnostic {
@@ -104,12 +105,18 @@ fn by_two_instances(
     let names = template.names_in(written.unwrap_or_default());
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let hint = match names.as_slice() {
-        [] => "let its `metadata.name` refer to a parameter, and give each instance another value for it".to_owned(),
-        [name] => format!("give parameter {name} another value in one of them"),
-        names => format!("give one of the parameters {} another value in one of them", names.join(", ")),
+        [] => {
+            "use a parameter in its `metadata.name`, and give it a different value in each instance"
+                .to_owned()
+        }
+        [name] => format!("change the value of parameter {name} in one of them"),
+        names => format!(
+            "change the value of one of the parameters {} in one of them",
+            names.join(", ")
+        ),
     };
     let problem = format!(
-        "the instances `{}` and `{}` both make `{}`",
+        "the instances `{}` and `{}` both create `{}`",
         first.name, second.name, made.identity
     );
     Diagnostic::error(problem)
@@ -120,13 +127,13 @@ fn by_two_instances(
 }
 
 fn in_one_template(first: &Made, template: &Template<'_>, made: &Made) -> Diagnostic {
-    let problem = format!("the Template makes `{}` twice", made.identity);
+    let problem = format!("the Template creates `{}` twice", made.identity);
     let diagnostic = Diagnostic::error(problem)
         .rule("duplicate-object")
         .at(made.place.clone())
         .related(first.place.clone(), "first here")
         .field(&made.field)
-        .hint("give one of the two another name, or remove it");
+        .hint("rename or remove one of them");
     match template.dialect() {
         Dialect::Proposal => diagnostic,
         Dialect::OpenShift => Diagnostic {

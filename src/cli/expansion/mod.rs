@@ -1,98 +1,24 @@
 //! What is expanded, and with what: the arguments that `process` and `explain` have in common.
 
+mod arguments;
 mod inputs;
 mod inspection;
 mod targets;
 mod values;
 
-use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
 use serde::Serialize;
 
+pub(super) use self::arguments::Arguments;
+
 use self::inputs::Inputs;
-use self::targets::{Target, Targets};
+use self::inspection::Inspector;
+use self::targets::Targets;
 use crate::cli::console::Console;
-use crate::function::items::Input;
-use crate::function::plan::{self, Whence};
 use crate::krm::long_lists::LONG_LISTS;
+use crate::plan::{self, Input, Instance, Whence};
 use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
-
-/// Which Template is expanded, and with what values.
-#[derive(Debug, Args)]
-#[group(skip)]
-pub(super) struct Arguments {
-    /// The file that holds the Template, as YAML or JSON; `-` for standard input
-    ///
-    /// It may also hold a TemplateInstance, and each ConfigMap and Secret that it takes values from;
-    /// or these stand in files of their own, each given by another `-f`.
-    #[arg(short, long, value_name = "FILE", required = true)]
-    filename: Vec<String>,
-
-    /// Values of parameters: the same as `-p NAME=VALUE`
-    #[arg(value_name = "NAME=VALUE")]
-    values: Vec<String>,
-
-    /// The value of a parameter; wins over all others; the last one of a name counts
-    #[arg(
-        short = 'p',
-        long = "parameter",
-        alias = "param",
-        value_name = "NAME=VALUE"
-    )]
-    assignments: Vec<String>,
-
-    /// A YAML or JSON file with `NAME: value` entries; of several files the later ones win
-    #[arg(short = 'P', long = "parameter-file", value_name = "FILE")]
-    parameter_files: Vec<String>,
-
-    /// A file with `NAME=VALUE` lines, as `oc process` reads it; of several files the first wins
-    #[arg(long = "param-file", value_name = "FILE")]
-    env_files: Vec<String>,
-
-    /// Take values from the environment: that of the variable `PREFIX_NAME` for the parameter NAME
-    #[arg(long, value_name = "PREFIX_", value_parser = prefix)]
-    env: Option<String>,
-
-    /// The bytes of a file as the value of a parameter; in base64 if that is its type
-    #[arg(long = "parameter-from-file", value_name = "NAME=FILE")]
-    value_files: Vec<String>,
-
-    /// Labels to put on all objects, as `key=value,key=value`; they win over the Template's own
-    #[arg(short, long, value_name = "LABELS")]
-    labels: Vec<String>,
-
-    /// The namespace of objects that name none, where their kind belongs to one
-    #[arg(short, long, value_parser = NonEmptyStringValueParser::new())]
-    namespace: Option<String>,
-
-    /// Keep the namespaces of an OpenShift Template, which `oc process` removes
-    #[arg(long)]
-    keep_namespace: bool,
-
-    /// Of a TemplateInstance, only this one of its instances
-    #[arg(long, value_name = "NAME")]
-    instance: Option<String>,
-
-    /// Leave values out, with a warning, that are for no parameter of the Template
-    #[arg(long)]
-    ignore_unknown_parameters: bool,
-
-    /// Take a reference to a parameter that is not declared for an error
-    #[arg(long)]
-    strict: bool,
-}
-
-/// Of an empty prefix every variable would be a value.
-fn prefix(text: &str) -> std::result::Result<String, String> {
-    if text.is_empty() {
-        return Err(
-            "a prefix tells variables that are values from all others, as `APP_`".to_owned(),
-        );
-    }
-    Ok(text.to_owned())
-}
 
 impl Arguments {
     /// Says what is wrong with the arguments themselves and not for clap to find.
@@ -101,11 +27,11 @@ impl Arguments {
         if let Some(name) = self.values.iter().find(|value| !value.contains('=')) {
             found.push(
                 Diagnostic::error(format!(
-                    "`{name}` names a Template that is stored in a cluster, and none is asked"
+                    "`{name}` names a Template stored in a cluster, which krm-template does not read"
                 ))
-                .hint("give the file with the Template by `-f`")
+                .hint("name the file with the Template: `-f FILE`")
                 .hint(format!(
-                    "if it is the value of a parameter, write `NAME={name}`"
+                    "to set a parameter, write `NAME={name}`"
                 )),
             );
             return found;
@@ -176,8 +102,8 @@ pub(super) struct Expansions<'e> {
 
 impl<'e> Expansions<'e> {
     /// The Templates, each once.
-    pub(super) fn templates(&self) -> &[Template<'e>] {
-        &self.targets.templates
+    pub(super) fn templates(&self) -> impl Iterator<Item = &'e Template<'e>> {
+        self.targets.templates()
     }
 
     /// Hands each expansion to `run` unless something is wrong with what it is to be made of.
@@ -187,16 +113,16 @@ impl<'e> Expansions<'e> {
         mut run: impl FnMut(Expansion<'e>, &mut Diagnostics),
     ) {
         let has_failed = diagnostics.has_errors();
-        for target in &self.targets.list {
+        for (instance, inspector) in self.targets.each() {
             let mut found = Diagnostics::new();
-            if let Some(expansion) = self.one(target, &mut found)
+            if let Some(expansion) = self.one(instance, inspector, &mut found)
                 && !has_failed
                 && !found.has_errors()
             {
                 run(expansion, &mut found);
             }
-            if let Some(place) = &target.place {
-                found.relate(place, &format!("for the instance `{}`", target.name));
+            if let Some(place) = &instance.place {
+                found.relate(place, &format!("for the instance `{}`", instance.name));
             }
             diagnostics.append(found);
         }
@@ -204,28 +130,34 @@ impl<'e> Expansions<'e> {
 
     /// Reports the objects that were made more than once.
     pub(super) fn check_identities(&self, diagnostics: &mut Diagnostics) {
-        inspection::duplicates(self.targets, diagnostics);
+        let Targets { plan, inspectors } = self.targets;
+        inspection::duplicates(plan, inspectors, diagnostics);
     }
 
-    fn one(&self, target: &'e Target, diagnostics: &mut Diagnostics) -> Option<Expansion<'e>> {
-        let template = self.targets.templates.get(target.template)?;
+    fn one(
+        &self,
+        instance: &'e Instance,
+        inspector: &'e Inspector,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Expansion<'e>> {
+        let template = self.targets.template(instance)?;
         let arguments = self.arguments;
-        let namespace = arguments.namespace.as_ref().or(target.namespace.as_ref());
+        let namespace = arguments.namespace.as_ref().or(instance.namespace.as_ref());
         Some(Expansion {
-            instance: &target.name,
+            instance: &instance.name,
             template,
-            given: values::given(arguments, self.inputs, self.targets, target, diagnostics),
+            given: values::given(arguments, self.inputs, self.targets, instance, diagnostics),
             options: Options {
-                labels: [target.labels.as_slice(), &self.labels].concat(),
+                labels: [instance.labels.as_slice(), &self.labels].concat(),
                 namespace: namespace.cloned(),
                 ignore_unknown_parameters: arguments.ignore_unknown_parameters,
                 strict: arguments.strict,
                 require_name: false,
-                inspect: Some(&target.inspector),
+                inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,
                 generation: diagnostics.take(Generation::once())?,
             },
-            own_labels: target.labels.len(),
+            own_labels: instance.labels.len(),
             is_own_namespace: arguments.namespace.is_none(),
         })
     }
@@ -295,7 +227,7 @@ fn one_label(label: &str) -> Result<(String, String)> {
         Some((key, value)) if !key.trim().is_empty() && !value.contains('=') => {
             Ok((key.trim().to_owned(), value.to_owned()))
         }
-        _ => Err(Diagnostic::error(format!("`{label}` is no label"))
+        _ => Err(Diagnostic::error(format!("`{label}` is not a label"))
             .hint("write it as `key=value`")
             .into()),
     }

@@ -5,33 +5,43 @@
 
 use crate::cli::expansion::inspection::Inspector;
 use crate::cli::first_root::first_root;
-use crate::function::plan;
-use crate::template::{Given, Template};
+use crate::plan::{self, Instance, Plan};
+use crate::template::Template;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document};
 
-/// What is expanded.
+/// What is expanded, and what was seen of the objects that each expansion makes.
 pub(super) struct Targets<'d> {
-    pub(super) templates: Vec<Template<'d>>,
-    pub(super) list: Vec<Target>,
+    pub(super) plan: Plan<'d>,
+    /// One for each instance of the plan.
+    pub(super) inspectors: Vec<Inspector>,
 }
 
-/// One expansion.
-pub(super) struct Target {
-    /// Its position among the Templates.
-    pub(super) template: usize,
-    /// The name of the instance; empty if it is none.
-    pub(super) name: String,
-    /// The values of the instance.
-    pub(super) given: Vec<Given>,
-    pub(super) labels: Vec<(String, String)>,
-    pub(super) namespace: Option<String>,
-    /// Where the instance is, if it is one of several.
-    pub(super) place: Option<Place>,
-    /// Looks at the objects that it makes.
-    pub(super) inspector: Inspector,
+impl<'d> Targets<'d> {
+    fn new(plan: Plan<'d>) -> Self {
+        let inspectors = plan.instances.iter().map(|_| Inspector::default());
+        Self {
+            inspectors: inspectors.collect(),
+            plan,
+        }
+    }
+
+    /// The Template of an instance.
+    pub(super) fn template(&self, instance: &Instance) -> Option<&Template<'_>> {
+        self.plan.expanders.get(instance.expander)?.template()
+    }
+
+    /// All Templates, each once.
+    pub(super) fn templates(&self) -> impl Iterator<Item = &Template<'_>> {
+        let expanders = self.plan.expanders.iter();
+        expanders.filter_map(|expander| expander.template())
+    }
+
+    /// The instances with what was seen of their objects.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&Instance, &Inspector)> {
+        self.plan.instances.iter().zip(&self.inspectors)
+    }
 }
 
 /// Finds what is expanded. `only` is the name of the instance that is meant. All errors go to
@@ -48,8 +58,9 @@ pub(super) fn read<'d>(
     let instances: Vec<Cursor<'d>> = roots.filter(is_instance).collect();
     match (instances.as_slice(), only) {
         ([], Some(only)) => {
-            let problem = format!("there is no TemplateInstance, and so no instance `{only}`");
-            let hint = "give its file with another `-f`";
+            let problem =
+                format!("instance `{only}` not found: the files have no TemplateInstance");
+            let hint = "add its file with another `-f`";
             diagnostics.push(Diagnostic::error(problem).hint(hint));
             None
         }
@@ -63,26 +74,16 @@ fn template<'d>(documents: &'d [Document], diagnostics: &mut Diagnostics) -> Opt
     let (document, others) = documents.split_last()?;
     for other in others {
         let problem = format!(
-            "`{}` is left out: of several files the last one counts",
+            "`{}` is ignored: only the Template in the last file is expanded",
             other.source().name()
         );
-        let hint = "to expand several Templates, or one several times, add a TemplateInstance";
+        let hint =
+            "to expand several Templates, or one Template several times, add a TemplateInstance";
         diagnostics.push(Diagnostic::warning(problem).hint(hint));
     }
     let root = first_root(document, diagnostics)?;
     let template = Template::read(root, diagnostics);
-    Some(Targets {
-        templates: template.into_iter().collect(),
-        list: vec![Target {
-            template: 0,
-            name: String::new(),
-            given: Vec::new(),
-            labels: Vec::new(),
-            namespace: None,
-            place: None,
-            inspector: Inspector::default(),
-        }],
-    })
+    Some(Targets::new(Plan::of(template)))
 }
 
 /// What each `TemplateInstance` asks for.
@@ -92,46 +93,31 @@ fn stamped<'d>(
     only: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) -> Targets<'d> {
-    let mut targets = Targets {
-        templates: Vec::new(),
-        list: Vec::new(),
-    };
+    let mut whole = Plan::default();
     let mut names = Vec::new();
     for node in instances {
         let own = node.text_at(["metadata", "name"]).unwrap_or_default();
-        let Some(plan) = plan::read(*node, inputs, diagnostics) else {
+        let Some(mut plan) = plan::read(*node, inputs, diagnostics) else {
             continue;
         };
-        let first = targets.templates.len();
-        targets.templates.extend(plan.templates);
-        for instance in plan.instances {
-            let is_meant = only.is_none_or(|only| only == instance.name || only == own);
-            names.push(instance.name.clone());
-            if is_meant {
-                targets.list.push(Target {
-                    template: first + instance.template,
-                    name: instance.name,
-                    given: instance.given,
-                    labels: instance.labels,
-                    namespace: instance.namespace,
-                    place: instance.place,
-                    inspector: Inspector::default(),
-                });
-            }
-        }
+        names.extend(plan.instances.iter().map(|one| one.name.clone()));
+        let is_meant = |one: &Instance| only.is_none_or(|only| only == one.name || only == own);
+        plan.instances.retain(is_meant);
+        whole.append(plan);
     }
-    if let (Some(only), true, false) = (only, targets.list.is_empty(), diagnostics.has_errors()) {
+    if let (Some(only), true, false) = (only, whole.instances.is_empty(), diagnostics.has_errors())
+    {
         diagnostics.push(unknown(only, &names));
     }
-    targets
+    Targets::new(whole)
 }
 
 fn unknown(name: &str, known: &[String]) -> Diagnostic {
     let list = || {
         let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-        format!("there is {}", known.join(", "))
+        format!("the instances are {}", known.join(", "))
     };
     let meant = closest(name, known.iter().map(String::as_str));
     let hint = meant.map_or_else(list, |known| format!("did you mean `{known}`?"));
-    Diagnostic::error(format!("no instance is named `{name}`")).hint(hint)
+    Diagnostic::error(format!("instance `{name}` not found")).hint(hint)
 }

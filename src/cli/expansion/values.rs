@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::cli::expansion::Arguments;
+use crate::cli::expansion::arguments::Arguments;
 use crate::cli::expansion::inputs::Inputs;
-use crate::cli::expansion::targets::{Target, Targets};
+use crate::cli::expansion::targets::Targets;
 use crate::cli::io;
+use crate::plan::Instance;
 use crate::template::{self, Given, GivenValue, Template, env_file};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
@@ -18,10 +19,10 @@ pub(super) fn given(
     arguments: &Arguments,
     inputs: &Inputs,
     targets: &Targets<'_>,
-    target: &Target,
+    instance: &Instance,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Given> {
-    let template = targets.templates.get(target.template);
+    let template = targets.template(instance);
     let name = template.map_or("", Template::name);
     let mut given = env_values(&inputs.env_files, diagnostics);
     let parameters = template.into_iter().flat_map(Template::parameters);
@@ -42,7 +43,7 @@ pub(super) fn given(
         given.extend(environment(prefix, diagnostics));
     }
     let own = given.len();
-    given.extend(target.given.iter().cloned());
+    given.extend(instance.given.iter().cloned());
     let behind = given.len();
     given.extend(from_files(inputs, diagnostics));
     given.extend(from_arguments(arguments, template, diagnostics));
@@ -55,7 +56,7 @@ pub(super) fn given(
         index += 1;
         is_own
             || declared.contains(one.name.as_str())
-            || !targets.templates.iter().any(|other| declares(other, one))
+            || !targets.templates().any(|other| declares(other, one))
     });
     given
 }
@@ -68,10 +69,10 @@ fn only_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Optio
         return Some(first);
     };
     diagnostics.push(
-        Diagnostic::error("a parameter file has more than one document")
+        Diagnostic::error("a parameter file must be a single document")
             .at(second.key_place())
             .related(first.key_place(), "the first document")
-            .hint("put all values in one document, or give two files, each with a `-P`"),
+            .hint("put all values in one document, or give several files, each with its own `-P`"),
     );
     None
 }
@@ -100,15 +101,15 @@ fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
                     "the environment variable `{variable}` is not UTF-8 text"
                 ))
                 .hint(format!(
-                    "put the bytes in a file and give it by `--parameter-from-file {name}=FILE`"
+                    "write the bytes to a file and use `--parameter-from-file {name}=FILE`"
                 )),
             ),
         }
     }
     if !is_used {
         diagnostics.push(
-            Diagnostic::warning(format!("no environment variable begins with `{prefix}`")).hint(
-                format!("for the parameter `NAME`, export `{prefix}NAME`; a variable that the shell does not export is not seen"),
+            Diagnostic::warning(format!("no environment variable starts with `{prefix}`")).hint(
+                format!("to set the parameter `NAME`, export `{prefix}NAME`; variables that are not exported are not visible"),
             ),
         );
     }
@@ -125,7 +126,7 @@ fn from_files(inputs: &Inputs, diagnostics: &mut Diagnostics) -> Vec<Given> {
             ..Given::text(name, "", format!("--parameter-from-file {name}"))
         })
         .collect();
-    warn_about_twice(&given, "the last file counts", diagnostics);
+    warn_about_twice(&given, "the last file wins", diagnostics);
     given
 }
 
@@ -146,7 +147,7 @@ fn from_arguments(
             given.push(Given::text(name, value, origin));
         }
     }
-    let hint = "the last value counts; those without `-p` stand before those with it";
+    let hint = "the last value wins; values with `-p` come after values without it";
     warn_about_twice(&given, hint, diagnostics);
     given
 }
@@ -189,10 +190,10 @@ fn warn_about_commas(
     if let Some(other) = other {
         diagnostics.push(
             Diagnostic::warning(format!(
-                "`,{}=` is part of the value of parameter `{name}`",
+                "the value of parameter `{name}` contains `,{}=`",
                 other.name
             ))
-            .hint("give each parameter with a `-p` of its own"),
+            .hint("give each parameter its own `-p`"),
         );
     }
 }
@@ -224,7 +225,7 @@ fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Giv
             if known.contains(&assignment.name) {
                 diagnostics.push(
                     Diagnostic::warning(format!(
-                        "parameter `{}` is in an earlier file already, whose value counts",
+                        "parameter `{}` is already set in an earlier file, whose value wins",
                         assignment.name
                     ))
                     .at(place(assignment.name_range)),

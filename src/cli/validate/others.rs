@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
-use crate::composition::{GROUP, consolidate};
+use crate::composition::{GROUP, consolidate_node};
 use crate::files;
-use crate::function::items::Input;
-use crate::function::plan::{self, Whence};
 use crate::krm::identity;
 use crate::lint;
+use crate::plan::{self, Input, Whence};
 use crate::template::{self, Generation, Given, OWN_GROUP, Options, Template, values_of_file};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
@@ -270,13 +269,14 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         if one.message.starts_with("no Template `") && !has_template {
             one.severity = Severity::Warning;
             one.message.push_str(": the values cannot be checked");
-            one.hints = vec!["name the file of the Template, too".to_owned()];
+            one.hints = vec!["also name the file of the Template".to_owned()];
         }
         checked.push(one);
     }
     for instance in plan.iter().flat_map(|plan| &plan.instances) {
-        let mut templates = plan.iter().flat_map(|plan| &plan.templates);
-        let Some(template) = templates.nth(instance.template) else {
+        let mut expanders = plan.iter().flat_map(|plan| &plan.expanders);
+        let expander = expanders.nth(instance.expander);
+        let Some(template) = expander.and_then(|expander| expander.template()) else {
             continue;
         };
         let mut wrong = check_values(template, &instance.given, root);
@@ -356,12 +356,12 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
 }
 
 fn no_template(name: &str, meant: Cursor<'_>, known: &[String]) -> Diagnostic {
-    let problem = format!("no Template `{name}` is in the files");
+    let problem = format!("Template `{name}` is not in the files");
     let close = closest(name, known.iter().map(String::as_str));
     let diagnostic = match close {
         Some(known) => Diagnostic::error(problem).hint(format!("did you mean `{known}`?")),
         None => Diagnostic::warning(format!("{problem}: the values cannot be checked"))
-            .hint("name the file of the Template, too"),
+            .hint("also name the file of the Template"),
     };
     diagnostic.at(meant.place()).field("template")
 }
@@ -377,7 +377,7 @@ fn unknown_fields(root: Cursor<'_>, found: &mut Diagnostics) {
             |known| format!("did you mean `{known}`?"),
         );
         found.push(
-            Diagnostic::warning(format!("`{key}` is not a field of ParameterValues"))
+            Diagnostic::warning(format!("unknown field `{key}` of ParameterValues"))
                 .rule("unknown-field")
                 .at(entry.key_place())
                 .field(key.as_ref())
@@ -397,7 +397,7 @@ fn composition(one: &Found<'_>, read: &[(&File, Arc<Document>)], console: Consol
             restrictor: LoadRestrictor::RootOnly,
             way_out: "move it there",
         };
-        consolidate::consolidate_node(&disk, document, one.root.id(), directory, &mut found);
+        consolidate_node(&disk, document, one.root.id(), directory, &mut found);
     }
     found.attribute_to_rule("composition");
     found

@@ -1,0 +1,129 @@
+//! Runs a function on the text of a ResourceList, whatever the function changes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::files::Files;
+use crate::function::located;
+use crate::krm::long_lists::LONG_LISTS;
+use crate::krm::resource_list::{Changes, ResourceList};
+use crate::report;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, Edited, Value};
+
+/// What a function may know besides its input.
+#[derive(Clone, Default)]
+pub struct Environment<'e> {
+    /// The secret that generated values are derived from.
+    pub seed: Option<Vec<u8>>,
+    /// The files that a Composition names; without them it finds none.
+    pub files: Option<&'e dyn Files>,
+}
+
+impl fmt::Debug for Environment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A seed is a secret.
+        f.debug_struct("Environment").finish_non_exhaustive()
+    }
+}
+
+/// What a function has to say.
+#[derive(Debug)]
+pub struct Output {
+    /// The ResourceList; none if the input was none.
+    pub list: Option<Edited>,
+    /// Errors, warnings and information; with an error, the function has failed.
+    pub diagnostics: Diagnostics,
+}
+
+impl Output {
+    /// The text of the ResourceList; empty if the input was none.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.list
+            .as_ref()
+            .map(Edited::to_string)
+            .unwrap_or_default()
+    }
+}
+
+impl From<Box<Diagnostic>> for Output {
+    /// Of an input that is no ResourceList.
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self {
+            list: None,
+            diagnostics: diagnostic.into(),
+        }
+    }
+}
+
+/// Decides what happens to the items, by the functionConfig.
+pub(super) type Changing<'c> =
+    dyn Fn(&ResourceList<'_>, Cursor<'_>, &Environment<'_>, &mut Diagnostics) -> Changes + 'c;
+
+/// Runs the function whose changes `changing` decides.
+pub(super) fn run(
+    source: &Arc<Source>,
+    environment: &Environment<'_>,
+    changing: &Changing<'_>,
+) -> Output {
+    Document::read_with(source, LONG_LISTS, |document| {
+        match ResourceList::read(document) {
+            Ok(list) => run_on(&list, source, environment, changing),
+            Err(diagnostic) => diagnostic.into(),
+        }
+    })
+    .unwrap_or_else(Output::from)
+}
+
+fn run_on(
+    list: &ResourceList<'_>,
+    source: &Source,
+    environment: &Environment<'_>,
+    changing: &Changing<'_>,
+) -> Output {
+    let mut diagnostics = Diagnostics::new();
+    let changes = changes(list, environment, changing, &mut diagnostics);
+    diagnostics.address(Way::Objects);
+    located::locate(list, source, &diagnostics);
+    let mut edited = None;
+    if !diagnostics.has_errors() {
+        let results = results(&diagnostics);
+        edited = diagnostics.take(list.with_changes(Changes { results, ..changes }));
+    }
+    if diagnostics.has_errors() {
+        diagnostics.drop_success();
+        let results = results(&diagnostics);
+        edited = diagnostics.take(list.with_changes(Changes {
+            results,
+            ..Changes::default()
+        }));
+    }
+    Output {
+        list: edited,
+        diagnostics,
+    }
+}
+
+fn results(diagnostics: &Diagnostics) -> Value<'static> {
+    Value::from(report::results(diagnostics))
+}
+
+/// What `changing` decides, if there is a functionConfig and the items can be read.
+fn changes(
+    list: &ResourceList<'_>,
+    environment: &Environment<'_>,
+    changing: &Changing<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Changes {
+    let Some(config) = list.function_config() else {
+        diagnostics.append(list.misspelt_config());
+        return Changes::default();
+    };
+    if let Err(error) = list.check_items() {
+        diagnostics.push(*error);
+        return Changes::default();
+    }
+    changing(list, config, environment, diagnostics)
+}

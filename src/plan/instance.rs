@@ -1,0 +1,77 @@
+//! A plan: what is expanded, how often and with what.
+
+use std::collections::BTreeSet;
+
+use crate::template::{Expander, Given};
+use krm_yaml::source::Place;
+
+/// What a functionConfig asks for.
+#[derive(Default)]
+pub(crate) struct Plan<'d> {
+    pub(crate) expanders: Vec<Box<dyn Expander + 'd>>,
+    pub(crate) instances: Vec<Instance>,
+    /// Tells whether an object that stands among the items, and names its maker, is this
+    /// functionConfig's to take out.
+    pub(crate) owns: Owns,
+}
+
+impl<'d> Plan<'d> {
+    /// One expansion without a functionConfig that asks for it.
+    pub(crate) fn of(expander: Option<impl Expander + 'd>) -> Self {
+        let boxed = expander.map(|expander| Box::new(expander) as Box<dyn Expander + 'd>);
+        Self {
+            expanders: boxed.into_iter().collect(),
+            instances: vec![Instance::default()],
+            owns: Owns::default(),
+        }
+    }
+
+    /// Adds the instances of another plan behind its own.
+    pub(crate) fn append(&mut self, other: Self) {
+        let first = self.expanders.len();
+        self.expanders.extend(other.expanders);
+        self.instances
+            .extend(other.instances.into_iter().map(|instance| Instance {
+                expander: first + instance.expander,
+                ..instance
+            }));
+    }
+}
+
+/// One time that a Template is stamped out.
+#[derive(Default)]
+pub(crate) struct Instance {
+    /// Its position in [`Plan::expanders`].
+    pub(crate) expander: usize,
+    /// What it is called: the last part of its owner.
+    pub(crate) name: String,
+    /// The value of the annotation that names it on its objects.
+    pub(crate) owner: String,
+    /// Tells its generated values from those of other instances.
+    pub(crate) seed: String,
+    pub(crate) given: Vec<Given>,
+    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) namespace: Option<String>,
+    /// Where it is declared, if it is one of several.
+    pub(crate) place: Option<Place>,
+    /// The field path of the Template in the functionConfig, with a dot, if it is there.
+    pub(crate) template_field: String,
+    /// Where the Template is kept, if it is an item.
+    pub(crate) template_path: Option<String>,
+}
+
+/// The owners whose objects a functionConfig may take out.
+#[derive(Default)]
+pub(crate) struct Owns {
+    /// `KIND/NAMESPACE/NAME` of the functionConfig.
+    pub(crate) base: String,
+    /// Instances that are not this run's business, though the functionConfig has made them.
+    pub(crate) others: BTreeSet<String>,
+}
+
+impl Owns {
+    pub(crate) fn is_own(&self, owner: &str) -> bool {
+        let is_below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        owner.strip_prefix(&self.base).is_some_and(is_below) && !self.others.contains(owner)
+    }
+}

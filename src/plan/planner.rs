@@ -1,0 +1,408 @@
+//! Reads a functionConfig into a plan.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::krm::identity::{self, Identity};
+use crate::plan::inputs::{Input, Inputs, Opening};
+use crate::plan::instance::{Instance, Plan};
+use crate::plan::secret::secret_values;
+use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
+use crate::template::{Given, Template, values_from_mapping};
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::suggest::closest;
+
+/// Which of several Templates among the items the values of a ConfigMap are for.
+const TEMPLATE: &str = "template.krm.dev/template";
+
+/// The first three parts of an owner.
+fn base(config: &Identity) -> String {
+    format!("{}/{}/{}", config.kind, config.namespace, config.name)
+}
+
+/// Reads what the functionConfig asks for; nothing if it asks for nothing. All errors go to
+/// `diagnostics`.
+pub(crate) fn read<'o>(
+    config: Cursor<'o>,
+    inputs: &'o Inputs<'o, '_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Plan<'o>> {
+    let mut planner = Planner {
+        config,
+        inputs,
+        diagnostics,
+        plan: Plan::default(),
+    };
+    planner.read()?;
+    Some(planner.plan)
+}
+
+struct Planner<'p, 'o, 'd> {
+    config: Cursor<'o>,
+    inputs: &'o Inputs<'o, 'd>,
+    diagnostics: &'p mut Diagnostics,
+    plan: Plan<'o>,
+}
+
+impl<'o, 'd> Planner<'_, 'o, 'd> {
+    fn read(&mut self) -> Option<()> {
+        let config = self.config;
+        let kind = config.text_at(["kind"]).unwrap_or_default();
+        let data = config
+            .get("data")
+            .filter(|data| data.children().next().is_some());
+        match kind.as_ref() {
+            "Template" if config.get("objects").is_none() && config.get("data").is_some() => {
+                data?;
+                self.values();
+            }
+            "Template" => self.template(),
+            "TemplateInstance" => self.template_instance(),
+            // What kpt sends where no functionConfig was given.
+            "ConfigMap" if data.is_none() => return None,
+            "ConfigMap" | "ParameterValues" => self.values(),
+            _ => {
+                self.refuse(&kind);
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn refuse(&mut self, kind: &str) {
+        let place = self
+            .config
+            .get("kind")
+            .map_or_else(|| self.config.place(), Cursor::place);
+        let what = if kind.is_empty() {
+            "has no `kind`".to_owned()
+        } else {
+            format!("of `kind: {kind}` is not understood")
+        };
+        let kinds = [
+            "Template",
+            "TemplateInstance",
+            "Composition",
+            "ConfigMap",
+            "ParameterValues",
+        ];
+        let hint = closest(kind, kinds).map(|known| {
+            if known == kind {
+                "the kind is right; its `apiVersion` is not, or is missing".to_owned()
+            } else {
+                format!("did you mean `{known}`?")
+            }
+        });
+        self.error(
+            Diagnostic::error(format!("the functionConfig {what}"))
+                .at(place)
+                .field("kind")
+                .maybe_hint(hint)
+                .hint("accepted are `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, and a ConfigMap with values"),
+        );
+    }
+
+    fn error(&mut self, mut diagnostic: Diagnostic) {
+        diagnostic
+            .object
+            .get_or_insert_with(|| identity::reference(self.config));
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// The name of the functionConfig, and its part of every owner.
+    fn identity(&self) -> (String, String) {
+        let text = |key| {
+            let text = self.config.text_at(["metadata", key]);
+            text.map(Cow::into_owned).unwrap_or_default()
+        };
+        let name = text("name");
+        let identity = Identity {
+            group: String::new(),
+            kind: self
+                .config
+                .text_at(["kind"])
+                .unwrap_or_default()
+                .into_owned(),
+            namespace: text("namespace"),
+            name: name.clone(),
+        };
+        (name, base(&identity))
+    }
+
+    /// A Template that is the functionConfig.
+    fn template(&mut self) {
+        let (name, base) = self.identity();
+        self.plan.owns.base.clone_from(&base);
+        let Some(template) = Template::read(self.config, self.diagnostics) else {
+            return;
+        };
+        self.plan.expanders.push(Box::new(template));
+        self.plan.instances.push(Instance {
+            seed: name.clone(),
+            name,
+            owner: base,
+            ..Instance::default()
+        });
+    }
+
+    /// Values for the Templates among the items.
+    fn values(&mut self) {
+        let (_, base) = self.identity();
+        let Some(templates) = self.templates_for_values(&base) else {
+            return;
+        };
+        self.plan.owns.base.clone_from(&base);
+        for one in templates {
+            let name = one.name();
+            let owner = format!("{base}/{name}");
+            if self.plan.instances.iter().any(|known| known.owner == owner) {
+                self.error(
+                    Diagnostic::error(format!("two Templates among the items are named `{name}`"))
+                        .at(one.place())
+                        .hint("give one of them another name"),
+                );
+                continue;
+            }
+            let Some(template) = Template::read(one.node(), self.diagnostics) else {
+                continue;
+            };
+            self.plan.instances.push(Instance {
+                expander: self.plan.expanders.len(),
+                name: name.to_owned(),
+                owner,
+                seed: name.to_owned(),
+                template_path: one.path(),
+                ..Instance::default()
+            });
+            self.plan.expanders.push(Box::new(template));
+        }
+        self.give_values();
+    }
+
+    /// The Templates among the items that the functionConfig has values for: the one that it names,
+    /// or all. The instances of the others are not this run's to remove.
+    fn templates_for_values(&mut self, base: &str) -> Option<Vec<&'o Opening<'o, 'd>>> {
+        let all = self.inputs.list.iter();
+        let mut templates: Vec<_> = all.filter(|one| one.input.is_template).collect();
+        let meant = self
+            .config
+            .at(["metadata", "annotations", TEMPLATE])
+            .map(|meant| (meant, format!("metadata.annotations[{TEMPLATE}]")))
+            .or_else(|| Some((self.config.get("template")?, "template".to_owned())))
+            .filter(|(meant, _)| !meant.is_null());
+        if let Some((meant, field)) = meant {
+            let name = meant.text().ok().flatten().unwrap_or_default();
+            let chosen = self.find_template(&name, meant, &field)?;
+            for other in templates.iter().map(|one| one.name()) {
+                if other != name {
+                    self.plan.owns.others.insert(format!("{base}/{other}"));
+                }
+            }
+            templates.retain(|one| std::ptr::eq(*one, chosen));
+        }
+        if templates.is_empty() {
+            let data = self.config.get("data");
+            let data = data.or_else(|| self.config.get("values"));
+            self.error(
+                Diagnostic::error("there are values, but no Template is among the items")
+                    .at(data.unwrap_or(self.config).key_place())
+                    .field("data")
+                    .hint("kustomize takes a Template from `resources`, with the annotation `config.kubernetes.io/local-config: \"true\"`; kpt any of the package")
+                    .hint("or make the Template itself the functionConfig, with a map `values`"),
+            );
+            return None;
+        }
+        Some(templates)
+    }
+
+    /// Gives each Template the values that it declares.
+    fn give_values(&mut self) {
+        let mut found = Diagnostics::new();
+        let given = ["data", "values"]
+            .iter()
+            .filter_map(|key| self.config.get(key))
+            .filter(|values| !values.is_null())
+            .flat_map(|values| values_from_mapping(values, &mut found))
+            .collect::<Vec<_>>();
+        found.attribute_to(&identity::reference(self.config));
+        self.diagnostics.append(found);
+        let Plan {
+            expanders,
+            instances,
+            ..
+        } = &mut self.plan;
+        for one in given {
+            let mut is_known = false;
+            for instance in instances.iter_mut() {
+                let own = expanders.get(instance.expander);
+                if own.is_some_and(|own| own.declares(&one.name)) {
+                    instance.given.push(one.clone());
+                    is_known = true;
+                }
+            }
+            if is_known {
+                continue;
+            }
+            // A Template says itself what it does not declare.
+            if let [instance] = instances.as_mut_slice() {
+                instance.given.push(one);
+                continue;
+            }
+            let known = expanders.iter().flat_map(|one| one.parameters());
+            let known = closest(&one.name, known.map(|parameter| parameter.name.as_ref()));
+            // What is given under a misspelt name may be a secret all the same, and so may what is
+            // meant for a Template that could not be read.
+            let mut meant = expanders.iter().flat_map(|one| one.parameters());
+            let meant = meant.find(|parameter| Some(parameter.name.as_ref()) == known);
+            let is_secret = meant.map_or(self.diagnostics.has_errors(), |meant| !meant.may_show());
+            let mut diagnostic = Diagnostic::error(format!(
+                "none of the Templates has a parameter `{}`",
+                one.name
+            ))
+            .conceal(is_secret)
+            .maybe_hint(known.map(|known| format!("did you mean `{known}`?")));
+            diagnostic.place = one.name_place;
+            diagnostic.object = Some(identity::reference(self.config));
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// A `TemplateInstance`.
+    fn template_instance(&mut self) {
+        let (own_name, base) = self.identity();
+        self.plan.owns.base.clone_from(&base);
+        // The Templates that were read, by where they begin.
+        let mut read: BTreeMap<usize, Option<usize>> = BTreeMap::new();
+        for instance in instance::read(self.config, self.diagnostics) {
+            let Some((node, input)) = self.template_of(&instance.template) else {
+                continue;
+            };
+            let start = node.place().range.start;
+            let expander = *read.entry(start).or_insert_with(|| {
+                let template = Template::read(node, self.diagnostics)?;
+                self.plan.expanders.push(Box::new(template));
+                Some(self.plan.expanders.len() - 1)
+            });
+            let given = self.given(&instance.values, expander);
+            let Some(expander) = expander else { continue };
+            let (owner, seed) = match &instance.name {
+                Some(name) => (format!("{base}/{name}"), format!("{own_name}/{name}")),
+                None => (base.clone(), own_name.clone()),
+            };
+            let is_one_of_several = instance.name.is_some();
+            self.plan.instances.push(Instance {
+                expander,
+                name: instance.name.unwrap_or_else(|| own_name.clone()),
+                owner,
+                seed,
+                given,
+                labels: instance.labels,
+                namespace: instance.namespace,
+                place: is_one_of_several.then_some(instance.place),
+                template_field: match instance.template {
+                    TemplateSource::Inline { field, .. } => field,
+                    TemplateSource::Named { .. } => String::new(),
+                },
+                template_path: input.and_then(Opening::path),
+            });
+        }
+    }
+
+    fn find_template(
+        &mut self,
+        name: &str,
+        meant: Cursor<'_>,
+        field: &str,
+    ) -> Option<&'o Opening<'o, 'd>> {
+        let source = TemplateSource::Named {
+            name: name.to_owned(),
+            place: meant.place(),
+            field: field.to_owned(),
+        };
+        self.template_of(&source)?.1
+    }
+
+    fn template_of(
+        &mut self,
+        source: &TemplateSource<'o>,
+    ) -> Option<(Cursor<'o>, Option<&'o Opening<'o, 'd>>)> {
+        match source {
+            TemplateSource::Inline { node, .. } => Some((*node, None)),
+            TemplateSource::Named { name, place, field } => {
+                let found = self.inputs.find(
+                    |input| input.is_template,
+                    "Template",
+                    name,
+                    &self.namespace(),
+                );
+                match found {
+                    Ok(one) => Some((one.node(), Some(one))),
+                    Err(diagnostic) => {
+                        self.error(diagnostic.at(place.clone()).field(field.clone()));
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    fn namespace(&self) -> String {
+        let namespace = self.config.text_at(["metadata", "namespace"]);
+        namespace.map(Cow::into_owned).unwrap_or_default()
+    }
+
+    /// The values of an instance, those of objects among the items read from there.
+    fn given(&mut self, sources: &[ValueSource], expander: Option<usize>) -> Vec<Given> {
+        let mut given = Vec::new();
+        for source in sources {
+            match source {
+                ValueSource::Given(values) => given.extend(values.iter().cloned()),
+                ValueSource::Object(object) => {
+                    let mut values = self.object_values(object);
+                    let expander = expander.and_then(|index| self.plan.expanders.get(index));
+                    if let (true, Some(expander)) = (object.may_have_others, expander) {
+                        values.retain(|value| expander.declares(&value.name));
+                    }
+                    given.extend(values);
+                }
+            }
+        }
+        given
+    }
+
+    fn object_values(&mut self, source: &ObjectSource) -> Vec<Given> {
+        let is_kind = |input: &Input<'_>| input.identity.kind == source.kind;
+        let found = self
+            .inputs
+            .find(is_kind, source.kind, &source.name, &self.namespace());
+        let node = match found {
+            Ok(found) => found.node(),
+            Err(diagnostic) => {
+                let is_missing = diagnostic.related.is_empty();
+                if !(is_missing && source.optional) {
+                    self.error(
+                        diagnostic
+                            .at(source.place.clone())
+                            .field(source.field.clone()),
+                    );
+                }
+                return Vec::new();
+            }
+        };
+        let mut found = Diagnostics::new();
+        let values = if source.kind == "Secret" {
+            secret_values(node, &mut found)
+        } else {
+            let data = node.get("data").filter(|data| !data.is_null());
+            data.map(|data| values_from_mapping(data, &mut found))
+                .unwrap_or_default()
+        };
+        found.attribute_to(&identity::reference(node));
+        if source.kind == "Secret" {
+            found.conceal(&[node.place()]);
+        }
+        self.diagnostics.append(found);
+        values
+    }
+}

@@ -1,0 +1,57 @@
+//! Reads the values that a Secret holds.
+
+use crate::template::{Given, GivenValue, values_from_mapping};
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+
+/// The values that a Secret holds: base64 under `data`, text under `stringData`, which counts where
+/// both have one.
+pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
+    let mut read = |key: &str| {
+        let values = node.get(key).filter(|values| !values.is_null());
+        values
+            .map(|values| values_from_mapping(values, found))
+            .unwrap_or_default()
+    };
+    let (mut encoded, plain) = (read("data"), read("stringData"));
+    encoded.retain(|one| plain.iter().all(|other| other.name != one.name));
+    let mut values = Vec::new();
+    for mut one in encoded {
+        let text = match &one.value {
+            GivenValue::Text(text) => decoded(text),
+            GivenValue::Structured(_) | GivenValue::Bytes(_) | GivenValue::Unknown(_) => {
+                Err("is no text")
+            }
+        };
+        match text {
+            Ok(text) => {
+                one.value = GivenValue::Text(text);
+                values.push(one);
+            }
+            Err(problem) => {
+                let mut diagnostic = Diagnostic::error(format!(
+                    "the value of `{}` in the Secret {problem}",
+                    one.name
+                ))
+                .conceal(true)
+                .field(format!("data.{}", one.name))
+                .hint("encode it as base64, or put it as text under `stringData`");
+                diagnostic.place = one.place;
+                found.push(diagnostic);
+            }
+        }
+    }
+    values.extend(plain);
+    for one in &mut values {
+        one.secret = true;
+    }
+    values
+}
+
+fn decoded(text: &str) -> Result<String, &'static str> {
+    use base64::Engine as _;
+    // As Kubernetes, which reads a block of several lines.
+    let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text);
+    String::from_utf8(bytes.map_err(|_| "is no base64")?).map_err(|_| "is no UTF-8 text")
+}

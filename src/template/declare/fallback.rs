@@ -1,0 +1,147 @@
+//! What a Template says of its parameters before any value is given: for lists, forms and
+//! skeletons.
+
+use std::borrow::Cow;
+
+use crate::krm::identity::group;
+use crate::template::declare::dialect::{Dialect, OWN_GROUP};
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference::{Part, parts};
+use crate::template::values::given::GivenValue;
+use crate::template::values::text::read_text;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{DuplicateKeys, Value};
+
+/// What value a parameter has if none is given.
+#[derive(Debug)]
+pub enum Fallback<'t> {
+    /// None.
+    Nothing,
+    /// This text, which is not empty.
+    Text(Cow<'t, str>),
+    /// This list or mapping.
+    Structured(Value<'t>),
+    /// What this text becomes when the parameters in it are replaced.
+    Computed(Cow<'t, str>),
+    /// What is generated from this expression.
+    Generated(&'t str),
+    /// One that must not be shown.
+    Hidden,
+}
+
+impl<'d> Template<'d> {
+    /// Whether a default may refer to other parameters: only in our own API version.
+    pub(crate) fn defaults_refer(&self) -> bool {
+        group(&self.reference.api_version) == OWN_GROUP
+    }
+
+    /// What value `parameter` has if none is given: the one in the map `values`, else its default,
+    /// else a generated one.
+    #[must_use]
+    pub fn fallback<'t>(&'t self, parameter: &'t Parameter<'d>) -> Fallback<'t> {
+        let mut values = self.values.iter().rev();
+        let value = match values.find(|given| given.name == parameter.name) {
+            Some(given) => match &given.value {
+                GivenValue::Text(text) => plain(parameter, text.into()),
+                GivenValue::Structured(value) => Fallback::Structured(value.clone()),
+                // Those of files are given with the map, never in it.
+                GivenValue::Bytes(_) | GivenValue::Unknown(_) => Fallback::Hidden,
+            },
+            None => self.default(parameter),
+        };
+        match value {
+            Fallback::Nothing | Fallback::Generated(_) => value,
+            _ if parameter.may_show() => value,
+            _ => Fallback::Hidden,
+        }
+    }
+
+    fn default<'t>(&'t self, parameter: &'t Parameter<'d>) -> Fallback<'t> {
+        let Some(default) = parameter.value else {
+            return generated(parameter);
+        };
+        if default.is_mapping() || default.is_sequence() {
+            let value = default.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+            return value.map_or(Fallback::Nothing, |value| {
+                Fallback::Structured(value.without_origin())
+            });
+        }
+        match default.text().ok().flatten() {
+            Some(text) if text.is_empty() => generated(parameter),
+            Some(text) if self.defaults_refer() && refers(&text) => Fallback::Computed(text),
+            Some(text) => plain(parameter, text),
+            None => generated(parameter),
+        }
+    }
+
+    /// Its parameters, each name once: of several declarations a given value goes to the first.
+    pub fn named_parameters(&self) -> impl Iterator<Item = &Parameter<'d>> {
+        let mut seen = std::collections::BTreeSet::new();
+        let parameters = self.parameters.iter();
+        parameters.filter(move |parameter| seen.insert(parameter.name.as_ref()))
+    }
+
+    /// What people call it, and what it is for, as OpenShift's catalog has them.
+    #[must_use]
+    pub fn title(&self) -> (Option<Cow<'d, str>>, Option<Cow<'d, str>>) {
+        (
+            self.annotation("openshift.io/display-name"),
+            self.annotation("description"),
+        )
+    }
+}
+
+fn generated<'t>(parameter: &'t Parameter<'_>) -> Fallback<'t> {
+    match &parameter.from {
+        Some((from, _)) => Fallback::Generated(from),
+        None => Fallback::Nothing,
+    }
+}
+
+/// A text as the value of a parameter.
+fn plain<'t>(parameter: &Parameter<'_>, text: Cow<'t, str>) -> Fallback<'t> {
+    if text.is_empty() {
+        return Fallback::Nothing;
+    }
+    let value = parameter.kind.is_structured().then(|| read_text(&text));
+    match value.flatten() {
+        Some(value) if value.non_finite().is_none() => Fallback::Structured(value),
+        _ => Fallback::Text(text),
+    }
+}
+
+fn refers(text: &str) -> bool {
+    let mut parts = parts(text, Dialect::Proposal).into_iter();
+    parts.any(|part| !matches!(part, Part::Text(_) | Part::Foreign { .. }))
+}
+
+impl Parameter<'_> {
+    /// Whether a value must be given.
+    pub(crate) const fn needs_value(&self, fallback: &Fallback<'_>) -> bool {
+        self.required && matches!(fallback, Fallback::Nothing)
+    }
+
+    /// What must be so of a value, besides its type, in a few words each.
+    pub(crate) fn conditions(&self) -> Vec<String> {
+        let mut conditions = Vec::new();
+        let range = |least: Option<String>, most: Option<String>, unit: &str| match (least, most) {
+            (Some(least), Some(most)) => Some(format!("{least} to {most}{unit}")),
+            (Some(least), None) => Some(format!("at least {least}{unit}")),
+            (None, Some(most)) => Some(format!("at most {most}{unit}")),
+            (None, None) => None,
+        };
+        if !self.allowed.is_empty() {
+            conditions.push(format!("one of {}", self.allowed.join(", ")));
+        }
+        if let Some(pattern) = &self.pattern {
+            conditions.push(format!("matches {pattern}"));
+        }
+        let number = |bound: &Option<Cow<'_, str>>| bound.as_ref().map(ToString::to_string);
+        conditions.extend(range(number(&self.minimum), number(&self.maximum), ""));
+        let length = |bound: Option<usize>| bound.map(|bound| bound.to_string());
+        let lengths = (length(self.min_length), length(self.max_length));
+        conditions.extend(range(lengths.0, lengths.1, " characters"));
+        conditions
+    }
+}

@@ -1,0 +1,115 @@
+//! The fields of a Template and of its parameters by their names, and what is said of others.
+
+use std::borrow::Cow;
+
+use crate::template::declare::dialect::Dialect;
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::suggest::closest;
+
+/// Names from elsewhere, with the field that means the same.
+const MEANT: &[(&str, &str)] = &[("default", "value"), ("defaultValue", "value")];
+
+/// Whether Go's `encoding/json` takes `key` for the field `name`: it ignores case, and compares
+/// by Unicode's simple folding, in which `ſ` is an `s` and the Kelvin sign a `k`.
+fn folds_to(key: &str, name: &str) -> bool {
+    let fold = |c: char| match c {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        other => other.to_ascii_lowercase(),
+    };
+    key.chars().map(fold).eq(name.chars().map(fold))
+}
+
+/// The entry of `apiVersion` or `kind`: the one with this name, else the last one that differs in
+/// case only. `oc` finds out by these two what a file holds, and reads them, unlike all others,
+/// with a decoder that ignores case.
+pub(crate) fn type_field<'d>(node: Cursor<'d>, name: &str) -> Option<Cursor<'d>> {
+    node.get(name).or_else(|| {
+        let is_meant = |entry: &Cursor<'d>| entry.key().is_ok_and(|key| folds_to(&key, name));
+        node.is_mapping()
+            .then(|| node.children().filter(is_meant).last())
+            .flatten()
+    })
+}
+
+/// The text of [`type_field`].
+pub(crate) fn type_text<'d>(node: Cursor<'d>, name: &str) -> Option<Cow<'d, str>> {
+    type_field(node, name)?.text().ok()?
+}
+
+/// Warns of keys that are not fields of `what`.
+pub(crate) fn unknown_fields(
+    node: Cursor<'_>,
+    known: &[&str],
+    path: &str,
+    what: &str,
+    found: &mut Diagnostics,
+) {
+    check_fields(node, known, path, what, None, found);
+}
+
+/// Reports keys that are not fields of `what`. Of a Template in `dialect`, a field in another case
+/// is an error in the proposal's, and in OpenShift's what it is to `oc`.
+pub(crate) fn check_fields(
+    node: Cursor<'_>,
+    known: &[&str],
+    path: &str,
+    what: &str,
+    dialect: Option<Dialect>,
+    found: &mut Diagnostics,
+) {
+    for entry in node.children() {
+        let Ok(key) = entry.key() else { continue };
+        if known.contains(&key.as_ref()) || key == "<<" {
+            continue;
+        }
+        let in_other_case = known.iter().find(|name| folds_to(&key, name)).copied();
+        let is_type = path.is_empty()
+            && in_other_case.is_some_and(|name| {
+                matches!(name, "apiVersion" | "kind") && node.get(name).is_none()
+            });
+        let message = format!("`{key}` is not a field of {what}");
+        let diagnostic = match (dialect, in_other_case) {
+            (Some(Dialect::Proposal), Some(_)) => Diagnostic::error(message),
+            (Some(Dialect::OpenShift), Some(name)) if is_type => {
+                Diagnostic::warning(format!("`{key}` is taken for `{name}`"))
+            }
+            _ => Diagnostic::warning(message),
+        };
+        let meant = MEANT.iter().find(|(other, _)| *other == key);
+        let meant = meant.map(|(_, meant)| *meant);
+        let meant = meant.filter(|meant| known.contains(meant));
+        let hint = match in_other_case {
+            Some(name) if is_type && dialect == Some(Dialect::OpenShift) => {
+                Some(format!("write `{name}`"))
+            }
+            Some(name) => Some(format!("did you mean `{name}`?")),
+            None => meant
+                .or_else(|| closest(&key, known.iter().copied()))
+                .map(|name| format!("did you mean `{name}`?")),
+        };
+        found.push(
+            diagnostic
+                .rule("unknown-field")
+                .at(entry.key_place())
+                .field(format!("{path}{key}"))
+                .maybe_hint(hint),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folds_to;
+
+    #[test]
+    fn names_fold_as_in_go() {
+        for key in ["apiversion", "APIVERSION", "apiVer\u{17f}ion"] {
+            assert!(folds_to(key, "apiVersion"), "{key}");
+        }
+        assert!(folds_to("\u{212a}ind", "kind"));
+        assert!(!folds_to("apiVersions", "apiVersion"));
+        assert!(!folds_to("k\u{131}nd", "kind"));
+    }
+}

@@ -1,0 +1,174 @@
+//! What `oc` does to the objects of a Template before they are created: their namespace goes, and
+//! kinds that once had no API group get theirs.
+
+use std::borrow::Cow;
+
+use crate::template::declare::reference;
+use krm_yaml::{Data, Scalar, Value};
+
+/// As `oc`: a namespace that is no reference goes, so that objects land where they are created.
+pub(crate) fn strip_namespace(object: &mut Value<'_>) {
+    let Some(metadata) = object.get_mut("metadata") else {
+        return;
+    };
+    match metadata.get("namespace").map(|namespace| &namespace.data) {
+        None => {}
+        Some(Data::Scalar(Scalar::String(text))) if reference::has_openshift_reference(text) => {}
+        Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => {
+            metadata.remove("namespace");
+        }
+        Some(_) => metadata.insert(Cow::Borrowed("namespace"), Value::string("")),
+    }
+}
+
+/// OpenShift's own kinds once belonged to no group; they get the one they have today.
+pub(crate) fn set_group(object: &mut Value<'_>) {
+    let (Some(api_version), Some(kind)) =
+        (object.str_at(&["apiVersion"]), object.str_at(&["kind"]))
+    else {
+        return;
+    };
+    if api_version.is_empty() || api_version.contains('/') {
+        return;
+    }
+    let Some(group) = group_of(kind) else {
+        return;
+    };
+    let new = format!("{group}/{api_version}");
+    object.insert(Cow::Borrowed("apiVersion"), Value::string(new));
+}
+
+/// API groups and the kinds that OpenShift's first API had without a group (oc's legacy scheme).
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "apps.openshift.io",
+        &[
+            "DeploymentConfig",
+            "DeploymentConfigList",
+            "DeploymentConfigRollback",
+            "DeploymentLog",
+            "DeploymentRequest",
+        ],
+    ),
+    (
+        "authorization.openshift.io",
+        &[
+            "ClusterRole",
+            "ClusterRoleList",
+            "ClusterRoleBinding",
+            "ClusterRoleBindingList",
+            "Role",
+            "RoleList",
+            "RoleBinding",
+            "RoleBindingList",
+            "RoleBindingRestriction",
+            "RoleBindingRestrictionList",
+            "LocalResourceAccessReview",
+            "LocalSubjectAccessReview",
+            "ResourceAccessReview",
+            "ResourceAccessReviewResponse",
+            "SubjectAccessReview",
+            "SubjectAccessReviewResponse",
+            "IsPersonalSubjectAccessReview",
+            "SelfSubjectRulesReview",
+            "SubjectRulesReview",
+        ],
+    ),
+    (
+        "build.openshift.io",
+        &[
+            "BuildConfig",
+            "BuildConfigList",
+            "Build",
+            "BuildList",
+            "BuildLog",
+            "BuildRequest",
+            "BinaryBuildRequestOptions",
+        ],
+    ),
+    (
+        "image.openshift.io",
+        &[
+            "Image",
+            "ImageList",
+            "ImageStream",
+            "ImageStreamList",
+            "ImageStreamTag",
+            "ImageStreamTagList",
+            "ImageSignature",
+            "ImageStreamImage",
+            "ImageStreamImport",
+            "ImageStreamMapping",
+        ],
+    ),
+    (
+        "network.openshift.io",
+        &[
+            "ClusterNetwork",
+            "ClusterNetworkList",
+            "EgressNetworkPolicy",
+            "EgressNetworkPolicyList",
+            "HostSubnet",
+            "HostSubnetList",
+            "NetNamespace",
+            "NetNamespaceList",
+        ],
+    ),
+    (
+        "oauth.openshift.io",
+        &[
+            "OAuthAccessToken",
+            "OAuthAccessTokenList",
+            "OAuthAuthorizeToken",
+            "OAuthAuthorizeTokenList",
+            "OAuthClient",
+            "OAuthClientList",
+            "OAuthClientAuthorization",
+            "OAuthClientAuthorizationList",
+        ],
+    ),
+    (
+        "project.openshift.io",
+        &["Project", "ProjectList", "ProjectRequest"],
+    ),
+    (
+        "quota.openshift.io",
+        &[
+            "ClusterResourceQuota",
+            "ClusterResourceQuotaList",
+            "AppliedClusterResourceQuota",
+            "AppliedClusterResourceQuotaList",
+        ],
+    ),
+    ("route.openshift.io", &["Route", "RouteList"]),
+    (
+        "security.openshift.io",
+        &[
+            "SecurityContextConstraints",
+            "SecurityContextConstraintsList",
+            "PodSecurityPolicySubjectReview",
+            "PodSecurityPolicySelfSubjectReview",
+            "PodSecurityPolicyReview",
+        ],
+    ),
+    ("template.openshift.io", &["Template", "TemplateList"]),
+    (
+        "user.openshift.io",
+        &[
+            "Group",
+            "GroupList",
+            "Identity",
+            "IdentityList",
+            "User",
+            "UserList",
+            "UserIdentityMapping",
+        ],
+    ),
+];
+
+/// The API group of a kind that OpenShift's first API had without one.
+pub(crate) fn group_of(kind: &str) -> Option<&'static str> {
+    let mut groups = GROUPS.iter();
+    let (group, _) = groups.find(|(_, kinds)| kinds.contains(&kind))?;
+    Some(group)
+}

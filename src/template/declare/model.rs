@@ -1,0 +1,377 @@
+//! The Template object as it is written: its parameters, objects, labels and message.
+
+use std::borrow::Cow;
+
+use crate::krm::identity;
+use crate::template::declare::detect::dialect_of;
+use crate::template::declare::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
+use crate::template::declare::fields::{check_fields, type_field, type_text};
+use crate::template::declare::parameter::{
+    Parameter, check_duplicates, check_names, names, read_parameters,
+};
+use crate::template::declare::reference;
+use crate::template::values::given::{self, Given};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Scalar};
+
+/// A Template that was read and found well-formed.
+#[derive(Debug)]
+pub struct Template<'d> {
+    pub(crate) node: Cursor<'d>,
+    pub(crate) reference: ObjectReference,
+    pub(crate) dialect: Dialect,
+    /// In the order they are declared.
+    pub(crate) parameters: Vec<Parameter<'d>>,
+    pub(crate) objects: Option<Cursor<'d>>,
+    pub(crate) labels: Option<Cursor<'d>>,
+    pub(crate) message: Option<Cursor<'d>>,
+    /// The map `values`, which a strategic-merge patch merges where it replaces `parameters`.
+    pub(crate) values: Vec<Given>,
+}
+
+/// The fields of a Template that are known.
+pub(crate) const TEMPLATE_FIELDS: &[&str] = &[
+    "apiVersion",
+    "kind",
+    "metadata",
+    "parameters",
+    "objects",
+    "labels",
+    "objectLabels",
+    "message",
+    "values",
+];
+
+/// Whether `kind: Template` of this API group is one that is understood.
+pub(crate) fn is_template_group(group: &str) -> bool {
+    matches!(group, "" | OWN_GROUP | OPENSHIFT_GROUP)
+}
+
+/// Whether a Template may have this API version: of ours there is one, and the versions that
+/// OpenShift had mean the same.
+fn is_known(api_version: &str) -> bool {
+    match identity::group(api_version) {
+        OWN_GROUP => api_version == OWN_API_VERSION,
+        group => !api_version.is_empty() && is_template_group(group),
+    }
+}
+
+/// What to do with values where a Template is expected.
+const VALUES_HINT: &str = "a file of values is given by `-P`";
+
+/// What to do with a document that is no Template.
+fn hint_for(kind: &str) -> &'static str {
+    if closest(kind, ["Template"]).is_some() {
+        return "did you mean `kind: Template`?";
+    }
+    match kind {
+        "" => "a Template begins with `apiVersion` and `kind: Template`",
+        "ResourceList" => {
+            "the functionConfig of a ResourceList is expanded by `krm-template < FILE`"
+        }
+        "List" => "take the Template out of the `items`",
+        _ => "objects stand under `objects` of a Template",
+    }
+}
+
+impl<'d> Template<'d> {
+    /// Reads the Template under a node. All errors and warnings go to `diagnostics`; after an
+    /// error there is no Template.
+    #[must_use]
+    pub fn read(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let mut found = Diagnostics::new();
+        let template = Self::read_fields(node, &mut found);
+        let own = template.as_ref().map(|template| template.reference.clone());
+        found.attribute_to(&own.unwrap_or_else(|| identity::reference(node)));
+        let failed = found.has_errors();
+        if let Some(template) = &template {
+            found.conceal(&template.secrets(&[]));
+        }
+        diagnostics.append(found);
+        template.filter(|_| !failed)
+    }
+
+    fn read_fields(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Self> {
+        if !node.is_mapping() {
+            found.push(
+                Diagnostic::error("expected a Template, found no mapping")
+                    .at(node.place())
+                    .hint(hint_for(""))
+                    .advise(Way::Arguments, VALUES_HINT),
+            );
+            return None;
+        }
+        let kind = read_kind(node, found)?;
+        let api_version = read_api_version(node, found);
+        let declared = names(node);
+        let declared: Vec<&str> = declared.iter().map(AsRef::as_ref).collect();
+        let dialect = dialect_of(node, &api_version, &declared, found);
+        let lenient = identity::group(&api_version) == OPENSHIFT_GROUP;
+        let parameters = read_parameters(node, dialect, lenient, found);
+        check_keys(node, dialect, found);
+        check_duplicates(&parameters, dialect, found);
+        check_names(&parameters, dialect, found);
+        let template = Self {
+            node,
+            reference: object_reference(node, &api_version, &kind),
+            dialect,
+            objects: read_objects(node, dialect, found),
+            labels: read_labels(node, found),
+            message: read_message(node, found),
+            values: read_values(node, found),
+            parameters,
+        };
+        let dialect = Some(dialect);
+        check_fields(node, TEMPLATE_FIELDS, "", "a Template", dialect, found);
+        Some(template)
+    }
+
+    /// Its `metadata.name`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.reference.name
+    }
+
+    /// The syntax and rules it is written in.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Its parameters, in the order they are declared.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter<'d>] {
+        &self.parameters
+    }
+
+    /// Where values stand that must not be shown: of its own parameters, and among those given.
+    pub(crate) fn secrets(&self, given: &[Given]) -> Vec<Place> {
+        let hidden = || {
+            self.parameters
+                .iter()
+                .filter(|parameter| !parameter.may_show())
+        };
+        let defaults = hidden().filter_map(|parameter| Some(parameter.value?.place()));
+        let given =
+            self.values.iter().chain(given).filter(|given| {
+                given.secret || hidden().any(|parameter| parameter.name == given.name)
+            });
+        let given = given.filter_map(|given| given.place.clone());
+        defaults.chain(given).collect()
+    }
+
+    /// The declared parameters that a text refers to, each once.
+    pub(crate) fn names_in(&self, text: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in reference::names(text, self.dialect) {
+            let is_declared = self.parameters.iter().any(|one| one.name == name);
+            if is_declared && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// The Template itself, for a report.
+    pub(crate) const fn reference(&self) -> &ObjectReference {
+        &self.reference
+    }
+
+    /// Where an annotation of the Template is.
+    pub(crate) fn annotation_place(&self, key: &str) -> Option<Place> {
+        Some(self.node.at(["metadata", "annotations", key])?.place())
+    }
+
+    /// The value of an annotation of the Template.
+    pub(crate) fn annotation(&self, key: &str) -> Option<Cow<'d, str>> {
+        self.node.text_at(["metadata", "annotations", key])
+    }
+}
+
+/// The `kind`, if it is that of a Template.
+fn read_kind<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cow<'d, str>> {
+    let kind = type_text(node, "kind").unwrap_or_default();
+    if kind != "Template" {
+        let place = type_field(node, "kind").map_or_else(|| node.key_place(), Cursor::place);
+        let what = if kind.is_empty() {
+            "no `kind`".to_owned()
+        } else {
+            format!("`kind: {kind}`")
+        };
+        let mut wrong = Diagnostic::error(format!("expected `kind: Template`, found {what}"))
+            .at(place)
+            .field("kind")
+            .hint(hint_for(&kind));
+        if kind.is_empty() {
+            wrong = wrong.advise(Way::Arguments, VALUES_HINT);
+        }
+        found.push(wrong);
+        return None;
+    }
+    Some(kind)
+}
+
+/// The `apiVersion`, which must be one that is understood.
+fn read_api_version<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Cow<'d, str> {
+    let api_version = type_text(node, "apiVersion").unwrap_or_default();
+    if !is_known(&api_version) {
+        let place = type_field(node, "apiVersion").map_or_else(|| node.key_place(), Cursor::place);
+        let what = if api_version.is_empty() {
+            "has no `apiVersion`".to_owned()
+        } else {
+            format!("has the unknown `apiVersion: {api_version}`")
+        };
+        found.push(
+            Diagnostic::error(format!("the Template {what}"))
+                .at(place)
+                .field("apiVersion")
+                .hint("use `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"),
+        );
+    }
+    api_version
+}
+
+/// The Template for a report, whatever the case of its `apiVersion` and `kind`.
+fn object_reference(node: Cursor<'_>, api_version: &str, kind: &str) -> ObjectReference {
+    ObjectReference {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+        ..identity::reference(node)
+    }
+}
+
+/// The list `objects`. Where there is none, `oc` makes an empty list.
+fn read_objects<'d>(
+    node: Cursor<'d>,
+    dialect: Dialect,
+    found: &mut Diagnostics,
+) -> Option<Cursor<'d>> {
+    match node.get("objects") {
+        None => {
+            let message = "the Template has no `objects`";
+            let diagnostic = match dialect {
+                Dialect::Proposal => Diagnostic::error(message),
+                Dialect::OpenShift => Diagnostic::warning(message),
+            };
+            found.push(
+                diagnostic
+                    .rule("structure")
+                    .at(type_field(node, "kind").unwrap_or(node).place())
+                    .field("objects")
+                    .maybe_hint(misspelt(node, "objects"))
+                    .hint(
+                        "list the objects to make under `objects:`; an empty list is `objects: []`",
+                    ),
+            );
+            None
+        }
+        Some(objects) if objects.is_null() => None,
+        Some(objects) if objects.is_sequence() => Some(objects),
+        Some(objects) => {
+            found.push(
+                Diagnostic::error("`objects` must be a list")
+                    .at(objects.place())
+                    .field("objects")
+                    .hint("begin each object with `- `"),
+            );
+            None
+        }
+    }
+}
+
+/// A key of the mapping that is probably meant to be `name`.
+fn misspelt(node: Cursor<'_>, name: &str) -> Option<String> {
+    let keys: Vec<Cow<'_, str>> = node
+        .children()
+        .filter_map(|entry| entry.key().ok())
+        .collect();
+    closest(name, keys.iter().map(AsRef::as_ref))
+        .map(|key| format!("did you mean `{name}` instead of `{key}`?"))
+}
+
+fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'d>> {
+    let labels = node.get("labels").filter(|labels| !labels.is_null());
+    let object_labels = node.get("objectLabels").filter(|labels| !labels.is_null());
+    if let (Some(labels), Some(object_labels)) = (labels, object_labels) {
+        found.push(
+            Diagnostic::error("`labels` and `objectLabels` are the same field, and both are there")
+                .at(object_labels.key_place())
+                .related(labels.key_place(), "the other one")
+                .field("objectLabels")
+                .hint("put all labels under `labels`"),
+        );
+    }
+    let labels = labels.or(object_labels)?;
+    if labels.is_mapping() {
+        for label in labels.children() {
+            if !matches!(label.scalar(), Ok(Some(Scalar::String(_)))) {
+                let key = label.key().unwrap_or_default();
+                found.push(
+                    Diagnostic::error(format!("label `{key}` must be a string"))
+                        .at(label.place())
+                        .field(format!("labels.{key}"))
+                        .hint(format!("put it in quotes: `\"{}\"`", label.raw())),
+                );
+            }
+        }
+        return Some(labels);
+    }
+    found.push(
+        Diagnostic::error("`labels` must be a mapping")
+            .at(labels.place())
+            .field("labels"),
+    );
+    None
+}
+
+fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
+    match node.get("values").filter(|values| !values.is_null()) {
+        None => Vec::new(),
+        Some(values) if values.is_mapping() => given::from_mapping(values, found),
+        Some(values) => {
+            found.push(
+                Diagnostic::error("`values` must be a mapping from parameter names to values")
+                    .at(values.place())
+                    .field("values")
+                    .hint("write each value as `NAME: value`"),
+            );
+            Vec::new()
+        }
+    }
+}
+
+fn read_message<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'d>> {
+    let message = node.get("message").filter(|message| !message.is_null())?;
+    if matches!(message.scalar(), Ok(Some(Scalar::String(_)))) {
+        return Some(message);
+    }
+    found.push(
+        Diagnostic::error("`message` must be a string")
+            .at(message.place())
+            .field("message"),
+    );
+    None
+}
+
+/// Keys that the Template or one of its parameters has twice. Those of the objects are found when
+/// the objects are read.
+fn check_keys(node: Cursor<'_>, dialect: Dialect, found: &mut Diagnostics) {
+    let duplicates = dialect.duplicate_keys();
+    let metadata = node.get("metadata");
+    let annotations = node.at(["metadata", "annotations"]);
+    let labels = [node.get("labels"), node.get("objectLabels")];
+    let parameters = node
+        .get("parameters")
+        .into_iter()
+        .flat_map(Cursor::children);
+    let mappings = [Some(node), metadata, annotations]
+        .into_iter()
+        .chain(labels)
+        .flatten()
+        .chain(parameters);
+    for mapping in mappings.filter(|mapping| mapping.is_mapping()) {
+        mapping.check_keys(duplicates, found);
+    }
+}

@@ -1,0 +1,539 @@
+//! A parameter as its Template declares it.
+
+use std::borrow::Cow;
+
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::fields::check_fields;
+use crate::template::values::generate;
+use crate::template::values::text::no_json_number;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value};
+
+/// The type a parameter's value must have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParameterType {
+    /// Any text.
+    #[default]
+    String,
+    /// An optional sign and digits.
+    Int,
+    /// A JSON number.
+    Number,
+    /// `true` or `false`.
+    Bool,
+    /// RFC 4648 base64 with padding.
+    Base64,
+    /// A list, put in whole by a raw reference.
+    Array,
+    /// A mapping, put in whole by a raw reference.
+    Map,
+}
+
+impl ParameterType {
+    /// The names a Template may use, aliases behind the first.
+    pub(crate) const NAMES: &[(&str, Self)] = &[
+        ("string", Self::String),
+        ("int", Self::Int),
+        ("integer", Self::Int),
+        ("number", Self::Number),
+        ("bool", Self::Bool),
+        ("boolean", Self::Bool),
+        ("base64", Self::Base64),
+        ("array", Self::Array),
+        ("map", Self::Map),
+        ("object", Self::Map),
+    ];
+
+    /// The name used in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES
+            .iter()
+            .find_map(|(name, kind)| (*kind == self).then_some(*name))
+            .unwrap_or("string")
+    }
+
+    /// Whether values are lists or mappings.
+    #[must_use]
+    pub const fn is_structured(self) -> bool {
+        matches!(self, Self::Array | Self::Map)
+    }
+}
+
+/// A parameter as its Template declares it.
+#[derive(Debug)]
+pub struct Parameter<'d> {
+    /// Its name.
+    pub name: Cow<'d, str>,
+    /// The name people read.
+    pub display_name: Option<Cow<'d, str>>,
+    /// What it is for.
+    pub description: Option<Cow<'d, str>>,
+    /// The default, unless it is null or left out.
+    pub(crate) value: Option<Cursor<'d>>,
+    /// Whether a value must be there and not empty.
+    pub required: bool,
+    /// The type of its value.
+    pub kind: ParameterType,
+    /// The expression its value is generated from if none is there.
+    pub(crate) from: Option<(Cow<'d, str>, Cursor<'d>)>,
+    /// The only values it may have.
+    pub(crate) allowed: Vec<Cow<'d, str>>,
+    /// A regular expression that must match somewhere in its value, as in a JSON Schema.
+    pub(crate) pattern: Option<Cow<'d, str>>,
+    /// Least and greatest value of a number.
+    pub(crate) minimum: Option<Cow<'d, str>>,
+    pub(crate) maximum: Option<Cow<'d, str>>,
+    /// Least and greatest number of characters.
+    pub(crate) min_length: Option<usize>,
+    pub(crate) max_length: Option<usize>,
+    /// Whether its value must not be shown.
+    pub secret: bool,
+    /// What it stands together with in forms.
+    pub group: Option<Cow<'d, str>>,
+    pub(crate) node: Cursor<'d>,
+    /// Its position in the Template's list.
+    pub(crate) index: usize,
+}
+
+impl Parameter<'_> {
+    /// The expression its value is generated from.
+    #[must_use]
+    pub fn expression(&self) -> Option<&str> {
+        self.from.as_ref().map(|(from, _)| from.as_ref())
+    }
+
+    /// Its default as text: as it is written, a list or mapping as JSON.
+    #[must_use]
+    pub fn default_text(&self) -> Option<Cow<'_, str>> {
+        let value = self.value?;
+        if value.is_mapping() || value.is_sequence() {
+            let value = value.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
+            return Some(Cow::Owned(value.to_json()));
+        }
+        value.text().ok()?
+    }
+
+    /// Whether a message may show the value: not that of a secret, nor one that looks like one.
+    pub(crate) fn may_show(&self) -> bool {
+        !self.secret && self.kind != ParameterType::Base64 && self.from.is_none()
+    }
+}
+
+/// The fields of a parameter that are known.
+pub(crate) const PARAMETER_FIELDS: &[&str] = &[
+    "name",
+    "displayName",
+    "description",
+    "value",
+    "required",
+    "type",
+    "parameterType",
+    "generate",
+    "from",
+    "enum",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "secret",
+    "group",
+];
+
+/// The names of all parameters, by which the dialect is found out before they are read.
+pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
+    let list = node.get("parameters").filter(|list| list.is_sequence());
+    let parameters = list.into_iter().flat_map(Cursor::children);
+    parameters
+        .filter_map(|parameter| parameter.text_at(["name"]))
+        .collect()
+}
+
+/// Reads the list `parameters`; `lenient` takes what `oc` takes.
+pub(crate) fn read_parameters<'d>(
+    node: Cursor<'d>,
+    dialect: Dialect,
+    lenient: bool,
+    found: &mut Diagnostics,
+) -> Vec<Parameter<'d>> {
+    let Some(list) = node.get("parameters").filter(|list| !list.is_null()) else {
+        return Vec::new();
+    };
+    if !list.is_sequence() {
+        found.push(
+            Diagnostic::error("`parameters` must be a list")
+                .at(list.place())
+                .field("parameters")
+                .hint("begin each parameter with `- name: NAME`"),
+        );
+        return Vec::new();
+    }
+    list.children()
+        .enumerate()
+        .filter(|(_, parameter)| !parameter.is_null())
+        .filter_map(|(index, parameter)| read_parameter(index, parameter, dialect, lenient, found))
+        .collect()
+}
+
+fn read_parameter<'d>(
+    index: usize,
+    node: Cursor<'d>,
+    dialect: Dialect,
+    lenient: bool,
+    found: &mut Diagnostics,
+) -> Option<Parameter<'d>> {
+    let path = format!("parameters[{index}]");
+    if !node.is_mapping() {
+        found.push(
+            Diagnostic::error("a parameter must be a mapping")
+                .at(node.place())
+                .field(path)
+                .hint("write it as `- name: NAME`"),
+        );
+        return None;
+    }
+    check_fields(
+        node,
+        PARAMETER_FIELDS,
+        &format!("{path}."),
+        "a parameter",
+        Some(dialect),
+        found,
+    );
+    let mut fields = Fields {
+        node,
+        path: &path,
+        lenient,
+        found,
+    };
+    let name = fields.name()?;
+    let kind = fields.kind();
+    let from = fields.from();
+    let parameter = Parameter {
+        display_name: fields.text("displayName"),
+        description: fields.text("description"),
+        required: fields.flag("required"),
+        secret: fields.flag("secret"),
+        group: fields.text("group"),
+        allowed: fields.list("enum"),
+        pattern: fields.text("pattern"),
+        minimum: fields.number("minimum"),
+        maximum: fields.number("maximum"),
+        min_length: fields.length("minLength"),
+        max_length: fields.length("maxLength"),
+        value: node.get("value").filter(|value| !value.is_null()),
+        name,
+        kind,
+        from,
+        node,
+        index,
+    };
+    check_default(&parameter, found);
+    Some(parameter)
+}
+
+/// A default that is not a string: taken by its text, but kustomize re-types it before a function
+/// sees it.
+fn check_default(parameter: &Parameter<'_>, found: &mut Diagnostics) {
+    let Some(value) = parameter.value else { return };
+    let field = format!("parameters[{}].value", parameter.index);
+    if matches!(value.kind(), Kind::Mapping | Kind::Sequence) {
+        if !parameter.kind.is_structured() {
+            found.push(
+                Diagnostic::error(format!(
+                    "parameter `{}` has a structured value but the type {}",
+                    parameter.name,
+                    parameter.kind.name()
+                ))
+                .at(value.key_place())
+                .field(field)
+                .hint(if value.is_sequence() {
+                    "declare it with `type: array`"
+                } else {
+                    "declare it with `type: map`"
+                }),
+            );
+            return;
+        }
+        let data = value.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+        if let Some(digits) = data.as_ref().and_then(Value::non_finite) {
+            let may_show = parameter.may_show();
+            let (message, hint) =
+                no_json_number(&parameter.name, Some(digits).filter(|_| may_show));
+            found.push(
+                Diagnostic::error(message)
+                    .at(value.place())
+                    .conceal(!may_show)
+                    .field(field)
+                    .hint(hint),
+            );
+        }
+        return;
+    }
+    if !matches!(value.scalar(), Ok(Some(Scalar::String(_)))) {
+        let may_show = parameter.may_show();
+        let quoted = if may_show {
+            format!(", `\"{}\"`", value.raw())
+        } else {
+            String::new()
+        };
+        found.push(
+            Diagnostic::warning(format!("the value of parameter `{}` is not a string", parameter.name))
+                .rule("unquoted-value")
+                .at(value.place())
+                .conceal(!may_show)
+                .field(field)
+                .hint(format!("put it in quotes{quoted}: kustomize changes unquoted values before a function sees them")),
+        );
+    }
+}
+
+/// Reads the fields of one parameter and says what is wrong with each.
+struct Fields<'f, 'd> {
+    node: Cursor<'d>,
+    path: &'f str,
+    /// Whether what `oc` takes is no error.
+    lenient: bool,
+    found: &'f mut Diagnostics,
+}
+
+impl<'d> Fields<'_, 'd> {
+    fn get(&self, key: &str) -> Option<Cursor<'d>> {
+        self.node.get(key).filter(|field| !field.is_null())
+    }
+
+    fn wrong(&mut self, key: &str, expected: &str, hint: Option<String>) {
+        let place = self.node.get(key).unwrap_or(self.node).place();
+        self.found.push(
+            Diagnostic::error(format!("`{key}` of a parameter must be {expected}"))
+                .at(place)
+                .field(format!("{}.{key}", self.path))
+                .maybe_hint(hint),
+        );
+    }
+
+    fn text(&mut self, key: &str) -> Option<Cow<'d, str>> {
+        let field = self.get(key)?;
+        match field.scalar() {
+            Ok(Some(Scalar::String(text))) => Some(text),
+            Ok(Some(_)) => {
+                self.wrong(
+                    key,
+                    "a string",
+                    Some(format!("put it in quotes: `\"{}\"`", field.raw())),
+                );
+                None
+            }
+            Ok(None) => {
+                self.wrong(key, "a string", None);
+                None
+            }
+            Err(diagnostic) => {
+                self.found.push(*diagnostic);
+                None
+            }
+        }
+    }
+
+    /// The name: by its source text, so that a parameter may be called `N`, which is a bool
+    /// otherwise.
+    fn name(&mut self) -> Option<Cow<'d, str>> {
+        let Some(field) = self.get("name") else {
+            self.nameless(self.node.key_place());
+            return None;
+        };
+        let Some(name) = self.found.take(field.text())? else {
+            self.wrong("name", "a string", None);
+            return None;
+        };
+        if name.is_empty() {
+            self.nameless(field.place());
+            return None;
+        }
+        if !matches!(field.scalar(), Ok(Some(Scalar::String(_)))) {
+            self.found.push(
+                Diagnostic::warning(format!("the parameter name `{name}` is not a string"))
+                    .rule("unquoted-value")
+                    .at(field.place())
+                    .field(format!("{}.name", self.path))
+                    .hint(format!("put it in quotes: `\"{name}\"`")),
+            );
+        }
+        Some(name)
+    }
+
+    /// `oc` takes a parameter without a name, to which nothing can refer.
+    fn nameless(&mut self, place: Place) {
+        let message = "the parameter has no `name`";
+        let diagnostic = if self.lenient {
+            Diagnostic::warning(message)
+        } else {
+            Diagnostic::error(message)
+        };
+        self.found
+            .push(diagnostic.at(place).field(format!("{}.name", self.path)));
+    }
+
+    fn flag(&mut self, key: &str) -> bool {
+        let Some(field) = self.get(key) else {
+            return false;
+        };
+        if let Ok(Some(Scalar::Bool(flag))) = field.scalar() {
+            return flag;
+        }
+        let hint = match field.raw() {
+            r#""true""# | "'true'" => Some("write it without quotes: `true`".to_owned()),
+            _ => None,
+        };
+        self.wrong(key, "`true` or `false`", hint);
+        false
+    }
+
+    fn number(&mut self, key: &str) -> Option<Cow<'d, str>> {
+        let field = self.get(key)?;
+        if let Ok(Some(Scalar::Number(digits))) = field.scalar() {
+            Some(digits)
+        } else {
+            self.wrong(key, "a number", None);
+            None
+        }
+    }
+
+    fn length(&mut self, key: &str) -> Option<usize> {
+        let digits = self.number(key)?;
+        let length = digits.parse().ok();
+        if length.is_none() {
+            self.wrong(key, "a number of characters", None);
+        }
+        length
+    }
+
+    fn list(&mut self, key: &str) -> Vec<Cow<'d, str>> {
+        let Some(field) = self.get(key) else {
+            return Vec::new();
+        };
+        if !field.is_sequence() {
+            self.wrong(key, "a list", None);
+            return Vec::new();
+        }
+        field
+            .children()
+            .filter_map(|item| item.text().ok().flatten())
+            .collect()
+    }
+
+    fn kind(&mut self) -> ParameterType {
+        let key = if self.get("type").is_some() {
+            "type"
+        } else {
+            "parameterType"
+        };
+        let Some(name) = self.text(key) else {
+            return ParameterType::String;
+        };
+        let names = ParameterType::NAMES;
+        if let Some((_, kind)) = names.iter().find(|(known, _)| *known == name) {
+            return *kind;
+        }
+        let known = closest(&name, names.iter().map(|(name, _)| *name));
+        let hint = known.map_or_else(
+            || "known types are string, int, number, bool, base64, array and map".to_owned(),
+            |known| format!("did you mean `{known}`?"),
+        );
+        let place = self.node.get(key).unwrap_or(self.node).place();
+        self.found.push(
+            Diagnostic::error(format!("`{name}` is not a parameter type"))
+                .at(place)
+                .field(format!("{}.{key}", self.path))
+                .hint(hint),
+        );
+        ParameterType::String
+    }
+
+    /// The expression of `generate: expression`.
+    fn from(&mut self) -> Option<(Cow<'d, str>, Cursor<'d>)> {
+        let generator = self.text("generate")?;
+        if generator.is_empty() {
+            return None;
+        }
+        if generator != "expression" {
+            let place = self.node.get("generate").unwrap_or(self.node).place();
+            self.found.push(
+                Diagnostic::error(format!("`{generator}` is not a generator"))
+                    .at(place)
+                    .field(format!("{}.generate", self.path))
+                    .hint("the only one is `expression`"),
+            );
+            return None;
+        }
+        let field = self.node.get("from").unwrap_or(self.node);
+        let from = self.text("from").unwrap_or_default();
+        if let Err(error) = generate::check(&from) {
+            self.found.push(
+                Diagnostic::error(error.message)
+                    .at(field.place())
+                    .field(format!("{}.from", self.path))
+                    .maybe_hint(error.hint),
+            );
+        }
+        Some((from, field))
+    }
+}
+
+pub(crate) fn check_duplicates(
+    parameters: &[Parameter<'_>],
+    dialect: Dialect,
+    found: &mut Diagnostics,
+) {
+    let mut seen = std::collections::BTreeMap::new();
+    for parameter in parameters {
+        let Some(first) = seen.insert(parameter.name.as_ref(), parameter) else {
+            continue;
+        };
+        let name = |node: Cursor<'_>| node.get("name").unwrap_or(node).place();
+        let message = format!("parameter `{}` is declared twice", parameter.name);
+        let (diagnostic, hint) = match dialect {
+            Dialect::Proposal => (Diagnostic::error(message), "remove one of the two"),
+            Dialect::OpenShift => (
+                Diagnostic::warning(message),
+                "a given value goes to the first, references use the last: remove one of the two",
+            ),
+        };
+        found.push(
+            diagnostic
+                .rule("duplicate-parameter")
+                .at(name(parameter.node))
+                .related(name(first.node), "first here")
+                .field(format!("parameters[{}].name", parameter.index))
+                .hint(hint),
+        );
+    }
+}
+
+pub(crate) fn check_names(parameters: &[Parameter<'_>], dialect: Dialect, found: &mut Diagnostics) {
+    for parameter in parameters {
+        let name = parameter.name.as_ref();
+        let legal = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
+        let place = parameter.node.get("name").unwrap_or(parameter.node).place();
+        let field = format!("parameters[{}].name", parameter.index);
+        let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        let diagnostic = if !legal && dialect == Dialect::Proposal {
+            Diagnostic::error(format!("`{name}` is not a parameter name"))
+                .hint("use letters, digits, `_`, `.` and `-`")
+        } else if dialect == Dialect::OpenShift && (!legal || name.contains(['-', '.'])) {
+            Diagnostic::warning(format!("parameter `{name}` cannot be referred to"))
+                .hint("a reference `${NAME}` holds letters, digits and `_` only")
+        } else if dialect == Dialect::Proposal && !starts {
+            Diagnostic::warning(format!("parameter `{name}` cannot be referred to"))
+                .hint("the name in a reference begins with a letter or `_`")
+        } else {
+            continue;
+        };
+        found.push(diagnostic.rule("parameter-name").at(place).field(field));
+    }
+}

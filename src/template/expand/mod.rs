@@ -1,0 +1,8 @@
+//! Replaces references and puts labels and namespaces on the objects of a Template.
+
+pub(crate) mod expander;
+pub(crate) mod expansion;
+pub(crate) mod labels;
+pub(crate) mod path;
+pub(crate) mod refused;
+pub(crate) mod substitute;

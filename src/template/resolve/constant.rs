@@ -1,0 +1,76 @@
+//! Expressions of `from` that generate nothing, or the same value each time.
+
+use crate::template::declare::detect::refers;
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::values::generate::{self, Variety};
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::Diagnostic;
+
+/// The rule that such an expression breaks.
+const RULE: &str = "generated-value";
+
+/// Parts of the names of parameters that hold secrets, in upper case.
+const SECRET: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"];
+
+/// What is wrong with the expression that the value of a parameter is generated from, if it makes
+/// one at all. `oc` takes such an expression, so in OpenShift's dialect only secrets are an error.
+pub(crate) fn check(template: &Template<'_>, parameter: &Parameter<'_>) -> Option<Diagnostic> {
+    let (from, node) = parameter.from.as_ref()?;
+    let name = &parameter.name;
+    // Why it is malformed was said when the Template was read.
+    let variety = generate::variety(from).ok()?;
+    let length = "a class of characters needs a length, as in `[a-zA-Z0-9]{16}`";
+    let (message, hint) = match variety {
+        Variety::Random => return None,
+        Variety::Nothing => (
+            format!("nothing is generated for parameter `{name}`: `from` is missing or empty"),
+            "write what the value looks like, as `from: \"[a-zA-Z0-9]{16}\"`",
+        ),
+        Variety::Constant { has_bracket: true } => (constant(name), length),
+        Variety::Constant { has_bracket: false } => (
+            constant(name),
+            "write random characters as `[a-zA-Z0-9]{16}`; a value that never changes is a `value`",
+        ),
+        Variety::HasBracket => (
+            format!("`[` in the `from` of parameter `{name}` is literal text"),
+            length,
+        ),
+    };
+    let is_error = variety != Variety::HasBracket
+        && (template.dialect == Dialect::Proposal || is_secret(template, parameter));
+    let diagnostic = if is_error {
+        Diagnostic::error(message)
+    } else {
+        Diagnostic::warning(message)
+    };
+    Some(
+        diagnostic
+            .rule(RULE)
+            .at(node.place())
+            .field(format!("parameters[{}].from", parameter.index))
+            .hint(hint),
+    )
+}
+
+fn constant(name: &str) -> String {
+    format!("the same value is generated for parameter `{name}` each time")
+}
+
+/// Whether the value is a secret: it says so, is named like one, or is put into a Secret.
+fn is_secret(template: &Template<'_>, parameter: &Parameter<'_>) -> bool {
+    let name = parameter.name.to_uppercase();
+    parameter.secret
+        || SECRET.iter().any(|part| name.contains(part))
+        || template
+            .objects
+            .into_iter()
+            .flat_map(Cursor::children)
+            .any(|object| {
+                let object = object.open();
+                let object = object.cursor();
+                object.text_at(["kind"]).as_deref() == Some("Secret")
+                    && refers(object, &[parameter.name.as_ref()], template.dialect)
+            })
+}

@@ -1,0 +1,190 @@
+//! Where the values of `generate: expression` come from.
+
+use crate::krm::identity::{Identity, group};
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::legacy;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference;
+use crate::template::resolve::parameters::Parameters;
+use crate::template::values::generate::{self, SeededRandom, SystemRandom};
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Result};
+
+/// How the values of `generate: expression` are made.
+#[derive(Clone)]
+pub enum Generation<'o> {
+    /// At random, by the operating system.
+    Random,
+    /// At random once, and then the same whenever these options are used again.
+    Once {
+        /// Random bytes that values are derived from.
+        seed: [u8; generate::SEED],
+    },
+    /// The same each time: a value that stands in the objects of an earlier run, else one derived
+    /// from a secret seed, else an error.
+    Reproducible {
+        /// The secret.
+        seed: Option<Vec<u8>>,
+        /// What tells apart several expansions of one Template.
+        instance: String,
+        /// Finds the object that was made before, by identity.
+        standing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
+    },
+}
+
+impl Generation<'_> {
+    /// Values made at random, the same in each expansion with these options.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub fn once() -> Result<Self> {
+        let seed = generate::random_seed();
+        let seed = seed.map_err(Diagnostic::error)?;
+        Ok(Self::Once { seed })
+    }
+}
+
+/// The value of a parameter that has an expression and no value.
+pub(crate) fn generated(
+    template: &Template<'_>,
+    parameter: &Parameter<'_>,
+    from: &str,
+    known: &Parameters<'_>,
+    generation: &Generation<'_>,
+) -> Result<String> {
+    let place = parameter.node.get("from").unwrap_or(parameter.node).place();
+    let field = format!("parameters[{}].from", parameter.index);
+    let failed = |message: String, hint: Option<String>| {
+        Diagnostic::error(format!("parameter `{}`: {message}", parameter.name))
+            .at(place.clone())
+            .field(field.clone())
+            .maybe_hint(hint)
+    };
+    let made = match generation {
+        Generation::Random => generate::expression(from, &mut SystemRandom),
+        Generation::Once { seed } => {
+            let mut random = SeededRandom::new(seed, template.name(), "", &parameter.name);
+            generate::expression(from, &mut random)
+        }
+        Generation::Reproducible {
+            seed,
+            instance,
+            standing,
+        } => {
+            if let Some(value) = standing_value(template, parameter, known, *standing) {
+                return Ok(value);
+            }
+            let Some(seed) = seed else {
+                return Err(Diagnostic::error(format!("parameter `{}` has no value, and a function does not make one up: its output must be the same each time", parameter.name))
+                    .at(parameter.node.get("name").unwrap_or(parameter.node).place())
+                    .field(format!("parameters[{}].value", parameter.index))
+                    .hint("give it a `value`")
+                    .hint("or set the environment variable `KRM_TEMPLATE_SEED` to a secret that values are derived from")
+                    .hint("or name a Secret among the items that holds `seed`, by the annotation `template.krm.dev/seed-secret`")
+                    .into());
+            };
+            let mut random = SeededRandom::new(seed, template.name(), instance, &parameter.name);
+            generate::expression(from, &mut random)
+        }
+    };
+    made.map_err(|error| failed(error.message, error.hint).into())
+}
+
+/// The value a parameter had in an earlier run: read from the field of the object made then,
+/// where the Template refers to it and to nothing else that is unknown.
+fn standing_value<'o>(
+    template: &Template<'_>,
+    parameter: &Parameter<'_>,
+    known: &Parameters<'_>,
+    standing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
+) -> Option<String> {
+    let look = Standing {
+        template,
+        name: &parameter.name,
+        known,
+    };
+    template.objects?.children().find_map(|object| {
+        let object = object.open();
+        let identity = look.identity(object.cursor())?;
+        let old = standing(&identity)?;
+        look.value(object.cursor(), old.open().cursor())
+    })
+}
+
+struct Standing<'s, 'd> {
+    template: &'s Template<'d>,
+    name: &'s str,
+    known: &'s Parameters<'d>,
+}
+
+impl Standing<'_, '_> {
+    /// A text with known values put in; `None` if another value is needed.
+    fn text(&self, text: &str) -> Option<String> {
+        let is_declared = |name: &str| {
+            let mut parameters = self.template.parameters.iter();
+            parameters.any(|parameter| parameter.name == name)
+        };
+        let dialect = self.template.dialect;
+        let needs_another = reference::names(text, dialect)
+            .any(|name| self.known.get(name).is_none() && is_declared(name));
+        (!needs_another).then(|| {
+            reference::with_values(text, dialect, |name| {
+                Some(self.known.get(name)?.text.as_ref())
+            })
+        })
+    }
+
+    fn identity(&self, object: Cursor<'_>) -> Option<Identity> {
+        let text = |keys: [&str; 2]| object.text_at(keys).and_then(|text| self.text(&text));
+        let kind = self.text(&object.text_at(["kind"])?)?;
+        let api_version = self.text(&object.text_at(["apiVersion"])?)?;
+        let group = match group(&api_version) {
+            "" if !api_version.contains('/') => legacy::group_of(&kind).unwrap_or_default(),
+            group => group,
+        };
+        let namespace = match object.at(["metadata", "namespace"]) {
+            Some(_) => text(["metadata", "namespace"])?,
+            None => String::new(),
+        };
+        Some(Identity {
+            group: group.to_owned(),
+            namespace,
+            name: text(["metadata", "name"])?,
+            kind,
+        })
+    }
+
+    /// Looks for `prefix${NAME}suffix` in `new` and for its text in the same field of `old`.
+    fn value(&self, new: Cursor<'_>, old: Cursor<'_>) -> Option<String> {
+        if new.is_mapping() {
+            return new.children().find_map(|entry| {
+                let key = self.text(&entry.key().ok()?)?;
+                self.value(entry, old.get(&key)?)
+            });
+        }
+        if new.is_sequence() {
+            return new
+                .children()
+                .zip(old.children())
+                .find_map(|(new, old)| self.value(new, old));
+        }
+        let text = new.text().ok()??;
+        let spellings = match self.template.dialect {
+            Dialect::Proposal => [format!("$({})", self.name), format!("$(({}))", self.name)],
+            Dialect::OpenShift => [
+                format!("${{{}}}", self.name),
+                format!("${{{{{}}}}}", self.name),
+            ],
+        };
+        spellings.iter().find_map(|spelling| {
+            let (prefix, suffix) = text.split_once(spelling.as_str())?;
+            let (prefix, suffix) = (self.text(prefix)?, self.text(suffix)?);
+            let old = old.text().ok()??;
+            let value = old
+                .strip_prefix(prefix.as_str())?
+                .strip_suffix(suffix.as_str())?;
+            (!value.is_empty()).then(|| value.to_owned())
+        })
+    }
+}

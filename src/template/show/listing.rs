@@ -1,0 +1,64 @@
+//! The parameters of a Template as a list of plain data.
+
+use std::borrow::Cow;
+
+use crate::template::declare::fallback::Fallback;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use krm_yaml::Value;
+
+/// Every parameter of `template` with its fields, as they are declared; `name`, `type` and
+/// `required` are always there. `value` is the one that counts if none is given. In place of one
+/// that must not be shown there is `valueIsHidden: true`.
+#[must_use]
+pub fn list<'t>(template: &'t Template<'_>) -> Value<'t> {
+    let parameters = template.parameters().iter();
+    Value::sequence(
+        parameters
+            .map(|parameter| item(parameter, template.fallback(parameter)))
+            .collect(),
+    )
+}
+
+fn item<'t>(parameter: &'t Parameter<'_>, fallback: Fallback<'t>) -> Value<'t> {
+    let text = |text: &'t Option<Cow<'_, str>>| text.as_deref().map(Value::from);
+    let number = |digits: &'t Option<Cow<'_, str>>| digits.as_deref().map(Value::number);
+    let length = |length: Option<usize>| length.map(|length| Value::number(length.to_string()));
+    let is_hidden = matches!(fallback, Fallback::Hidden);
+    let from = parameter.from.as_ref().map(|(from, _)| from.as_ref());
+    let allowed = parameter.allowed.iter().map(|one| one.as_ref().into());
+    let allowed: Vec<Value<'t>> = allowed.collect();
+    let fields = [
+        ("name", Some(parameter.name.as_ref().into())),
+        ("displayName", text(&parameter.display_name)),
+        ("description", text(&parameter.description)),
+        ("type", Some(parameter.kind.name().into())),
+        ("required", Some(parameter.required.into())),
+        (
+            "value",
+            match fallback {
+                Fallback::Text(text) | Fallback::Computed(text) => Some(Value::string(text)),
+                Fallback::Structured(value) => Some(value),
+                Fallback::Nothing | Fallback::Generated(_) | Fallback::Hidden => None,
+            },
+        ),
+        ("valueIsHidden", is_hidden.then(|| true.into())),
+        ("generate", from.map(|_| "expression".into())),
+        ("from", from.map(Value::from)),
+        (
+            "enum",
+            (!allowed.is_empty()).then(|| Value::sequence(allowed)),
+        ),
+        ("pattern", text(&parameter.pattern)),
+        ("minimum", number(&parameter.minimum)),
+        ("maximum", number(&parameter.maximum)),
+        ("minLength", length(parameter.min_length)),
+        ("maxLength", length(parameter.max_length)),
+        ("secret", parameter.secret.then(|| true.into())),
+        ("group", text(&parameter.group)),
+    ];
+    let there = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.into(), value?)));
+    Value::mapping(there.collect())
+}

@@ -1,0 +1,275 @@
+//! Objects printed one after another: as a stream, as one List, as a ResourceList or by name.
+
+use crate::krm::identity::group;
+use crate::krm::lists;
+use crate::template::declare::model::Template;
+use crate::template::expand::expansion::{Expansion, Object, Options, expand};
+use crate::template::values::given::Given;
+use crate::threads;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Cursor, Position, Value};
+
+/// How objects are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A stream of documents with `---` between them, each with the layout of the Template.
+    Yaml,
+    /// A `v1` List in YAML, its items with the layout of the Template.
+    List,
+    /// A ResourceList in YAML, its items with the layout of the Template.
+    ResourceList,
+    /// A `v1` List in JSON, as `oc process -o json` prints it.
+    Json,
+    /// Objects in JSON, one after another, as `oc process --raw -o json` prints them.
+    JsonStream,
+    /// A line for each object, `deployment.apps/web`.
+    Name,
+}
+
+impl Format {
+    /// What stands between two objects, if they do not say otherwise.
+    const fn separator(self) -> &'static str {
+        match self {
+            Self::Yaml => "---\n",
+            Self::Json => ",",
+            Self::List | Self::ResourceList | Self::JsonStream | Self::Name => "",
+        }
+    }
+
+    /// What stands before and behind all of the objects.
+    const fn frame(self, is_empty: bool) -> (&'static str, &'static str) {
+        match (self, is_empty) {
+            (Self::List, false) => (LIST_ITEMS, ""),
+            (Self::List, true) => (LIST_EMPTY, ""),
+            (Self::ResourceList, false) => (RESOURCE_LIST_ITEMS, ""),
+            (Self::ResourceList, true) => (RESOURCE_LIST_EMPTY, ""),
+            (Self::Json, false) => (JSON_HEAD, "\n    ]\n}\n"),
+            (Self::Json, true) => (JSON_HEAD, "]\n}\n"),
+            (Self::Yaml | Self::JsonStream | Self::Name, _) => ("", ""),
+        }
+    }
+}
+
+const LIST_ITEMS: &str = "apiVersion: v1\nkind: List\nmetadata: {}\nitems:\n";
+const LIST_EMPTY: &str = "apiVersion: v1\nkind: List\nmetadata: {}\nitems: []\n";
+const RESOURCE_LIST_ITEMS: &str =
+    "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n";
+const RESOURCE_LIST_EMPTY: &str =
+    "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n";
+const JSON_HEAD: &str = "{\n    \"kind\": \"List\",\n    \"apiVersion\": \"v1\",\n    \"metadata\": {},\n    \"items\": [";
+
+/// The text of all objects of a Template.
+#[derive(Debug)]
+pub struct Printed {
+    /// The text, in pieces.
+    pub pieces: Vec<String>,
+    /// The message of the Template, if it has one.
+    pub message: Option<String>,
+}
+
+/// How many objects a thread is worth starting for.
+const OBJECTS_A_THREAD: usize = 64;
+
+/// Expands `template` with `given` values, the strongest last, and prints its objects in order;
+/// those of a large Template by several threads, with the same text. All errors and warnings go
+/// to `diagnostics`; after an error the text is of no use.
+pub fn print(
+    template: &Template<'_>,
+    given: &[Given],
+    options: &Options<'_>,
+    format: Format,
+    diagnostics: &mut Diagnostics,
+) -> Option<Printed> {
+    let mut printer = Printer::new(format);
+    let message = printer.add(template, given, options, diagnostics);
+    let pieces = printer.finish();
+    (!diagnostics.has_errors()).then_some(Printed { pieces, message })
+}
+
+/// Prints the objects of several expansions as one text.
+#[derive(Debug)]
+pub struct Printer {
+    format: Format,
+    pieces: Vec<String>,
+}
+
+impl Printer {
+    /// Nothing is printed yet.
+    #[must_use]
+    pub const fn new(format: Format) -> Self {
+        Self {
+            format,
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Expands `template` as [`print()`] does, and prints its objects behind the others. Returns its
+    /// message, if it has one.
+    pub fn add(
+        &mut self,
+        template: &Template<'_>,
+        given: &[Given],
+        options: &Options<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<String> {
+        let format = self.format;
+        let (message, printed) =
+            expand(template, given, options, diagnostics, |expansion, found| {
+                expansion.warn(found);
+                print_objects(expansion, format, found)
+            })?;
+        let (texts, mut complaints) = printed;
+        complaints.attribute_to(&template.reference);
+        if !diagnostics.has_errors() {
+            diagnostics.append(complaints);
+        }
+        for (separator, text) in texts {
+            if !self.pieces.is_empty() {
+                self.pieces.push(separator.to_owned());
+            }
+            self.pieces.push(text);
+        }
+        message
+    }
+
+    /// The whole text, in pieces.
+    #[must_use]
+    pub fn finish(self) -> Vec<String> {
+        let (head, foot) = self.format.frame(self.pieces.is_empty());
+        let mut pieces = self.pieces;
+        if !head.is_empty() {
+            pieces.insert(0, head.to_owned());
+        }
+        if !foot.is_empty() {
+            pieces.push(foot.to_owned());
+        }
+        pieces
+    }
+}
+
+/// The objects as items of a list that begins at the left margin.
+pub(crate) fn print_items(
+    expansion: &Expansion<'_, '_>,
+    diagnostics: &mut Diagnostics,
+) -> (String, Diagnostics) {
+    let (texts, complaints) = print_objects(expansion, Format::List, diagnostics);
+    let texts = texts.into_iter().map(|(_, text)| text);
+    (texts.collect(), complaints)
+}
+
+/// Texts with what stands before each if it is not the first.
+type Texts = Vec<(&'static str, String)>;
+
+/// The text of the objects, and what there is to complain of in printing them.
+fn print_objects(
+    expansion: &Expansion<'_, '_>,
+    format: Format,
+    diagnostics: &mut Diagnostics,
+) -> (Texts, Diagnostics) {
+    let objects: Vec<(usize, Cursor<'_>)> = expansion.objects().enumerate().collect();
+    let parts = threads::in_chunks(&objects, OBJECTS_A_THREAD, |objects| {
+        let mut writer = Writer::new(format);
+        let mut found = Diagnostics::new();
+        for (index, object) in objects {
+            expansion.object(*index, *object, &mut found, &mut |object, found| {
+                if !found.has_errors() {
+                    writer.object(&object);
+                }
+            });
+        }
+        (writer, found)
+    });
+    let mut texts = Vec::new();
+    let mut complaints = Diagnostics::new();
+    for (writer, found) in parts {
+        diagnostics.append(found);
+        complaints.append(writer.complaints);
+        if !writer.text.is_empty() {
+            texts.push((writer.separator, writer.text));
+        }
+    }
+    (texts, complaints)
+}
+
+/// Spaces a level of JSON is indented by, as `oc` prints it.
+const JSON_WIDTH: usize = 4;
+
+/// Collects the text of the objects handed to it.
+struct Writer {
+    format: Format,
+    text: String,
+    /// What stands between two objects.
+    separator: &'static str,
+    complaints: Diagnostics,
+}
+
+impl Writer {
+    const fn new(format: Format) -> Self {
+        Self {
+            format,
+            text: String::new(),
+            separator: format.separator(),
+            complaints: Diagnostics::new(),
+        }
+    }
+
+    fn object(&mut self, object: &Object<'_>) {
+        match self.format {
+            Format::Yaml => {
+                if object.document.eol() == "\r\n" {
+                    self.separator = "---\r\n";
+                }
+                self.yaml(object, Position::Document);
+            }
+            Format::List | Format::ResourceList => {
+                self.yaml(object, Position::Item { column: 0 });
+            }
+            Format::Json => self.json(object, 2),
+            Format::JsonStream => self.json(object, 0),
+            Format::Name => self.name(&object.value),
+        }
+    }
+
+    /// As `oc process -o name`.
+    fn name(&mut self, object: &Value<'_>) {
+        let text = |keys: &[&str]| object.str_at(keys).filter(|text| !text.is_empty());
+        self.text
+            .push_str(&text(&["kind"]).unwrap_or_default().to_lowercase());
+        let group = group(text(&["apiVersion"]).unwrap_or_default());
+        if !group.is_empty() {
+            self.text.push('.');
+            self.text.push_str(group);
+        }
+        let name = text(&["metadata", "name"]).or_else(|| text(&["metadata", "generateName"]));
+        self.text.push('/');
+        self.text.push_str(name.unwrap_or_default());
+        self.text.push('\n');
+    }
+
+    fn yaml(&mut self, object: &Object<'_>, position: Position) {
+        let rendered = lists::render(object.document, &object.value, position);
+        if let Some(text) = self.complaints.take(rendered) {
+            if !self.text.is_empty() {
+                self.text.push_str(self.separator);
+            }
+            self.text.push_str(&text);
+        }
+    }
+
+    /// Writes an object `depth` levels deep, below what stands before it; at the margin as lines
+    /// of their own.
+    fn json(&mut self, object: &Object<'_>, depth: usize) {
+        if !self.text.is_empty() {
+            self.text.push_str(self.separator);
+        }
+        if depth > 0 {
+            self.text.push('\n');
+        }
+        self.text
+            .extend(std::iter::repeat_n(' ', depth * JSON_WIDTH));
+        krm_yaml::json(&mut self.text, &object.value, Some(JSON_WIDTH), depth);
+        if depth == 0 {
+            self.text.push('\n');
+        }
+    }
+}

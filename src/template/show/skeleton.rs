@@ -1,0 +1,168 @@
+//! Files of values for a person to fill in, as `process` reads them.
+//!
+//! Every parameter has its lines of comment. One that must be given stands with an empty value, any
+//! other behind a `#` with its default, so that a file as it comes changes nothing.
+
+use std::fmt::Write as _;
+
+use crate::template::declare::fallback::Fallback;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::{Parameter, ParameterType};
+use crate::template::values::env_file;
+use crate::template::values::text::{is_int, is_json_number};
+use krm_yaml::{Data, Scalar, Value};
+
+/// How a file of values is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValuesFormat {
+    /// Lines `NAME=VALUE`, for `--param-file`.
+    Env,
+    /// YAML lines `NAME: VALUE`, for `-P`.
+    Yaml,
+}
+
+/// A file of values for `template` with nothing filled in. No secret is shown.
+#[must_use]
+pub fn skeleton(template: &Template<'_>, format: ValuesFormat) -> String {
+    let mut out = String::new();
+    let name = match template.name() {
+        "" => "the Template".to_owned(),
+        name => format!("the Template {name}"),
+    };
+    let option = match format {
+        ValuesFormat::Env => "--param-file",
+        ValuesFormat::Yaml => "-P",
+    };
+    comment(
+        &mut out,
+        &format!(
+            "Values for {name}: krm-template process -f TEMPLATE {option} THIS_FILE\n\
+             Fill in what is required. The other lines show defaults: remove the # to change one."
+        ),
+    );
+    let mut group = None;
+    // Entries without comments stand close together.
+    let mut is_apart = true;
+    for parameter in template.named_parameters() {
+        if parameter.group != group {
+            group.clone_from(&parameter.group);
+            let heading = group.as_deref().unwrap_or("Others");
+            out.push('\n');
+            comment(&mut out, &format!("=== {heading} ==="));
+            is_apart = true;
+        }
+        let entry = entry(template, parameter, format);
+        let has_comment = entry.starts_with("# ");
+        if is_apart || has_comment {
+            out.push('\n');
+        }
+        is_apart = has_comment;
+        out.push_str(&entry);
+    }
+    out
+}
+
+fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesFormat) -> String {
+    let mut out = String::new();
+    let fallback = template.fallback(parameter);
+    for text in [&parameter.display_name, &parameter.description] {
+        comment(&mut out, text.as_deref().unwrap_or_default());
+    }
+    comment(&mut out, &facts(parameter, &fallback).join("; "));
+    let value = match &fallback {
+        Fallback::Text(text) => Some(typed(parameter.kind, text)),
+        Fallback::Structured(value) => Some(value.clone()),
+        _ => None,
+    };
+    let Some(line) = line(&parameter.name, value.as_ref(), format) else {
+        let say = "this format has no way to write it: use YAML and -P instead";
+        comment(&mut out, &format!("{}: {say}", parameter.name));
+        return out;
+    };
+    let is_needed = parameter.needs_value(&fallback);
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}{line}", if is_needed { "" } else { "#" });
+    out
+}
+
+/// What there is to know before a value is filled in.
+fn facts(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> Vec<String> {
+    let mut facts = Vec::new();
+    if parameter.required {
+        let is_needed = parameter.needs_value(fallback);
+        facts.push(if is_needed { "REQUIRED" } else { "not empty" }.to_owned());
+    }
+    if parameter.kind != ParameterType::String {
+        facts.push(parameter.kind.name().to_owned());
+    }
+    facts.extend(parameter.conditions());
+    match fallback {
+        Fallback::Generated(from) => facts.push(format!("generated from {from} if left out")),
+        Fallback::Computed(text) => facts.push(format!("{text} if left out")),
+        Fallback::Hidden => facts.push("has a default that is not shown".to_owned()),
+        Fallback::Nothing | Fallback::Text(_) | Fallback::Structured(_) => {}
+    }
+    facts
+}
+
+/// A text as YAML spells values of the type.
+fn typed(kind: ParameterType, text: &str) -> Value<'_> {
+    match (kind, text) {
+        (ParameterType::Bool, "true" | "false") => (text == "true").into(),
+        (ParameterType::Int, _) if is_int(text) => Value::number(text),
+        (ParameterType::Number, _) if is_json_number(text) => Value::number(text),
+        _ => Value::string(text),
+    }
+}
+
+/// The line that gives a parameter its value; none if the format has no way to write it.
+fn line(name: &str, value: Option<&Value<'_>>, format: ValuesFormat) -> Option<String> {
+    let line = match format {
+        ValuesFormat::Yaml => krm_yaml::to_line(name, value),
+        ValuesFormat::Env => env_line(name, &text_of(value))?,
+    };
+    Some(line)
+}
+
+fn text_of(value: Option<&Value<'_>>) -> String {
+    match value.map(|value| (value, &value.data)) {
+        None => String::new(),
+        Some((_, Data::Scalar(Scalar::String(text) | Scalar::Number(text)))) => text.to_string(),
+        Some((value, _)) => value.to_json(),
+    }
+}
+
+/// `NAME=VALUE` in the first spelling that reads back.
+fn env_line(name: &str, text: &str) -> Option<String> {
+    let escaped = text
+        .replace('\\', r"\\")
+        .replace('\n', r"\n")
+        .replace('\r', r"\r");
+    let spellings = [
+        format!("{name}={text}"),
+        format!("{name}=\"{escaped}\""),
+        format!("{name}='{escaped}'"),
+        format!("{name}=\"{}\"", escaped.replace('"', "\\\"")),
+    ];
+    spellings.into_iter().find(|line| {
+        let read = env_file::parse(line).unwrap_or_default();
+        matches!(read.as_slice(), [one] if one.name == name && one.value == text)
+    })
+}
+
+/// Writes a text as lines of comment; nothing if it is empty.
+fn comment(out: &mut String, text: &str) {
+    // All that any reader of YAML takes for a line break.
+    let breaks = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+    for line in text
+        .trim_end()
+        .split(breaks)
+        .filter(|_| !text.trim().is_empty())
+    {
+        let line: String = line
+            .chars()
+            .map(|c| if c.is_control() && c != '\t' { '·' } else { c })
+            .collect();
+        let _ = writeln!(out, "{}", format!("# {line}").trim_end());
+    }
+}

@@ -1,0 +1,167 @@
+//! Looks at a Template before anyone gives it values: its defaults are checked, and its objects
+//! expanded with what is known of them.
+//!
+//! The reference to a parameter whose value is not known stays as it is written. So a text that
+//! holds one is known in part only, and equal references are equal values.
+
+use std::collections::BTreeSet;
+
+use crate::krm::identity::group;
+use crate::template::declare::dialect::{Dialect, OWN_GROUP};
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference::with_values;
+use crate::template::expand::expansion::{Options, Sink, expand};
+use crate::template::resolve::generation::Generation;
+use crate::template::resolve::parameters::Parameters;
+use crate::template::resolve::resolver;
+use crate::template::values::given::{Given, GivenValue};
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+
+/// What is known of the values of a Template.
+pub(crate) struct Survey<'t, 'd> {
+    template: &'t Template<'d>,
+    given: Vec<Given>,
+    parameters: Parameters<'d>,
+    /// The parameters without a value.
+    unknown: BTreeSet<&'t str>,
+}
+
+impl<'t, 'd> Survey<'t, 'd> {
+    /// Checks the values that parameters have. One that is wrong does not count as known.
+    pub(crate) fn of(template: &'t Template<'d>, diagnostics: &mut Diagnostics) -> Self {
+        let unknown = unknown(template);
+        let mut found = Diagnostics::new();
+        let given = references(template, |parameter| {
+            unknown.contains(parameter.name.as_ref())
+        });
+        resolve(template, &given, false, &mut found);
+        let wrong = wrong(&found);
+        let given = references(template, |parameter| {
+            let field = format!("parameters[{}]", parameter.index);
+            !parameter.may_show()
+                || unknown.contains(parameter.name.as_ref())
+                || wrong.as_ref().is_none_or(|wrong| wrong.contains(&field))
+        });
+        diagnostics.append(found);
+        Self {
+            template,
+            parameters: resolve(template, &given, true, &mut Diagnostics::new()),
+            given,
+            unknown,
+        }
+    }
+
+    /// Whether the parameter has no value until one is given or generated.
+    pub(crate) fn is_unknown(&self, name: &str) -> bool {
+        self.unknown.contains(name)
+    }
+
+    /// A text with what is known put in.
+    pub(crate) fn text(&self, text: &str) -> String {
+        with_values(text, self.template.dialect, |name| {
+            Some(self.parameters.get(name)?.text.as_ref())
+        })
+    }
+
+    /// Hands each object to `sink`, also one that has something wrong in it.
+    pub(crate) fn objects(&self, diagnostics: &mut Diagnostics, sink: &mut Sink<'_>) {
+        let options = Options {
+            labels: Vec::new(),
+            namespace: None,
+            keep_namespace: false,
+            // That there are some was said when the values were checked.
+            ignore_unknown_parameters: true,
+            strict: false,
+            require_name: false,
+            inspect: None,
+            generation: Generation::Random,
+        };
+        expand(
+            self.template,
+            &self.given,
+            &options,
+            diagnostics,
+            |expansion, found| {
+                for (index, object) in expansion.objects().enumerate() {
+                    expansion.object(index, object, found, sink);
+                }
+            },
+        );
+    }
+}
+
+/// The parameters whose values are wrong, by their fields; nothing if it cannot be told which.
+fn wrong(found: &Diagnostics) -> Option<BTreeSet<String>> {
+    let is_meant = |one: &&Diagnostic| {
+        one.severity == Severity::Error && one.rule != Some("undeclared-parameter")
+    };
+    let parameter = |one: &Diagnostic| Some(one.field.as_ref()?.split('.').next()?.to_owned());
+    found.iter().filter(is_meant).map(parameter).collect()
+}
+
+/// The parameters that have no value, or a default that is made from such ones.
+fn unknown<'t>(template: &'t Template<'_>) -> BTreeSet<&'t str> {
+    let refers = group(&template.reference.api_version) == OWN_GROUP;
+    let mut unknown = BTreeSet::new();
+    let mut made_of: Vec<(&str, Vec<String>)> = Vec::new();
+    for parameter in &template.parameters {
+        let name = parameter.name.as_ref();
+        if template.values.iter().any(|given| given.name == name) {
+            continue;
+        }
+        match parameter.value.map(Cursor::text) {
+            Some(Ok(Some(text))) if !text.is_empty() => {
+                if refers {
+                    made_of.push((name, template.names_in(&text)));
+                }
+            }
+            // A list or a mapping; what cannot be read is reported with the other values.
+            Some(Ok(None) | Err(_)) => {}
+            Some(Ok(Some(_))) | None => {
+                unknown.insert(name);
+            }
+        }
+    }
+    loop {
+        let before = unknown.len();
+        for (name, others) in &made_of {
+            if others.iter().any(|other| unknown.contains(other.as_str())) {
+                unknown.insert(name);
+            }
+        }
+        if unknown.len() == before {
+            return unknown;
+        }
+    }
+}
+
+/// For each of these parameters a value that is its own reference.
+fn references(template: &Template<'_>, is_meant: impl Fn(&Parameter<'_>) -> bool) -> Vec<Given> {
+    let meant = template.parameters.iter().filter(|one| is_meant(one));
+    meant
+        .map(|parameter| {
+            let name = parameter.name.as_ref();
+            let reference = match template.dialect {
+                Dialect::Proposal => format!("$({name})"),
+                Dialect::OpenShift => format!("${{{name}}}"),
+            };
+            Given {
+                value: GivenValue::Unknown(reference),
+                ..Given::text(name, "", "")
+            }
+        })
+        .collect()
+}
+
+fn resolve<'d>(
+    template: &Template<'d>,
+    given: &[Given],
+    ignore_unknown: bool,
+    diagnostics: &mut Diagnostics,
+) -> Parameters<'d> {
+    // What would be generated is not known either, so nothing is.
+    let mut generate = |_: &Parameter<'d>, from: &str, _: &Parameters<'d>| Ok(from.to_owned());
+    resolver::resolve(template, given, ignore_unknown, &mut generate, diagnostics)
+}

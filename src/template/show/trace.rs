@@ -1,0 +1,556 @@
+//! Where each field of the objects came from: its place, and the parameters that went into it.
+//!
+//! Objects are expanded twice, with labels and namespace and without. What differs was set by
+//! these. All else stands in the Template, at the node that a value names, and the references in
+//! that node's text say which parameters it was made from.
+
+use crate::template::declare::foreign::Usage;
+use crate::template::declare::model::Template;
+use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference::{parts, references};
+use crate::template::expand::expansion::{Expansion, Object, Options, expand};
+use crate::template::expand::path::Path;
+use crate::template::expand::substitute::Substitution;
+use crate::template::resolve::parameters::{Effective, Origin, Parameters};
+use crate::template::values::given::Given;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
+
+/// Where all that one expansion made came from.
+#[derive(Debug)]
+pub struct Trace {
+    /// The objects, in order.
+    pub objects: Vec<Traced>,
+    /// The parameters of the Template, each name once.
+    pub parameters: Vec<TracedParameter>,
+}
+
+/// An object with where its fields came from.
+#[derive(Debug)]
+pub struct Traced {
+    /// The object.
+    pub value: Value<'static>,
+    /// Its scalars, and the lists and mappings that are empty, in order.
+    pub fields: Vec<Field>,
+    /// The object itself, and the lists and mappings in it that are not empty.
+    pub sections: Vec<Section>,
+}
+
+/// A field of an object and where it came from.
+#[derive(Debug)]
+pub struct Field {
+    /// The field.
+    pub path: FieldPath,
+    /// The same without what must not be shown: a key that holds a secret stands as it is written,
+    /// and what is inside a secret value is the field that holds it.
+    pub shown: FieldPath,
+    /// How many steps of the path stand in the Template; the others are in a parameter's value.
+    pub written: usize,
+    /// Where it was written, if that was in the Template.
+    pub place: Option<Place>,
+    /// What put it there.
+    pub cause: Cause,
+    /// What its text refers to, in order.
+    pub references: Vec<Reference>,
+    /// Whether there is more in its text than references.
+    pub is_literal: bool,
+}
+
+/// A list or mapping that stands in the Template.
+#[derive(Debug)]
+pub struct Section {
+    /// The field, as [`Field::shown`].
+    pub path: FieldPath,
+    /// Where it is written.
+    pub place: Place,
+}
+
+/// What put a field into an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It stands in the object in the Template.
+    Object,
+    /// The labels of the Template.
+    Labels,
+    /// The label at this index of [`Options::labels`].
+    GivenLabel(usize),
+    /// The namespace for objects that name none.
+    Namespace,
+}
+
+/// A parameter with its value.
+#[derive(Debug)]
+pub struct TracedParameter {
+    /// Its name.
+    pub name: String,
+    /// Its value, a list or mapping as JSON; `None` if it must not be shown.
+    pub value: Option<String>,
+    /// Where its value comes from.
+    pub origin: Origin,
+    /// Where that stands in a file, or the expression that it was generated from.
+    pub place: Option<Place>,
+    /// The parameters that its default is made from.
+    pub made_from: Vec<String>,
+}
+
+/// A reference to a declared parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The name of the parameter.
+    pub name: String,
+    /// The reference as it was written.
+    pub spelling: String,
+    /// Whether the value may be shown.
+    pub may_show: bool,
+}
+
+impl Traced {
+    /// Whether the field must not be shown: a secret went into it, or it is what a Secret holds.
+    #[must_use]
+    pub fn is_secret(&self, field: &Field) -> bool {
+        field.references.iter().any(|one| !one.may_show) || self.is_of_secret(field)
+    }
+
+    /// Whether the text of the field, as it is written, must not be shown either.
+    #[must_use]
+    pub fn is_secret_as_written(&self, field: &Field) -> bool {
+        field.is_literal && self.is_of_secret(field)
+    }
+
+    fn is_of_secret(&self, field: &Field) -> bool {
+        let [data, string_data] = ["data", "stringData"].map(|key| FieldPath::root().key(key));
+        self.value.str_at(&["kind"]) == Some("Secret")
+            && (field.path.starts_with(&data) || field.path.starts_with(&string_data))
+    }
+
+    /// The fields as they may be shown, each once.
+    pub fn shown(&self) -> impl Iterator<Item = &Field> {
+        let mut last: Option<&FieldPath> = None;
+        self.fields
+            .iter()
+            .filter(move |field| last.replace(&field.shown) != Some(&field.shown))
+    }
+}
+
+impl Field {
+    /// The names of the parameters that went into it, each once.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for reference in &self.references {
+            if !names.contains(&reference.name.as_str()) {
+                names.push(&reference.name);
+            }
+        }
+        names
+    }
+}
+
+impl Trace {
+    /// The parameters that went into `fields`, and those that these are made from, in the order of
+    /// the Template.
+    pub fn parameters_of<'f>(
+        &self,
+        fields: impl Iterator<Item = &'f Field>,
+    ) -> impl Iterator<Item = &TracedParameter> {
+        let mut names: Vec<&str> = fields.flat_map(Field::parameters).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut known = 0;
+        while let Some(name) = names.get(known).copied() {
+            known += 1;
+            let made_from = self.parameters.iter().filter(|one| one.name == name);
+            for other in made_from.flat_map(|one| &one.made_from) {
+                if let Some(other) = self.parameters.iter().find(|one| one.name == *other)
+                    && !names.contains(&other.name.as_str())
+                {
+                    names.push(&other.name);
+                }
+            }
+        }
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        let parameters = self.parameters.iter();
+        parameters.filter(move |one| names.contains(&one.name))
+    }
+}
+
+/// Expands `template` as [`process`](crate::template::process) does, and tells of each object
+/// where it came from. Where values are generated at random, others are generated each time: with
+/// [`Generation::once`](crate::template::Generation::once) they are the same.
+pub fn trace(
+    template: &Template<'_>,
+    given: &[Given],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Trace> {
+    let run = |expansion: &Expansion<'_, '_>, found: &mut Diagnostics| {
+        let plain = expansion.without_labels();
+        let labels = labels(template, options, expansion.parameters);
+        let mut objects = Vec::new();
+        for (index, object) in expansion.objects().enumerate() {
+            let mut before = Vec::new();
+            // Whatever is wrong is reported the second time.
+            let unheard = &mut Diagnostics::new();
+            plain.object(index, object, unheard, &mut |object, _| {
+                before.push(object.value.into_owned());
+            });
+            let mut before = before.into_iter();
+            expansion.object(index, object, found, &mut |object, _| {
+                objects.extend(before.next().map(|before| {
+                    Origins {
+                        template,
+                        labels: &labels,
+                        object: &object,
+                        parameters: expansion.parameters,
+                    }
+                    .of(&before)
+                }));
+            });
+        }
+        let parameters = template.named_parameters();
+        let parameters = parameters.filter_map(|parameter| {
+            let effective = expansion.parameters.get(&parameter.name)?;
+            Some(traced_parameter(template, parameter, effective))
+        });
+        Trace {
+            objects,
+            parameters: parameters.collect(),
+        }
+    };
+    // They were looked at when they were made.
+    let unseen = Options {
+        labels: options.labels.clone(),
+        namespace: options.namespace.clone(),
+        generation: options.generation.clone(),
+        inspect: None,
+        ..*options
+    };
+    Some(expand(template, given, &unseen, diagnostics, run)?.1)
+}
+
+fn traced_parameter(
+    template: &Template<'_>,
+    parameter: &Parameter<'_>,
+    effective: &Effective<'_>,
+) -> TracedParameter {
+    let is_default = effective.origin == Origin::Default && template.defaults_refer();
+    let default = parameter.default_text().filter(|_| is_default);
+    TracedParameter {
+        name: parameter.name.clone().into_owned(),
+        value: effective
+            .may_show
+            .then(|| effective.text.clone().into_owned()),
+        origin: effective.origin.clone(),
+        place: effective.place.clone(),
+        made_from: default.map_or_else(Vec::new, |text| template.names_in(&text)),
+    }
+}
+
+/// A label that objects get.
+struct Label {
+    key: String,
+    /// The key as it is written, if a secret went into it.
+    secret_key: Option<String>,
+    cause: Cause,
+    place: Option<Place>,
+    references: Vec<Reference>,
+    is_literal: bool,
+}
+
+/// All labels, the strongest last.
+fn labels(
+    template: &Template<'_>,
+    options: &Options<'_>,
+    parameters: &Parameters<'_>,
+) -> Vec<Label> {
+    let usage = Usage::of(template);
+    let label = |key: &str, value: &str, cause, place| {
+        let keys = declared_references(template, parameters, key);
+        let hides = keys.iter().any(|one| !one.may_show);
+        let mut substitution = Substitution {
+            document: template.node.document(),
+            dialect: template.dialect,
+            parameters,
+            usage: &usage,
+            strict: false,
+            diagnostics: &mut Diagnostics::new(),
+        };
+        Label {
+            key: substitution.text(key, None, &Path::Root("labels")),
+            secret_key: hides.then(|| key.to_owned()),
+            cause,
+            place,
+            references: [keys, declared_references(template, parameters, value)].concat(),
+            is_literal: is_literal(template, value),
+        }
+    };
+    let own = template.labels.into_iter().flat_map(Cursor::children);
+    let mut labels: Vec<(bool, Label)> = own
+        .filter_map(|entry| {
+            let key = entry.key().ok()?;
+            let value = entry.text().ok().flatten().unwrap_or_default();
+            let label = label(&key, &value, Cause::Labels, Some(entry.place()));
+            Some((label.key != key, label))
+        })
+        .collect();
+    // As in the expansion: the replaced key beats the literal one.
+    labels.sort_by_key(|(is_replaced, _)| *is_replaced);
+    let given = options.labels.iter().enumerate();
+    let given =
+        given.map(|(index, (key, value))| label(key, value, Cause::GivenLabel(index), None));
+    let own = labels.into_iter().map(|(_, label)| label);
+    own.chain(given).collect()
+}
+
+/// The references in a text to parameters that there are.
+fn declared_references(
+    template: &Template<'_>,
+    parameters: &Parameters<'_>,
+    text: &str,
+) -> Vec<Reference> {
+    let found = references(text, template.dialect).filter_map(|(name, spelling)| {
+        Some(Reference {
+            may_show: parameters.get(name)?.may_show,
+            name: name.to_owned(),
+            spelling: spelling.to_owned(),
+        })
+    });
+    found.collect()
+}
+
+/// Whether there is more in a text than references.
+fn is_literal(template: &Template<'_>, text: &str) -> bool {
+    let parts = parts(text, template.dialect);
+    !parts.iter().all(|part| part.name().is_some())
+}
+
+/// Looks at one object.
+struct Origins<'t, 'd> {
+    template: &'t Template<'t>,
+    labels: &'t [Label],
+    object: &'t Object<'d>,
+    parameters: &'t Parameters<'t>,
+}
+
+/// Where a value was read from, and what its text and those around it refer to.
+#[derive(Clone)]
+struct Whence<'d> {
+    /// Its node; `None` within the value of a parameter.
+    node: Option<Cursor<'d>>,
+    /// The nearest node that holds it.
+    nearest: Option<Cursor<'d>>,
+    /// How many steps down that is.
+    depth: usize,
+    /// The way there, as it may be shown.
+    shown: FieldPath,
+    references: Vec<Reference>,
+    is_literal: bool,
+}
+
+impl Whence<'_> {
+    /// A field that is written in the Template.
+    fn field(&self, path: FieldPath) -> Field {
+        Field {
+            path,
+            shown: self.shown.clone(),
+            written: self.depth,
+            place: self.nearest.map(Cursor::place),
+            cause: Cause::Object,
+            references: self.references.clone(),
+            is_literal: self.is_literal,
+        }
+    }
+
+    /// That of something in it that does not stand in the Template.
+    fn beyond(&self, key: Option<&str>, index: usize) -> Self {
+        let shown = self.shown.clone();
+        Self {
+            node: None,
+            nearest: None,
+            depth: self.depth,
+            shown: match key {
+                Some(key) => shown.key(key),
+                None => shown.index(index),
+            },
+            references: Vec::new(),
+            is_literal: false,
+        }
+    }
+}
+
+impl<'d> Origins<'_, 'd> {
+    fn of(&self, before: &Value<'_>) -> Traced {
+        let value = &self.object.value;
+        let node = value.origin.map(|id| self.object.document.cursor(id));
+        let whence = Whence {
+            node,
+            nearest: node,
+            depth: 0,
+            shown: FieldPath::root(),
+            references: Vec::new(),
+            is_literal: false,
+        };
+        let mut traced = Traced {
+            value: value.clone().into_owned(),
+            fields: Vec::new(),
+            sections: Vec::new(),
+        };
+        let path = FieldPath::root();
+        self.fields(value, Some(before), path, &whence, false, &mut traced);
+        traced
+    }
+
+    /// Collects the fields of `value`, which was `before` without labels and namespace.
+    fn fields(
+        &self,
+        value: &Value<'d>,
+        before: Option<&Value<'_>>,
+        path: FieldPath,
+        whence: &Whence<'d>,
+        is_set: bool,
+        traced: &mut Traced,
+    ) {
+        let is_leaf = match &value.data {
+            Data::Scalar(_) => true,
+            Data::Sequence(items) => items.is_empty(),
+            Data::Mapping(entries) => entries.is_empty(),
+        };
+        if is_leaf {
+            traced.fields.push(if is_set || before != Some(value) {
+                self.set(path, &whence.shown)
+            } else {
+                whence.field(path)
+            });
+            return;
+        }
+        traced.sections.extend(whence.node.map(|node| Section {
+            path: whence.shown.clone(),
+            place: node.key_place(),
+        }));
+        let mut index = 0;
+        while let Some((key, part)) = value.part(index) {
+            let path = match key {
+                Some(key) => path.clone().key(key),
+                None => path.clone().index(index),
+            };
+            let before = match (before, key) {
+                (Some(before), Some(key)) => before.get(key),
+                (Some(before), None) => before.items().and_then(|items| items.get(index)),
+                (None, _) => None,
+            };
+            let is_set = before.is_none();
+            let mut whence = if is_set {
+                whence.beyond(key, index)
+            } else {
+                self.part(part, key, index, whence)
+            };
+            if whence.node.is_some() {
+                whence.depth = path.steps().len();
+            }
+            self.fields(part, before, path, &whence, is_set, traced);
+            index += 1;
+        }
+    }
+
+    /// Where an entry or item comes from that is in something from `outer`.
+    fn part(
+        &self,
+        part: &Value<'d>,
+        key: Option<&str>,
+        index: usize,
+        outer: &Whence<'d>,
+    ) -> Whence<'d> {
+        let own = part.origin.map(|id| self.object.document.cursor(id));
+        // What came by an alias or a merge key names no node.
+        let beneath = || match key {
+            Some(key) => outer.node?.get(key),
+            None => outer.node?.children().nth(index),
+        };
+        let node = own.or_else(beneath);
+        let mut references = outer.references.clone();
+        let mut is_literal = outer.is_literal;
+        // The key as it is written, if a secret went into it.
+        let mut secret_key = None;
+        match (node, outer.nearest) {
+            (Some(node), _) => {
+                let written = node.key_text().unwrap_or_default();
+                let keys = self.references(&written);
+                if keys.iter().any(|one| !one.may_show) {
+                    secret_key = Some(written);
+                }
+                references.extend(keys);
+                let text = node.text().ok().flatten().unwrap_or_default();
+                references.extend(self.references(&text));
+                is_literal = self::is_literal(self.template, &text);
+            }
+            // Its key may have been a reference behind an alias: all that is there may be in it.
+            (None, Some(nearest)) if outer.node.is_some() => {
+                let duplicates = self.template.dialect.duplicate_keys();
+                let whole = nearest.value(duplicates, &mut Diagnostics::new());
+                self.all_references(whole.as_ref(), &mut references);
+            }
+            (None, _) => {}
+        }
+        let is_inside_secret = node.is_none() && references.iter().any(|one| !one.may_show);
+        let shown = outer.shown.clone();
+        Whence {
+            node,
+            nearest: node.or(outer.nearest),
+            depth: outer.depth,
+            shown: match (secret_key, key) {
+                _ if is_inside_secret => shown,
+                (Some(written), _) => shown.key(written),
+                (None, Some(key)) => shown.key(key),
+                (None, None) => shown.index(index),
+            },
+            references,
+            is_literal,
+        }
+    }
+
+    fn all_references(&self, value: Option<&Value<'_>>, found: &mut Vec<Reference>) {
+        let Some(value) = value else { return };
+        if let Some(text) = value.as_str() {
+            found.extend(self.references(text));
+        }
+        let mut index = 0;
+        while let Some((key, part)) = value.part(index) {
+            found.extend(self.references(key.unwrap_or_default()));
+            self.all_references(Some(part), found);
+            index += 1;
+        }
+    }
+
+    /// A field that labels or the namespace set.
+    fn set(&self, path: FieldPath, shown: &FieldPath) -> Field {
+        let is_namespace = path == FieldPath::root().key("metadata").key("namespace");
+        let label = match path.steps().last() {
+            Some(Step::Key(key)) => self.labels.iter().rfind(|label| label.key == *key),
+            _ => None,
+        };
+        let label = label.filter(|_| !is_namespace);
+        let secret_key = label.and_then(|label| label.secret_key.as_ref());
+        let shown = match (secret_key, shown.split_last()) {
+            (Some(key), Some((parent, _))) => parent.key(key),
+            _ => shown.clone(),
+        };
+        Field {
+            written: path.steps().len(),
+            path,
+            shown,
+            place: label.and_then(|label| label.place.clone()),
+            cause: match label {
+                Some(label) => label.cause,
+                None if is_namespace => Cause::Namespace,
+                None => Cause::Labels,
+            },
+            references: label.map_or_else(Vec::new, |label| label.references.clone()),
+            is_literal: label.is_some_and(|label| label.is_literal),
+        }
+    }
+
+    fn references(&self, text: &str) -> Vec<Reference> {
+        declared_references(self.template, self.parameters, text)
+    }
+}

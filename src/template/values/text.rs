@@ -1,0 +1,81 @@
+//! Texts that are meant as numbers, base64, lists or mappings.
+
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys, Value};
+
+/// The message and the hint for a list or mapping with a number that JSON does not have.
+pub(crate) fn no_json_number(name: &str, digits: Option<&str>) -> (String, &'static str) {
+    let found = digits.map_or_else(String::new, |digits| format!(", found `{digits}`"));
+    (
+        format!("the value of parameter `{name}` must have numbers that JSON has{found}"),
+        "put it in quotes if it is a string",
+    )
+}
+
+/// Reads the text of an array or map parameter.
+pub(crate) fn read_text(text: &str) -> Option<Value<'static>> {
+    let source = Source::new("value", text);
+    let document = Document::parse(&source).ok()?;
+    let root = document.roots().next()?;
+    let mut ignored = Diagnostics::new();
+    Some(
+        root.value(DuplicateKeys::Refuse, &mut ignored)?
+            .without_origin()
+            .into_owned(),
+    )
+}
+
+/// Whether a text is digits with an optional sign.
+pub(crate) fn is_int(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is a number by the JSON grammar, of any size.
+pub(crate) fn is_json_number(text: &str) -> bool {
+    text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+        && serde_json::from_str::<serde_json::Number>(text).is_ok()
+        && !text.ends_with(|last: char| last.is_ascii_whitespace())
+}
+
+pub(crate) fn is_base64(text: &str) -> bool {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_base64, is_int, is_json_number};
+
+    #[test]
+    fn types_by_their_grammar() {
+        for text in ["0", "-7", "+7", "007", "123456789012345678901234567890"] {
+            assert!(is_int(text), "{text}");
+        }
+        for text in ["", "-", "1.0", "1e3", "0x1F", "1_000", " 1", "１"] {
+            assert!(!is_int(text), "{text}");
+        }
+        for text in [
+            "0",
+            "-0",
+            "1.50",
+            "1e3",
+            "1E+3",
+            "123456789012345678901234567890",
+        ] {
+            assert!(is_json_number(text), "{text}");
+        }
+        for text in [
+            "", "+1", "007", ".5", "1.", "0x1F", " 7", "7 ", "NaN", "true",
+        ] {
+            assert!(!is_json_number(text), "{text}");
+        }
+        for text in ["aGk=", "aGkh", "+/==", ""] {
+            assert_eq!(is_base64(text), text != "+/==", "{text}");
+        }
+        assert!(!is_base64("aGk"), "padding is needed");
+    }
+}

@@ -56,7 +56,7 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["HRE5"],
-        "read, though not valid: go-yaml knows the escape `\\'`",
+        "read, though not valid: go-yaml allows the escape `\\'`",
     ),
     (
         &["9C9N"],

@@ -24,7 +24,7 @@ const READ: &[(&str, &str)] = &[
     ),
     (
         "h08-dquote-escapes.yaml",
-        "JSON has the escape `\\/`; it means the same to all that take it",
+        "JSON allows the escape `\\/`; it means the same to every reader that allows it",
     ),
 ];
 
@@ -188,7 +188,7 @@ fn what_go_yaml_would_read_otherwise_is_refused_with_a_hint() {
             ][..],
         ),
         (
-            "space behind the colon",
+            "space after the colon",
             &["a: {b:}\n", "a: [b:, c]\n", "{a :}\n"],
         ),
         (
@@ -199,7 +199,7 @@ fn what_go_yaml_would_read_otherwise_is_refused_with_a_hint() {
             "letters, digits",
             &["a: &x.y b\n", "&é a\n", "a: &x/y b\n", "[&x[]]\n"],
         ),
-        ("space behind it", &["a: !t#c\n", "[!a, b]\n"]),
+        ("space after it", &["a: !t#c\n", "[!a, b]\n"]),
         (
             "indent with spaces",
             &[

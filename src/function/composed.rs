@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::composition::chain;
 use crate::composition::{
-    Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Transformer,
+    Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Step, Transformer,
     consolidate_node,
 };
 use crate::files::{self, InMemory};
@@ -138,49 +138,11 @@ fn passed(
     let run = Run::new(list, config);
     let files = environment.files.unwrap_or(&nothing);
     let files = &Package::new(run.compositions(), files, diagnostics);
-    // The list of transformers keeps the document it was read from.
-    let source = config.document().source();
-    let Some(document) = diagnostics.take(Document::parse(source)) else {
+    let Some(steps) = run.steps(config.document().source(), files, diagnostics) else {
         return Changes::default();
     };
-    let document = Arc::new(document);
-    let node = document.roots().next();
-    let node = node.and_then(|root| root.get("functionConfig"));
-    let Some(node) = node.map(Cursor::id) else {
-        return Changes::default();
-    };
-    let directory = run.storage.config_path.as_deref();
-    let directory = directory.map_or(".", files::directory_of);
-    if !files::is_below(".", directory) {
-        let problem =
-            format!("the functionConfig is kept in `{directory}`, outside of the package");
-        diagnostics
-            .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
-        return Changes::default();
-    }
-    let mut steps = consolidate_node(files, &document, node, directory, diagnostics);
-    if let Some(path) = run
-        .storage
-        .config_path
-        .as_deref()
-        .filter(|_| run.storage.are_kept)
-    {
-        let here = source.name();
-        for step in steps.iter_mut().filter(|step| step.is_own()) {
-            keep_at(&mut step.transformer, here, path);
-        }
-    }
     let documents = Documents::default();
-    let input = run.input();
-    let input = input
-        .into_iter()
-        .filter_map(|item| {
-            let mut resource = Resource::read(item, &documents, diagnostics)?;
-            let previous = previous(&resource.value);
-            resource.remember_all(previous);
-            Some(resource)
-        })
-        .collect();
+    let input = run.resources(&documents, diagnostics);
     if diagnostics.has_errors() {
         return Changes::default();
     }
@@ -244,6 +206,60 @@ impl<'l, 'd> Run<'l, 'd> {
     /// Whether this functionConfig made an item.
     fn is_own(&self, item: &Item<'_>) -> bool {
         item.owner.as_deref() == Some(&self.owner)
+    }
+
+    /// The steps of the functionConfig; none if it cannot be read.
+    fn steps(
+        &self,
+        source: &Arc<Source>,
+        files: &Package<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<Step>> {
+        // The list of transformers keeps the document it was read from.
+        let document = Arc::new(diagnostics.take(Document::parse(source))?);
+        let root = document.roots().next()?;
+        let node = root.get("functionConfig")?.id();
+        let directory = self.storage.config_path.as_deref();
+        let directory = directory.map_or(".", files::directory_of);
+        if !files::is_below(".", directory) {
+            let problem =
+                format!("the functionConfig is kept in `{directory}`, outside of the package");
+            diagnostics
+                .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
+            return None;
+        }
+        let mut steps = consolidate_node(files, &document, node, directory, diagnostics);
+        if let Some(path) = self
+            .storage
+            .config_path
+            .as_deref()
+            .filter(|_| self.storage.are_kept)
+        {
+            for step in steps.iter_mut().filter(|step| step.is_own()) {
+                keep_at(&mut step.transformer, source.name(), path);
+            }
+        }
+        Some(steps)
+    }
+
+    /// The resources that the first transformer gets.
+    fn resources<'r>(
+        &self,
+        documents: &'r Documents,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Resource<'r>>
+    where
+        'd: 'r,
+    {
+        let input = self.input().into_iter();
+        input
+            .filter_map(|item| {
+                let mut resource = Resource::read(item, documents, diagnostics)?;
+                let previous = previous(&resource.value);
+                resource.remember_all(previous);
+                Some(resource)
+            })
+            .collect()
     }
 
     /// The items that the first transformer gets: not those that were made by this run's

@@ -2,6 +2,7 @@
 //! exchange.
 
 pub(crate) mod annotations;
+pub(crate) mod fields;
 pub(crate) mod identity;
 pub(crate) mod item_keys;
 pub(crate) mod kind_names;
@@ -9,6 +10,7 @@ pub(crate) mod label_fields;
 pub(crate) mod lists;
 pub(crate) mod long_lists;
 pub(crate) mod names;
+pub(crate) mod pods;
 pub(crate) mod resource_list;
 pub(crate) mod scope;
 pub(crate) mod selection;

@@ -28,7 +28,7 @@ const OUTSIDE: &str = "security; file";
 
 /// What to do if kustomize refuses a file outside of the directory that names it.
 pub(super) const WAY_OUT: &str =
-    "`--load-restrictor LoadRestrictionsNone` allows files outside of it";
+    "to allow files outside of it, use `--load-restrictor LoadRestrictionsNone`";
 
 impl Programs {
     pub(super) fn run_kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
@@ -40,7 +40,7 @@ impl Programs {
         let Some(installed) = self.kustomize.get_or_init(|| self.find_kustomize()) else {
             return Err(
                 Diagnostic::error("neither `kustomize` nor `kubectl` is on the PATH")
-                    .hint("install one of them")
+                    .hint("install one of them: krm-template runs it to build a Kustomization")
                     .into(),
             );
         };

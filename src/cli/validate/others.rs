@@ -12,6 +12,7 @@ use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
 use crate::composition::{GROUP, consolidate_node};
 use crate::files;
+use crate::krm::fields;
 use crate::krm::identity;
 use crate::lint;
 use crate::plan::{self, Input, Whence};
@@ -367,22 +368,14 @@ fn no_template(name: &str, meant: Cursor<'_>, known: &[String]) -> Diagnostic {
 }
 
 fn unknown_fields(root: Cursor<'_>, found: &mut Diagnostics) {
-    for entry in root.children() {
-        let Ok(key) = entry.key() else { continue };
-        if VALUES_FIELDS.contains(&key.as_ref()) {
-            continue;
-        }
-        let hint = closest(&key, VALUES_FIELDS).map_or_else(
-            || "put the values under `values`".to_owned(),
-            |known| format!("did you mean `{known}`?"),
-        );
-        found.push(
-            Diagnostic::warning(format!("unknown field `{key}` of ParameterValues"))
-                .rule("unknown-field")
-                .at(entry.key_place())
-                .field(key.as_ref())
-                .hint(hint),
-        );
+    for field in fields::unknown(root, &VALUES_FIELDS) {
+        let other = field
+            .meant
+            .is_none()
+            .then(|| "put the values under `values`".to_owned());
+        let diagnostic = Diagnostic::warning(field.message("ParameterValues"));
+        let diagnostic = diagnostic.rule("unknown-field").maybe_hint(other);
+        found.push(field.locate(diagnostic, ""));
     }
 }
 

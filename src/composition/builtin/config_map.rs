@@ -12,7 +12,7 @@ use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::{FieldPath, Value};
 
-/// A generator of ConfigMaps.
+/// The generator of a `ConfigMap`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Generator(Config);

@@ -11,6 +11,7 @@ use crate::composition::engine::step::Transform;
 use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
+use crate::krm::label_fields::LABEL_FIELDS;
 use crate::krm::names;
 use krm_yaml::FieldPath;
 
@@ -27,12 +28,8 @@ pub(crate) struct Config {
 impl Transform for Config {
     fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
         warn_of_numbers("labels", context);
-        let defaults = [
-            defaults::METADATA_LABELS,
-            defaults::LABELS,
-            defaults::VOLUME_CLAIM_LABELS,
-        ];
-        let fields = fields_or(self.field_specs.as_deref(), &defaults.concat());
+        let defaults = [defaults::LABELS, LABEL_FIELDS].concat();
+        let fields = fields_or(self.field_specs.as_deref(), &defaults);
         if fields.iter().any(holds_labels) {
             warn_about(&self.labels, context);
         }

@@ -294,22 +294,8 @@ impl Home<'_> {
         let Some(selected) = compile(select, &select_field, context).map(Matcher::literally) else {
             return;
         };
-        let mut rejected: Vec<Matcher> = Vec::new();
-        for (index, reject) in target.reject.iter().enumerate() {
-            let field = below(&self.inner, &field.clone().key("reject").index(index));
-            if !reject.is_empty() {
-                rejected.extend(compile(reject, &field, context).map(Matcher::literally));
-            }
-        }
-        let default = [DEFAULT_FIELD.to_owned()];
-        let paths = match target.field_paths.as_slice() {
-            [] => default.as_slice(),
-            paths => paths,
-        };
-        let paths: Vec<_> = paths
-            .iter()
-            .map(|path| ReplacementPath::parse(path, '.'))
-            .collect();
+        let rejected = self.rejected(target, field, context);
+        let paths = target.paths();
         let mut count = 0;
         let mut renamed = Vec::new();
         for (at, resource) in resources.iter_mut().enumerate() {
@@ -322,15 +308,9 @@ impl Home<'_> {
             }
             let before = resource.identity();
             for (index, path) in paths.iter().enumerate() {
-                let outcome = set_field(resource, path, value, &target.options);
-                if let Err((problem, hint)) = outcome {
+                if let Err(problem) = set_field(resource, path, value, &target.options) {
                     let field = field.clone().key("fieldPaths").index(index);
-                    let mut error = self.error(&field, problem, context);
-                    error.object = Some(resource.reference());
-                    if let Some(place) = resource.place() {
-                        error = error.related(place, "the target");
-                    }
-                    context.diagnostics.push(error.maybe_hint(hint));
+                    self.report(resource, &field, problem, context);
                 }
             }
             if resource.identity() != before {
@@ -341,6 +321,51 @@ impl Home<'_> {
         if count == 0 {
             warn_of_nothing(select, &select_field, resources, context);
         }
+    }
+
+    /// What selects the objects that a target leaves out.
+    fn rejected(
+        &self,
+        target: &Target,
+        field: &FieldPath,
+        context: &mut Context<'_, '_>,
+    ) -> Vec<Matcher> {
+        let mut rejected = Vec::new();
+        for (index, reject) in target.reject.iter().enumerate() {
+            let field = below(&self.inner, &field.clone().key("reject").index(index));
+            if !reject.is_empty() {
+                rejected.extend(compile(reject, &field, context).map(Matcher::literally));
+            }
+        }
+        rejected
+    }
+
+    /// Reports why a field of a target cannot be set.
+    fn report(
+        &self,
+        target: &Resource<'_>,
+        field: &FieldPath,
+        (problem, hint): (String, Option<String>),
+        context: &mut Context<'_, '_>,
+    ) {
+        let mut error = self.error(field, problem, context);
+        error.object = Some(target.reference());
+        if let Some(place) = target.place() {
+            error = error.related(place, "the target");
+        }
+        context.diagnostics.push(error.maybe_hint(hint));
+    }
+}
+
+impl Target {
+    /// The fields that it names, or the default.
+    fn paths(&self) -> Vec<ReplacementPath> {
+        let paths = self.field_paths.iter().map(String::as_str);
+        let default = self.field_paths.is_empty().then_some(DEFAULT_FIELD);
+        let paths = paths.chain(default);
+        paths
+            .map(|path| ReplacementPath::parse(path, '.'))
+            .collect()
     }
 }
 

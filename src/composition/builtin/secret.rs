@@ -12,7 +12,7 @@ use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::Value;
 
-/// A generator of Secrets.
+/// The generator of a `Secret`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Generator(Config);

@@ -99,7 +99,7 @@ impl Runtime {
             Named::Container(container) => {
                 container
                     .check()
-                    .map_err(|problem| placed(problem, transformer, &field.key("container")))?;
+                    .map_err(|problem| placed(*problem, transformer, &field.key("container")))?;
                 Self::Program(Program::Container(container))
             }
             Named::Exec(exec) => {
@@ -109,7 +109,7 @@ impl Runtime {
             Named::Starlark(starlark) => {
                 starlark
                     .check()
-                    .map_err(|problem| placed(problem, transformer, &field.key("starlark")))?;
+                    .map_err(|problem| placed(*problem, transformer, &field.key("starlark")))?;
                 Self::Starlark
             }
         };
@@ -146,17 +146,20 @@ impl Spec {
 }
 
 impl Container {
-    fn check(&self) -> std::result::Result<(), Diagnostic> {
+    fn check(&self) -> Result<()> {
         if self.image.is_empty() {
-            return Err(Diagnostic::error("the container has no `image`"));
+            return Err(Diagnostic::error("the container has no `image`").into());
         }
         if self.image.starts_with('-') {
             let problem = format!("`{}` is not the name of an image", self.image);
-            return Err(Diagnostic::error(problem).hint("an image begins with a letter or a digit"));
+            return Err(Diagnostic::error(problem)
+                .hint("an image begins with a letter or a digit")
+                .into());
         }
         if self.network {
             return Err(Diagnostic::error("functions get no network here")
-                .hint("remove `network`; what the function needs must be among the resources"));
+                .hint("remove `network`; what the function needs must be among the resources")
+                .into());
         }
         Ok(())
     }
@@ -185,12 +188,12 @@ impl Exec {
 }
 
 impl Starlark {
-    fn check(&self) -> std::result::Result<(), Diagnostic> {
+    fn check(&self) -> Result<()> {
         let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
         if is_given(&self.path) || is_given(&self.url) {
             return Ok(());
         }
-        Err(Diagnostic::error("there is no `path` of a script"))
+        Err(Diagnostic::error("there is no `path` of a script").into())
     }
 }
 

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::composition::tables::fields::Field;
 use crate::krm::identity::group;
+use crate::krm::label_fields::Field;
 use krm_yaml::{Data, Scalar, Value};
 
 /// A field in objects of some kinds.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::composition::engine::context::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::resources::resource::Resource;
-use crate::composition::tables::fields::{NAME_REFERENCES, Named};
+use crate::composition::tables::name_references::{NAME_REFERENCES, Named};
 use crate::krm::Identity;
 use crate::krm::identity::group;
 use crate::krm::scope::{effective, effective_namespace, is_namespaced, or_default};

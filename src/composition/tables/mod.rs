@@ -2,3 +2,4 @@
 
 pub(crate) mod fields;
 pub(crate) mod merge_keys;
+pub(crate) mod name_references;

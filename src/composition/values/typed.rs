@@ -284,7 +284,7 @@ impl<'v> Deserializer<'v> for Typed<'v, '_> {
             Data::Scalar(Scalar::String(text)) => visitor.visit_str(text),
             Data::Sequence(items) => visitor.visit_seq(Items { items, index: 0 }),
             Data::Mapping(entries) => visitor.visit_map(Entries {
-                entries,
+                left: entries,
                 keys: self.keys,
                 entry: None,
             }),
@@ -418,7 +418,7 @@ impl<'v> SeqAccess<'v> for Items<'v, '_> {
 
 /// The entries of a mapping.
 struct Entries<'v, 's> {
-    entries: &'v [(Cow<'s, str>, Value<'s>)],
+    left: &'v [(Cow<'s, str>, Value<'s>)],
     keys: &'v [&'v str],
     /// The entry whose key was read.
     entry: Option<(&'v str, &'v Value<'s>)>,
@@ -431,8 +431,8 @@ impl<'v> MapAccess<'v> for Entries<'v, '_> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Mismatch> {
-        while let Some(((key, value), rest)) = self.entries.split_first() {
-            self.entries = rest;
+        while let Some(((key, value), rest)) = self.left.split_first() {
+            self.left = rest;
             if self.keys.contains(&key.as_ref()) {
                 continue;
             }

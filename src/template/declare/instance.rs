@@ -401,7 +401,7 @@ fn values_from(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Vec<Va
 }
 
 fn value_object(entry: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<ObjectSource> {
-    let keys: Vec<&str> = VALUE_OBJECTS.iter().map(|(key, _)| *key).collect();
+    let keys: Vec<&'static str> = VALUE_OBJECTS.iter().map(|(key, _)| *key).collect();
     if entry.is_mapping() {
         unknown_fields(
             entry,
@@ -521,7 +521,13 @@ fn required_name(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Opti
     None
 }
 
-fn unknown(node: Cursor<'_>, own: &[&str], path: &str, what: &str, found: &mut Diagnostics) {
+fn unknown(
+    node: Cursor<'_>,
+    own: &[&'static str],
+    path: &str,
+    what: &str,
+    found: &mut Diagnostics,
+) {
     let known = [SHARED_FIELDS, own].concat();
     unknown_fields(node, &known, path, what, found);
 }

@@ -1,4 +1,4 @@
-//! `SecretGenerator`: makes a Secret of texts and files, or adds to one.
+//! `SecretGenerator`: creates a Secret from texts and files, or changes one.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/secretgenerator`, `api/internal/generators`.
 

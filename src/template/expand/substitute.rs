@@ -391,7 +391,7 @@ impl<'d> Substitution<'_, 'd> {
                 }
                 let path = Path::Key(spot.path, key);
                 let mut diagnostic = Diagnostic::error(format!(
-                    "mapping key `{key}` is there twice once references are replaced"
+                    "duplicate mapping key `{key}` once references are replaced"
                 ))
                 .rule("duplicate-key")
                 .field(path.to_string());

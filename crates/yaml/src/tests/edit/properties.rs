@@ -328,7 +328,7 @@ fn perform(
             };
             let spot = match keys.get(spot.index(keys.len() + 1)) {
                 Some(neighbour) if at.index(2) == 0 => Spot::Before(neighbour),
-                Some(neighbour) => Spot::Behind(neighbour),
+                Some(neighbour) => Spot::After(neighbour),
                 None => Spot::End,
             };
             let result = editor.insert(&path.key(*key), value.clone(), spot);

@@ -84,7 +84,7 @@ impl Files for InMemory {
     fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {
         self.check(path, root)?;
         self.files.get(path).cloned().ok_or_else(|| {
-            Diagnostic::error(format!("`{path}` cannot be read: there is no such file")).into()
+            Diagnostic::error(format!("`{path}` cannot be read: no such file")).into()
         })
     }
 }
@@ -145,9 +145,9 @@ pub(crate) fn outside(path: &str, root: &str, target: Option<&str>) -> Diagnosti
 /// What is wrong with a path that is an address.
 pub(crate) fn address(path: &str) -> Diagnostic {
     Diagnostic::error(format!(
-        "`{path}` is an address, and nothing is fetched from the network"
+        "`{path}` is a URL, and krm-template fetches nothing from the network"
     ))
-    .hint("fetch it first, and name the file or the directory it is in")
+    .hint("download it first, and refer to the file or its directory")
 }
 
 /// The directory that a file is in: `.` where its path names none.

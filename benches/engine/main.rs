@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use krm_template::composition::chain::{self, FunctionOutput, Functions};
-use krm_template::composition::consolidate::consolidate;
-use krm_template::composition::{self, Documents, Transformer};
+use krm_template::composition::chain;
+use krm_template::composition::consolidate;
+use krm_template::composition::{self, Documents, Program, Transformer};
+use krm_template::composition::{FunctionOutput, Functions};
 use krm_template::files::InMemory;
 use krm_template::function::Environment;
 use krm_template::template::{self, Dialect, Format, Generation, Options, Template};
@@ -228,7 +229,7 @@ fn build(bencher: Bencher<'_, '_>, n: usize) {
 struct NoFunctions;
 
 impl Functions for NoFunctions {
-    fn run(&self, _: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+    fn run(&self, _: &Transformer, _: &Program, _: &Arc<Source>) -> FunctionOutput {
         FunctionOutput {
             list: None,
             diagnostics: Diagnostics::new(),

@@ -8,8 +8,9 @@ mod reading;
 
 use std::sync::Arc;
 
-use krm_template::composition::chain::{self, FunctionOutput, Functions};
-use krm_template::composition::{Documents, Format, Transformer, consolidate, print, show};
+use krm_template::composition::chain;
+use krm_template::composition::{FunctionOutput, Functions};
+use krm_template::composition::{Documents, Format, Program, Transformer, consolidate, print, show};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_template::files::{Entry, Files};
 use krm_template::function::{Environment, InProcess};
@@ -42,7 +43,7 @@ fuzz_target!(|bytes: &[u8]| {
 /// What is printed; nothing if something is wrong.
 fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
     let mut diagnostics = Diagnostics::new();
-    let transformers = consolidate::consolidate(files, COMPOSITION, &mut diagnostics);
+    let transformers = consolidate(files, COMPOSITION, &mut diagnostics);
     let mut printed = None;
     if !diagnostics.has_errors() {
         diagnostics.take(show(&transformers));
@@ -96,11 +97,11 @@ impl Files for TwoFiles<'_> {
 struct NoOthers;
 
 impl Functions for NoOthers {
-    fn check(&self, _: &Transformer) -> Result<()> {
+    fn check(&self, _: &Transformer, _: &Program) -> Result<()> {
         Err(Diagnostic::error("no other programs").into())
     }
 
-    fn run(&self, _: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+    fn run(&self, _: &Transformer, _: &Program, _: &Arc<Source>) -> FunctionOutput {
         unreachable!("checked before")
     }
 }

@@ -15,11 +15,11 @@ use krm_yaml::diagnostic::Diagnostics;
 /// No person types it, so no help shows it.
 pub(super) const NAMES: &str = "--parameters-of";
 
-/// Prints what a shell needs to complete the arguments of krm-template
+/// Print a completion script for a shell
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The shell
+    /// The shell to print the script for
     shell: Shell,
 }
 

@@ -15,11 +15,11 @@ const LAST: usize = 900;
 /// How much is said.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct Console {
-    /// Say nothing on standard error but errors
+    /// Print only errors to standard error
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
     quiet: bool,
 
-    /// Say also which files are read, and which are left out
+    /// Also print which files are read and which are skipped
     #[arg(short, long, global = true, display_order = LAST)]
     verbose: bool,
 }
@@ -44,7 +44,7 @@ impl Console {
     /// Who is asked to type should know it.
     fn invite(self, path: &str) {
         if path == "-" && io::stdin_is_terminal() {
-            self.say("reading standard input; end it with Ctrl-D");
+            self.say("reading from standard input; to end it, press Ctrl-D");
         }
     }
 

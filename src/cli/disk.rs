@@ -110,7 +110,7 @@ fn contents(name: &str, real: &Path) -> Result<Vec<u8>> {
         .map_err(unreadable)?;
     if bytes.len() as u64 > MAX_FILE {
         let most = MAX_FILE >> 20;
-        let problem = format!("`{name}` cannot be read: it has more than {most} MiB");
+        let problem = format!("`{name}` cannot be read: it is larger than {most} MiB");
         return Err(Diagnostic::error(problem)
             .hint("split it into several files")
             .into());

@@ -13,13 +13,13 @@ pub(super) fn first_root<'d>(
         let name = document.source().name();
         diagnostics.push(
             Diagnostic::error(format!("`{name}` is empty, expected a Template"))
-                .hint("`krm-template --help` shows a small one"),
+                .hint("`krm-template --help` shows a small example"),
         );
         return None;
     };
     if let Some(second) = roots.next() {
         diagnostics.push(
-            Diagnostic::warning("there are several documents, and only the first is processed")
+            Diagnostic::warning("found several documents, only the first is processed")
                 .at(second.key_place()),
         );
     }

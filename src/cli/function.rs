@@ -11,7 +11,7 @@ use krm_yaml::diagnostic::Diagnostics;
 const USAGE_TEXT: &str = "\
 krm-template expands Templates into Kubernetes objects.
 
-As a KRM function it reads a ResourceList on standard input, which is a terminal here:
+As a KRM function, it reads a ResourceList from standard input, but standard input is a terminal:
   krm-template < resource-list.yaml
 On the command line:
   krm-template process -f TEMPLATE [-p NAME=VALUE]...
@@ -34,7 +34,7 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
     let disk = Disk {
         console,
         restrictor: LoadRestrictor::RootOnly,
-        way_out: "copy it there, or name a directory with a Composition that adds it",
+        way_out: "copy it there, or refer to a directory with a Composition that adds it",
     };
     let mut output = function::run(&source, &disk::environment(&disk));
     let printed = io::print(output.list.iter().flat_map(Edited::pieces));

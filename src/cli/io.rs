@@ -47,9 +47,9 @@ pub(super) fn read_bytes(path: &str) -> Result<Vec<u8>> {
     }
     if path.starts_with("http://") || path.starts_with("https://") {
         return Err(Diagnostic::error(format!(
-            "`{path}` is an address, and nothing is fetched from the network"
+            "`{path}` is a URL, and krm-template fetches nothing from the network"
         ))
-        .hint("download it first, or pipe it in: `curl -sSf ADDRESS | krm-template process -f -`")
+        .hint("download it first, or pipe it in: `curl -sSf URL | krm-template process -f -`")
         .into());
     }
     std::fs::read(path).map_err(|error| unreadable(path, &error))
@@ -58,8 +58,8 @@ pub(super) fn read_bytes(path: &str) -> Result<Vec<u8>> {
 /// Says why a file cannot be read.
 pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Box<Diagnostic> {
     let reason = match error.kind() {
-        ErrorKind::PermissionDenied => "you may not read it".to_owned(),
-        ErrorKind::NotADirectory => "there is no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::NotADirectory => "no such file".to_owned(),
         _ => reason(error),
     };
     Diagnostic::error(format!("`{path}` cannot be read: {reason}"))
@@ -70,19 +70,19 @@ pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Box<Diagnostic> 
 /// What file was probably meant by one that cannot be read.
 fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
     if kind == ErrorKind::IsADirectory {
-        return Some("give a file that is in it".to_owned());
+        return Some("give a file in it".to_owned());
     }
     if kind != ErrorKind::NotFound {
         return None;
     }
     if path.as_os_str().is_empty() {
-        return Some("its name is empty: is a variable of the shell not set?".to_owned());
+        return Some("the file name is empty: is a shell variable not set?".to_owned());
     }
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
-        return Some(format!("there is no directory `{}`", folder?.display()));
+        return Some(format!("directory `{}` does not exist", folder?.display()));
     };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names: Vec<String> = names.collect();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::io;
-use crate::composition::consolidate::KUSTOMIZATIONS;
+use crate::composition::KUSTOMIZATIONS;
 use krm_yaml::{Cursor, Document};
 
 /// The kustomization that lists `file` as a patch, if one in its folder or a folder above does.

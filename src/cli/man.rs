@@ -8,11 +8,11 @@ use clap::{Args, Command};
 use crate::cli::io;
 use crate::cli::status::OK;
 
-/// Writes the manual pages, one a command
+/// Write the manual pages, one for each command
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The folder to write them to; it is made where it is missing
+    /// The directory to write them to; created if it does not exist
     #[arg(long, value_name = "DIR")]
     output_dir: String,
 }

@@ -30,22 +30,22 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use console::Console;
 use status::{FAILED, OK, USAGE};
 
-const ABOUT: &str =
-    "Expands Templates into Kubernetes objects, and keeps your YAML as you wrote it";
+const ABOUT: &str = "Expand Templates into Kubernetes objects and keep your YAML as you wrote it";
 
 const LONG_ABOUT: &str = "\
-Expands Templates into Kubernetes objects, and keeps your YAML as you wrote it.
+Expand Templates into Kubernetes objects and keep your YAML as you wrote it.
 
-Without arguments this is a KRM function: it reads a ResourceList on standard input, expands the
-Template that is its functionConfig, or those that a TemplateInstance names, and writes the
-ResourceList with the objects to standard output. `kustomize build --enable-alpha-plugins`, `kpt fn eval` and `kpt fn render` run it so.";
+Without arguments, krm-template is a KRM function. It reads a ResourceList from standard input,
+expands the Template in its functionConfig (or the Templates that a TemplateInstance names), and
+writes the ResourceList with the objects to standard output. `kpt fn eval`, `kpt fn render` and
+`kustomize build --enable-alpha-plugins` run it this way.";
 
 const AFTER_HELP: &str = "\
 Examples:
-  # as a function of a kpt package
+  # run it as a function on a kpt package
   kpt fn eval PACKAGE --exec krm-template --fn-config template.yaml
 
-  # on the command line
+  # run it on the command line
   krm-template process -f template.yaml -p NAME=web | kubectl apply -f -
 
 A functionConfig:
@@ -68,11 +68,11 @@ A functionConfig:
       replicas: $((REPLICAS))
 
 Environment:
-  KRM_TEMPLATE_SEED  the secret that a function derives `generate: expression` values from
+  KRM_TEMPLATE_SEED  the secret seed from which a function derives `generate: expression` values
   NO_COLOR           if set, messages are not coloured
-  CLICOLOR_FORCE     if set, messages are coloured even where they do not go to a terminal
+  CLICOLOR_FORCE     if set, messages are coloured even if standard error is not a terminal
 
-Exit status: 0 all is well, 1 the input is wrong, 2 the arguments are wrong.";
+Exit status: 0 success, 1 invalid input, 2 invalid arguments.";
 
 /// The version, with the commit where that is known.
 const LONG_VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {

@@ -11,23 +11,23 @@ use crate::template::{self, Template, ValuesFormat};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-/// Lists the parameters of the Template in a file
+/// List the parameters of the Template in a file
 ///
-/// Prints them as a table, as data for other programs, as a JSON Schema for forms and editors, or
-/// as a file of values for you to fill in. The values of secrets are never shown, nor those of
-/// parameters of type `base64` or with `generate`.
+/// Prints a table, data for other programs, a JSON Schema for forms and editors, or a values file
+/// for you to fill in. Never shows the values of secrets, of parameters of type `base64`, or of
+/// parameters with `generate`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The file that holds the Template, as YAML or JSON; `-` for standard input
+    /// The YAML or JSON file with the Template; `-` for standard input
     #[arg(short, long, value_name = "FILE", required = true)]
     filename: String,
 
-    /// What to print
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: OutputFormat,
 
-    /// Leave out the head of the table
+    /// Do not print the header of the table
     #[arg(long)]
     no_headers: bool,
 }
@@ -38,13 +38,13 @@ Examples:
   krm-template parameters -f template.yaml -o json | jq -r '.[] | select(.required).name'
   krm-template parameters -f template.yaml -o schema > values.schema.json
 
-  # write a file of values, fill it in, use it
+  # write a values file, fill it in, use it
   krm-template parameters -f template.yaml -o values > values.yaml
   krm-template process -f template.yaml -P values.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OutputFormat {
-    /// A table, one line a parameter; on a terminal its lines are broken
+    /// A table with one row per parameter
     Table,
     /// A list of all parameters with all their fields
     Json,
@@ -52,9 +52,9 @@ enum OutputFormat {
     Yaml,
     /// A JSON Schema (2020-12) of the values
     Schema,
-    /// Lines `NAME: VALUE` to fill in, for `process -P`
+    /// A values file to fill in, with `NAME: VALUE` lines, for `process -P`
     Values,
-    /// Lines `NAME=VALUE` to fill in, for `process --param-file`
+    /// A values file to fill in, with `NAME=VALUE` lines, for `process --param-file`
     Env,
 }
 

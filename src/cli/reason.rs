@@ -8,13 +8,13 @@ use anyhow::anyhow;
 /// What is wrong with a file or folder, in the user's words.
 pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::NotFound => "no such file".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
         ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
-            "there is a file of that name".to_owned()
+            "a file with this name exists".to_owned()
         }
-        ErrorKind::PermissionDenied => "you may not write there".to_owned(),
-        ErrorKind::StorageFull => "there is no space left".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::StorageFull => "no space left on the device".to_owned(),
         // Without the name of a file that is not complete yet.
         _ => match error.get_ref().and_then(std::error::Error::source) {
             Some(source) => source.to_string(),
@@ -26,5 +26,8 @@ pub(super) fn reason(error: &std::io::Error) -> String {
 /// Says why a folder cannot be made.
 pub(super) fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
     let reason = reason(error);
-    anyhow!("the folder `{}` cannot be made: {reason}", folder.display())
+    anyhow!(
+        "the directory `{}` cannot be created: {reason}",
+        folder.display()
+    )
 }

@@ -7,8 +7,8 @@ use clap::{Arg, Command};
 const HEAD: &str = "\
 # Reference
 
-The commands and options of krm-template. The options `-q`, `-v` and `-h` of the program may also
-stand behind a command. This file is made from the program; a test holds that it is current.
+The commands and options of krm-template. You can also give the global options `-q`, `-v` and `-h`
+after a command. This file is generated from the program; a test checks that it is current.
 ";
 
 /// A section for the program and for each of its commands.
@@ -40,7 +40,7 @@ fn section(out: &mut String, command: &Command, wanted: impl Fn(&Arg) -> bool) {
     // Writing to a string cannot fail.
     let _ = write!(out, "\n## {name}\n\n{about}\n\n```text\n{usage}\n```\n");
     if command.has_subcommands() {
-        out.push_str("\n| command | what it does |\n|---|---|\n");
+        out.push_str("\n| command | description |\n|---|---|\n");
         for one in visible(command) {
             let about = one.get_about().map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(
@@ -51,7 +51,7 @@ fn section(out: &mut String, command: &Command, wanted: impl Fn(&Arg) -> bool) {
             );
         }
     }
-    out.push_str("\n| option | what it does |\n|---|---|\n");
+    out.push_str("\n| option | description |\n|---|---|\n");
     let arguments = command.get_arguments();
     for argument in arguments.filter(|argument| !argument.is_hide_set() && wanted(argument)) {
         let _ = writeln!(out, "| {} | {} |", spelling(argument), meaning(argument));
@@ -91,24 +91,29 @@ fn meaning(argument: &Arg) -> String {
     let help = argument.get_long_help().or(argument.get_help());
     let mut text = help.map(ToString::to_string).unwrap_or_default();
     if argument.is_required_set() {
-        text.push_str(". Required");
+        add(&mut text, "Required");
     }
     if argument.get_action().takes_values() {
         let defaults = argument.get_default_values().iter();
         for default in defaults.map(|default| default.to_string_lossy()) {
-            let _ = write!(text, ". Default: `{default}`");
+            add(&mut text, &format!("Default: `{default}`"));
         }
-        text.push_str(&possible_values(argument));
+        possible_values(&mut text, argument);
     }
     cell(&text)
 }
 
-/// What a value may be: a line for each, where there is something to say about it.
-fn possible_values(argument: &Arg) -> String {
-    let mut text = String::new();
+/// Adds a sentence.
+fn add(text: &mut String, sentence: &str) {
+    text.push_str(if text.ends_with('.') { " " } else { ". " });
+    text.push_str(sentence);
+}
+
+/// Adds the possible values: each on its own line if it has a description.
+fn possible_values(text: &mut String, argument: &Arg) {
     let mut names = Vec::new();
     if argument.is_hide_possible_values_set() {
-        return text;
+        return;
     }
     let values = argument.get_possible_values();
     for value in values.iter().filter(|value| !value.is_hide_set()) {
@@ -121,12 +126,11 @@ fn possible_values(argument: &Arg) -> String {
         }
     }
     if !names.is_empty() {
-        text.push_str(". One of ");
-        text.push_str(&names.join(", "));
+        add(text, &format!("One of {}", names.join(", ")));
     }
-    text
 }
 
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
+    let text = text.replace('|', "\\|");
+    text.replace("\n\n", "<br>").replace('\n', " ")
 }

@@ -8,23 +8,23 @@ use crate::cli::io;
 const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["--set", "--set-string", "--var", "--arg"],
-        "the value of a parameter is given by '-p NAME=VALUE'",
+        "to set a parameter, use '-p NAME=VALUE'",
     ),
     (
         &["--set-file"],
-        "the bytes of a file are given by '--parameter-from-file NAME=FILE'",
+        "to set a parameter to the contents of a file, use '--parameter-from-file NAME=FILE'",
     ),
     (
         &["--values", "--var-file", "--values-file"],
-        "a file of values is given by '-P FILE'",
+        "to read values from a file, use '-P FILE'",
     ),
     (
         &["--env-file"],
-        "a file of lines 'NAME=VALUE' is given by '--param-file FILE'",
+        "to read 'NAME=VALUE' lines from a file, use '--param-file FILE'",
     ),
     (
         &["--format"],
-        "the form of the output is chosen by '-o FORMAT'",
+        "to choose the output format, use '-o FORMAT'",
     ),
 ];
 
@@ -34,27 +34,27 @@ const COMMANDS: &[(&[&str], &str)] = &[
         &[
             "template", "render", "expand", "generate", "apply", "create",
         ],
-        "a Template is expanded by 'krm-template process -f template.yaml'",
+        "to expand a Template, run 'krm-template process -f template.yaml'",
     ),
     (
         &["kustomize", "compose"],
-        "a Composition is built by 'krm-template build DIR'",
+        "to build a Composition, run 'krm-template build DIR'",
     ),
     (
         &["check", "verify", "test"],
-        "mistakes are found by 'krm-template validate FILE'",
+        "to find mistakes, run 'krm-template validate FILE'",
     ),
     (
         &["list", "show"],
-        "parameters are listed by 'krm-template parameters -f template.yaml'",
+        "to list parameters, run 'krm-template parameters -f template.yaml'",
     ),
     (
         &["diff"],
-        "changes are shown by 'krm-template process --diff-against FILE|DIR'",
+        "to show changes, run 'krm-template process --diff-against FILE|DIR'",
     ),
     (
         &["fn", "function", "run"],
-        "a function has no arguments: 'krm-template < resource-list.yaml'",
+        "to run it as a function, give no arguments: 'krm-template < resource-list.yaml'",
     ),
 ];
 
@@ -73,9 +73,9 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
         ErrorKind::InvalidSubcommand => {
             let word = text(ContextKind::InvalidSubcommand)?;
             match word.as_str() {
-                "version" => Some("'--version' prints the version".to_owned()),
+                "version" => Some("to print the version, use '--version'".to_owned()),
                 _ if io::is_there(&word) => Some(format!(
-                    "to expand the Template in it: 'krm-template process -f {word}'"
+                    "to expand the Template in this file, run 'krm-template process -f {word}'"
                 )),
                 _ => known(COMMANDS, &word),
             }
@@ -84,9 +84,7 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
             let argument = text(ContextKind::InvalidArg)?;
             if argument.contains("--filename") {
                 let file = given_file().unwrap_or_else(|| "template.yaml".to_owned());
-                return Some(format!(
-                    "name the file that holds the Template: '-f {file}'"
-                ));
+                return Some(format!("name the file with the Template: '-f {file}'"));
             }
             match command.as_str() {
                 "validate" => {
@@ -107,7 +105,7 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
 /// What was meant by an argument that a command does not have.
 fn unknown_argument(command: &str, word: &str, takes_files: bool) -> Option<String> {
     if !word.starts_with('-') {
-        return takes_files.then(|| format!("a file is named by '-f': '-f {word}'"));
+        return takes_files.then(|| format!("to name a file, use '-f {word}'"));
     }
     let is_value = matches!(
         word,
@@ -115,22 +113,22 @@ fn unknown_argument(command: &str, word: &str, takes_files: bool) -> Option<Stri
     );
     let is_file = matches!(word, "-f" | "--file" | "--filename");
     match command {
-        "" if is_file => Some("a Template is expanded by 'krm-template process -f FILE'".to_owned()),
+        "" if is_file => Some("to expand a Template, run 'krm-template process -f FILE'".to_owned()),
         "" if is_value => {
-            Some("values are given to 'krm-template process -f FILE -p NAME=VALUE'".to_owned())
+            Some("to set parameters, run 'krm-template process -f FILE -p NAME=VALUE'".to_owned())
         }
         "build" if is_file => Some(
             "give the directory or the file as an argument: 'krm-template build DIR|FILE'".to_owned(),
         ),
         "build" if is_value => Some(
-            "a value is set by an override, under `transformerOverrides`, or under `values` of the Template"
+            "to set a value, add an override under `transformerOverrides`, or set it under `values` of the Template"
                 .to_owned(),
         ),
         "validate" if is_value => Some(
-            "no values are needed; a file of values is checked if it is named: 'krm-template validate template.yaml values.yaml'"
+            "validate needs no values; to check a values file, name it: 'krm-template validate template.yaml values.yaml'"
                 .to_owned(),
         ),
-        "process" | "explain" if word == "--file" => Some("a file is named by '-f'".to_owned()),
+        "process" | "explain" if word == "--file" => Some("to name a file, use '-f'".to_owned()),
         "process" => known(OPTIONS, word),
         "explain" if word != "--format" => known(OPTIONS, word),
         _ => None,

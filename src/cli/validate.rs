@@ -18,29 +18,29 @@ use krm_yaml::source::Source;
 
 use others::{Counts, File};
 
-/// Finds mistakes in Templates, without values and without a cluster
+/// Find mistakes in Templates, without values and without a cluster
 ///
-/// Each TemplateInstance, file of values and Composition is checked, too, against the Templates
-/// among the files. Nothing is run. Defaults count as values; where there is none, only what is wrong with any value is reported.
-/// docs/rules.md describes the rules. The annotation `template.krm.dev/disable-rules` on a
-/// Template switches rules off for it, as `RULE, RULE`.
+/// Also checks TemplateInstances, values files and Compositions against the Templates among the
+/// files. Runs no functions. A parameter has its default value; without a default, only mistakes
+/// that no value can correct are reported. docs/rules.md describes the rules. To disable rules for
+/// one Template, list them in its annotation `template.krm.dev/disable-rules`, as `RULE, RULE`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Arguments {
-    /// Files with Templates or what goes with them, or directories, in which all *.yaml, *.yml and *.json files are
-    /// looked at; `-` for standard input
+    /// Files to check, or directories, searched for *.yaml, *.yml and *.json files; `-` for standard
+    /// input
     #[arg(value_name = "FILE|DIR", required_unless_present = "filenames")]
     paths: Vec<String>,
 
-    /// The same as an argument
+    /// A file or directory to check, like an argument
     #[arg(short, long = "filename", value_name = "FILE|DIR")]
     filenames: Vec<String>,
 
-    /// How to print what is found: `text` with excerpts, `json` as a list, `sarif` as SARIF 2.1.0
+    /// Output format: `text` with excerpts, `json` for a list, `sarif` for SARIF 2.1.0
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: OutputFormat,
 
-    /// Rules to leave out, with commas between them
+    /// Disable these rules; separate them with commas
     #[arg(
         long,
         value_name = "RULE",
@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     )]
     disable: Vec<String>,
 
-    /// Warnings count as errors do: the exit status is 1
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
 }
@@ -61,8 +61,8 @@ Examples:
   krm-template validate --disable unused-parameter templates/
   krm-template validate -o sarif . > findings.sarif
 
-Exit status: 0 no errors were found (with --strict: no warnings either), 1 there are some,
-2 the arguments are wrong, a file cannot be read, or there is nothing to check.";
+Exit status: 0 no errors (with --strict: and no warnings), 1 errors were found, 2 the arguments are
+invalid, a file cannot be read, or there is nothing to check.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OutputFormat {
@@ -151,15 +151,15 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
                 continue;
             }
             if let Some(kustomization) = kustomization::that_patches_with(&file) {
-                let message = format!("`{file}` is a patch, which `{kustomization}` lists");
+                let message = format!("`{file}` is a patch listed in `{kustomization}`");
                 if !is_named {
-                    console.remark(format!("{message}: it is left out"));
+                    console.remark(format!("{message}, and is skipped"));
                     has_patches = true;
                     others.pop();
                     continue;
                 }
                 trouble.push(Diagnostic::warning(message).hint(
-                    "check the Template that it patches; in a directory, patches are left out",
+                    "check the Template that it patches; patches in a directory are skipped",
                 ));
             }
             all.templates += checked.templates;
@@ -178,15 +178,17 @@ fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics)
     all.findings.dedup();
     all.findings.address(Way::Objects);
     for file in without {
-        trouble.push(Diagnostic::warning(format!("`{file}` holds no Template")));
+        trouble.push(Diagnostic::warning(format!(
+            "`{file}` does not contain a Template"
+        )));
     }
     if all.templates == 0 && all.others.is_empty() && !trouble.has_errors() {
         let hint = if has_patches {
-            "what a kustomization lists as a patch is left out: check what it patches"
+            "patches listed in a kustomization are skipped: check the Templates that they patch"
         } else {
             "a Template has `kind: Template` and the `apiVersion` `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"
         };
-        trouble.push(Diagnostic::error("there is no Template to check").hint(hint));
+        trouble.push(Diagnostic::error("found no Template to check").hint(hint));
     }
     all
 }
@@ -249,20 +251,17 @@ fn summary(checked: &Checked) -> String {
     let looked_at = [
         (checked.templates, "Template"),
         (others.instances, "TemplateInstance"),
-        (others.values, "file of values"),
+        (others.values, "values file"),
         (others.compositions, "Composition"),
     ];
     let looked_at: Vec<String> = looked_at
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, noun)| match (*count, *noun) {
-            (2.., "file of values") => format!("{count} files of values"),
-            (count, noun) => counted(count, noun),
-        })
+        .map(|(count, noun)| counted(*count, noun))
         .collect();
     let templates = looked_at.join(", ");
     if found.is_empty() {
-        format!("nothing found in {templates}\n")
+        format!("no findings in {templates}\n")
     } else {
         format!("\n{} in {templates}\n", found.join(", "))
     }

@@ -8,41 +8,30 @@
 //!
 //! `docs/composition.md` says what is decided where the KEP is silent.
 
-mod apart;
-pub mod chain;
-mod conflicts;
-pub mod consolidate;
-mod data;
-mod field_spec;
-mod follow;
-mod heads;
-mod json_patch;
-mod merge;
-mod merge_keys;
-mod model;
-mod order;
-mod overrides;
-mod patches;
-mod print;
-mod provider;
-mod references;
-mod replacement_path;
-mod resource;
-mod selector;
-mod show;
-mod strict;
+mod builtin;
+mod engine;
+mod fields;
+mod names;
+mod patch;
+mod read;
+mod resources;
+mod run;
+mod tables;
 #[cfg(test)]
 mod tests;
-mod texts;
-mod transformer;
-mod transformers;
+mod values;
 
-pub(crate) use model::GROUP;
+pub use builtin::builtin_kinds;
+pub use engine::functions::{Base, FunctionOutput, Functions, Kustomize};
+pub use engine::program::{Container, Exec, Program};
+pub use engine::step::Step;
+pub use engine::transformer::{Transformer, TransformerId};
+pub use read::locate::KUSTOMIZATIONS;
+pub(crate) use read::model::GROUP;
 #[cfg(test)]
-pub(crate) use model::{FIELDS, IMPORT_FIELDS, ORDER_FIELDS};
-pub use print::{Format, print};
-pub use provider::{Container, Exec, Provider};
-pub use resource::{Documents, Resource};
-pub use show::show;
-pub use transformer::{Transformer, TransformerId};
-pub use transformers::builtin_kinds;
+pub(crate) use read::model::{FIELDS, IMPORT_FIELDS, ORDER_FIELDS};
+pub use read::show::show;
+pub use resources::print::{Format, print};
+pub use resources::resource::{Documents, Resource};
+pub use run::chain;
+pub use run::steps::{consolidate, consolidate_node};

@@ -13,9 +13,12 @@ mod plugins;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::composition::chain::{self, FunctionOutput, Functions};
-use crate::composition::resource::{Documents, Resource};
-use crate::composition::transformer::{Layer, Transformer, TransformerId};
+use crate::composition::engine::functions::{FunctionOutput, Functions};
+use crate::composition::engine::program::Program;
+use crate::composition::engine::transformer::{Layer, Transformer, TransformerId};
+use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::run::chain;
+use crate::composition::run::runner::step;
 use crate::files::InMemory;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
@@ -37,7 +40,7 @@ fn shared(path: &str) -> String {
 struct NoFunctions;
 
 impl Functions for NoFunctions {
-    fn run(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+    fn run(&self, transformer: &Transformer, _: &Program, _: &Arc<Source>) -> FunctionOutput {
         panic!("{} is not built in", transformer.id)
     }
 }
@@ -81,9 +84,10 @@ fn transformed(
             .iter()
             .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
     );
-    let transformers: Vec<Transformer> = configs.iter().map(|config| transformer(config)).collect();
     let documents = Documents::default();
     let mut diagnostics = Diagnostics::new();
+    let steps = configs.iter().map(|config| step(transformer(config)));
+    let steps: Vec<_> = steps.filter_map(|step| diagnostics.take(step)).collect();
     let document = Document::parse(&Source::new("input.yaml", input)).unwrap();
     let document = documents.keep(document);
     let resources = document
@@ -91,7 +95,7 @@ fn transformed(
         .map(|root| Resource::read(root, &documents, &mut diagnostics).unwrap())
         .collect();
     let (resources, _) = chain::run(
-        &transformers,
+        &steps,
         resources,
         &files,
         &NoFunctions,

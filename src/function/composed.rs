@@ -6,9 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::composition::chain::{self, FunctionOutput, Functions, Kustomize};
-use crate::composition::consolidate::consolidate_node;
-use crate::composition::{Documents, GROUP, Provider, Resource, Transformer};
+use crate::composition::chain;
+use crate::composition::{
+    Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Transformer,
+    consolidate_node,
+};
 use crate::files::{self, InMemory};
 use crate::function::items::{Item, Items, Storage};
 use crate::function::package::Package;
@@ -52,14 +54,20 @@ impl std::fmt::Debug for InProcess<'_> {
 }
 
 impl Functions for InProcess<'_> {
-    fn check(&self, transformer: &Transformer) -> Result<()> {
-        self.others.check(transformer)
+    fn check(&self, transformer: &Transformer, program: &Program) -> Result<()> {
+        self.others.check(transformer, program)
     }
 
-    fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
-        if !matches!(Provider::of(transformer), Ok(Provider::Own)) {
-            return self.others.run(transformer, list);
-        }
+    fn run(
+        &self,
+        transformer: &Transformer,
+        program: &Program,
+        list: &Arc<Source>,
+    ) -> FunctionOutput {
+        self.others.run(transformer, program, list)
+    }
+
+    fn run_own(&self, _: &Transformer, list: &Arc<Source>) -> FunctionOutput {
         let output = stamp::run(list, self.environment);
         FunctionOutput {
             list: Some(output.text()),
@@ -76,7 +84,7 @@ impl Functions for InProcess<'_> {
 struct NoOthers;
 
 impl Functions for NoOthers {
-    fn check(&self, transformer: &Transformer) -> Result<()> {
+    fn check(&self, transformer: &Transformer, _: &Program) -> Result<()> {
         let problem = format!(
             "`{}` is run by another program, and a function runs none",
             transformer.id
@@ -88,11 +96,11 @@ impl Functions for NoOthers {
         Err(wrong.into())
     }
 
-    fn run(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+    fn run(&self, transformer: &Transformer, program: &Program, _: &Arc<Source>) -> FunctionOutput {
         FunctionOutput {
             list: None,
             diagnostics: self
-                .check(transformer)
+                .check(transformer, program)
                 .err()
                 .map(Diagnostics::from)
                 .unwrap_or_default(),
@@ -150,7 +158,7 @@ fn passed(
             .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
         return Changes::default();
     }
-    let mut transformers = consolidate_node(files, &document, node, directory, diagnostics);
+    let mut steps = consolidate_node(files, &document, node, directory, diagnostics);
     if let Some(path) = run
         .storage
         .config_path
@@ -158,8 +166,8 @@ fn passed(
         .filter(|_| run.storage.are_kept)
     {
         let here = source.name();
-        for transformer in &mut transformers {
-            keep_at(transformer, here, path);
+        for step in steps.iter_mut().filter(|step| step.is_own()) {
+            keep_at(&mut step.transformer, here, path);
         }
     }
     let documents = Documents::default();
@@ -180,14 +188,7 @@ fn passed(
         environment,
         others: &NoOthers,
     };
-    let (made, _) = chain::run(
-        &transformers,
-        input,
-        files,
-        &functions,
-        &documents,
-        diagnostics,
-    );
+    let (made, _) = chain::run(&steps, input, files, &functions, &documents, diagnostics);
     if diagnostics.has_errors() {
         return Changes::default();
     }
@@ -197,12 +198,10 @@ fn passed(
 /// Says in the configuration of a Template where that is kept, so that its objects are kept beside
 /// it; beside the Composition at `path`, if that holds it or it is outside of the package.
 fn keep_at(transformer: &mut Transformer, here: &str, path: &str) {
-    if matches!(Provider::of(transformer), Ok(Provider::Own)) {
-        let is_inside = |file: &&str| *file != here && !file.starts_with(['/', '.']);
-        let file = Some(transformer.file()).filter(is_inside);
-        let file = file.unwrap_or(path).to_owned();
-        annotate(&mut transformer.config, PATH, &file);
-    }
+    let is_inside = |file: &&str| *file != here && !file.starts_with(['/', '.']);
+    let file = Some(transformer.file()).filter(is_inside);
+    let file = file.unwrap_or(path).to_owned();
+    annotate(&mut transformer.config, PATH, &file);
 }
 
 /// Whether an object says how resources are put together, and is none: a Kptfile, a Kustomization,
@@ -380,9 +379,9 @@ fn previous(object: &Value<'_>) -> Vec<Identity> {
 fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<krm_yaml::Edit>> {
     let update = |old, value| {
         if is_here {
-            krm_yaml::update_read(old, value)
+            krm_yaml::update_read(old, value, &crate::krm::item_keys::ITEM_KEYS)
         } else {
-            krm_yaml::update(old, value)
+            krm_yaml::update(old, value, &crate::krm::item_keys::ITEM_KEYS)
         }
     };
     let opened = item.open();

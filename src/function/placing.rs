@@ -225,7 +225,7 @@ impl<'p, 'd> Placing<'p, 'd> {
         let mut info = Diagnostic::info(parts.join("; "));
         info.object = Some(identity::reference(old));
         if updated.removed.can_be_kept() {
-            info = info.hint(format!("to keep fields that the Template does not set, put the annotation `{UPDATE}: merge` on the object in the Template or on the functionConfig"));
+            info = info.hint(format!("to keep fields that the Template does not set, set the annotation `{UPDATE}: merge` on the object in the Template or on the functionConfig"));
         }
         self.said.push(info);
     }
@@ -276,7 +276,7 @@ impl<'p, 'd> Placing<'p, 'd> {
                 }
                 continue;
             }
-            let mut info = Diagnostic::info(format!("removed: `{owner}` makes it no longer"));
+            let mut info = Diagnostic::info(format!("removed: `{owner}` no longer creates it"));
             info.object = Some(identity::reference(node));
             self.said.push(info);
             self.changes.removed.insert(item.node.id());
@@ -333,18 +333,18 @@ impl<'p, 'd> Placing<'p, 'd> {
                 let template = template.and_then(|one| one.template());
                 let hint = template.and_then(|template| to_vary(template, object));
                 Diagnostic::error(format!(
-                    "the instances `{}` and `{}` both make `{identity}`",
+                    "the instances `{}` and `{}` both create `{identity}`",
                     one.name, other.name
                 ))
                 .hint(hint.unwrap_or_else(|| {
-                    "let its `metadata.name` refer to a parameter, and give each instance another value for it".to_owned()
+                    "use a parameter in its `metadata.name`, and give each instance a different value".to_owned()
                 }))
             }
             _ => Diagnostic::error(format!(
-                "`{}` and `{field}` are both `{identity}`",
+                "`{}` and `{field}` both create `{identity}`",
                 first.field
             ))
-            .hint("give one of them another name"),
+            .hint("rename one of them"),
         };
         diagnostic.place = place;
         diagnostic.field(field.clone())
@@ -382,8 +382,8 @@ impl Taken<'_, '_> {
         let text = value.as_str().filter(|text| !text.is_empty())?;
         let path = paths::named(config, text);
         if path.is_none() {
-            let problem = Diagnostic::error(format!("the path `{text}` is no file of the package"))
-                .hint("write it relative to the directory of the functionConfig, with slashes and without leaving the package");
+            let problem = Diagnostic::error(format!("`{text}` is not the path of a file in the package"))
+                .hint("write a path relative to the directory of the functionConfig, with slashes; it must not leave the package");
             self.error(key, &value, problem);
         }
         path
@@ -413,9 +413,9 @@ fn to_vary(template: &Template<'_>, object: &Object<'_>) -> Option<String> {
     })?;
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     Some(match names.as_slice() {
-        [name] => format!("give parameter {name} another value in one of them"),
+        [name] => format!("give parameter {name} a different value in one of them"),
         names => format!(
-            "give one of the parameters {} another value in one of them",
+            "give one of the parameters {} a different value in one of them",
             names.join(", ")
         ),
     })
@@ -429,13 +429,13 @@ fn in_file(path: Option<&str>) -> String {
 fn not_ours(identity: &Identity, item: &Item<'_>, old: Cursor<'_>, owner: &str) -> Diagnostic {
     let file = in_file(path_of(item.node).as_deref());
     let problem = match &item.owner {
-        Some(other) => format!("`{identity}`{file} was made by `{other}`, not by `{owner}`"),
-        None => format!("`{identity}`{file} is there already, and was not made by `{owner}`"),
+        Some(other) => format!("`{identity}`{file} was created by `{other}`, not by `{owner}`"),
+        None => format!("`{identity}`{file} already exists and was not created by `{owner}`"),
     };
     Diagnostic::error(problem)
         .related(old.get("metadata").unwrap_or(old).place(), "it is here")
-        .hint(format!("to let it become what the Template makes, put the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
-        .hint("to keep it as it is, give one of the two another name, or take it out of the Template")
+        .hint(format!("to adopt it, set the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
+        .hint("to keep it, rename one of the two or remove the object from the Template")
 }
 
 /// Two items with one identity that were both made by an instance.
@@ -444,12 +444,12 @@ fn stands_twice(identity: &Identity, first: &Item<'_>, second: Cursor<'_>) -> Di
     let places = [path_of(first.node), reference.path.clone()];
     let places: Vec<String> = places.iter().map(|path| in_file(path.as_deref())).collect();
     let mut diagnostic = Diagnostic::error(format!(
-        "`{identity}` stands among the items twice: once{}, once{}",
+        "`{identity}` is among the items twice: once{}, once{}",
         places.first().map_or("", String::as_str),
         places.get(1).map_or("", String::as_str),
     ))
     .at(second.get("metadata").unwrap_or(second).place())
-    .hint("remove one of the two, or the annotation `template.krm.dev/instance` and the name of what is your own copy");
+    .hint("remove one of the two; to keep your own copy, rename it and remove its annotation `template.krm.dev/instance`");
     diagnostic.object = Some(reference);
     diagnostic
 }

@@ -1,8 +1,9 @@
 //! An object that stands among the items becomes what its Template makes of it now.
 
 use crate::krm::annotations::{IDS, OWNER, annotate, remove_empty};
+use crate::krm::item_keys::ITEM_KEYS;
 use krm_yaml::diagnostic::{Diagnostics, Result};
-use krm_yaml::{Cursor, DuplicateKeys, Edit, ItemKey, Value};
+use krm_yaml::{Cursor, DuplicateKeys, Edit, Value};
 
 /// How an object is brought up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub(super) fn update(
     let mut ignored = Diagnostics::new();
     let Some(old_value) = old.value(DuplicateKeys::LastWins, &mut ignored) else {
         // It cannot be read: all of it changes.
-        let edits = krm_yaml::update(old, value)?;
+        let edits = krm_yaml::update(old, value, &ITEM_KEYS)?;
         return Ok(Updated {
             edits,
             fields: 1,
@@ -78,7 +79,8 @@ pub(super) fn update(
         }
         remove_empty(metadata, "annotations");
     }
-    let edits = krm_yaml::update(old, value)?;
+    value.adopt(&old_value, &ITEM_KEYS);
+    let edits = krm_yaml::update_read(old, value, &ITEM_KEYS)?;
     Ok(Updated {
         edits,
         fields,
@@ -120,7 +122,7 @@ fn merge<'v>(value: &mut Value<'v>, old: &Value<'v>) {
         }
     } else if let Some(old) = old.items()
         && let Some(items) = value.items_mut()
-        && let Some(key) = ItemKey::of_lists(items, old)
+        && let Some(key) = ITEM_KEYS.of_both(items, old)
     {
         let pairs = key.pairs(items, old);
         for (item, pair) in items.iter_mut().zip(&pairs) {
@@ -143,9 +145,9 @@ impl Removed {
                 path.truncate(length);
             }
         } else if let (Some(old), Some(new)) = (old.items(), new.items()) {
-            let key = ItemKey::of_lists(new, old);
+            let key = ITEM_KEYS.of_both(new, old);
             let mut partners = vec![None; old.len()];
-            for (new, pair) in new.iter().zip(krm_yaml::pairs(new, old)) {
+            for (new, pair) in new.iter().zip(ITEM_KEYS.pairs(new, old)) {
                 if let Some(partner) = pair.and_then(|at| partners.get_mut(at)) {
                     *partner = Some(new);
                 }
@@ -209,7 +211,7 @@ fn changed_fields(old: &Value<'_>, new: &Value<'_>) -> usize {
         });
         gone + changed.sum::<usize>()
     } else if let (Some(old), Some(new)) = (old.items(), new.items()) {
-        let pairs = krm_yaml::pairs(new, old);
+        let pairs = ITEM_KEYS.pairs(new, old);
         let gone = old.len() - pairs.iter().flatten().count();
         let changed = new.iter().zip(&pairs).map(|(new, pair)| {
             let old = pair.and_then(|at| old.get(at));

@@ -4,6 +4,7 @@
 pub(crate) mod annotations;
 pub(crate) mod fields;
 pub(crate) mod identity;
+pub(crate) mod item_keys;
 pub(crate) mod kind_names;
 pub(crate) mod label_fields;
 pub(crate) mod lists;

@@ -54,14 +54,14 @@ impl Form {
         let dns = "lower case letters, digits and `-`";
         let ends = "begins and ends with a letter or digit";
         match self {
-            Self::Subdomain => format!(
-                "it holds up to {SUBDOMAIN} {dns}, also `.`, and each part between dots {ends}"
-            ),
-            Self::Label => format!("it holds up to {LABEL} {dns}, and {ends}"),
-            Self::Port => {
-                format!("it holds up to {PORT} {dns}, with a letter among them, and {ends}")
+            Self::Subdomain => {
+                format!("use up to {SUBDOMAIN} {dns}, also `.`; each part between dots {ends}")
             }
-            Self::Segment => "it holds no `/` and no `%`".to_owned(),
+            Self::Label => format!("use up to {LABEL} {dns}; it {ends}"),
+            Self::Port => {
+                format!("use up to {PORT} {dns}, at least one of them a letter; it {ends}")
+            }
+            Self::Segment => "remove every `/` and `%`".to_owned(),
         }
     }
 }
@@ -137,18 +137,26 @@ fn on_one_line(text: &str) -> String {
 }
 
 pub(crate) fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
-    Diagnostic::error(format!("`{}` is not the name of {what}", on_one_line(name)))
-        .hint(form.rule())
+    Diagnostic::error(format!(
+        "`{}` is not a valid name for {what}",
+        on_one_line(name)
+    ))
+    .hint(form.rule())
 }
 
 pub(crate) fn not_the_key(key: &str, what: &str) -> Diagnostic {
-    Diagnostic::error(format!("`{}` is not the key of {what}", on_one_line(key)))
-        .hint(format!("it is a name of up to {LABEL} letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit; a domain and `/` may come first"))
+    Diagnostic::error(format!("`{}` is not a valid key for {what}", on_one_line(key)))
+        .hint(format!("use up to {LABEL} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends; a domain and `/` may come first"))
 }
 
 pub(crate) fn not_the_value(text: &str) -> Diagnostic {
-    Diagnostic::error(format!("`{}` is not the value of a label", on_one_line(text)))
-        .hint(format!("it holds up to {LABEL} letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit"))
+    Diagnostic::error(format!(
+        "`{}` is not a valid value for a label",
+        on_one_line(text)
+    ))
+    .hint(format!(
+        "use up to {LABEL} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+    ))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl<'d> ResourceList<'d> {
             let problem = if is_blank {
                 "is empty"
             } else {
-                "holds no object"
+                "has no object"
             };
             return Err(
                 Diagnostic::error(format!("`{name}` {problem}, expected a ResourceList"))
@@ -107,7 +107,7 @@ impl<'d> ResourceList<'d> {
             }
             found.push(
                 Diagnostic::warning(format!(
-                    "`{key}` is not a field of a ResourceList, and without `functionConfig` nothing is done"
+                    "unknown field `{key}` of a ResourceList; without `functionConfig` the function does nothing"
                 ))
                 .at(entry.key_place())
                 .hint("did you mean `functionConfig`?"),
@@ -262,7 +262,10 @@ impl<'d> ResourceList<'d> {
             Some(old) if old.holds(&list) => {}
             Some(old) => {
                 // In the style that stands, so that running again changes no lines.
-                let updated = old.children().next().map(|_| krm_yaml::update(old, list));
+                let updated = old
+                    .children()
+                    .next()
+                    .map(|_| krm_yaml::update(old, list, &crate::krm::item_keys::ITEM_KEYS));
                 match updated {
                     Some(Ok(updated)) => edits.extend(updated),
                     _ => edits.push(behind_key(old, &json)),
@@ -453,16 +456,14 @@ fn check_keys(root: Cursor<'_>) -> Result<()> {
 }
 
 const RUN_BY: &str =
-    "a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`, which send one";
+    "`kustomize build`, `kpt fn eval` and `kpt fn render` run the function and send it one";
 
 fn check_kind(root: Cursor<'_>) -> Result<()> {
     if !root.is_mapping() {
-        return Err(
-            Diagnostic::error("expected a ResourceList, found no mapping")
-                .at(root.place())
-                .hint(RUN_BY)
-                .into(),
-        );
+        return Err(Diagnostic::error("a ResourceList must be a mapping")
+            .at(root.place())
+            .hint(RUN_BY)
+            .into());
     }
     let kind = root.get("kind");
     let name = kind

@@ -3,7 +3,7 @@
 //! The table holds those of Kubernetes 1.33 and OpenShift 4, and the custom ones that nearly every
 //! cluster has. A kind that is not in it is taken to be in a namespace, as kustomize does.
 
-use crate::krm::identity::group;
+use crate::krm::identity::{Identity, group};
 use krm_yaml::Value;
 
 /// API groups and their kinds that belong to the cluster.
@@ -99,6 +99,42 @@ pub(crate) fn is_namespaced(group: &str, kind: &str) -> bool {
     !CLUSTER
         .iter()
         .any(|(own, kinds)| *own == group && kinds.contains(&kind))
+}
+
+/// The namespace of objects that name none, of kinds that belong to one.
+const DEFAULT_NAMESPACE: &str = "default";
+
+/// A namespace as objects name it: `default` if they name none.
+pub(crate) fn or_default(namespace: &str) -> &str {
+    match namespace {
+        "" => DEFAULT_NAMESPACE,
+        namespace => namespace,
+    }
+}
+
+/// A namespace as identities hold it: empty if it is `default`.
+pub(crate) fn unless_default(namespace: &str) -> &str {
+    match namespace {
+        DEFAULT_NAMESPACE => "",
+        namespace => namespace,
+    }
+}
+
+/// The namespace that an object is in: `default` if it names none, none if its kind has none.
+pub(crate) fn effective_namespace(identity: &Identity) -> &str {
+    if is_namespaced(&identity.group, &identity.kind) {
+        or_default(&identity.namespace)
+    } else {
+        ""
+    }
+}
+
+/// An identity with the [namespace that the object is in](effective_namespace).
+pub(crate) fn effective(identity: Identity) -> Identity {
+    Identity {
+        namespace: effective_namespace(&identity).to_owned(),
+        ..identity
+    }
 }
 
 /// Puts an object that names no namespace into this one, and the service accounts that a role is

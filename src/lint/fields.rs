@@ -329,12 +329,12 @@ fn hint(
     match (parts.as_slice(), expected) {
         ([Part::Raw { name, .. }], Type::String) => {
             let reference = string_reference(dialect, name);
-            Some(format!("`{reference}` puts in text"))
+            Some(format!("`{reference}` inserts a string"))
         }
         ([Part::String { name, .. }], Type::Number | Type::Bool) => {
             let reference = raw_reference(dialect, name);
             Some(format!(
-                "`{reference}` puts in what the value is, a number or a bool"
+                "`{reference}` inserts the value as a number or a bool"
             ))
         }
         ([Part::Text(_)], Type::String) if is_secret(object) => Some("put it in quotes".to_owned()),

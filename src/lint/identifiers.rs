@@ -52,7 +52,7 @@ pub fn warn_about_names(
         let diagnostic = if may_show(name) {
             not_the_name(name, &what(), form)
         } else {
-            let message = format!("the value is not the name of {}", what());
+            let message = format!("the value is not a valid name for {}", what());
             Diagnostic::error(message).hint(form.rule())
         };
         found.push(Diagnostic {

@@ -100,7 +100,7 @@ pub fn unknown_rule(name: &str) -> Option<Diagnostic> {
         || "docs/rules.md lists all rules".to_owned(),
         |known| format!("did you mean `{known}`?"),
     );
-    Some(Diagnostic::warning(format!("there is no rule `{name}`")).hint(hint))
+    Some(Diagnostic::warning(format!("unknown rule `{name}`")).hint(hint))
 }
 
 /// Other projects have a kind of this name too.

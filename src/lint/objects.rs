@@ -55,18 +55,18 @@ pub(super) fn selector_mismatch(
     };
     for (key, value, label) in unmet(context, selector, labels) {
         let why = match label {
-            Some(label) => format!("theirs is `{key}: {label}`"),
-            None => "they have no such label".to_owned(),
+            Some(label) => format!("their label is `{key}: {label}`"),
+            None => "they do not have this label".to_owned(),
         };
         found.push(
             Diagnostic::error(format!(
-                "the {} selects pods with `{key}: {value}`, and its own are not: {why}",
+                "the {} selects pods with `{key}: {value}`, but not its own: {why}",
                 selection.kind
             ))
             .at(place.clone())
             .related(labels_place.clone(), "the labels of its pods")
             .field(format!("{}.spec.selector", object.field))
-            .hint("selector and pod template must agree, or Kubernetes refuses the object"),
+            .hint("selector and pod template must match, or Kubernetes rejects the object"),
         );
     }
 }
@@ -108,7 +108,7 @@ pub(super) fn unmatched_selector(
             })
             .collect();
         let message = format!(
-            "the {} selects no pods of this Template: those of {} `{}` lack {}",
+            "the {} selects no pods of this Template: the pods of {} `{}` lack {}",
             one.selection.kind,
             workload.kind,
             workload.name,
@@ -123,9 +123,9 @@ pub(super) fn unmatched_selector(
         found.push(
             diagnostic
                 .at(place.clone())
-                .related(labels_place.clone(), "the labels that come closest")
+                .related(labels_place.clone(), "the closest labels")
                 .field(format!("{}.spec", one.field))
-                .hint("make selector and labels agree"),
+                .hint("make selector and labels match"),
         );
     }
 }
@@ -143,11 +143,11 @@ pub(super) fn duplicate_object(_: &Context<'_, '_>, facts: &[Facts], found: &mut
         };
         if let Some(first) = seen.get(identity) {
             found.push(
-                Diagnostic::error(format!("the Template makes {identity} twice"))
+                Diagnostic::error(format!("the Template creates {identity} twice"))
                     .at(one.place.clone())
                     .related(first.place.clone(), "first here")
                     .field(format!("{}.metadata.name", one.field))
-                    .hint("rename one of the two, or remove it"),
+                    .hint("rename or remove one of them"),
             );
         } else {
             seen.insert(identity, one);

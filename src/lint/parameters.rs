@@ -35,12 +35,12 @@ pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostic
             let node = parameter.node.get(least).unwrap_or(parameter.node);
             found.push(
                 Diagnostic::error(format!(
-                    "`{least}` of parameter `{}` is more than its `{most}`",
+                    "`{least}` of parameter `{}` is greater than its `{most}`",
                     parameter.name
                 ))
                 .at(node.place())
                 .field(format!("parameters[{}].{least}", parameter.index))
-                .hint("no value can be both: change one of the two"),
+                .hint("no value can satisfy both: change one of them"),
             );
         }
         if let Some(pattern) = &parameter.pattern
@@ -49,7 +49,7 @@ pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostic
             let node = parameter.node.get("pattern").unwrap_or(parameter.node);
             found.push(
                 Diagnostic::error(format!(
-                    "the pattern of parameter `{}` is no regular expression: {error}",
+                    "the pattern of parameter `{}` is not a regular expression: {error}",
                     parameter.name
                 ))
                 .at(node.place())
@@ -108,7 +108,7 @@ pub(super) fn undeclared_parameter(context: &Context<'_, '_>, found: &mut Diagno
                 "declare it under `parameters`, as `- name: {name}`"
             )),
             None => Diagnostic::info(message).hint(format!(
-                "`{}` stays as it is, for a shell or another program",
+                "`{}` stays unchanged, for a shell or another program",
                 first.spelling
             )),
         };
@@ -139,7 +139,7 @@ pub(super) fn unused_parameter(context: &Context<'_, '_>, found: &mut Diagnostic
             Diagnostic::warning(format!("nothing refers to parameter `{name}`"))
                 .at(parameter.node.get("name").unwrap_or(parameter.node).place())
                 .field(format!("parameters[{}].name", parameter.index))
-                .hint(format!("refer to it as `{reference}`, or remove it")),
+                .hint(format!("use it as `{reference}`, or remove it")),
         );
     }
 }
@@ -161,7 +161,7 @@ pub(super) fn empty_value(context: &Context<'_, '_>, found: &mut Diagnostics) {
         };
         found.push(
             Diagnostic::warning(format!(
-                "`{}` becomes the empty string if `{name}` gets no value",
+                "`{}` becomes the empty string if parameter `{name}` has no value",
                 reference.spelling
             ))
             .at(reference.place.clone())

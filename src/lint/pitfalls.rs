@@ -25,14 +25,16 @@ pub(super) fn yaml_bool(context: &Context<'_, '_>, found: &mut Diagnostics) {
             node.place()
         };
         found.push(
-            Diagnostic::warning(format!("{what}`{text}` is the bool `{flag}` to Kubernetes"))
-                .at(place)
-                .field(path.to_string())
-                .hint(if is_key {
-                    format!("put it in quotes: `\"{text}\"`")
-                } else {
-                    format!("write `{flag}`, or for the text `\"{text}\"`")
-                }),
+            Diagnostic::warning(format!(
+                "Kubernetes reads {what}`{text}` as the bool `{flag}`"
+            ))
+            .at(place)
+            .field(path.to_string())
+            .hint(if is_key {
+                format!("put it in quotes: `\"{text}\"`")
+            } else {
+                format!("write `{flag}`, or `\"{text}\"` for the text")
+            }),
         );
     });
 }
@@ -52,10 +54,10 @@ pub(super) fn yaml_number(context: &Context<'_, '_>, found: &mut Diagnostics) {
             return;
         }
         found.push(
-            Diagnostic::warning(format!("`{text}` is the number {read} to Kubernetes"))
+            Diagnostic::warning(format!("Kubernetes reads `{text}` as the number {read}"))
                 .at(node.place())
                 .field(path.to_string())
-                .hint(format!("write `{read}`, or for the text `\"{text}\"`")),
+                .hint(format!("write `{read}`, or `\"{text}\"` for the text")),
         );
     });
 }

@@ -48,31 +48,26 @@ pub const RULES: &[Rule] = &[
     rule(
         "syntax",
         Error,
-        "text that is no YAML, or that YAML readers disagree on",
+        "text that is not YAML, or that YAML readers read differently",
         Reading,
     ),
     rule(
         "structure",
         Error,
-        "a Template or an object that lacks what it must have",
+        "a Template or an object without a required field",
         Reading,
     ),
     rule(
         "unknown-field",
         Warning,
-        "a field that a Template or a parameter does not have",
+        "an unknown field of a Template or a parameter",
         Reading,
     ),
-    rule(
-        "unknown-rule",
-        Warning,
-        "the name of a rule that does not exist",
-        Reading,
-    ),
+    rule("unknown-rule", Warning, "an unknown rule name", Reading),
     rule(
         "duplicate-key",
         Error,
-        "a key that stands twice in one mapping",
+        "a duplicate key in a mapping",
         Reading,
     ),
     rule(
@@ -90,13 +85,13 @@ pub const RULES: &[Rule] = &[
     rule(
         "parameter-limits",
         Error,
-        "limits of a parameter that no value can keep",
+        "limits of a parameter that no value can satisfy",
         Template(parameters::parameter_limits),
     ),
     rule(
         "default-value",
         Error,
-        "a default that is not what its parameter says",
+        "a default that its parameter does not allow",
         Reading,
     ),
     rule(
@@ -108,7 +103,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "given-value",
         Error,
-        "a value of an instance or of a file that its parameter refuses, or that is missing",
+        "a value in an instance or a values file that is missing, or that its parameter does not allow",
         Reading,
     ),
     rule(
@@ -132,7 +127,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "env-conflict",
         Error,
-        "a reference that names a parameter and a variable of its container",
+        "a reference that matches both a parameter and a variable of its container",
         Reading,
     ),
     rule(
@@ -144,43 +139,43 @@ pub const RULES: &[Rule] = &[
     rule(
         "raw-number",
         Warning,
-        "a number that is not spelled as in JSON and becomes a string",
+        "a number that becomes a string, because JSON would spell it differently",
         Reading,
     ),
     rule(
         "string-expected",
         Error,
-        "a number or bool where Kubernetes takes strings only",
+        "a number or bool where Kubernetes requires a string",
         EachObject(fields::string_expected),
     ),
     rule(
         "number-expected",
         Error,
-        "a string where Kubernetes takes numbers only",
+        "a string where Kubernetes requires a number",
         EachObject(fields::number_expected),
     ),
     rule(
         "bool-expected",
         Error,
-        "a string where Kubernetes takes `true` and `false` only",
+        "a string where Kubernetes requires `true` or `false`",
         EachObject(fields::bool_expected),
     ),
     rule(
         "invalid-name",
         Error,
-        "a name that Kubernetes refuses",
+        "a name that Kubernetes rejects",
         EachObject(identifiers::invalid_name),
     ),
     rule(
         "invalid-label",
         Error,
-        "a label, or the key of an annotation, that Kubernetes refuses",
+        "a label or an annotation key that Kubernetes rejects",
         EachObject(identifiers::invalid_label),
     ),
     rule(
         "duplicate-object",
         Error,
-        "two objects of the same kind, namespace and name",
+        "two objects with the same kind, namespace and name",
         Objects(objects::duplicate_object),
     ),
     rule(
@@ -192,19 +187,19 @@ pub const RULES: &[Rule] = &[
     rule(
         "unmatched-selector",
         Warning,
-        "a selector that misses the pods it is probably meant for",
+        "a selector that almost matches pods of the Template",
         Objects(objects::unmatched_selector),
     ),
     rule(
         "yaml-bool",
         Warning,
-        "`yes`, `no`, `on` and their like, which are bools",
+        "a bool such as `yes`, `no` or `on`",
         Template(pitfalls::yaml_bool),
     ),
     rule(
         "yaml-number",
         Warning,
-        "a number that is read as another than it looks",
+        "a number that is read differently than it looks",
         Template(pitfalls::yaml_number),
     ),
     rule(

@@ -67,8 +67,10 @@ impl Whence {
 
     const fn remedy(self) -> &'static str {
         match self {
-            Self::Items => "kustomize takes one from `resources`, kpt any of the package",
-            Self::Files => "give its file with another `-f`",
+            Self::Items => {
+                "for kustomize, list it under `resources`; kpt sends every object of the package"
+            }
+            Self::Files => "add its file with another `-f`",
         }
     }
 }
@@ -142,14 +144,14 @@ impl<'o, 'd> Inputs<'o, 'd> {
             }
             _ => {
                 let mut diagnostic = Diagnostic::error(format!(
-                    "{} {} are a {kind} `{name}`: which one is meant is unclear",
+                    "{} {} match {kind} `{name}`, and it is unclear which one to use",
                     named.len(),
                     self.whence.noun()
                 ));
                 for one in named {
                     diagnostic = diagnostic.related(one.place(), one.file());
                 }
-                Err(diagnostic.hint("give one of them another name").into())
+                Err(diagnostic.hint("rename one of them").into())
             }
         }
     }
@@ -158,7 +160,7 @@ impl<'o, 'd> Inputs<'o, 'd> {
     fn among<'n>(&self, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
         let names: Vec<String> = names.take(10).map(|name| format!("`{name}`")).collect();
         if names.is_empty() {
-            format!("there is no {kind} at all: {}", self.whence.remedy())
+            format!("there is no {kind}: {}", self.whence.remedy())
         } else {
             format!("there is {}", names.join(", "))
         }

@@ -78,7 +78,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         let what = if kind.is_empty() {
             "has no `kind`".to_owned()
         } else {
-            format!("of `kind: {kind}` is not understood")
+            format!("has the unsupported `kind: {kind}`")
         };
         let kinds = [
             "Template",
@@ -89,7 +89,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         ];
         let hint = closest(kind, kinds).map(|known| {
             if known == kind {
-                "the kind is right; its `apiVersion` is not, or is missing".to_owned()
+                "the kind is right, but its `apiVersion` is wrong or missing".to_owned()
             } else {
                 format!("did you mean `{known}`?")
             }
@@ -99,7 +99,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 .at(place)
                 .field("kind")
                 .maybe_hint(hint)
-                .hint("accepted are `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, and a ConfigMap with values"),
+                .hint("use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, and a ConfigMap with values"),
         );
     }
 
@@ -160,7 +160,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 self.error(
                     Diagnostic::error(format!("two Templates among the items are named `{name}`"))
                         .at(one.place())
-                        .hint("give one of them another name"),
+                        .hint("rename one of them"),
                 );
                 continue;
             }
@@ -205,11 +205,11 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
             let data = self.config.get("data");
             let data = data.or_else(|| self.config.get("values"));
             self.error(
-                Diagnostic::error("there are values, but no Template is among the items")
+                Diagnostic::error("there are values, but there is no Template among the items")
                     .at(data.unwrap_or(self.config).key_place())
                     .field("data")
-                    .hint("kustomize takes a Template from `resources`, with the annotation `config.kubernetes.io/local-config: \"true\"`; kpt any of the package")
-                    .hint("or make the Template itself the functionConfig, with a map `values`"),
+                    .hint("for kustomize, list the Template under `resources` and set its annotation `config.kubernetes.io/local-config: \"true\"`; kpt sends every object of the package")
+                    .hint("or use the Template itself as the functionConfig, with a map `values`"),
             );
             return None;
         }

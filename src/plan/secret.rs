@@ -20,7 +20,7 @@ pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Gi
         let text = match &one.value {
             GivenValue::Text(text) => decoded(text),
             GivenValue::Structured(_) | GivenValue::Bytes(_) | GivenValue::Unknown(_) => {
-                Err("is no text")
+                Err("is not text")
             }
         };
         match text {
@@ -35,7 +35,7 @@ pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Gi
                 ))
                 .conceal(true)
                 .field(format!("data.{}", one.name))
-                .hint("encode it as base64, or put it as text under `stringData`");
+                .hint("encode it as base64, or write it as text under `stringData`");
                 diagnostic.place = one.place;
                 found.push(diagnostic);
             }
@@ -53,5 +53,5 @@ fn decoded(text: &str) -> Result<String, &'static str> {
     // As Kubernetes, which reads a block of several lines.
     let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
     let bytes = base64::engine::general_purpose::STANDARD.decode(text);
-    String::from_utf8(bytes.map_err(|_| "is no base64")?).map_err(|_| "is no UTF-8 text")
+    String::from_utf8(bytes.map_err(|_| "is not base64")?).map_err(|_| "is not UTF-8 text")
 }

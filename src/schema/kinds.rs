@@ -10,18 +10,18 @@ use serde_json::{Number, Value, json};
 
 use crate::template::ParameterType;
 
-/// Names of strings.
+/// Strings by name.
 pub type Strings = BTreeMap<String, String>;
-/// Parameter names and their values, of any shape.
+/// Parameter names and their values, of any type.
 pub type Values = BTreeMap<String, Value>;
 /// An object of any kind.
 pub type Object = BTreeMap<String, Value>;
 
-/// A Template: parameters, and the objects to make from their values.
+/// A Template: parameters, and the objects to create from their values.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Template {
-    /// Decides the dialect that references are written in.
+    /// The dialect in which references are written.
     #[schemars(extend("enum" = ["template.krm.dev/v1alpha1", "template.openshift.io/v1", "v1"]))]
     pub api_version: String,
     /// The kind.
@@ -29,18 +29,18 @@ pub struct Template {
     pub kind: String,
     /// Its name, and annotations that change how it is read.
     pub metadata: Option<Metadata>,
-    /// What may differ from one expansion to the next.
+    /// The values that may differ between expansions.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub parameters: Option<Vec<Parameter>>,
-    /// The objects to make, with references to the parameters. May be empty.
+    /// The objects to create, with references to the parameters. May be empty.
     pub objects: Vec<Object>,
-    /// Labels for every object; keys and values may hold references.
+    /// Labels for every object; keys and values may contain references.
     pub labels: Option<Strings>,
     /// Another name of `labels`.
     pub object_labels: Option<Strings>,
-    /// Said when the objects have been made; may hold references.
+    /// Printed after the objects; may contain references.
     pub message: Option<String>,
-    /// Values for parameters by name, stronger than their defaults. A patch merges this map.
+    /// Values of parameters by name; they override the defaults. A patch can merge this map.
     pub values: Option<Values>,
 }
 
@@ -48,47 +48,47 @@ pub struct Template {
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Parameter {
-    /// What references call it: letters, digits, `_`, `.` and `-`.
+    /// The name used in references: letters, digits, `_`, `.` and `-`.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// What messages and forms call it.
+    /// The name shown in messages and forms.
     pub display_name: Option<String>,
-    /// What it is for.
+    /// The purpose of the parameter.
     pub description: Option<String>,
-    /// The default. Put it in quotes: kustomize respells unquoted numbers and dates.
+    /// The default. Quote it: kustomize respells unquoted numbers and dates.
     pub value: Option<Value>,
-    /// Whether its value must be there and not empty.
+    /// Whether the parameter needs a value that is not empty.
     pub required: Option<bool>,
-    /// What its value must be; `string` if left out.
+    /// The type of its value; `string` by default.
     #[schemars(extend("enum" = type_names()))]
     pub r#type: Option<String>,
     /// Another name of `type`.
     #[schemars(extend("enum" = type_names()))]
     pub parameter_type: Option<String>,
-    /// `expression`: makes a value that fits `from`, if none is given.
+    /// `expression`: generates a value that matches `from`, if none is given.
     #[schemars(extend("enum" = ["expression", "", null]))]
     pub generate: Option<String>,
-    /// What a generated value looks like, such as `[a-zA-Z0-9]{16}`.
+    /// The expression for a generated value, such as `[a-zA-Z0-9]{16}`.
     pub from: Option<String>,
-    /// The only values it may have.
+    /// The allowed values.
     pub r#enum: Option<Vec<Value>>,
-    /// A regular expression that must match somewhere in its value.
+    /// A regular expression that must match a part of its value.
     pub pattern: Option<String>,
-    /// The least number it may be.
+    /// The least allowed number.
     pub minimum: Option<Number>,
-    /// The greatest number it may be.
+    /// The greatest allowed number.
     pub maximum: Option<Number>,
-    /// The least number of characters.
+    /// The minimum number of characters.
     pub min_length: Option<u64>,
-    /// The greatest number of characters.
+    /// The maximum number of characters.
     pub max_length: Option<u64>,
-    /// Whether messages must not show its value.
+    /// Whether to hide its value in messages.
     pub secret: Option<bool>,
-    /// Parameters of one group stand together in forms.
+    /// Forms show the parameters of a group together.
     pub group: Option<String>,
 }
 
-/// Which Template to expand, with which values: once, or once for each of `instances`.
+/// A Template to expand and its values: once, or once for each of `instances`.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TemplateInstance {
@@ -100,30 +100,30 @@ pub struct TemplateInstance {
     pub kind: String,
     /// Its name.
     pub metadata: Option<Metadata>,
-    /// What to expand.
+    /// The Template and its values.
     pub spec: TemplateInstanceSpec,
 }
 
-/// What a `TemplateInstance` asks for.
+/// The specification of a `TemplateInstance`.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TemplateInstanceSpec {
-    /// Of the one expansion, or the defaults of each of `instances`.
+    /// The fields of the single expansion, or the defaults for `instances`.
     #[schemars(flatten)]
     pub expansion: Expansion,
-    /// Expands the Template once for each.
+    /// Instances, for each of which the Template is expanded once.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub instances: Option<Vec<Instance>>,
 }
 
-/// One of several expansions; what it leaves out it has from `spec`.
+/// One of several expansions; `spec` has the defaults of its fields.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Instance {
-    /// Tells it from the others of the list, and names the file of its objects.
+    /// The name of the instance, unique in the list; also the name of the file with its objects.
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"))]
     pub name: String,
-    /// What it does not have from `spec`.
+    /// Its own fields, which override those of `spec`.
     #[schemars(flatten)]
     pub expansion: Expansion,
 }
@@ -132,17 +132,17 @@ pub struct Instance {
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub struct Expansion {
-    /// The Template to expand, one among the items.
+    /// The Template to expand, which must be among the items.
     pub template_ref: Option<TemplateReference>,
     /// The Template to expand, in place of `templateRef`.
     pub template: Option<Template>,
-    /// Values by the names of parameters: strings, numbers, bools, lists and maps.
+    /// Values by parameter name: strings, numbers, bools, lists and maps.
     pub parameters: Option<Values>,
-    /// Objects among the items that hold values.
+    /// Objects among the items from which to take values.
     pub parameters_from: Option<Vec<ParametersFrom>>,
-    /// More labels for every object made.
+    /// Additional labels for every object.
     pub labels: Option<Strings>,
-    /// The namespace of every object made.
+    /// The namespace of every object.
     pub namespace: Option<String>,
 }
 
@@ -154,7 +154,7 @@ pub struct TemplateReference {
     pub name: String,
 }
 
-/// An object whose `data` are values: either a `ConfigMap` or a Secret.
+/// An object with values in its `data`: either a `ConfigMap` or a Secret.
 #[derive(Debug, JsonSchema)]
 #[schemars(
     rename_all = "camelCase",
@@ -190,60 +190,60 @@ pub struct ParameterValues {
     pub kind: String,
     /// Its name.
     pub metadata: Option<Metadata>,
-    /// The `metadata.name` of the Template that the values are for; another one is an error.
+    /// The `metadata.name` of the Template for these values; using another Template is an error.
     pub template: Option<String>,
-    /// The values, by the names of parameters.
+    /// The values by parameter name.
     pub values: Option<Values>,
     /// Another name of `values`.
     pub data: Option<Values>,
 }
 
-/// Transformers that make and change resources in order, with those of other Compositions.
+/// Transformers that generate and change resources in order, with those of other Compositions.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Composition {
-    /// The version of this kind; may be missing in a file.
+    /// The version of this kind; optional in a file.
     #[schemars(extend("enum" = ["kustomize.config.k8s.io/v1alpha1"]))]
     pub api_version: Option<String>,
     /// The kind.
     #[schemars(extend("enum" = ["Composition"]))]
     pub kind: String,
-    /// Its name, and what runs it as a function.
+    /// Its name, and the annotation for running it as a function.
     pub metadata: Option<Metadata>,
-    /// Other Compositions whose transformers are imported.
+    /// Other Compositions from which to import transformers.
     pub transformers_from: Option<Vec<Import>>,
-    /// Parts of imported transformers that are changed before these run.
+    /// Changes to imported transformers, made before they run.
     pub transformer_overrides: Option<Vec<Transformer>>,
     /// Its own transformers.
     pub transformers: Option<Vec<Transformer>>,
-    /// The order of all transformers, in which each is named once.
+    /// The order of all transformers; names each of them once.
     pub transformer_order: Option<Vec<TransformerName>>,
 }
 
-/// A Composition whose transformers are imported.
+/// A Composition from which to import transformers.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Import {
-    /// A file, or a directory with `composition.yaml`; relative to the file it stands in.
+    /// A file, or a directory with `composition.yaml`, relative to this file.
     #[schemars(length(min = 1))]
     pub path: String,
-    /// Whether its transformers come before those declared here, as by default, or behind them.
+    /// Whether its transformers come before those declared here (the default) or after them.
     #[schemars(extend("enum" = ["prepend", "append"]))]
     pub import_mode: Option<String>,
 }
 
-/// A transformer: what it is known by, what runs it, and the fields of its kind.
+/// A transformer: its identity, its runtime, and the fields of its kind.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub struct Transformer {
-    /// `builtin` for those that are built in, where it may be missing.
+    /// `builtin` for built-in transformers, where it is optional.
     pub api_version: Option<String>,
     /// The kind.
     #[schemars(length(min = 1))]
     pub kind: String,
     /// Its name, by default the kind in kebab case.
     pub metadata: Option<Metadata>,
-    /// What runs it, unless it is built in: `container`, `exec` or `starlark`.
+    /// Its runtime, unless it is built in: `container`, `exec` or `starlark`.
     pub runtime: Option<Object>,
     /// Another name of `runtime`.
     pub provider: Option<Object>,
@@ -252,7 +252,7 @@ pub struct Transformer {
     pub others: Values,
 }
 
-/// A transformer in an order: its name, and what else tells it from others.
+/// A transformer in an order: its name, and fields that distinguish it from others.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TransformerName {
@@ -271,7 +271,7 @@ pub struct TransformerName {
     pub namespace: Option<String>,
 }
 
-/// What every object has.
+/// The metadata of an object.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub struct Metadata {
@@ -279,11 +279,11 @@ pub struct Metadata {
     pub name: Option<String>,
     /// Its namespace.
     pub namespace: Option<String>,
-    /// Its own labels, not those of the objects made.
+    /// Its own labels, not those of the objects it creates.
     pub labels: Option<Strings>,
     /// Its annotations.
     pub annotations: Option<Strings>,
-    /// Whatever else Kubernetes puts there.
+    /// Other fields that Kubernetes sets.
     #[schemars(flatten)]
     pub others: Values,
 }

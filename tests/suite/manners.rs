@@ -179,7 +179,7 @@ fn full_disk() -> Result<(), Failed> {
             .stdout(full)
             .output()?;
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let expected = "error: standard output cannot be written: there is no space left\n";
+        let expected = "error: standard output cannot be written: no space left on the device\n";
         if output.status.code() != Some(1) || stderr != expected {
             return Err(format!("{arguments:?}: {}: {stderr}", output.status).into());
         }

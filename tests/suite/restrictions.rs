@@ -102,7 +102,7 @@ fn large() -> Result<(), Failed> {
     let folder = folder("large")?;
     fs::File::create(folder.join("app/large"))?.set_len(MAX_FILE + 1)?;
     let transformer = "{kind: ConfigMapGenerator, metadata: {name: a}, files: [large]}";
-    let expected = "`app/large` cannot be read: it has more than 64 MiB";
+    let expected = "`app/large` cannot be read: it is larger than 64 MiB";
     refused(&folder, transformer, expected)
 }
 

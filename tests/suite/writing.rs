@@ -74,7 +74,7 @@ fn device() -> Result<(), Failed> {
     let output = shell(&folder, &line)?;
     expect("exit", &output.exit, "1")?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let expected = "error: `/dev/full` cannot be written: there is no space left";
+    let expected = "error: `/dev/full` cannot be written: no space left on the device";
     expect("stderr", &stderr, expected)?;
     // The objects are nothing without their map.
     expect("out", &folder.join("out").exists().to_string(), "false")

@@ -9,23 +9,13 @@
 
 pub mod diagnostic;
 pub mod edit;
-mod emit;
-mod enclosing;
-mod guard;
-mod hints;
-mod json;
-mod node;
-mod pairing;
-mod parse;
+mod limits;
+mod lines;
 mod path;
 mod read;
-mod render;
 #[doc(hidden)]
 pub mod scalar;
-mod scan;
 pub mod source;
-mod spelling;
-mod strict;
 pub mod suggest;
 mod table;
 #[doc(hidden)]
@@ -37,25 +27,27 @@ mod value;
 mod words;
 mod write;
 
+pub use edit::pairing::{ItemKey, ItemKeys, in_order_of};
+pub use edit::update::{update, update_read};
 pub use edit::{Editor, Edits, Spot};
-pub use node::Opened;
-pub use node::{Cursor, Document, Kind, NodeId};
-pub use parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH};
-pub use path::{FieldPath, Step};
-pub use read::{DuplicateKeys, MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH, Words};
-pub use render::{Position, render};
+pub use limits::{
+    MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, MERGE_DEPTH,
+};
+pub use lines::{ends_line, next_line};
+pub use path::{FieldPath, Step, write_index, write_key};
+pub use read::document::{Cursor, Document};
+pub use read::open::Opened;
+pub use read::values::{DuplicateKeys, Words, is_word};
+pub use scalar::data::Scalar;
+pub use table::{Kind, NodeId};
 pub use utf8::decode;
-pub use value::{Data, Scalar, Value};
-
-pub use path::{write_index, write_key};
-
-pub use emit::json;
-pub use enclosing::Enclosing;
-pub use guard::name_of;
-pub use pairing::{ItemKey, in_order_of, pairs};
-pub use parse::{ends_line, next_line};
-pub use read::is_word;
-pub use write::Edited;
-
-pub use render::{lines_of_root, render_json, render_new, to_line, to_string, update, update_read};
-pub use write::{Edit, close_text, end_with_comments, lines_of_items, remove_items};
+pub use value::{Data, Value};
+pub use write::comments::end_with_comments;
+pub use write::edited::{Edit, Edited, close_text};
+pub use write::emit::json;
+pub use write::enclosing::Enclosing;
+pub use write::guard::name_of;
+pub use write::removal::{lines_of_items, remove_items};
+pub use write::render::{
+    Position, lines_of_root, render, render_json, render_new, to_line, to_string,
+};

@@ -9,7 +9,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::node::Cursor;
 use crate::source::{Place, Source};
 use crate::value::{Data, Value};
 
@@ -20,6 +19,16 @@ pub enum Step {
     Key(String),
     /// Into an item of a sequence, counted from 0.
     Index(usize),
+}
+
+impl Step {
+    /// The path of this step from `parent`.
+    pub(crate) fn below(&self, parent: FieldPath) -> FieldPath {
+        match self {
+            Self::Key(key) => parent.key(key.clone()),
+            Self::Index(index) => parent.index(*index),
+        }
+    }
 }
 
 /// The way from an object down to one of its fields.
@@ -245,18 +254,6 @@ fn quoted(inside: &str) -> Result<(Step, &str), Problem> {
             message: "expected a key in JSON's quotes and `]`",
             hint: r#"as in `data["a]b"]`"#,
         }),
-    }
-}
-
-impl Cursor<'_> {
-    /// The node at `path` from this one; looks through aliases and merge keys.
-    #[must_use]
-    pub fn lookup(self, path: &FieldPath) -> Option<Self> {
-        path.steps.iter().try_fold(self, |cursor, step| match step {
-            Step::Key(key) => cursor.get(key),
-            Step::Index(index) if cursor.is_sequence() => cursor.children().nth(*index),
-            Step::Index(_) => None,
-        })
     }
 }
 

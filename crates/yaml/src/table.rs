@@ -1,7 +1,126 @@
 //! Builds the table of spans front to back: what the fast paths share.
 
-use crate::node::{Flags, KeyKind, Kind, NONE, Node, Span};
-use crate::scalar::Style;
+use std::ops::Range;
+
+use crate::scalar::data::Style;
+
+/// Marks "no node" where a [`Node`] names another.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Entries of key and value.
+    Mapping,
+    /// A list of items.
+    Sequence,
+    /// A scalar in the given style.
+    Scalar(Style),
+    /// `*name`: stands for an anchored node.
+    Alias,
+    /// An item of a long list whose nodes are in no table yet.
+    Deferred,
+}
+
+/// How a mapping entry's key is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    /// No key: a sequence item or a document's root.
+    None,
+    /// A scalar in the given style.
+    Scalar(Style),
+    /// An alias to a scalar.
+    Alias,
+    /// A collection: YAML allows it, Kubernetes does not.
+    Complex,
+}
+
+/// One entry of a mapping, item of a sequence or root of a document: its key and its value as
+/// byte ranges of the source. Nodes stand in pre-order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Node {
+    /// Where the entry begins: its key (or the key's `?`, anchor or tag), its dash, or its value.
+    pub(crate) entry: u32,
+    /// The key with its quotes; the dash of an item in a block sequence; else empty.
+    pub(crate) key: Span,
+    /// The value without its anchor and tag. A block scalar begins at its `|` or `>` and ends
+    /// behind the line break of its last line; an absent value is empty, behind the `:` or `-`.
+    pub(crate) value: Span,
+    /// Where the value's anchor and tag begin; `value.start` if it has none.
+    pub(crate) props: u32,
+    /// The node behind the last one inside this.
+    pub(crate) next: u32,
+    /// For an alias: the anchored node.
+    pub(crate) target: u32,
+    pub(crate) kind: Kind,
+    pub(crate) key_kind: KeyKind,
+    pub(crate) flags: Flags,
+}
+
+/// What else there is to say of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// None of the others.
+    pub(crate) const NOTHING: Self = Self(0);
+    /// A collection in braces or brackets.
+    pub(crate) const FLOW: Self = Self(1);
+    /// An entry or item of a collection in braces or brackets.
+    pub(crate) const IN_FLOW: Self = Self(2);
+    /// The value has an anchor.
+    pub(crate) const ANCHOR: Self = Self(4);
+    /// The value has a tag.
+    pub(crate) const TAG: Self = Self(8);
+    /// The key has an anchor, for which an alias stands.
+    pub(crate) const KEY_ANCHOR: Self = Self(16);
+    /// An alias that stands for the key of its target, not for the value.
+    pub(crate) const OF_KEY: Self = Self(32);
+
+    pub(crate) const fn with(self, flag: Self, set: bool) -> Self {
+        if set { Self(self.0 | flag.0) } else { self }
+    }
+
+    pub(crate) const fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+}
+
+impl Node {
+    /// Whether an alias may stand for the value or the key.
+    pub(crate) const fn is_anchored(&self) -> bool {
+        self.has(Flags::ANCHOR) || self.has(Flags::KEY_ANCHOR)
+    }
+
+    pub(crate) const fn has(&self, flag: Flags) -> bool {
+        self.flags.has(flag)
+    }
+}
+
+/// A byte range that fits the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Span {
+    pub(crate) const fn empty(at: u32) -> Self {
+        Self { start: at, end: at }
+    }
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    pub(crate) const fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Names a node of a [`Document`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub(crate) u32);
 
 /// The nodes of a text, and which of them are the roots of its documents.
 #[derive(Debug, Default)]

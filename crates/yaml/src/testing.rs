@@ -6,13 +6,36 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostics;
-use crate::node::{Cursor, Document, KeyKind, Kind, NodeId};
-use crate::parse::{check_text, fast, is_json, next_line};
-use crate::read::DuplicateKeys;
-use crate::render::{Position, render, update};
+use crate::edit::pairing::{ItemKey, ItemKeys};
+use crate::edit::update::update;
+use crate::lines::next_line;
+use crate::read::document::{Cursor, Document};
+use crate::read::text::{check_text, fast, is_json};
+use crate::read::values::DuplicateKeys;
+use crate::scalar::data::Scalar;
 use crate::source::Source;
-use crate::value::{Data, Scalar, Value};
-use crate::write::{self, Edited, Purpose, Rewrite};
+use crate::table::{KeyKind, Kind, NodeId};
+use crate::value::{Data, Value};
+use crate::write::comments;
+use crate::write::edited::Edited;
+use crate::write::render::{Position, render};
+use crate::write::rewrite::{Purpose, Rewrite};
+
+/// Some of the fields that tell items of Kubernetes objects apart.
+pub const ITEM_KEYS: ItemKeys = ItemKeys {
+    of_lists: &[
+        ItemKey::field("mountPath"),
+        ItemKey::field("type"),
+        ItemKey::field("name"),
+        ItemKey::field("port"),
+        ItemKey::pair("port", "protocol", "TCP"),
+    ],
+    of_items: &[
+        ItemKey::field("name"),
+        ItemKey::field("port"),
+        ItemKey::field("path"),
+    ],
+};
 
 /// Compares the fast with the full path: whether the fast one took the text.
 ///
@@ -169,8 +192,9 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
         return Ok(());
     }
     for (at, node) in (0..).zip(&document.nodes) {
-        if node.kind == Kind::Alias || node.key_kind == KeyKind::Alias {
-            // May be written out, as what it stands for is changed.
+        let is_alias = node.kind == Kind::Alias || node.key_kind == KeyKind::Alias;
+        if is_alias || document.cursor(NodeId(at)).is_merge_key() {
+            // May be written out, because its target is changed.
             editor.touch(NodeId(at));
         }
     }
@@ -261,7 +285,7 @@ pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
     };
     editor.change(&mut value, item.id());
     let explain = |what: &str| format!("{text:?}\nitem {index} changed to {value:?}\n{what}");
-    let updated = update(item, value.clone().without_origin())
+    let updated = update(item, value.clone().without_origin(), &ITEM_KEYS)
         .and_then(|edits| Edited::new(&document, edits));
     let edited = match updated {
         Ok(edited) => edited.to_string(),
@@ -518,9 +542,9 @@ impl Editor<'_> {
             return;
         }
         let start = self.document.line_start(cursor.start());
-        let end = write::end_with_comments(cursor);
+        let end = comments::end_with_comments(cursor);
         // A list may stand at the column of its key: what is below it is its last item's.
-        let last = cursor.children().last().map_or(end, write::extent);
+        let last = cursor.children().last().map_or(end, comments::extent);
         self.lines.push(start..end.max(last));
     }
 
@@ -541,25 +565,28 @@ impl Editor<'_> {
         for range in self.lines.iter_mut().skip(before) {
             let line = text.get(range.start..).unwrap_or_default();
             let column = line.len() - line.trim_start_matches(' ').len();
-            range.start = write::lead_comments(text, range.start, column, 0);
+            range.start = comments::lead_comments(text, range.start, column, 0);
             if line.trim_start_matches(' ').starts_with('-') {
                 // What follows moves up to the dash, past blank lines.
-                range.end = write::skip_blank_lines(text, range.end);
+                range.end = comments::skip_blank_lines(text, range.end);
             }
             range.end = next_line(text, range.end);
             if text.contains('+') {
                 // A block scalar above would keep the blank lines below.
-                range.end = write::skip_blank_lines(text, range.end);
+                range.end = comments::skip_blank_lines(text, range.end);
             }
         }
         // What was put beside a child that goes stands beside another.
         for child in self.document.children(node) {
-            let (head, foot) = (write::head(self.document, child.id()), write::extent(child));
+            let (head, foot) = (
+                comments::head(self.document, child.id()),
+                comments::extent(child),
+            );
             self.lines.extend([head..head, foot..foot]);
         }
         if let Some(origin) = child.and_then(|child| child.origin) {
             let child = self.document.cursor(origin);
-            let foot = write::end_with_comments(child)..write::extent(child);
+            let foot = comments::end_with_comments(child)..comments::extent(child);
             self.lines.push(foot);
         }
     }

@@ -2,21 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::node::NodeId;
+use crate::scalar::data::Scalar;
 use crate::scalar::is_non_finite;
-
-/// A scalar as Kubernetes reads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scalar<'s> {
-    /// `null`, `~` or nothing.
-    Null,
-    /// `true` or `false`.
-    Bool(bool),
-    /// A number, spelled as JSON spells numbers and with the digits it was written with.
-    Number(Cow<'s, str>),
-    /// Text.
-    String(Cow<'s, str>),
-}
+use crate::table::NodeId;
 
 /// What a [`Value`] holds.
 #[derive(Clone, Debug)]
@@ -115,29 +103,6 @@ impl From<i64> for Value<'_> {
     }
 }
 
-impl Scalar<'_> {
-    pub(super) const fn is_null(&self) -> bool {
-        matches!(self, Self::Null)
-    }
-
-    pub(super) const fn is_bool(&self) -> bool {
-        matches!(self, Self::Bool(_))
-    }
-
-    pub(super) const fn is_number(&self) -> bool {
-        matches!(self, Self::Number(_))
-    }
-
-    fn into_owned(self) -> Scalar<'static> {
-        match self {
-            Self::Null => Scalar::Null,
-            Self::Bool(flag) => Scalar::Bool(flag),
-            Self::Number(digits) => Scalar::Number(Cow::Owned(digits.into_owned())),
-            Self::String(text) => Scalar::String(Cow::Owned(text.into_owned())),
-        }
-    }
-}
-
 impl<'s> Value<'s> {
     /// A new string.
     pub fn string(text: impl Into<Cow<'s, str>>) -> Self {
@@ -159,14 +124,6 @@ impl<'s> Value<'s> {
     #[must_use]
     pub fn sequence(items: Vec<Self>) -> Self {
         Data::Sequence(items).into()
-    }
-
-    /// The data as JSON on one line.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        let mut json = String::new();
-        crate::emit::json(&mut json, self, None, 0);
-        json
     }
 
     /// The text, if this is a string.

@@ -9,8 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::cli::disk::LoadRestrictor;
-use crate::composition::chain::Kustomize;
-use crate::composition::consolidate::KUSTOMIZATIONS;
+use crate::composition::{KUSTOMIZATIONS, Kustomize};
 
 /// How many files are copied.
 const MAX_FILES: usize = 50_000;
@@ -234,7 +233,7 @@ impl<'t> Tree<'t> {
             return Ok(());
         }
         Err(io::Error::other(format!(
-            "there are more than {MAX_FILES} files or {} MiB in it, too much to copy: put the Kustomization into a directory of its own, or allow all files by `--load-restrictor LoadRestrictionsNone`",
+            "it has more than {MAX_FILES} files or {} MiB, which is too much to copy: move the Kustomization to its own directory, or allow all files with `--load-restrictor LoadRestrictionsNone`",
             MAX_BYTES >> 20
         )))
     }

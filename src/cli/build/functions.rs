@@ -3,30 +3,32 @@
 use std::sync::Arc;
 
 use crate::cli::build::programs::Programs;
-use crate::composition::chain::{FunctionOutput, Functions, Kustomize};
-use crate::composition::{Provider, Transformer};
+use crate::composition::{FunctionOutput, Functions, Kustomize, Program, Transformer};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
 impl Functions for Programs {
-    fn check(&self, transformer: &Transformer) -> Result<()> {
-        let (what, option) = match Provider::of(transformer)? {
-            Provider::Container(_) if !self.containers => ("a container", "--enable-alpha-plugins"),
-            Provider::Exec(_) if !self.executables => ("a program", "--enable-exec"),
+    fn check(&self, transformer: &Transformer, program: &Program) -> Result<()> {
+        let (what, option) = match program {
+            Program::Container(_) if !self.containers => ("containers", "--enable-alpha-plugins"),
+            Program::Exec(_) if !self.executables => ("executables", "--enable-exec"),
             _ => return Ok(()),
         };
-        let problem = format!("{}: {what} runs only if that is allowed", transformer.id);
+        let problem = format!("{}: running {what} is not allowed", transformer.id);
         let mut wrong = Diagnostic::error(problem).hint(format!("allow it with `{option}`"));
         wrong.place = transformer.place();
         Err(wrong.into())
     }
 
-    fn run(&self, transformer: &Transformer, list: &Arc<Source>) -> FunctionOutput {
-        let output = match Provider::of(transformer) {
-            Ok(Provider::Container(container)) => self.container(&container, list),
-            Ok(Provider::Exec(exec)) => self.executable(&exec, list),
-            Ok(_) => Err(Diagnostic::error("nothing runs this transformer").into()),
-            Err(problem) => Err(problem),
+    fn run(
+        &self,
+        transformer: &Transformer,
+        program: &Program,
+        list: &Arc<Source>,
+    ) -> FunctionOutput {
+        let output = match program {
+            Program::Container(container) => self.container(container, list),
+            Program::Exec(exec) => self.executable(exec, list),
         };
         output.unwrap_or_else(|mut problem| {
             problem

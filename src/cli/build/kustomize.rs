@@ -9,7 +9,7 @@ use super::installed::Installed;
 use super::process::Failure;
 use super::programs::{Programs, unsuccessful};
 use crate::cli::disk::LoadRestrictor;
-use crate::composition::chain::Kustomize;
+use crate::composition::Kustomize;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
@@ -28,21 +28,21 @@ const OUTSIDE: &str = "security; file";
 
 /// What to do if kustomize refuses a file outside of the directory that names it.
 pub(super) const WAY_OUT: &str =
-    "`--load-restrictor LoadRestrictionsNone` allows files outside of it";
+    "to allow files outside of it, use `--load-restrictor LoadRestrictionsNone`";
 
 impl Programs {
     pub(super) fn run_kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
         if build.calls_helm && !self.helm {
-            return Err(Diagnostic::error("helm runs only if that is allowed")
+            return Err(Diagnostic::error("running helm is not allowed")
                 .hint("allow it with `--enable-helm`")
                 .into());
         }
         let Some(installed) = self.kustomize.get_or_init(|| self.find_kustomize()) else {
-            return Err(Diagnostic::error(
-                "there is no `kustomize` or `kubectl` on the PATH to build it with",
-            )
-            .hint("install one of them")
-            .into());
+            return Err(
+                Diagnostic::error("neither `kustomize` nor `kubectl` is on the PATH")
+                    .hint("install one of them")
+                    .into(),
+            );
         };
         let name = installed.program.join(" ");
         let unable = |error: io::Error| {
@@ -99,7 +99,7 @@ impl Programs {
                 // What is wrong with it shows when it is to build something.
                 Err(_) => None,
             };
-            let version = version.unwrap_or_else(|| "of an unknown version".to_owned());
+            let version = version.unwrap_or_else(|| "(unknown version)".to_owned());
             Some(Installed { program, version })
         })
     }

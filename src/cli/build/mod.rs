@@ -22,19 +22,19 @@ use crate::cli::disk::{self, Disk, LoadRestrictor};
 use crate::cli::io;
 use crate::cli::status::{FAILED, OK};
 use crate::composition::chain::{self, Stat};
-use crate::composition::{self, Documents, Format, Transformer};
+use crate::composition::{self, Documents, Format, Step};
 use crate::function::InProcess;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// How long a function may run, as with kpt.
 const TIMEOUT: u64 = 300;
 
-/// Builds the resources of a Composition and prints them
+/// Build the resources of a Composition and print them
 ///
-/// A Composition (KEP-2299) lists transformers, which make and change resources in order, and
-/// imports, overrides and orders those of others. docs/composition.md describes it.
-/// Transformers that are built in, and Templates, run in this program. Nothing is printed unless
-/// all of them succeed.
+/// A Composition (KEP-2299) lists transformers that generate and change resources in order. It can
+/// import, override and reorder the transformers of other Compositions. docs/composition.md
+/// describes it. Built-in transformers and Templates run inside this program. Nothing is printed
+/// unless all transformers succeed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(
@@ -42,38 +42,37 @@ const TIMEOUT: u64 = 300;
     reason = "each is an option, and they are independent"
 )]
 pub(super) struct Arguments {
-    /// The directory with `composition.yaml`, or a file
+    /// The directory with `composition.yaml`, or the file itself
     #[arg(value_name = "DIR|FILE", default_value = ".")]
     path: String,
 
-    /// How to print the resources: `yaml` as a stream of documents, `resourcelist` as functions
-    /// read them
+    /// Output format: `yaml` for a stream of documents, `resourcelist` for a ResourceList
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
     output: OutputFormat,
 
-    /// Print the list of transformers that all imports and overrides come to, with the origin of
-    /// each part as comments, and do nothing else
+    /// Print the transformers after all imports and overrides, with the origin of each part as
+    /// comments, and exit
     #[arg(long)]
     show_consolidated: bool,
 
-    /// Say on standard error how long each transformer takes
+    /// Print how long each transformer takes to standard error
     #[arg(long)]
     stats: bool,
 
-    /// Allow functions in containers, by `docker`, `podman` or `nerdctl`: without a network, as
-    /// nobody
+    /// Allow container functions, run by `docker`, `podman` or `nerdctl` without network access and
+    /// as user nobody
     #[arg(long)]
     enable_alpha_plugins: bool,
 
-    /// Allow functions that are programs of this machine
+    /// Allow functions that are local executables
     #[arg(long)]
     enable_exec: bool,
 
-    /// Allow charts of helm, which kustomize calls
+    /// Allow Helm charts, for which kustomize calls helm
     #[arg(long)]
     enable_helm: bool,
 
-    /// Which files a Composition may name, as kustomize has it
+    /// Which files a Composition may name, as in kustomize
     #[arg(
         long,
         value_name = "RESTRICTION",
@@ -81,11 +80,11 @@ pub(super) struct Arguments {
     )]
     load_restrictor: LoadRestrictor,
 
-    /// Taken for the sake of kustomize: this program runs no Starlark
+    /// Accepted for compatibility with kustomize; has no effect, because Starlark is not supported
     #[arg(long)]
     enable_star: bool,
 
-    /// How long a function may run
+    /// Stop a function that runs longer than this
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u64).range(1..))]
     function_timeout: u64,
 }
@@ -100,7 +99,7 @@ Examples:
   krm-template build --stats --enable-exec staging/composition.yaml > resources.yaml
 
 Environment:
-  KRM_FN_RUNTIME  the container engine; else the first there is of docker, podman, nerdctl";
+  KRM_FN_RUNTIME  the container engine; by default the first found of docker, podman, nerdctl";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OutputFormat {
@@ -117,9 +116,9 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     };
     let mut diagnostics = Diagnostics::new();
     let path = arguments.path.as_str();
-    let list = composition::consolidate::consolidate(&disk, path, &mut diagnostics);
+    let list = composition::consolidate(&disk, path, &mut diagnostics);
     if list.is_empty() && !diagnostics.has_errors() {
-        let problem = format!("the Composition of `{path}` has no transformers: it makes nothing");
+        let problem = format!("the Composition `{path}` has no transformers and creates nothing");
         diagnostics.push(Diagnostic::warning(problem));
     }
     let interruption = Interruption::new();
@@ -156,7 +155,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
 /// Has nothing pass through the transformers. Returns the text of what comes out.
 fn make(
     arguments: &Arguments,
-    list: &[Transformer],
+    list: &[Step],
     disk: &Disk,
     interruption: &Interruption,
     diagnostics: &mut Diagnostics,

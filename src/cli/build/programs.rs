@@ -12,8 +12,7 @@ use crate::cli::build::interruption::Interruption;
 use crate::cli::build::process::{self, Ended, Failure, MAX_OUTPUT};
 use crate::cli::console::Console;
 use crate::cli::disk::LoadRestrictor;
-use crate::composition::chain::FunctionOutput;
-use crate::composition::{Container, Exec};
+use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
 use crate::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -80,11 +79,11 @@ impl Programs {
             }
         }
         Err(Diagnostic::error(format!(
-            "there is no container engine to run `{}` with",
+            "found no container engine to run `{}`",
             container.image
         ))
         .hint(format!(
-            "install one of {}, or name yours in `{ENGINE}`",
+            "install one of {}, or set `{ENGINE}` to the name of yours",
             ENGINES.join(", ")
         ))
         .into())
@@ -110,12 +109,12 @@ impl Programs {
         match self.function(&mut command, &exec.path, list) {
             Err(Failure::Missing) => {
                 let hint = if exec.path.contains('/') {
-                    "the path is relative to the file that names it"
+                    "the path is relative to the file that contains it"
                 } else {
-                    "a name without a slash is looked for on the PATH; write `./NAME` for a file beside the Composition"
+                    "a name without a slash is searched for on the PATH; for a file next to the Composition, write `./NAME`"
                 };
                 Err(
-                    Diagnostic::error(format!("there is no program `{}`", exec.path))
+                    Diagnostic::error(format!("program `{}` not found", exec.path))
                         .hint(hint)
                         .into(),
                 )
@@ -146,7 +145,7 @@ impl Programs {
         let mut diagnostics = if let Some(list) = &list {
             report::read_results(list)
         } else {
-            let problem = format!("what `{name}` wrote is not UTF-8");
+            let problem = format!("the output of `{name}` is not UTF-8");
             Diagnostics::from(Diagnostic::error(problem))
         };
         if !ended.status.success() {
@@ -159,10 +158,10 @@ impl Programs {
 
     pub(super) fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
         match failure {
-            Failure::Missing => Diagnostic::error(format!("there is no program `{name}`")),
+            Failure::Missing => Diagnostic::error(format!("program `{name}` not found")),
             Failure::System(error) => {
                 let denied = error.kind() == ErrorKind::PermissionDenied;
-                let hint = denied.then(|| format!("let it be executed: `chmod +x {name}`"));
+                let hint = denied.then(|| format!("make it executable: `chmod +x {name}`"));
                 Diagnostic::error(format!("`{name}` cannot be run: {error}")).maybe_hint(hint)
             }
             Failure::TimedOut(stderr) => Diagnostic::error(format!(
@@ -170,12 +169,12 @@ impl Programs {
                 self.limit.as_secs()
             ))
             .maybe_hint(said(&stderr))
-            .hint("`--function-timeout` gives it more time"),
+            .hint("to give it more time, use `--function-timeout`"),
             Failure::TooMuch => Diagnostic::error(format!(
                 "`{name}` wrote more than {} MiB to standard output and was stopped",
                 MAX_OUTPUT >> 20
             ))
-            .hint("have it work on fewer resources at a time"),
+            .hint("run it on fewer resources at a time"),
             Failure::Interrupted => Diagnostic::error(format!("`{name}` was interrupted")),
         }
         .into()

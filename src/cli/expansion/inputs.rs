@@ -41,9 +41,9 @@ impl Inputs {
         if paths.filter(|path| *path == "-").count() > 1 {
             diagnostics.push(
                 Diagnostic::error(
-                    "`-` is there more than once, and standard input can be read only once",
+                    "`-` is given more than once, but standard input can be read only once",
                 )
-                .hint("put one of the two in a file"),
+                .hint("replace one of them by the name of a file"),
             );
             return None;
         }

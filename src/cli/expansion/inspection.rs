@@ -105,12 +105,18 @@ fn by_two_instances(
     let names = template.names_in(written.unwrap_or_default());
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let hint = match names.as_slice() {
-        [] => "let its `metadata.name` refer to a parameter, and give each instance another value for it".to_owned(),
-        [name] => format!("give parameter {name} another value in one of them"),
-        names => format!("give one of the parameters {} another value in one of them", names.join(", ")),
+        [] => {
+            "use a parameter in its `metadata.name`, and give it a different value in each instance"
+                .to_owned()
+        }
+        [name] => format!("change the value of parameter {name} in one of them"),
+        names => format!(
+            "change the value of one of the parameters {} in one of them",
+            names.join(", ")
+        ),
     };
     let problem = format!(
-        "the instances `{}` and `{}` both make `{}`",
+        "the instances `{}` and `{}` both create `{}`",
         first.name, second.name, made.identity
     );
     Diagnostic::error(problem)
@@ -121,13 +127,13 @@ fn by_two_instances(
 }
 
 fn in_one_template(first: &Made, template: &Template<'_>, made: &Made) -> Diagnostic {
-    let problem = format!("the Template makes `{}` twice", made.identity);
+    let problem = format!("the Template creates `{}` twice", made.identity);
     let diagnostic = Diagnostic::error(problem)
         .rule("duplicate-object")
         .at(made.place.clone())
         .related(first.place.clone(), "first here")
         .field(&made.field)
-        .hint("give one of the two another name, or remove it");
+        .hint("rename or remove one of them");
     match template.dialect() {
         Dialect::Proposal => diagnostic,
         Dialect::OpenShift => Diagnostic {

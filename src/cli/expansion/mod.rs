@@ -26,11 +26,11 @@ impl Arguments {
         if let Some(name) = self.values.iter().find(|value| !value.contains('=')) {
             found.push(
                 Diagnostic::error(format!(
-                    "`{name}` names a Template that is stored in a cluster, and none is asked"
+                    "`{name}` names a Template stored in a cluster, which krm-template does not read"
                 ))
-                .hint("give the file with the Template by `-f`")
+                .hint("name the file with the Template: `-f FILE`")
                 .hint(format!(
-                    "if it is the value of a parameter, write `NAME={name}`"
+                    "to set a parameter, write `NAME={name}`"
                 )),
             );
             return found;
@@ -226,7 +226,7 @@ fn one_label(label: &str) -> Result<(String, String)> {
         Some((key, value)) if !key.trim().is_empty() && !value.contains('=') => {
             Ok((key.trim().to_owned(), value.to_owned()))
         }
-        _ => Err(Diagnostic::error(format!("`{label}` is no label"))
+        _ => Err(Diagnostic::error(format!("`{label}` is not a label"))
             .hint("write it as `key=value`")
             .into()),
     }

@@ -58,8 +58,9 @@ pub(super) fn read<'d>(
     let instances: Vec<Cursor<'d>> = roots.filter(is_instance).collect();
     match (instances.as_slice(), only) {
         ([], Some(only)) => {
-            let problem = format!("there is no TemplateInstance, and so no instance `{only}`");
-            let hint = "give its file with another `-f`";
+            let problem =
+                format!("instance `{only}` not found: the files have no TemplateInstance");
+            let hint = "add its file with another `-f`";
             diagnostics.push(Diagnostic::error(problem).hint(hint));
             None
         }
@@ -73,10 +74,11 @@ fn template<'d>(documents: &'d [Document], diagnostics: &mut Diagnostics) -> Opt
     let (document, others) = documents.split_last()?;
     for other in others {
         let problem = format!(
-            "`{}` is left out: of several files the last one counts",
+            "`{}` is ignored: only the Template in the last file is expanded",
             other.source().name()
         );
-        let hint = "to expand several Templates, or one several times, add a TemplateInstance";
+        let hint =
+            "to expand several Templates, or one Template several times, add a TemplateInstance";
         diagnostics.push(Diagnostic::warning(problem).hint(hint));
     }
     let root = first_root(document, diagnostics)?;
@@ -113,9 +115,9 @@ fn stamped<'d>(
 fn unknown(name: &str, known: &[String]) -> Diagnostic {
     let list = || {
         let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-        format!("there is {}", known.join(", "))
+        format!("the instances are {}", known.join(", "))
     };
     let meant = closest(name, known.iter().map(String::as_str));
     let hint = meant.map_or_else(list, |known| format!("did you mean `{known}`?"));
-    Diagnostic::error(format!("no instance is named `{name}`")).hint(hint)
+    Diagnostic::error(format!("instance `{name}` not found")).hint(hint)
 }

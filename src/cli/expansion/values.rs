@@ -69,10 +69,10 @@ fn only_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Optio
         return Some(first);
     };
     diagnostics.push(
-        Diagnostic::error("a parameter file has more than one document")
+        Diagnostic::error("a parameter file must be a single document")
             .at(second.key_place())
             .related(first.key_place(), "the first document")
-            .hint("put all values in one document, or give two files, each with a `-P`"),
+            .hint("put all values in one document, or give several files, each with its own `-P`"),
     );
     None
 }
@@ -101,15 +101,15 @@ fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
                     "the environment variable `{variable}` is not UTF-8 text"
                 ))
                 .hint(format!(
-                    "put the bytes in a file and give it by `--parameter-from-file {name}=FILE`"
+                    "write the bytes to a file and use `--parameter-from-file {name}=FILE`"
                 )),
             ),
         }
     }
     if !is_used {
         diagnostics.push(
-            Diagnostic::warning(format!("no environment variable begins with `{prefix}`")).hint(
-                format!("for the parameter `NAME`, export `{prefix}NAME`; a variable that the shell does not export is not seen"),
+            Diagnostic::warning(format!("no environment variable starts with `{prefix}`")).hint(
+                format!("to set the parameter `NAME`, export `{prefix}NAME`; variables that are not exported are not visible"),
             ),
         );
     }
@@ -126,7 +126,7 @@ fn from_files(inputs: &Inputs, diagnostics: &mut Diagnostics) -> Vec<Given> {
             ..Given::text(name, "", format!("--parameter-from-file {name}"))
         })
         .collect();
-    warn_about_twice(&given, "the last file counts", diagnostics);
+    warn_about_twice(&given, "the last file wins", diagnostics);
     given
 }
 
@@ -147,7 +147,7 @@ fn from_arguments(
             given.push(Given::text(name, value, origin));
         }
     }
-    let hint = "the last value counts; those without `-p` stand before those with it";
+    let hint = "the last value wins; values with `-p` come after values without it";
     warn_about_twice(&given, hint, diagnostics);
     given
 }
@@ -190,10 +190,10 @@ fn warn_about_commas(
     if let Some(other) = other {
         diagnostics.push(
             Diagnostic::warning(format!(
-                "`,{}=` is part of the value of parameter `{name}`",
+                "the value of parameter `{name}` contains `,{}=`",
                 other.name
             ))
-            .hint("give each parameter with a `-p` of its own"),
+            .hint("give each parameter its own `-p`"),
         );
     }
 }
@@ -225,7 +225,7 @@ fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Giv
             if known.contains(&assignment.name) {
                 diagnostics.push(
                     Diagnostic::warning(format!(
-                        "parameter `{}` is in an earlier file already, whose value counts",
+                        "parameter `{}` is already set in an earlier file, whose value wins",
                         assignment.name
                     ))
                     .at(place(assignment.name_range)),

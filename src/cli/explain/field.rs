@@ -74,8 +74,8 @@ fn unknown(made: &Made<'_>, path: &FieldPath) -> Box<Diagnostic> {
         fields.any(|field| field.shown == parent && made.object.is_secret(field))
     };
     let hint = match (steps.as_slice(), steps.len().saturating_sub(MAX_LISTED)) {
-        ([], _) if is_secret() => format!("what is in `{parent}` is secret"),
-        ([], _) => format!("there are no fields in `{parent}`"),
+        ([], _) if is_secret() => format!("the content of `{parent}` is secret"),
+        ([], _) => format!("`{parent}` has no fields"),
         ([Step::Index(_), ..], _) => {
             let items = if steps.len() == 1 { "item" } else { "items" };
             let count = steps.len();
@@ -85,8 +85,8 @@ fn unknown(made: &Made<'_>, path: &FieldPath) -> Box<Diagnostic> {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let shown = names.get(..MAX_LISTED).unwrap_or(&names).join(", ");
             match more {
-                0 => format!("there is {shown}"),
-                more => format!("there is {shown} and {more} more"),
+                0 => format!("the fields are {shown}"),
+                more => format!("the fields are {shown} and {more} more"),
             }
         }
     };

@@ -13,18 +13,17 @@ use crate::cli::io;
 use crate::cli::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::Diagnostics;
 
-/// Says where an object, or a field of it, came from
+/// Show where an object or one of its fields comes from
 ///
-/// For each field: its value, where it is written, and the parameters that went into it, with their
-/// values and where these come from. Values are given as for `process`. Secrets are masked.
+/// For each field, prints the value, the source line, and the parameters used, with their values and
+/// sources. Takes the same options for values as `process`. Secrets are masked.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The object, and the field if only that is meant: `deployment/web.spec.replicas`
+    /// The object, or one field of it: `deployment/web.spec.replicas`
     ///
-    /// The kind is written as for kubectl: `deployment`, `deployments`, `deploy` or
-    /// `deployment.apps`. Where several objects have the name, their namespace stands before it:
-    /// `configmap/shop/web`.
+    /// Write the kind as for kubectl: `deployment`, `deployments`, `deploy` or `deployment.apps`. If
+    /// several objects have the same name, add the namespace: `configmap/shop/web`.
     #[arg(value_name = "KIND/NAME[.FIELD]")]
     object: String,
 

@@ -90,10 +90,12 @@ impl Query {
     /// Splits the argument at its first `/`.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let Some((kind, rest)) = text.split_once('/').filter(|(kind, _)| !kind.is_empty()) else {
-            return Err(Diagnostic::error(format!("`{text}` names no object"))
-                .hint("write it as `KIND/NAME`, as in `deployment/web`")
-                .hint("`krm-template process -o name` lists the objects")
-                .into());
+            return Err(
+                Diagnostic::error(format!("`{text}` is not the name of an object"))
+                    .hint("write it as `KIND/NAME`, such as `deployment/web`")
+                    .hint("`krm-template process -o name` lists the objects")
+                    .into(),
+            );
         };
         Ok(Self {
             text: text.to_owned(),
@@ -155,21 +157,23 @@ impl Query {
         let spelling = list.first().map(|made| made.spelling());
         let are_alike = list.iter().all(|made| Some(made.spelling()) == spelling);
         let has_instances = list.iter().any(|made| !made.expansion.instance.is_empty());
-        let problem = format!("`{}` names {} objects", self.text, found.len());
+        let problem = format!("`{}` matches {} objects", self.text, found.len());
         let diagnostic = Diagnostic::error(problem);
         if !are_alike {
-            return diagnostic.hint(listed("choose one of", &list)).into();
+            return diagnostic.hint(listed("use one of", &list)).into();
         }
-        let diagnostic = diagnostic.hint(listed("there is", &list));
+        let diagnostic = diagnostic.hint(listed("they are", &list));
         if has_instances {
-            diagnostic.hint("choose an instance by `--instance`").into()
+            diagnostic
+                .hint("choose an instance with `--instance`")
+                .into()
         } else {
             diagnostic.into()
         }
     }
 
     fn unknown(&self, objects: &[Made<'_>]) -> Box<Diagnostic> {
-        let diagnostic = Diagnostic::error(format!("there is no object `{}`", self.text));
+        let diagnostic = Diagnostic::error(format!("object `{}` not found", self.text));
         let known: Vec<String> = objects.iter().flat_map(Made::names).collect();
         let names = || known.iter().map(String::as_str);
         // Where the name ends nobody can tell.
@@ -180,8 +184,8 @@ impl Query {
         diagnostic
             .maybe_hint(hint)
             .hint(match objects {
-                [] => "the Template makes no objects".to_owned(),
-                objects => listed("there is", &objects.iter().collect::<Vec<_>>()),
+                [] => "the Template creates no objects".to_owned(),
+                objects => listed("the objects are", &objects.iter().collect::<Vec<_>>()),
             })
             .into()
     }
@@ -203,7 +207,7 @@ struct Name {
     is_full: bool,
 }
 
-/// `there is a, b and 3 more`.
+/// `the objects are a, b and 3 more`.
 fn listed(head: &str, objects: &[&Made<'_>]) -> String {
     let more = objects.len().saturating_sub(MAX_LISTED);
     let names = objects.iter().take(MAX_LISTED);

@@ -68,8 +68,8 @@ fn excerpt(selection: &Selection<'_, '_>, hidden: &[Place]) -> String {
         (message, field.place.as_ref())
     } else {
         let message = match fields.len() {
-            1 => format!("in `{path}` of {title} there is 1 field"),
-            count => format!("in `{path}` of {title} there are {count} fields"),
+            1 => format!("`{path}` of {title} has 1 field"),
+            count => format!("`{path}` of {title} has {count} fields"),
         };
         let section = section.map(|section| &section.place);
         // In the value of a parameter there are no sections.

@@ -7,9 +7,9 @@ use crate::cli::process::format::OutputFormat;
 use crate::cli::suggested::Suggested;
 use crate::cli::{expansion, io};
 
-/// Expands the Template in a file and prints its objects
+/// Expand the Template in a file and print its objects
 ///
-/// As `oc process --local`, for any cluster: nothing is fetched and nothing is sent.
+/// Works like `oc process --local`, for any cluster. It never connects to a cluster.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(
@@ -20,7 +20,7 @@ pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     pub(super) expansion: expansion::Arguments,
 
-    /// How to print the objects
+    /// Output format
     #[arg(
         short,
         long,
@@ -30,11 +30,11 @@ pub(in crate::cli) struct Arguments {
     )]
     pub(super) output: OutputFormat,
 
-    /// With `-o json`: print the objects one after another, not as a List
+    /// With `-o json`, print the objects one after another instead of as a List
     #[arg(long)]
     pub(super) raw: bool,
 
-    /// Write each object to a file of its own in this folder; files that stay the same are left alone
+    /// Write each object to its own file in this directory; unchanged files are not touched
     #[arg(
         long,
         value_name = "DIR",
@@ -43,29 +43,29 @@ pub(in crate::cli) struct Arguments {
     )]
     pub(super) output_dir: Option<String>,
 
-    /// With `--output-dir`: replace also files that this program did not write, or that were changed
-    /// after it wrote them, and links
+    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
+    /// that were changed after it wrote them
     #[arg(long, requires = "output_dir")]
     pub(super) overwrite: bool,
 
-    /// Show what would change in this file or folder, as a unified diff, and write nothing
+    /// Show as a unified diff what would change in this file or directory, and write nothing
     ///
-    /// FILE holds what `process` printed, DIR what `--output-dir` wrote; files in DIR for which
-    /// there is no object are not looked at. Secrets are masked. The exit status is 0 if nothing
-    /// would change, 1 if something would, 2 if there is an error.
+    /// FILE is an earlier output of `process`, DIR an earlier `--output-dir`. Files in DIR without a
+    /// matching object are ignored. Secrets are masked. The exit status is 0 if nothing would
+    /// change, 1 if something would change, and 2 if an error occurred.
     #[arg(long, value_name = "FILE|DIR", conflicts_with_all = ["raw", "output_dir"])]
     pub(super) diff_against: Option<String>,
 
-    /// Write to this file where each field of the objects came from, as JSON
+    /// Write the origin of each field of the objects to this file, as JSON
     ///
-    /// For each object, in the order they are printed, and each of its fields: the file, line and
-    /// column it is written at, what put it there, and the parameters that went into it, without
-    /// their values. `-` is standard output, if the objects go to files. docs/process.md describes
-    /// the format.
+    /// The source map lists the objects in the order in which they are printed. For each field it
+    /// has the file, line and column of the source, what set the field, and the names of the
+    /// parameters used, without their values. `-` is standard output, if the objects go to files.
+    /// docs/process.md describes the format.
     #[arg(long, value_name = "FILE", conflicts_with = "diff_against")]
     pub(super) source_map: Option<String>,
 
-    /// List the parameters of the Template and do nothing else
+    /// List the parameters of the Template and exit
     #[arg(long, conflicts_with_all = [
         "values", "assignments", "parameter_files", "env_files", "env", "value_files", "labels",
         "namespace", "instance", "output", "raw", "output_dir", "diff_against", "source_map",
@@ -73,17 +73,17 @@ pub(in crate::cli) struct Arguments {
     ])]
     pub(super) parameters: bool,
 
-    /// Show the value of each parameter and where it comes from, and do nothing else
+    /// Show the value of each parameter and its source, and exit
     #[arg(long, conflicts_with_all = [
         "output", "raw", "output_dir", "diff_against", "source_map",
     ])]
     pub(super) dump_parameters: bool,
 
-    /// Taken for the sake of `oc process --local`: nothing is ever fetched here
+    /// Accepted for compatibility with `oc process --local`; has no effect
     #[arg(long)]
     pub(super) local: bool,
 
-    /// Refused: Go templates are what `oc` has it for
+    /// Refused: `oc` uses it for Go templates
     #[arg(short, long, hide = true)]
     pub(super) template: Option<String>,
 }

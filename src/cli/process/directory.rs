@@ -126,7 +126,7 @@ pub(super) fn check(files: &[File], diagnostics: &mut Diagnostics) {
                 with_group(file),
                 file.path
             ))
-            .hint("give one of them another name or namespace"),
+            .hint("change the name or namespace of one of them"),
         );
     }
 }

@@ -34,17 +34,17 @@ const NAMES: &[(&str, OutputFormat, &str)] = &[
     (
         "resourcelist",
         OutputFormat::Objects(Format::ResourceList),
-        "A ResourceList, as functions read it",
+        "A ResourceList",
     ),
     (
         "name",
         OutputFormat::Objects(Format::Name),
-        "A line for each object",
+        "`KIND/NAME`, one line for each object",
     ),
     (
         "template",
         OutputFormat::Template,
-        "The Template with its objects expanded and the values that went into them",
+        "The Template with its objects expanded and the values used",
     ),
 ];
 
@@ -58,7 +58,7 @@ impl OutputFormat {
         }
         if let Some(language) = LANGUAGES.iter().find(|name| text.starts_with(**name)) {
             return Err(format!(
-                "`{language}` is not supported; choose from JSON: `-o json | jq …`"
+                "`{language}` is not supported; select from JSON instead: `-o json | jq …`"
             ));
         }
         let names = NAMES.iter().map(|(name, ..)| *name);

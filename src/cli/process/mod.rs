@@ -74,33 +74,33 @@ fn show(diff: &str) -> anyhow::Result<u8> {
 /// What is wrong with the arguments themselves and not for clap to find.
 fn usage(arguments: &Arguments) -> Result<()> {
     if arguments.template.is_some() {
-        return Err(Diagnostic::error(
-            "`--template` takes a Go template, and these are not supported",
-        )
-        .hint("print JSON and choose from it: `-o json | jq …`")
-        .hint("the file with the Template is given by `-f`")
-        .into());
+        return Err(
+            Diagnostic::error("`--template` takes a Go template, which is not supported")
+                .hint("print JSON and select from it: `-o json | jq …`")
+                .hint("to name the file with the Template, use `-f`")
+                .into(),
+        );
     }
     if arguments.source_map.as_deref() == Some("-") && arguments.output_dir.is_none() {
         return Err(Diagnostic::error(
-            "`--source-map -` writes to standard output, where the objects go",
+            "`--source-map -` writes to standard output, to which the objects are also written",
         )
-        .hint("give the map a file, or the objects a folder by `--output-dir`")
+        .hint("write the source map to a file, or the objects to a directory with `--output-dir`")
         .hint("to look at one object, use `krm-template explain`")
         .into());
     }
     let is_text = |format| matches!(format, Format::Yaml | Format::Json);
     if arguments.output_dir.is_some() && !arguments.output.format().is_some_and(is_text) {
-        return Err(Diagnostic::error(
-            "`--output-dir` writes YAML or JSON, a file for each object",
-        )
-        .hint("use it with `-o yaml` or `-o json`")
-        .into());
+        return Err(Diagnostic::error("`--output-dir` writes only YAML or JSON")
+            .hint("use `-o yaml` or `-o json`")
+            .into());
     }
     if arguments.diff_against.is_some() && !arguments.output.format().is_some_and(is_text) {
-        return Err(Diagnostic::error("`--diff-against` compares YAML or JSON")
-            .hint("use it with `-o yaml` or `-o json`")
-            .into());
+        return Err(
+            Diagnostic::error("`--diff-against` compares only YAML or JSON")
+                .hint("use `-o yaml` or `-o json`")
+                .into(),
+        );
     }
     Ok(())
 }

@@ -83,7 +83,7 @@ impl Writing {
         let same = files.len() - new - changed;
         Ok(Some(Self {
             staged,
-            summary: format!("{folder}: {new} new, {changed} changed, {same} as they were"),
+            summary: format!("{folder}: {new} new, {changed} changed, {same} unchanged"),
             _lock: lock,
         }))
     }
@@ -110,7 +110,7 @@ fn look(
     let folders = path.ancestors().skip(1);
     for folder in folders.take_while(|folder| *folder != root && folder.starts_with(root)) {
         if fs::symlink_metadata(folder).is_ok_and(|there| there.is_symlink()) {
-            return Ok(There::Foreign("is in a folder that is a link"));
+            return Ok(There::Foreign("is in a directory that is a link"));
         }
     }
     let there = match fs::symlink_metadata(path) {
@@ -130,9 +130,9 @@ fn look(
     } else if record.holds(name, &found) {
         There::Ours
     } else if record.knows(name) {
-        There::Foreign("was changed after this program wrote it")
+        There::Foreign("was changed after krm-template wrote it")
     } else {
-        There::Foreign("is there already, and this program did not write it")
+        There::Foreign("exists, and krm-template did not write it")
     })
 }
 
@@ -153,14 +153,14 @@ fn refuse(foreign: &[(PathBuf, &str)], diagnostics: &mut Diagnostics) {
         let problem = format!("`{}` {what}", path.display());
         diagnostics.push(
             Diagnostic::error(problem)
-                .hint("`--overwrite` replaces it; without that, no file was written"),
+                .hint("no file was written; to replace it, use `--overwrite`"),
         );
     }
     if foreign.len() > NAMED {
         let more = foreign.len() - NAMED;
         diagnostics.push(
-            Diagnostic::error(format!("{more} more files are not replaced"))
-                .hint("`--overwrite` replaces them, too"),
+            Diagnostic::error(format!("{more} more files would be replaced"))
+                .hint("to replace them, use `--overwrite`"),
         );
     }
 }

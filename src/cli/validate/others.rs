@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
-use crate::composition::{GROUP, consolidate};
+use crate::composition::{GROUP, consolidate_node};
 use crate::files;
 use crate::krm::fields;
 use crate::krm::identity;
@@ -270,7 +270,7 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         if one.message.starts_with("no Template `") && !has_template {
             one.severity = Severity::Warning;
             one.message.push_str(": the values cannot be checked");
-            one.hints = vec!["name the file of the Template, too".to_owned()];
+            one.hints = vec!["also name the file of the Template".to_owned()];
         }
         checked.push(one);
     }
@@ -357,12 +357,12 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
 }
 
 fn no_template(name: &str, meant: Cursor<'_>, known: &[String]) -> Diagnostic {
-    let problem = format!("no Template `{name}` is in the files");
+    let problem = format!("Template `{name}` is not in the files");
     let close = closest(name, known.iter().map(String::as_str));
     let diagnostic = match close {
         Some(known) => Diagnostic::error(problem).hint(format!("did you mean `{known}`?")),
         None => Diagnostic::warning(format!("{problem}: the values cannot be checked"))
-            .hint("name the file of the Template, too"),
+            .hint("also name the file of the Template"),
     };
     diagnostic.at(meant.place()).field("template")
 }
@@ -390,7 +390,7 @@ fn composition(one: &Found<'_>, read: &[(&File, Arc<Document>)], console: Consol
             restrictor: LoadRestrictor::RootOnly,
             way_out: "move it there",
         };
-        consolidate::consolidate_node(&disk, document, one.root.id(), directory, &mut found);
+        consolidate_node(&disk, document, one.root.id(), directory, &mut found);
     }
     found.attribute_to_rule("composition");
     found

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{NoFunctions, judge, shared};
-use crate::composition::chain;
-use crate::composition::consolidate::consolidate;
-use crate::composition::resource::Documents;
+use crate::composition::resources::resource::Documents;
+use crate::composition::run::chain;
+use crate::composition::run::steps::consolidate;
 use crate::files::{Entry, Files, InMemory, directory_of, join};
 use krm_yaml::Position;
 use krm_yaml::diagnostic::{Diagnostics, Result as Read};

@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, shared_folder};
-use crate::composition::chain;
-use crate::composition::consolidate::consolidate;
-use crate::composition::model::{self, Order};
-use crate::composition::order::sort;
-use crate::composition::transformer::TransformerId;
-use crate::composition::{Documents, Format, print, transformers};
+use crate::composition::engine::transformer::TransformerId;
+use crate::composition::read::model::{self, Order};
+use crate::composition::read::order::sort;
+use crate::composition::run::chain;
+use crate::composition::run::steps::consolidate;
+use crate::composition::{Documents, Format, builtin, print};
 use crate::files::{Files as _, InMemory};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
@@ -80,7 +80,7 @@ const ERRORS: &[(&str, &[&str])] = &[
         "invalid_composition/transformers_invalid_fields",
         &[
             "a transformer has an empty `kind`",
-            "tester test: expected a mapping with `image`, found boolean `true`",
+            "tester test: expected a mapping with `image`, found the boolean `true`",
         ],
     ),
     (
@@ -161,7 +161,7 @@ fn is_ready(files: &InMemory) -> bool {
     documents.iter().all(|document| {
         let composition = model::read_file(document, &mut unheard).unwrap_or_default();
         let mut all = composition.transformers.iter();
-        all.all(|one| !one.id.is_builtin() || transformers::find(&one.id).is_some())
+        all.all(|one| !one.id.is_builtin() || builtin::table::find(&one.id).is_some())
     })
 }
 

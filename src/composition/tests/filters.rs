@@ -9,16 +9,17 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
-use crate::composition::chain::Context;
-use crate::composition::field_spec::{FieldSpec, Made};
-use crate::composition::references;
-use crate::composition::resource::{Documents, Resource};
-use crate::composition::transformers::{Field, Named};
+use crate::composition::engine::context::{Builder, Context};
+use crate::composition::engine::transformer::Transformer;
+use crate::composition::fields::field_spec::{FieldSpec, Made};
+use crate::composition::names::references;
+use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::tables::fields::{Field, Named};
 use crate::files::InMemory;
 use crate::krm::Identity;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
-use krm_yaml::{Document, Position, Value};
+use krm_yaml::{Document, FieldPath, Position, Value};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -423,11 +424,26 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         functions: &NoFunctions,
         documents: &documents,
         diagnostics: &mut diagnostics,
-        building: &[],
+        builder: &NoBuilder,
     };
     references::follow(&mut resources, &[named], &mut context);
     if diagnostics.has_errors() {
         return Err(diagnostics.iter().map(|one| one.message.clone()).collect());
     }
     Ok(resources[0].text(Position::Document).unwrap())
+}
+
+/// Nothing here names a Composition.
+struct NoBuilder;
+
+impl<'d> Builder<'d> for NoBuilder {
+    fn build(
+        &self,
+        file: &str,
+        _: &Transformer,
+        _: &FieldPath,
+        _: &mut Diagnostics,
+    ) -> Option<Vec<Resource<'d>>> {
+        panic!("{file} is not expected")
+    }
 }

@@ -297,7 +297,7 @@ fn generators_refuse() {
         ),
         (
             GENERATOR.replace("b.txt", "c.txt"),
-            &expect!["ConfigMapGenerator settings: `c.txt` cannot be read: there is no such file"],
+            &expect!["ConfigMapGenerator settings: `c.txt` cannot be read: no such file"],
         ),
         (
             GENERATOR.replace("b.txt", "a=b=c"),

@@ -66,7 +66,7 @@ fn an_order_is_fifo_or_legacy() {
     let message = |options: &str| sorted(options, OBJECTS).unwrap_err().concat();
     assert_eq!(
         message("sortOptions: {order: kind}\n"),
-        "SortOrderTransformer : `kind` is not known as `order`"
+        "SortOrderTransformer : unknown value `kind` for `order`"
     );
     assert_eq!(
         message("sortOptions: {order: fifo, legacySortOptions: {}}\n"),

@@ -7,8 +7,9 @@ use expect_test::{Expect, expect};
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
-use crate::composition::chain;
-use crate::composition::resource::{Documents, Resource};
+use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::run::chain;
+use crate::composition::run::runner::step;
 use crate::files::InMemory;
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
@@ -426,7 +427,7 @@ fn report(config: &str) -> String {
     let root = documents.keep(document).roots().next().unwrap();
     let resource = Resource::read(root, &documents, &mut diagnostics).unwrap();
     chain::run(
-        &[transformer(config)],
+        &[step(transformer(config)).unwrap()],
         vec![resource],
         &InMemory::default(),
         &NoFunctions,
@@ -507,7 +508,7 @@ fn says_where_a_merge_patch_is_wrong() {
     check_error(
         "path: missing.yaml\n",
         &expect![[r#"
-        config.yaml:4:7: [] `missing.yaml` cannot be read: there is no such file
+        config.yaml:4:7: [] `missing.yaml` cannot be read: no such file
     "#]],
     );
 }

@@ -70,7 +70,7 @@ pub(crate) fn check_fields(
         let diagnostic = match (dialect, in_other_case) {
             (Some(Dialect::Proposal), Some(_)) => Diagnostic::error(message),
             (Some(Dialect::OpenShift), Some(name)) if is_type => {
-                Diagnostic::warning(format!("`{key}` is taken for `{name}`"))
+                Diagnostic::warning(format!("`{key}` is read as `{name}`"))
                     .hint(format!("write `{name}`"))
             }
             _ => Diagnostic::warning(message),

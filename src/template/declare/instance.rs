@@ -163,7 +163,7 @@ fn read_list<'d>(
                 Diagnostic::error("the instance has no `name`")
                     .at(node.key_place())
                     .field(format!("{field}.name"))
-                    .hint("its objects are found again by it: begin it with `- name: NAME`"),
+                    .hint("begin it with `- name: NAME`: later runs find its objects by this name"),
             );
             continue;
         };
@@ -177,7 +177,7 @@ fn read_list<'d>(
                 Diagnostic::error(format!("`{name}` is not the name of an instance"))
                     .at(place)
                     .field(format!("{field}.name"))
-                    .hint("use letters, digits, `-`, `_` and `.`: the file of its objects is named like it"),
+                    .hint("use letters, digits, `-`, `_` and `.`: the file of its objects gets this name"),
             );
             continue;
         }
@@ -187,7 +187,7 @@ fn read_list<'d>(
                     .at(place)
                     .related(first, "first here")
                     .field(format!("{field}.name"))
-                    .hint("give one of them another name"),
+                    .hint("rename one of them"),
             );
             continue;
         }
@@ -288,7 +288,7 @@ impl<'d> Shared<'d> {
             (Some(inline), None) if !inline.is_mapping() => {
                 let name = inline.text().ok().flatten().unwrap_or_default();
                 found.push(
-                    Diagnostic::error("`template` must be a Template, found no mapping")
+                    Diagnostic::error("`template` must be a mapping: the whole Template")
                         .at(inline.place())
                         .field(format!("{field}.template"))
                         .hint(format!(
@@ -299,7 +299,7 @@ impl<'d> Shared<'d> {
             }
             (Some(inline), Some(named)) => {
                 found.push(
-                    Diagnostic::error("`template` and `templateRef` are both there")
+                    Diagnostic::error("both `template` and `templateRef` are set")
                         .at(named.key_place())
                         .related(inline.key_place(), "the other one")
                         .field(format!("{field}.templateRef"))
@@ -343,7 +343,7 @@ impl<'d> Shared<'d> {
             // What is there and wrong was reported.
             if !found.has_errors() {
                 found.push(
-                    Diagnostic::error("no Template is named")
+                    Diagnostic::error("no Template is given")
                         .at(node.key_place())
                         .field("spec.templateRef")
                         .hint("name one of the items under `spec.templateRef.name`, or put a Template under `spec.template`"),
@@ -416,7 +416,7 @@ fn value_object(entry: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Opti
         .filter_map(|(key, kind)| Some((*key, *kind, entry.get(key)?)));
     let (Some((key, kind, object)), None) = (there.next(), there.next()) else {
         found.push(
-            Diagnostic::error("an entry of `parametersFrom` names one object")
+            Diagnostic::error("an entry of `parametersFrom` must name exactly one object")
                 .at(entry.place())
                 .field(field)
                 .hint("write `configMapRef: {name: NAME}` or `secretRef: {name: NAME}`"),

@@ -59,7 +59,7 @@ fn is_known(api_version: &str) -> bool {
 }
 
 /// What to do with values where a Template is expected.
-const VALUES_HINT: &str = "a file of values is given by `-P`";
+const VALUES_HINT: &str = "to give a file of values, use `-P`";
 
 /// What to do with a document that is no Template.
 fn hint_for(kind: &str) -> &'static str {
@@ -69,10 +69,10 @@ fn hint_for(kind: &str) -> &'static str {
     match kind {
         "" => "a Template begins with `apiVersion` and `kind: Template`",
         "ResourceList" => {
-            "the functionConfig of a ResourceList is expanded by `krm-template < FILE`"
+            "to expand the functionConfig of a ResourceList, run `krm-template < FILE`"
         }
-        "List" => "take the Template out of the `items`",
-        _ => "objects stand under `objects` of a Template",
+        "List" => "move the Template out of `items` to a document of its own",
+        _ => "put objects under `objects` of a Template",
     }
 }
 
@@ -96,7 +96,7 @@ impl<'d> Template<'d> {
     fn read_fields(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Self> {
         if !node.is_mapping() {
             found.push(
-                Diagnostic::error("expected a Template, found no mapping")
+                Diagnostic::error("a Template must be a mapping")
                     .at(node.place())
                     .hint(hint_for(""))
                     .advise(Way::Arguments, VALUES_HINT),
@@ -262,7 +262,7 @@ fn read_objects<'d>(
                     .field("objects")
                     .maybe_hint(misspelt(node, "objects"))
                     .hint(
-                        "list the objects to make under `objects:`; an empty list is `objects: []`",
+                        "list the objects to create under `objects:`; an empty list is `objects: []`",
                     ),
             );
             None
@@ -296,7 +296,7 @@ fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'
     let object_labels = node.get("objectLabels").filter(|labels| !labels.is_null());
     if let (Some(labels), Some(object_labels)) = (labels, object_labels) {
         found.push(
-            Diagnostic::error("`labels` and `objectLabels` are the same field, and both are there")
+            Diagnostic::error("`labels` and `objectLabels` are the same field, but both are set")
                 .at(object_labels.key_place())
                 .related(labels.key_place(), "the other one")
                 .field("objectLabels")

@@ -527,10 +527,10 @@ pub(crate) fn check_names(parameters: &[Parameter<'_>], dialect: Dialect, found:
                 .hint("use letters, digits, `_`, `.` and `-`")
         } else if dialect == Dialect::OpenShift && (!legal || name.contains(['-', '.'])) {
             Diagnostic::warning(format!("parameter `{name}` cannot be referred to"))
-                .hint("a reference `${NAME}` holds letters, digits and `_` only")
+                .hint("a name in `${NAME}` may only have letters, digits and `_`")
         } else if dialect == Dialect::Proposal && !starts {
             Diagnostic::warning(format!("parameter `{name}` cannot be referred to"))
-                .hint("the name in a reference begins with a letter or `_`")
+                .hint("a name in a reference must begin with a letter or `_`")
         } else {
             continue;
         };

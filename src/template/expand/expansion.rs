@@ -247,7 +247,7 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
         };
         diagnostics.push(
             Diagnostic::error(format!(
-                "label `{}` is there twice once references are replaced",
+                "duplicate label `{}` after references are replaced",
                 label.key
             ))
             .rule("duplicate-key")
@@ -409,7 +409,7 @@ impl<'d> Expansion<'_, 'd> {
             let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
             diagnostics.push(
                 Diagnostic::warning(
-                    "the labels of this object are left out: they are no mapping of strings",
+                    "the labels of this object are dropped: they are not a mapping of strings",
                 )
                 .rule("string-expected")
                 .at(metadata.place())
@@ -493,9 +493,9 @@ fn missing(
         None | Some(Data::Scalar(Scalar::Null)) => {
             let hint = match keys {
                 ["apiVersion"] => "`kubectl explain KIND` shows the API version of a kind",
-                ["kind"] => "every Kubernetes object has one, as `kind: Deployment`",
+                ["kind"] => "every Kubernetes object has one, for example `kind: Deployment`",
                 _ if generates => {
-                    "`generateName` will not do: kustomize and kpt find an object again by its name; \
+                    "`generateName` is not enough: kustomize and kpt identify an object by its name; \
                      use `krm-template process` and `kubectl create`"
                 }
                 _ => "every Kubernetes object has one",
@@ -518,7 +518,11 @@ fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
 }
 
 fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
-    let what = if is_null { "is empty" } else { "is no mapping" };
+    let what = if is_null {
+        "is empty"
+    } else {
+        "is not a mapping"
+    };
     Diagnostic::error(format!("the object {what}"))
         .at(place)
         .field(field)

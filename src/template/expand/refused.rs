@@ -48,7 +48,7 @@ pub(crate) fn warn(
             if let Some((entry, own_key, own_value)) = &entry {
                 if !is_shown {
                     warning.message = format!(
-                        "the label `{own_key}: {own_value}` becomes one that Kubernetes refuses"
+                        "the label `{own_key}: {own_value}` becomes a label that Kubernetes rejects"
                     );
                 }
                 let place = if is_key {

@@ -165,7 +165,8 @@ impl<'d> Substitution<'_, 'd> {
                 }
             }
             Data::Scalar(Scalar::Number(digits)) if is_non_finite(digits) => {
-                let message = format!("`{digits}` is no number in JSON, which clusters read");
+                let message =
+                    format!("`{digits}` is not a number in JSON, the format that clusters read");
                 let hint = format!("if it is a string, put it in quotes: `\"{digits}\"`");
                 self.error(spot, digits, message, Some(hint));
             }
@@ -185,8 +186,8 @@ impl<'d> Substitution<'_, 'd> {
                         self.error(
                             inner,
                             "",
-                            "the value `null` cannot stand in a list".to_owned(),
-                            Some("give the parameter another value, or put the reference into a mapping, where null leaves the key out".to_owned()),
+                            "a list cannot contain the value `null`".to_owned(),
+                            Some("give the parameter another value, or use the reference in a mapping, where null removes the key".to_owned()),
                         );
                     }
                 }
@@ -391,7 +392,7 @@ impl<'d> Substitution<'_, 'd> {
                 }
                 let path = Path::Key(spot.path, key);
                 let mut diagnostic = Diagnostic::error(format!(
-                    "mapping key `{key}` is there twice once references are replaced"
+                    "duplicate mapping key `{key}` after references are replaced"
                 ))
                 .rule("duplicate-key")
                 .field(path.to_string());
@@ -649,7 +650,7 @@ impl<'d> Substitution<'_, 'd> {
         if !error && known.is_none() {
             diagnostic.hints.clear();
             diagnostic = diagnostic.hint(format!(
-                "`{spelling}` stays as it is; if that is meant, write `$${}`",
+                "`{spelling}` stays as it is; to keep it without this warning, write `$${}`",
                 spelling.get(1..).unwrap_or_default()
             ));
         }

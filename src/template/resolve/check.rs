@@ -205,7 +205,7 @@ impl<'d> Check<'_, 'd> {
                     .place();
                 self.diagnostics.push(
                     Diagnostic::error(format!(
-                        "the pattern of parameter `{name}` is no regular expression: {error}"
+                        "the pattern of parameter `{name}` is not a regular expression: {error}"
                     ))
                     .rule("parameter-limits")
                     .at(place)

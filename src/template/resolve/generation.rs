@@ -76,12 +76,12 @@ pub(crate) fn generated(
                 return Ok(value);
             }
             let Some(seed) = seed else {
-                return Err(Diagnostic::error(format!("parameter `{}` has no value, and a function does not make one up: its output must be the same each time", parameter.name))
+                return Err(Diagnostic::error(format!("parameter `{}` has no value, and a function does not generate a random one: its output must be the same each time", parameter.name))
                     .at(parameter.node.get("name").unwrap_or(parameter.node).place())
                     .field(format!("parameters[{}].value", parameter.index))
                     .hint("give it a `value`")
                     .hint("or set the environment variable `KRM_TEMPLATE_SEED` to a secret that values are derived from")
-                    .hint("or name a Secret among the items that holds `seed`, by the annotation `template.krm.dev/seed-secret`")
+                    .hint("or name a Secret among the items that has a `seed`, in the annotation `template.krm.dev/seed-secret`")
                     .into());
             };
             let mut random = SeededRandom::new(seed, template.name(), instance, &parameter.name);

@@ -127,7 +127,7 @@ fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Di
     };
     let mut diagnostic = diagnostic.rule("undeclared-parameter").conceal(is_secret);
     if !ignore && known.is_none() && !template.parameters.is_empty() {
-        let advice = "`--ignore-unknown-parameters` goes on without it";
+        let advice = "to ignore it, use `--ignore-unknown-parameters`";
         diagnostic = diagnostic.advise(Way::Arguments, advice);
     }
     let diagnostic = match &given.name_place {
@@ -205,7 +205,7 @@ impl<'d> Resolver<'_, 'd> {
         ))
         .at(parameter.node.get("name").unwrap_or(parameter.node).place())
         .field(format!("parameters[{index}].value"))
-        .hint("declare it with `type: base64`, and the bytes of the file are encoded");
+        .hint("declare it with `type: base64` to encode the bytes of the file");
         if let Some(given) = self.given.get(&index) {
             diagnostic = diagnostic.hint(format!("it was given by `{}`", given.origin));
         }
@@ -356,7 +356,7 @@ impl<'d> Resolver<'_, 'd> {
         ))
         .at(parameter.value.unwrap_or(parameter.node).place())
         .field(format!("parameters[{index}].value"))
-        .hint("give one of them a value of its own");
+        .hint("give one of them a fixed value");
         self.diagnostics.push(diagnostic);
     }
 

@@ -37,7 +37,7 @@ pub fn skeleton(template: &Template<'_>, format: ValuesFormat) -> String {
         &mut out,
         &format!(
             "Values for {name}: krm-template process -f TEMPLATE {option} THIS_FILE\n\
-             Fill in what is required. The other lines show defaults: remove the # to change one."
+             Fill in the required values. The other lines show defaults: remove the # to change one."
         ),
     );
     let mut group = None;
@@ -75,7 +75,7 @@ fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesForma
         _ => None,
     };
     let Some(line) = line(&parameter.name, value.as_ref(), format) else {
-        let say = "this format has no way to write it: use YAML and -P instead";
+        let say = "this format cannot express the value: use YAML and -P instead";
         comment(&mut out, &format!("{}: {say}", parameter.name));
         return out;
     };

@@ -131,7 +131,7 @@ fn parse_content(start: usize, line: &str, content: &str) -> Result<Assignment, 
             message: "expected `NAME=VALUE`, found a line without `=`".to_owned(),
             range,
             hint: Some(
-                "a value is one line; for a line break in it write `\\n` between quotes".to_owned(),
+                "a value is one line; for a line break, write `\\n` inside quotes".to_owned(),
             ),
             holds_value: false,
         });

@@ -60,7 +60,7 @@ impl Random for SystemRandom {
 }
 
 fn no_randomness(error: getrandom::Error) -> String {
-    format!("no randomness from the system: {error}")
+    format!("the system gives no random numbers: {error}")
 }
 
 /// How many bytes a seed has that is made up.

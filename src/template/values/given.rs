@@ -110,7 +110,7 @@ pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -
                 .hint("write each value as `NAME: value`")
                 .advise(
                     Way::Arguments,
-                    "a file of lines `NAME=VALUE` is given by `--param-file`",
+                    "to give a file of `NAME=VALUE` lines, use `--param-file`",
                 ),
         );
         return Vec::new();
@@ -142,7 +142,7 @@ fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
     if entry.is_null() {
         return Err(Diagnostic::error(format!("parameter `{name}` is null"))
             .at(entry.place())
-            .hint("give a value, or leave the key out for the default")
+            .hint("give a value, or remove the key to use the default")
             .into());
     }
     let value = match entry.kind() {

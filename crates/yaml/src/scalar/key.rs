@@ -57,8 +57,8 @@ fn shortest(number: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::{float_key, integer_key};
+    use crate::scalar::data::Scalar;
     use crate::scalar::{is_integer, resolve};
-    use crate::value::Scalar;
 
     /// Plain keys, and what kubectl 1.37 makes of them.
     const TABLE: &[(&str, Option<&str>)] = &[

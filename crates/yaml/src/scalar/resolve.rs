@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::decimal::{Decimal, split_sign};
-use crate::value::Scalar;
+use crate::scalar::data::Scalar;
 
 /// What a plain scalar means to Kubernetes. `plain` is decoded: one line, without blanks around it.
 ///

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Place, Source};
+use crate::source::place::{Place, Source};
 
 /// Counts on from the place it was asked for last, in each source.
 #[derive(Default)]

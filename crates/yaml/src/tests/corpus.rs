@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Diagnostics;
 use crate::source::Source;
-use crate::write::{Edited, Purpose, Rewrite};
+use crate::write::edited::Edited;
+use crate::write::rewrite::{Purpose, Rewrite};
 use crate::{Document, DuplicateKeys};
 
 /// Every file under these folders of the repository or the shared folder.

@@ -8,10 +8,11 @@ use granit_parser::{Event, Parser, ScalarStyle, options};
 
 use super::corpus;
 use crate::diagnostic::Result;
-use crate::node::{Document, KeyKind, Kind, Node, NodeId, Span};
-use crate::parse::MAX_DEPTH;
+use crate::limits::MAX_DEPTH;
+use crate::read::document::Document;
 use crate::scalar::Style;
 use crate::source::Source;
+use crate::table::{KeyKind, Kind, Node, NodeId, Span};
 
 /// All scalars as the parser reports them, keys and values in order; `None` if it refuses the text,
 /// as it does where quoted text is not indented.

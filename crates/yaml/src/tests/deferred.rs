@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::diagnostic::Diagnostics;
-use crate::node::{Cursor, Document, Kind};
-use crate::read::DuplicateKeys;
+use crate::read::document::{Cursor, Document};
+use crate::read::values::DuplicateKeys;
 use crate::source::Source;
+use crate::table::Kind;
 use crate::tests::{corpus, variants};
 use crate::value::Value;
-use crate::write::end_with_comments;
+use crate::write::comments::end_with_comments;
 
 /// Each item of the lists that may be deferred: its value, and where its text ends.
 type Items = Vec<(Option<Value<'static>>, usize)>;
@@ -40,7 +41,7 @@ fn check(text: &str) -> Result<usize, String> {
     let source = Source::new("test", text);
     let deferred = AtomicUsize::new(0);
     let Ok(read) = Document::read_with(&source, |document| {
-        let is_deferred = |node: &&crate::node::Node| node.kind == Kind::Deferred;
+        let is_deferred = |node: &&crate::table::Node| node.kind == Kind::Deferred;
         deferred.store(document.nodes.iter().filter(is_deferred).count(), Relaxed);
         items(document)
     }) else {

@@ -3,9 +3,10 @@
 mod properties;
 
 use crate::diagnostic::Result;
-use crate::edit::{Editor, Edits, Spot};
-use crate::node::Document;
+use crate::edit::editor::{Editor, Spot};
+use crate::edit::edits::Edits;
 use crate::path::FieldPath;
+use crate::read::document::Document;
 use crate::source::Source;
 use crate::value::Value;
 

@@ -3,13 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::diagnostic::Diagnostics;
-use crate::node::{Cursor, Document};
-use crate::parse::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH, check_length};
-use crate::read::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH};
+use crate::limits::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES, MERGE_DEPTH};
+use crate::limits::{MAX_DEPTH, MAX_KEY_LENGTH, MAX_LENGTH};
+use crate::read::document::{Cursor, Document};
+use crate::read::text::check_length;
+use crate::scalar::data::Scalar;
 use crate::source::Source;
-use crate::value::{Data, Scalar, Value};
-use crate::write::{Edited, Purpose, Rewrite};
-use crate::{DuplicateKeys, Position, render, render_json, to_string, update};
+use crate::value::{Data, Value};
+use crate::write::edited::Edited;
+use crate::write::rewrite::{Purpose, Rewrite};
+use crate::{DuplicateKeys, ItemKeys, Position, render, render_json, to_string, update};
 
 /// A quarter of what the first thread of a program has; threads that print have more. The
 /// frames of a release build are far smaller.
@@ -105,7 +108,7 @@ fn walk_everywhere(document: &Document, root: Cursor<'_>) {
         .value(DuplicateKeys::Refuse, &mut diagnostics)
         .unwrap();
     change(&mut new);
-    let _ = update(inner, new.without_origin());
+    let _ = update(inner, new.without_origin(), &ItemKeys::NONE);
     assert!(root.holds(&value) && !root.holds(&changed));
     drop(changed.into_owned().without_origin());
 }

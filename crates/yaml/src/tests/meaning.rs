@@ -1,8 +1,8 @@
 //! What texts mean to kubectl 1.37: each value was printed by `kubectl annotate --local -o json`.
 
 use crate::diagnostic::Diagnostics;
-use crate::node::Document;
-use crate::read::DuplicateKeys;
+use crate::read::document::Document;
+use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::testing::{compare, moved, unchanged};
 

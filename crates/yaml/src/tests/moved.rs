@@ -1,8 +1,8 @@
 //! Items of a list in a new order.
 
 use crate::diagnostic::Diagnostics;
-use crate::node::Document;
-use crate::read::DuplicateKeys;
+use crate::read::document::Document;
+use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::{Position, render};
 

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::diagnostic::Diagnostics;
-use crate::node::{Document, KeyKind, Kind};
-use crate::read::DuplicateKeys;
+use crate::read::document::Document;
+use crate::read::values::DuplicateKeys;
 use crate::source::Source;
+use crate::table::{KeyKind, Kind};
 use crate::testing::{compare, edited, moved, unchanged, updated};
 
 /// What each document holds, as JSON.

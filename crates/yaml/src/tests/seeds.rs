@@ -1,8 +1,9 @@
 //! Small texts at the edges of the fast paths.
 
 use super::{compare, compare_variants};
-use crate::node::Document;
-use crate::parse::{MAX_DEPTH, fast};
+use crate::limits::MAX_DEPTH;
+use crate::read::document::Document;
+use crate::read::text::fast;
 use crate::source::Source;
 
 /// Both paths agree on the text, and the fast one takes it.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::corpus::{documented, printed, shared_folder};
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, Span};
+use crate::read::document::{Cursor, Document};
 use crate::scalar::Style;
 use crate::source::Source;
+use crate::table::{Flags, KeyKind, Kind, Span};
 
 /// Cases that do not come out as the suite has them, and why. `docs/yaml.md` has the same table.
 const EXCEPTIONS: &[(&[&str], &str)] = &[

@@ -1,10 +1,10 @@
 //! Items of a list that get other data in their place.
 
 use crate::diagnostic::Result;
-use crate::node::Document;
+use crate::read::document::Document;
 use crate::source::Source;
 use crate::value::Value;
-use crate::write::Edited;
+use crate::write::edited::Edited;
 use crate::{testing, update};
 
 /// Gives the first item of a list the value that `json` says.
@@ -12,7 +12,11 @@ fn update_first(text: &str, json: &str) -> Result<String> {
     let document = Document::parse(&Source::new("test", text))?;
     let list = document.roots().next().unwrap();
     let json: serde_json::Value = serde_json::from_str(json).unwrap();
-    let edits = update(list.children().next().unwrap(), Value::from(json))?;
+    let edits = update(
+        list.children().next().unwrap(),
+        Value::from(json),
+        &testing::ITEM_KEYS,
+    )?;
     Ok(Edited::new(&document, edits)?.to_string())
 }
 

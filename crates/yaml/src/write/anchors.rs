@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
-use crate::node::{Cursor, Flags, KeyKind, Kind, Node, NodeId};
-use crate::read::DuplicateKeys;
+use crate::read::document::Cursor;
+use crate::read::values::DuplicateKeys;
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
 use crate::value::{Data, Value};
-use crate::write::{Purpose, Rewrite};
+use crate::write::rewrite::{Purpose, Rewrite};
 
 impl Rewrite<'_> {
     /// Whether a node that gets its data from others has it unchanged, and may go on doing so.

@@ -1,19 +1,22 @@
 //! Entries and items that come and go.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::emit::{self, Layout, Slot};
-use crate::node::{Cursor, Document, Flags, Kind, NodeId};
-use crate::parse::{ends_line, line_end, next_line};
+use crate::lines::{ends_line, line_end, next_line};
+use crate::read::document::{Cursor, Document};
 use crate::scalar::Style;
+use crate::scalar::data::Scalar;
 use crate::source::Source;
-use crate::value::{Data, Scalar, Value};
+use crate::table::{Flags, Kind, NodeId};
+use crate::value::{Data, Value};
 use crate::write::comments::{
     end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, reindent,
     skip_blank_lines,
 };
-use crate::write::{Purpose, Rewrite, apply};
+use crate::write::edited::apply;
+use crate::write::emit::{self, Layout, Slot};
+use crate::write::kept::{Kept, Side, keep_in_order};
+use crate::write::rewrite::{Purpose, Rewrite};
 
 impl<'d> Rewrite<'d> {
     /// Pairs the children of `id` with the values read from them, removes the others and says
@@ -273,20 +276,6 @@ impl<'d> Rewrite<'d> {
         self.purpose == Purpose::Move && self.document.node(child).entry == top
     }
 
-    pub(super) fn is_on_own_line(&self, at: usize) -> bool {
-        let line = self.document.line_start(at);
-        let before = self.document.slice(line..at);
-        before.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
-    }
-
-    /// The white space that the line at `at` begins with.
-    pub(super) fn indentation(&self, at: usize) -> &'d str {
-        let line = self.document.line_start(at);
-        let text = self.document.slice(line..at);
-        let length = text.len() - text.trim_start_matches([' ', '\t']).len();
-        text.get(..length).unwrap_or_default()
-    }
-
     /// The layout of what is put beside a child.
     fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
         let quoted = match side {
@@ -470,82 +459,6 @@ fn ends_with_foot(text: &str, column: usize) -> bool {
     };
     let content = last.trim_start_matches(' ');
     content.starts_with('#') && last.len() - content.len() == column
-}
-
-/// Of items in a new order, takes out as few as leaves the others in the order they had: these
-/// are moved.
-fn keep_in_order(pairs: &mut Vec<(NodeId, usize)>) {
-    if pairs.is_sorted_by_key(|(_, index)| *index) {
-        return;
-    }
-    // For each length, where the sequence of that length ends that ends lowest.
-    let mut ends: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
-    let index_at = |at: usize| pairs.get(at).map(|(_, index)| *index);
-    for (at, (_, index)) in pairs.iter().enumerate() {
-        let length = ends.partition_point(|end| index_at(*end) < Some(*index));
-        before.push(
-            length
-                .checked_sub(1)
-                .and_then(|last| ends.get(last).copied()),
-        );
-        match ends.get_mut(length) {
-            Some(end) => *end = at,
-            None => ends.push(at),
-        }
-    }
-    let last = ends.last().copied();
-    let kept: BTreeSet<usize> =
-        std::iter::successors(last, |at| before.get(*at).copied().flatten()).collect();
-    let mut at = 0;
-    pairs.retain(|_| {
-        at += 1;
-        kept.contains(&(at - 1))
-    });
-}
-
-pub(super) struct Kept {
-    /// All children there were.
-    pub(super) children: Vec<NodeId>,
-    /// Children that stay, in order, each with the index of its value.
-    pub(super) pairs: Vec<(NodeId, usize)>,
-    /// Where each new value goes, and the value's index.
-    pub(super) inserts: Vec<(Side, usize)>,
-}
-
-impl Kept {
-    fn keeps(&self, child: NodeId) -> bool {
-        let pairs = &self.pairs;
-        pairs
-            .binary_search_by_key(&child, |(kept, _)| *kept)
-            .is_ok()
-    }
-
-    /// The new values, those for the same place together.
-    fn groups(&self) -> Vec<(Side, Vec<usize>)> {
-        let groups = self.inserts.chunk_by(|(a, _), (b, _)| a == b);
-        groups
-            .filter_map(|group| {
-                let side = group.first()?.0;
-                Some((side, group.iter().map(|(_, index)| *index).collect()))
-            })
-            .collect()
-    }
-}
-
-/// Where a new entry or item goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    Before(NodeId),
-    Behind(NodeId),
-}
-
-impl Side {
-    pub(super) const fn sibling(self) -> NodeId {
-        match self {
-            Self::Before(sibling) | Self::Behind(sibling) => sibling,
-        }
-    }
 }
 
 /// The text that `value` ends with in block style.

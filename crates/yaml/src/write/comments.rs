@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::emit;
-use crate::node::{Cursor, Document, Flags, KeyKind, Kind, NodeId, Opened};
-use crate::parse::{ends_line, line_end, lines, next_line};
+use crate::lines::{ends_line, line_end, lines, next_line};
+use crate::read::document::{Cursor, Document};
+use crate::read::open::Opened;
 use crate::scalar::Style;
+use crate::table::{Flags, KeyKind, Kind, NodeId};
+use crate::write::emit;
 
 /// Behind the line on which an entry ends.
 pub(super) fn end_of_entry(text: &str, end: usize) -> usize {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Result};
-use crate::node::Document;
-use crate::parse::ends_line;
+use crate::lines::ends_line;
+use crate::read::document::Document;
 use crate::source::Source;
 
 /// A byte range of a text and what replaces it.

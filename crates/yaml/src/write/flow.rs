@@ -1,14 +1,15 @@
 //! Edits inside of braces and brackets, in the style of what stands there.
 
-use crate::emit::{self, Flow};
-use crate::json;
-use crate::node::{KeyKind, Node, NodeId};
-use crate::parse::{line_end, next_line, skip_blank};
+use crate::lines::{line_end, next_line, skip_blank};
+use crate::read::json;
+use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
-use crate::value::{Data, Scalar, Value};
-use crate::write::Rewrite;
-use crate::write::children::{Kept, Side};
+use crate::table::{KeyKind, Node, NodeId};
+use crate::value::{Data, Value};
 use crate::write::comments::{head, rest_is_blank};
+use crate::write::emit::{self, Flow};
+use crate::write::kept::{Kept, Side};
+use crate::write::rewrite::Rewrite;
 
 impl Rewrite<'_> {
     /// Removes children in braces or brackets, with a comma. If something is put in their place,

@@ -1,9 +1,11 @@
 //! Items taken out of a list, without reading the others.
 
-use crate::node::{Cursor, NodeId};
-use crate::write::children::Kept;
+use crate::read::document::Cursor;
+use crate::table::NodeId;
 use crate::write::comments::{end_with_comments, extent, lead_comments, skip_blank_lines};
-use crate::write::{Edit, Purpose, Rewrite};
+use crate::write::edited::Edit;
+use crate::write::kept::Kept;
+use crate::write::rewrite::{Purpose, Rewrite};
 
 /// Edits that take items out of `list`, with their comments; at least one other must stay.
 pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<Edit> {

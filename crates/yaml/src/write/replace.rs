@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::emit::{self, Layout, Slot};
-use crate::node::{Flags, KeyKind, Kind, Node, NodeId};
-use crate::parse::{ends_line, line_end, lines, skip_blank};
+use crate::lines::{ends_line, line_end, lines, skip_blank};
+use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
-use crate::value::{Data, Scalar, Value};
-use crate::write::Rewrite;
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::value::{Data, Value};
 use crate::write::comments::{behind_blank, end_of_entry, end_with_comments, extent};
+use crate::write::emit::{self, Layout, Slot};
+use crate::write::rewrite::Rewrite;
 
 impl<'d> Rewrite<'d> {
     /// Gives an entry another key, which also loses its tag, or its anchor too.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::super::Style;
 use super::lines::{Line, Lines};
-use super::{DecodeError, Text};
+use super::text::{DecodeError, Text};
+use crate::scalar::data::Style;
 
 pub(super) fn decode(
     raw: &str,
@@ -182,7 +182,7 @@ fn folds(before: Line<'_>, after: Line<'_>) -> bool {
 mod tests {
     use std::borrow::Cow;
 
-    use super::super::super::{Style, decode};
+    use crate::scalar::{Style, decode};
 
     fn style(raw: &str) -> Style {
         if raw.starts_with('>') {

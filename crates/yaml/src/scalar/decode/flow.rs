@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::lines::{Line, Lines};
-use super::{DecodeError, Text};
+use super::text::{DecodeError, Text};
 
 /// The spaces and tabs that folding removes around a line break.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -280,7 +280,7 @@ fn hexadecimal(escape: &str, digits: usize) -> Option<u32> {
 mod tests {
     use std::borrow::Cow;
 
-    use super::super::super::{Style, decode, decode_json};
+    use crate::scalar::{Style, decode, decode_json};
 
     #[track_caller]
     fn check(raw: &str, expected: &str) {

@@ -7,13 +7,14 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use crate::diagnostic::{Diagnostics, Severity};
-use crate::edit::{Editor, Spot};
-use crate::node::{Document, Flags, NodeId};
+use crate::edit::editor::{Editor, Spot};
 use crate::path::FieldPath;
-use crate::read::DuplicateKeys;
+use crate::read::document::Document;
+use crate::read::values::DuplicateKeys;
 use crate::source::Source;
+use crate::table::{Flags, NodeId};
 use crate::value::{Data, Value};
-use crate::write::{extent, head};
+use crate::write::comments::{extent, head};
 
 /// A document that is yet to be spelled.
 #[derive(Clone, Debug)]
@@ -388,7 +389,7 @@ fn lookup<'m>(model: &'m mut serde_json::Value, path: &FieldPath) -> &'m mut ser
 
 fn to_json(value: &Value<'_>) -> serde_json::Value {
     let mut text = String::new();
-    crate::json(&mut text, value, None, 0);
+    crate::write::emit::json(&mut text, value, None, 0);
     serde_json::from_str(&text).unwrap()
 }
 

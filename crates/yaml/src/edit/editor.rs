@@ -1,0 +1,467 @@
+//! Changes of the value of one node, by field path.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Result};
+use crate::edit::pairing::ItemKeys;
+use crate::path::{FieldPath, Step};
+use crate::read::document::Cursor;
+use crate::read::values::DuplicateKeys;
+use crate::suggest::closest;
+use crate::value::{Data, Value};
+use crate::write::guard::name_of;
+
+/// Where a new entry of a mapping goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot<'k> {
+    /// Behind all others.
+    End,
+    /// Before the entry with this key.
+    Before(&'k str),
+    /// Behind the entry with this key.
+    Behind(&'k str),
+}
+
+/// Changes one node of a [`Document`](crate::Document), as an object or one of its fields. See the
+/// [module](crate::edit) for what becomes of comments and layout.
+#[derive(Debug)]
+pub struct Editor<'d> {
+    pub(super) node: Cursor<'d>,
+    pub(crate) value: Value<'d>,
+    /// What was removed or renamed, for who looks for it later.
+    gone: Vec<FieldPath>,
+    /// What items of lists are recognized by.
+    keys: ItemKeys,
+}
+
+impl<'d> Editor<'d> {
+    /// Reads the node to be edited.
+    ///
+    /// # Errors
+    /// If it cannot be read, as with a key that is there twice.
+    pub fn new(node: Cursor<'d>) -> Result<Self> {
+        let mut diagnostics = Diagnostics::new();
+        match node.value(DuplicateKeys::Refuse, &mut diagnostics) {
+            Some(value) => Ok(Self {
+                node,
+                value,
+                gone: Vec::new(),
+                keys: ItemKeys::NONE,
+            }),
+            None => Err(first_error(&diagnostics)),
+        }
+    }
+
+    /// Recognizes items of lists by these fields: in a list that is [set](Self::set), an item stays as it
+    /// is written if it was there before.
+    #[must_use]
+    pub const fn with_item_keys(mut self, keys: ItemKeys) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// The data as it is now, with all operations so far.
+    #[must_use]
+    pub const fn value(&self) -> &Value<'d> {
+        &self.value
+    }
+
+    /// The data at `path` as it is now.
+    #[must_use]
+    pub fn get(&self, path: &FieldPath) -> Option<&Value<'d>> {
+        self.value.lookup(path)
+    }
+
+    /// Sets what is at `path`. Of a mapping or list, what stays the same stays as it is written,
+    /// with its comments.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
+    /// # fn main() -> Result<()> {
+    /// # let source = Source::new("web.yaml", "spec:\n  image: 'web:1' # pinned\n");
+    /// # let document = Document::parse(&source)?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // spec:
+    /// //   image: 'web:1' # pinned
+    /// let mut editor = Editor::new(root)?;
+    /// editor.set(&"spec.image".parse()?, "web:2")?;
+    /// assert_eq!(editor.finish()?.to_string(), "spec:\n  image: 'web:2' # pinned\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is nothing at `path`.
+    pub fn set(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
+        let keys = self.keys;
+        let old = self.find(path)?;
+        let mut value = value.into();
+        value.adopt(old, &keys);
+        *old = value;
+        Ok(())
+    }
+
+    /// Sets what is at `path`, or adds it behind the other entries. Mappings that are missing on
+    /// the way there are made.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("web.yaml", "metadata:\n  name: web\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // metadata:
+    /// //   name: web
+    /// let mut editor = Editor::new(root)?;
+    /// editor.put(&"metadata.labels.app".parse()?, "web")?;
+    /// assert_eq!(
+    ///     editor.finish()?.to_string(),
+    ///     "metadata:\n  name: web\n  labels:\n    app: web\n"
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If something on the way is neither missing, null, a mapping nor an item that is there.
+    pub fn put(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
+        let mut way = FieldPath::root();
+        for step in path.steps() {
+            if let Step::Key(key) = step {
+                let entries = self.entries(&way)?;
+                if entries.iter().all(|(name, _)| name != key) {
+                    entries.push((Cow::Owned(key.clone()), null()));
+                }
+            }
+            way = step.below(way);
+        }
+        self.set(path, value)
+    }
+
+    /// Replaces what is at `path`: all of it is written anew, and the comments in it go.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor, Value};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("a.yaml", "args: # all\n  # the first\n  - 'a'\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // args: # all
+    /// //   # the first
+    /// //   - 'a'
+    /// let mut editor = Editor::new(root)?;
+    /// editor.replace(&"args".parse()?, Value::sequence(vec!["a".into(), "b".into()]))?;
+    /// assert_eq!(editor.finish()?.to_string(), "args: # all\n  - a\n  - b\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is nothing at `path`.
+    pub fn replace(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
+        let old = self.find(path)?;
+        let origin = old.origin;
+        *old = value.into().without_origin();
+        // The entry stays; nothing in it is found again.
+        old.origin = origin;
+        Ok(())
+    }
+
+    /// Adds an entry to a mapping; one that is null becomes a mapping.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor, Spot};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("a.yaml", "kind: Pod\n# who\nmetadata: {}\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // kind: Pod
+    /// // # who
+    /// // metadata: {}
+    /// let mut editor = Editor::new(root)?;
+    /// editor.insert(&"apiVersion".parse()?, "v1", Spot::Before("kind"))?;
+    /// editor.insert(&"metadata.name".parse()?, "web", Spot::End)?;
+    /// assert_eq!(
+    ///     editor.finish()?.to_string(),
+    ///     "apiVersion: v1\nkind: Pod\n# who\nmetadata:\n  name: web\n"
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the entry is there already, its mapping is not, or the neighbour is not.
+    pub fn insert(
+        &mut self,
+        path: &FieldPath,
+        value: impl Into<Value<'d>>,
+        spot: Spot<'_>,
+    ) -> Result<()> {
+        let Some((parent, Step::Key(key))) = path.split_last() else {
+            return Err(self.error(path, "is no entry of a mapping, which `insert` adds"));
+        };
+        if self.value.lookup(path).is_some() {
+            return Err(self.error(path, "is there already"));
+        }
+        let entries = self.entries(&parent)?;
+        let position = |neighbour: &str| entries.iter().position(|(name, _)| name == neighbour);
+        let index = match spot {
+            Spot::End => Some(entries.len()),
+            Spot::Before(neighbour) => position(neighbour),
+            Spot::Behind(neighbour) => position(neighbour).map(|at| at + 1),
+        };
+        match (index, spot) {
+            (Some(index), _) => {
+                entries.insert(
+                    index,
+                    (Cow::Owned(key.clone()), value.into().without_origin()),
+                );
+                Ok(())
+            }
+            (None, Spot::Before(key) | Spot::Behind(key)) => Err(self.missing(&parent.key(key))),
+            (None, Spot::End) => Ok(()),
+        }
+    }
+
+    /// Removes an entry of a mapping or an item of a list, with its comments.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("a.yaml", "a: 1\n# why\nb: 2 # two\n\nc: 3\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // a: 1
+    /// // # why
+    /// // b: 2 # two
+    /// //
+    /// // c: 3
+    /// let mut editor = Editor::new(root)?;
+    /// editor.remove(&"b".parse()?)?;
+    /// assert_eq!(editor.finish()?.to_string(), "a: 1\n\nc: 3\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is nothing at `path`, or it is the whole node.
+    pub fn remove(&mut self, path: &FieldPath) -> Result<Value<'d>> {
+        self.find(path)?;
+        let removed = match path.split_last() {
+            None => return Err(self.error(path, "is all there is, and cannot be removed")),
+            Some((parent, Step::Key(key))) => self.find(&parent)?.remove(key),
+            Some((parent, Step::Index(index))) => {
+                let items = self.find(&parent)?.items_mut();
+                items.map(|items| items.remove(*index))
+            }
+        };
+        self.gone.push(path.clone());
+        removed.ok_or_else(|| self.missing(path))
+    }
+
+    /// Gives the entry at `path` another key, in its place.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("a.yaml", "data:\n  \"old\": 1 # one\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // data:
+    /// //   "old": 1 # one
+    /// let mut editor = Editor::new(root)?;
+    /// editor.rename(&"data.old".parse()?, "new")?;
+    /// assert_eq!(editor.finish()?.to_string(), "data:\n  \"new\": 1 # one\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is nothing at `path`, it is no entry of a mapping, or the key is taken.
+    pub fn rename(&mut self, path: &FieldPath, key: &str) -> Result<()> {
+        self.find(path)?;
+        let Some((parent, Step::Key(old))) = path.split_last() else {
+            return Err(self.error(path, "is no entry of a mapping, and has no key"));
+        };
+        if old == key {
+            return Ok(());
+        }
+        let renamed = parent.clone().key(key);
+        if self.value.lookup(&renamed).is_some() {
+            return Err(self.error(&renamed, "is there already"));
+        }
+        let mut entries = self.entries(&parent)?.iter_mut();
+        if let Some((name, _)) = entries.find(|(name, _)| name == old) {
+            *name = Cow::Owned(key.to_owned());
+        }
+        self.gone.push(path.clone());
+        Ok(())
+    }
+
+    /// Adds an item at the end of the list at `path`; one that is null becomes a list.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("a.yaml", "args: [a, b]\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // args: [a, b]
+    /// let mut editor = Editor::new(root)?;
+    /// editor.push(&"args".parse()?, "c")?;
+    /// assert_eq!(editor.finish()?.to_string(), "args: [a, b, c]\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no list at `path`.
+    pub fn push(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
+        self.items(path)?.push(value.into().without_origin());
+        Ok(())
+    }
+
+    /// Adds an item to a list, so that it stands at `path`; those from there on move up by one.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
+    /// # fn main() -> Result<()> {
+    /// # let document = Document::parse(&Source::new("a.yaml", "args:\n# the first\n- a\n- b\n"))?;
+    /// # let root = document.roots().next().expect("not empty");
+    /// // args:
+    /// // # the first
+    /// // - a
+    /// // - b
+    /// let mut editor = Editor::new(root)?;
+    /// editor.insert_item(&"args[0]".parse()?, "new")?;
+    /// assert_eq!(editor.finish()?.to_string(), "args:\n- new\n# the first\n- a\n- b\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no list, or it is shorter than the index.
+    pub fn insert_item(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
+        let Some((parent, Step::Index(index))) = path.split_last() else {
+            return Err(self.error(path, "is no item of a list, which `insert_item` adds"));
+        };
+        let items = self.items(&parent)?;
+        if *index > items.len() {
+            return Err(self.missing(path));
+        }
+        items.insert(*index, value.into().without_origin());
+        Ok(())
+    }
+
+    /// What is at `path`.
+    fn find(&mut self, path: &FieldPath) -> Result<&mut Value<'d>> {
+        if self.value.lookup(path).is_none() {
+            return Err(self.missing(path));
+        }
+        let missing = || Diagnostic::error(format!("`{path}` is not there")).into();
+        self.value.lookup_mut(path).ok_or_else(missing)
+    }
+
+    /// The entries of the mapping at `path`, which null becomes.
+    fn entries(&mut self, path: &FieldPath) -> Result<&mut Vec<(Cow<'d, str>, Value<'d>)>> {
+        let problem = self.not_a(path, "a mapping");
+        let value = self.find(path)?;
+        if value.is_null() {
+            value.data = Data::Mapping(Vec::new());
+        }
+        match &mut value.data {
+            Data::Mapping(entries) => Ok(entries),
+            _ => Err(problem),
+        }
+    }
+
+    /// The items of the list at `path`, which null becomes.
+    fn items(&mut self, path: &FieldPath) -> Result<&mut Vec<Value<'d>>> {
+        let problem = self.not_a(path, "a list");
+        let value = self.find(path)?;
+        if value.is_null() {
+            value.data = Data::Sequence(Vec::new());
+        }
+        value.items_mut().ok_or(problem)
+    }
+
+    fn not_a(&self, path: &FieldPath, expected: &str) -> Box<Diagnostic> {
+        let found = self
+            .value
+            .lookup(path)
+            .map_or("nothing", |value| name_of(&value.data));
+        self.error(path, &format!("is {found}, expected {expected}"))
+    }
+
+    /// That nothing is at `path`: says how far there is something.
+    fn missing(&self, path: &FieldPath) -> Box<Diagnostic> {
+        let mut value = &self.value;
+        let mut way = FieldPath::root();
+        for step in path.steps() {
+            let Some(next) = value.step(step) else {
+                return self.missing_step(&way, value, step);
+            };
+            value = next;
+            way = step.below(way);
+        }
+        self.error(path, "is not there")
+    }
+
+    fn missing_step(&self, way: &FieldPath, value: &Value<'_>, step: &Step) -> Box<Diagnostic> {
+        let expected = match (step, &value.data) {
+            (Step::Key(_), Data::Mapping(_)) | (Step::Index(_), Data::Sequence(_)) => None,
+            (Step::Key(_), _) => Some("a mapping"),
+            (Step::Index(_), _) => Some("a list"),
+        };
+        if let Some(expected) = expected {
+            return self.not_a(way, expected);
+        }
+        let path = step.below(way.clone());
+        let error = self.error(&path, "is not there");
+        if self.gone.contains(&path) {
+            return error
+                .hint("an edit before this one removed or renamed it")
+                .into();
+        }
+        match (step, &value.data) {
+            (Step::Key(key), Data::Mapping(entries)) => {
+                let known = closest(key, entries.iter().map(|(name, _)| name.as_ref()));
+                error
+                    .maybe_hint(known.map(|known| format!("did you mean `{known}`?")))
+                    .into()
+            }
+            (_, Data::Sequence(items)) => error
+                .hint(format!(
+                    "the list has {} items, counted from 0",
+                    items.len()
+                ))
+                .into(),
+            _ => error,
+        }
+    }
+
+    /// An error about `path`, placed as near to it as the text goes.
+    fn error(&self, path: &FieldPath, problem: &str) -> Box<Diagnostic> {
+        let mut origin = self.node.id();
+        let mut value = &self.value;
+        for step in path.steps() {
+            let Some(next) = value.step(step) else { break };
+            origin = next.origin.unwrap_or(origin);
+            value = next;
+        }
+        let name = if path.steps().is_empty() {
+            "the object".to_owned()
+        } else {
+            format!("`{path}`")
+        };
+        Diagnostic::error(format!("{name} {problem}"))
+            .at(self.node.document().cursor(origin).place())
+            .field(path.to_string())
+            .into()
+    }
+}
+
+fn null() -> Value<'static> {
+    Data::Scalar(crate::scalar::data::Scalar::Null).into()
+}
+
+fn first_error(diagnostics: &Diagnostics) -> Box<Diagnostic> {
+    let first = diagnostics.iter().next().cloned();
+    first
+        .unwrap_or_else(|| Diagnostic::error("the text cannot be read"))
+        .into()
+}

@@ -1,0 +1,89 @@
+//! The edits that give one item or entry another value in its place.
+
+use crate::diagnostic::{Diagnostics, Result};
+use crate::edit::edits::check_edits;
+use crate::edit::pairing::ItemKeys;
+use crate::read::document::Cursor;
+use crate::read::values::DuplicateKeys;
+use crate::table::{Flags, KeyKind, Kind, Node};
+use crate::value::Value;
+use crate::write::comments;
+use crate::write::edited::{self, Edit};
+use crate::write::render::{Position, check};
+use crate::write::rewrite::{Purpose, Rewrite};
+
+/// Edits that make an item or entry hold `value` in its own place: its comments, order and quotes
+/// stay where its data does.
+///
+/// # Errors
+/// As [`render`], and if an alias elsewhere stands for what is changed.
+pub fn update(old: Cursor<'_>, mut value: Value<'_>, keys: &ItemKeys) -> Result<Vec<Edit>> {
+    match old.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) {
+        Some(old) => value.adopt(&old, keys),
+        None => {
+            value = Value {
+                origin: Some(old.id()),
+                ..value.without_origin()
+            }
+        }
+    }
+    edits_of(old, value)
+}
+
+/// As [`update`], for a value that was read from this node and changed: each part stays with the
+/// text it was read from.
+///
+/// # Errors
+/// As [`update`].
+pub fn update_read(old: Cursor<'_>, value: Value<'_>, keys: &ItemKeys) -> Result<Vec<Edit>> {
+    if value.origin == Some(old.id()) {
+        edits_of(old, value)
+    } else {
+        update(old, value, keys)
+    }
+}
+
+fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
+    let edits = Rewrite::edits(old, &value, Purpose::Stay)?;
+    if edits.is_empty() {
+        return Ok(edits);
+    }
+    if !stands_alone(old) {
+        check_edits(old, value, edits.clone())?;
+        return Ok(edits);
+    }
+    let (document, node) = (old.document(), old.node());
+    let range = if node.has(Flags::IN_FLOW) {
+        node.props as usize..old.end()
+    } else {
+        document.line_start(old.start())..comments::end_with_comments(old)
+    };
+    let text = edited::apply(document.text(), range, &mut edits.clone());
+    if node.has(Flags::IN_FLOW) {
+        // By itself it may be JSON, whose strings may mean something else. JSON has no comments.
+        let comment = if document.is_json { "" } else { " #" };
+        let text = format!("[{text}]{comment}");
+        check(text, &value, Position::Item { column: 0 })?;
+    } else if node.key_kind == KeyKind::None {
+        check(text, &value, Position::Item { column: 0 })?;
+    } else {
+        let entry = Value::mapping(vec![(old.key()?, value)]);
+        check(text, &entry, Position::Document)?;
+    }
+    Ok(edits)
+}
+
+/// Whether the text of a node says all that it holds, and nothing of what stands elsewhere.
+fn stands_alone(item: Cursor<'_>) -> bool {
+    let document = item.document();
+    if document.has_tag_directives {
+        return false;
+    }
+    let own = item.id().0..item.node().next;
+    let crosses = |(at, node): (u32, &Node)| {
+        let is_inside = own.contains(&at);
+        (node.kind == Kind::Alias && is_inside != own.contains(&node.target))
+            || node.key_kind == KeyKind::Alias
+    };
+    !document.has_anchors || !(0..).zip(&document.nodes).any(crosses)
+}

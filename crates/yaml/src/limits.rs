@@ -1,0 +1,19 @@
+//! The limits of what is read. Each is an error that says it.
+
+/// The longest text that is read, in bytes: offsets must fit 32 bits.
+pub const MAX_LENGTH: usize = u32::MAX as usize - 1;
+
+/// How deep collections may be nested in one another.
+pub const MAX_DEPTH: usize = 1_000;
+
+/// The longest key without a `?` before it, in characters: readers look no further for its colon.
+pub const MAX_KEY_LENGTH: usize = 1_024;
+
+/// How many nodes aliases may stand for in one value that is read.
+pub const MAX_ALIASED_NODES: usize = 100_000;
+
+/// How many bytes of text aliases may stand for in one value that is read.
+pub const MAX_ALIASED_BYTES: usize = 16 * 1024 * 1024;
+
+/// How many merge keys may lead into one another.
+pub const MERGE_DEPTH: usize = 16;

@@ -1,0 +1,314 @@
+//! The table of spans behind a document, and the cursor that reads it.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::lines::line_start;
+use crate::read::text::is_json;
+use crate::scalar::data::Style;
+use crate::source::{Place, Source};
+use crate::table::{Flags, KeyKind, Kind, NONE, Node, NodeId, Span, Table};
+
+/// A YAML or JSON text with the table of its nodes. The text is never copied or re-written:
+/// reading slices it and writing edits it.
+#[derive(Debug)]
+pub struct Document {
+    pub(crate) source: Arc<Source>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) roots: Vec<u32>,
+    /// Whether a `%TAG` directive gives tags a meaning of their own.
+    pub(crate) has_tag_directives: bool,
+    /// Whether the text is JSON, and its strings mean what they mean there.
+    pub(crate) is_json: bool,
+    /// Whether a node has an anchor, and so an alias may stand for it.
+    pub(crate) has_anchors: bool,
+    /// What is known of items whose nodes are in no table yet.
+    pub(crate) deferred: Deferred,
+}
+
+/// What came of opening the items of long lists.
+#[derive(Debug, Default)]
+pub(crate) struct Deferred {
+    /// Of each node, whether it was opened.
+    pub(crate) opened: Vec<AtomicBool>,
+    /// Whether one of them takes the full path.
+    pub(crate) failed: AtomicBool,
+}
+
+impl Document {
+    /// The document that a fast path read.
+    pub(crate) fn new(source: &Arc<Source>, table: Table) -> Self {
+        Self {
+            source: Arc::clone(source),
+            is_json: is_json(source.text()),
+            nodes: table.nodes,
+            roots: table.roots,
+            has_tag_directives: false,
+            has_anchors: false,
+            deferred: Deferred::default(),
+        }
+    }
+
+    /// The text this was read from.
+    #[must_use]
+    pub const fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.source.text()
+    }
+
+    /// The documents of the stream that are not empty, by their root node.
+    pub fn roots(&self) -> impl Iterator<Item = Cursor<'_>> {
+        self.roots.iter().map(|&id| self.cursor(NodeId(id)))
+    }
+
+    /// Whether the documents are JSON texts that follow one another without a `---`.
+    pub(crate) fn is_json_stream(&self) -> bool {
+        let mut roots = self.roots();
+        let (Some(first), Some(second)) = (roots.next(), roots.next()) else {
+            return false;
+        };
+        self.slice(first.end()..second.start()).trim().is_empty()
+    }
+
+    /// The cursor on node `id`, which must be of this document.
+    #[must_use]
+    pub const fn cursor(&self, id: NodeId) -> Cursor<'_> {
+        Cursor { document: self, id }
+    }
+
+    /// The node, or an empty one for an id of another document.
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        static NOTHING: Node = Node {
+            entry: 0,
+            key: Span::empty(0),
+            value: Span::empty(0),
+            props: 0,
+            next: NONE,
+            target: NONE,
+            kind: Kind::Scalar(Style::Plain),
+            key_kind: KeyKind::None,
+            flags: Flags::NOTHING,
+        };
+        self.nodes.get(id.0 as usize).unwrap_or(&NOTHING)
+    }
+
+    /// The text in a byte range; empty if there is none.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> &str {
+        self.text().get(range).unwrap_or_default()
+    }
+
+    pub(crate) fn place(&self, range: Range<usize>) -> Place {
+        Place {
+            source: Arc::clone(&self.source),
+            range,
+        }
+    }
+
+    /// Bytes between the start of the line and `offset`.
+    pub fn column(&self, offset: usize) -> usize {
+        offset - self.line_start(offset)
+    }
+
+    /// Where the line begins that `offset` is on.
+    #[must_use]
+    pub fn line_start(&self, offset: usize) -> usize {
+        line_start(self.text(), offset)
+    }
+
+    /// Length of the byte order mark the text begins with, if any.
+    pub(crate) fn bom(&self) -> usize {
+        if self.text().starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        }
+    }
+
+    /// Whether `offset` is neither in a scalar or key nor in braces.
+    pub(crate) fn is_between_tokens(&self, offset: usize) -> bool {
+        let behind = self
+            .nodes
+            .partition_point(|node| node.entry as usize <= offset);
+        let last = behind.checked_sub(1).and_then(|last| self.nodes.get(last));
+        last.is_none_or(|node| {
+            let is_scalar = matches!(node.kind, Kind::Scalar(_));
+            let is_in_value = is_scalar && node.value.range().contains(&offset);
+            let is_in_key = node.key.range().contains(&offset);
+            !is_in_value && !is_in_key && !node.has(Flags::FLOW) && !node.has(Flags::IN_FLOW)
+        })
+    }
+
+    /// The line break of the first line.
+    pub fn eol(&self) -> &'static str {
+        match memchr::memchr(b'\n', self.text().as_bytes()) {
+            Some(newline) if self.slice(0..newline).ends_with('\r') => "\r\n",
+            _ => "\n",
+        }
+    }
+
+    /// The children of `id`, which are its entries or items.
+    pub(crate) fn children(&self, id: NodeId) -> Children<'_> {
+        let node = self.node(id);
+        Children {
+            document: self,
+            at: id.0.saturating_add(1),
+            end: node.next,
+        }
+    }
+}
+
+/// Iterates over a node's entries or items.
+pub(crate) struct Children<'d> {
+    document: &'d Document,
+    at: u32,
+    end: u32,
+}
+
+impl<'d> Iterator for Children<'d> {
+    type Item = Cursor<'d>;
+
+    fn next(&mut self) -> Option<Cursor<'d>> {
+        if self.at >= self.end || self.at as usize >= self.document.nodes.len() {
+            return None;
+        }
+        let cursor = self.document.cursor(NodeId(self.at));
+        self.at = cursor.node().next;
+        Some(cursor)
+    }
+}
+
+/// A node together with its document: what reading code passes around.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor<'d> {
+    pub(super) document: &'d Document,
+    pub(super) id: NodeId,
+}
+
+impl<'d> Cursor<'d> {
+    /// The node's name in its document.
+    #[must_use]
+    pub const fn id(self) -> NodeId {
+        self.id
+    }
+
+    /// The document it belongs to.
+    #[must_use]
+    pub const fn document(self) -> &'d Document {
+        self.document
+    }
+
+    pub(crate) fn node(self) -> &'d Node {
+        self.document.node(self.id)
+    }
+
+    /// The node an alias stands for; any other node itself.
+    #[must_use]
+    pub fn resolved(self) -> Self {
+        let node = self.node();
+        if node.kind == Kind::Alias && node.target != NONE && !node.has(Flags::OF_KEY) {
+            self.document.cursor(NodeId(node.target))
+        } else {
+            self
+        }
+    }
+
+    /// The entry for whose key an alias stands.
+    pub(crate) fn entry_of_key(self) -> Option<Self> {
+        let node = self.node();
+        let is_of_key = node.kind == Kind::Alias && node.has(Flags::OF_KEY);
+        is_of_key.then(|| self.document.cursor(NodeId(node.target)))
+    }
+
+    /// What the node is; an alias counts as what it stands for.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        self.resolved().node().kind
+    }
+
+    /// Whether the value is a mapping.
+    #[must_use]
+    pub fn is_mapping(self) -> bool {
+        self.kind() == Kind::Mapping
+    }
+
+    /// Whether the value is a sequence.
+    #[must_use]
+    pub fn is_sequence(self) -> bool {
+        self.kind() == Kind::Sequence
+    }
+
+    /// Whether the value is a collection in braces or brackets, as in JSON.
+    #[must_use]
+    pub fn is_flow(self) -> bool {
+        self.resolved().node().has(Flags::FLOW)
+    }
+
+    /// The value as it is written: quotes, brackets and all.
+    #[must_use]
+    pub fn raw(self) -> &'d str {
+        self.document.slice(self.node().value.range())
+    }
+
+    /// Where the entry, item or root begins: at its key, dash or value.
+    #[must_use]
+    pub fn start(self) -> usize {
+        self.node().entry as usize
+    }
+
+    /// Where the value begins, with its anchor and tag.
+    #[must_use]
+    pub fn value_start(self) -> usize {
+        self.node().props as usize
+    }
+
+    /// Where the value ends.
+    #[must_use]
+    pub fn end(self) -> usize {
+        self.node().value.end as usize
+    }
+
+    /// Behind the `:` of a mapping entry; without one, behind the key.
+    #[must_use]
+    pub fn behind_key(self) -> usize {
+        let node = self.node();
+        let end = node.key.end as usize;
+        let between = self.document.slice(end..node.props as usize);
+        between.find(':').map_or(end, |colon| end + colon + 1)
+    }
+
+    /// Where the value is; for an absent value, where its key or dash is.
+    #[must_use]
+    pub fn place(self) -> Place {
+        let node = self.node();
+        if node.value.is_empty() {
+            self.key_place()
+        } else {
+            self.document.place(node.value.range())
+        }
+    }
+
+    /// Where the key is; for an item, where its dash or value begins.
+    #[must_use]
+    pub fn key_place(self) -> Place {
+        let node = self.node();
+        let range = match node.key_kind {
+            KeyKind::None if !node.value.is_empty() => node.value.range(),
+            _ => node.key.range(),
+        };
+        self.document.place(range)
+    }
+
+    /// The entries of a mapping or the items of a sequence, as written: merge keys and duplicate
+    /// keys included. An alias has those of the node it stands for.
+    pub fn children(self) -> impl Iterator<Item = Self> {
+        let resolved = self.resolved();
+        resolved.document.children(resolved.id)
+    }
+}

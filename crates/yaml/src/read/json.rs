@@ -1,0 +1,244 @@
+//! JSON as RFC 8259 has it becomes the table of spans, without a YAML parser.
+//!
+//! What is YAML in braces but not JSON (comments, plain words, commas at the end) is left to the
+//! full path, and so are a key whose `:` is not on its line and a tab that indents the end of the
+//! text, which YAML refuses.
+//!
+//! As in kubectl, several texts may follow one another, with white space between them or none. YAML
+//! requires a `---` there, so the full path refuses these.
+
+use crate::limits::MAX_DEPTH;
+use crate::scalar::data::Style;
+use crate::table::{Kind, Slot, Span, Table, span};
+
+/// The table of JSON texts, of which the first is an object or array; `None` if it is anything else.
+pub(crate) fn scan(text: &str) -> Option<Table> {
+    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    Scanner {
+        bytes: text.as_bytes(),
+        at: start,
+        table: Table::for_length(text.len()),
+        open: Vec::new(),
+    }
+    .document()
+}
+
+struct Scanner<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    table: Table,
+    /// The collections around `at`, outermost first.
+    open: Vec<Open>,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    node: u32,
+    object: bool,
+}
+
+impl Scanner<'_> {
+    fn document(mut self) -> Option<Table> {
+        self.blank();
+        let mut slot = Slot::ROOT;
+        loop {
+            if !self.value(slot)? {
+                self.separator()?;
+            }
+            if !self.open.is_empty() {
+                slot = self.slot()?;
+            } else if self.ends() {
+                return Some(self.table);
+            } else if self.another_text() {
+                slot = Slot::ROOT;
+            } else {
+                return None;
+            }
+        }
+    }
+
+    /// Whether only white space follows, and no tab on a line of its own: JSON allows it, but the
+    /// readers that take JSON for YAML do not.
+    fn ends(&mut self) -> bool {
+        let behind = self.at;
+        self.blank();
+        let rest = self.bytes.get(behind..).unwrap_or_default();
+        let mut below = rest
+            .iter()
+            .skip_while(|byte| !matches!(byte, b'\n' | b'\r'));
+        self.at == self.bytes.len() && !below.any(|byte| *byte == b'\t')
+    }
+
+    /// Whether another text may begin here.
+    fn another_text(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.bytes.get(at));
+        before.is_some_and(|byte| byte.is_ascii_whitespace() || b"}]".contains(byte))
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn blank(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    /// A scalar, an empty collection or the start of another: then the answer is yes.
+    fn value(&mut self, slot: Slot) -> Option<bool> {
+        let start = self.at;
+        match self.peek()? {
+            open @ (b'{' | b'[') => return self.open(slot, open == b'{'),
+            b'"' => {
+                let value = self.string()?;
+                self.table.scalar(slot, Style::DoubleQuoted, value);
+            }
+            b't' => self.literal(slot, b"true")?,
+            b'f' => self.literal(slot, b"false")?,
+            b'n' => self.literal(slot, b"null")?,
+            _ => {
+                self.number()?;
+                self.table.scalar(slot, Style::Plain, span(start, self.at));
+            }
+        }
+        Some(false)
+    }
+
+    fn open(&mut self, slot: Slot, object: bool) -> Option<bool> {
+        if self.open.len() >= MAX_DEPTH {
+            return None;
+        }
+        let kind = if object {
+            Kind::Mapping
+        } else {
+            Kind::Sequence
+        };
+        let node = self.table.open(slot, kind, self.at, true);
+        self.at += 1;
+        self.blank();
+        if self.peek()? == if object { b'}' } else { b']' } {
+            self.at += 1;
+            self.table.close(node, self.at);
+            return Some(false);
+        }
+        self.open.push(Open { node, object });
+        Some(true)
+    }
+
+    /// Up to where the next value may begin: behind a comma, or behind all the brackets.
+    fn separator(&mut self) -> Option<()> {
+        while let Some(&open) = self.open.last() {
+            self.blank();
+            let byte = self.peek()?;
+            self.at += 1;
+            if byte == b',' {
+                self.blank();
+                return Some(());
+            }
+            if byte != if open.object { b'}' } else { b']' } {
+                return None;
+            }
+            self.table.close(open.node, self.at);
+            self.open.pop();
+        }
+        Some(())
+    }
+
+    /// Whom the next value belongs to: in an object, to the key that is read here.
+    fn slot(&mut self) -> Option<Slot> {
+        if !self.open.last()?.object {
+            return Some(Slot::FLOW_ITEM);
+        }
+        if self.peek()? != b'"' {
+            return None;
+        }
+        let key = self.string()?;
+        while matches!(self.peek(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        if self.peek()? != b':' {
+            return None;
+        }
+        self.at += 1;
+        self.blank();
+        Some(Slot::flow_entry(key, Style::DoubleQuoted))
+    }
+
+    /// A string in quotes. It may hold what YAML refuses: control characters beyond ASCII's first
+    /// ones, and half a surrogate pair as an escape.
+    fn string(&mut self) -> Option<Span> {
+        let start = self.at;
+        self.at += 1;
+        loop {
+            let rest = self.bytes.get(self.at..)?;
+            self.at += rest
+                .iter()
+                .position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')?;
+            match self.peek()? {
+                b'"' => break,
+                b'\\' => self.escape()?,
+                _ => return None,
+            }
+        }
+        self.at += 1;
+        Some(span(start, self.at))
+    }
+
+    fn escape(&mut self) -> Option<()> {
+        let escaped = *self.bytes.get(self.at + 1)?;
+        self.at += 2;
+        match escaped {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
+            b'u' => self.hex(),
+            _ => None,
+        }
+    }
+
+    fn hex(&mut self) -> Option<()> {
+        let digits = self.bytes.get(self.at..self.at + 4)?;
+        self.at += 4;
+        digits.iter().all(u8::is_ascii_hexdigit).then_some(())
+    }
+
+    fn literal(&mut self, slot: Slot, literal: &[u8]) -> Option<()> {
+        let start = self.at;
+        self.at += literal.len();
+        if self.bytes.get(start..self.at)? != literal {
+            return None;
+        }
+        self.table.scalar(slot, Style::Plain, span(start, self.at));
+        Some(())
+    }
+
+    fn number(&mut self) -> Option<()> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Some(())
+    }
+
+    fn digits(&mut self) -> Option<()> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        (self.at > start).then_some(())
+    }
+}

@@ -1,0 +1,92 @@
+//! Nodes found by their keys.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::path::{FieldPath, Step};
+use crate::read::document::Cursor;
+use crate::table::NodeId;
+
+impl<'d> Cursor<'d> {
+    /// The entry with this key, the last one if there are several; looks through merge keys.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Self> {
+        self.get_beside(key, &mut BTreeSet::new())
+    }
+
+    /// Looks in merged mappings too, but in none a second time.
+    fn get_beside(self, key: &str, seen: &mut BTreeSet<NodeId>) -> Option<Self> {
+        if !self.is_mapping() {
+            return None;
+        }
+        let mut found = None;
+        let mut merge = None;
+        for entry in self.children() {
+            if entry.is_merge_key() {
+                merge = Some(entry);
+            } else if entry.key().is_ok_and(|name| name == key) {
+                found = Some(entry);
+            }
+        }
+        let Some(merge) = merge.filter(|_| found.is_none()) else {
+            return found;
+        };
+        let mut get = |map: Self| {
+            let is_new = seen.insert(map.resolved().id);
+            is_new.then(|| map.get_beside(key, seen)).flatten()
+        };
+        if merge.is_sequence() {
+            merge.children().find_map(get)
+        } else {
+            get(merge)
+        }
+    }
+
+    /// The entries with these keys, each as [`get`](Self::get) finds it, in one walk.
+    #[must_use]
+    pub fn get_all<const N: usize>(self, keys: [&str; N]) -> [Option<Self>; N] {
+        let mut found = [None; N];
+        if !self.is_mapping() {
+            return found;
+        }
+        let mut merges = false;
+        for entry in self.children() {
+            let Ok(name) = entry.key() else { continue };
+            merges |= name == "<<";
+            let slot = keys.iter().position(|key| name == *key);
+            if let Some(slot) = slot.and_then(|slot| found.get_mut(slot)) {
+                *slot = Some(entry);
+            }
+        }
+        if merges {
+            for (slot, key) in found.iter_mut().zip(keys) {
+                *slot = slot.or_else(|| self.get(key));
+            }
+        }
+        found
+    }
+
+    /// Follows keys downwards: `at(["metadata", "name"])`.
+    #[must_use]
+    pub fn at<const N: usize>(self, keys: [&str; N]) -> Option<Self> {
+        keys.iter().try_fold(self, |cursor, key| cursor.get(key))
+    }
+
+    /// The text of the scalar under these keys, if there is one.
+    #[must_use]
+    pub fn text_at<const N: usize>(self, keys: [&str; N]) -> Option<Cow<'d, str>> {
+        self.at(keys)?.text().ok()?
+    }
+
+    /// The node at `path` from this one; looks through aliases and merge keys.
+    #[must_use]
+    pub fn lookup(self, path: &FieldPath) -> Option<Self> {
+        path.steps()
+            .iter()
+            .try_fold(self, |cursor, step| match step {
+                Step::Key(key) => cursor.get(key),
+                Step::Index(index) if cursor.is_sequence() => cursor.children().nth(*index),
+                Step::Index(_) => None,
+            })
+    }
+}

@@ -1,0 +1,327 @@
+//! Keys and scalars of nodes, as Kubernetes reads them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::read::document::Cursor;
+use crate::scalar;
+use crate::scalar::data::{Scalar, Style};
+use crate::source::Place;
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::words;
+
+impl<'d> Cursor<'d> {
+    /// The key of a mapping entry, as Kubernetes reads it: `n: x` has the key `false`.
+    ///
+    /// # Errors
+    /// If the key is a collection, or its escapes are malformed.
+    pub fn key(self) -> Result<Cow<'d, str>> {
+        let node = self.node();
+        if let KeyKind::Scalar(style) = node.key_kind
+            && node.entry == node.key.start
+            && let Some(text) = literally(self.document.slice(node.key.range()), style)
+            && (style != Style::Plain || matches!(scalar::resolve(text), Scalar::String(_)))
+        {
+            return Ok(Cow::Borrowed(text));
+        }
+        self.key_slowly()
+    }
+
+    #[cold]
+    fn key_slowly(self) -> Result<Cow<'d, str>> {
+        let node = self.node();
+        match node.key_kind {
+            KeyKind::None => Ok(Cow::Borrowed("")),
+            KeyKind::Scalar(_) => self.scalar_key(),
+            KeyKind::Alias => match self.key_target().map(Self::text) {
+                Some(Ok(Some(text))) => Ok(text),
+                _ => Err(self.complex_key()),
+            },
+            KeyKind::Complex => Err(self.complex_key()),
+        }
+    }
+
+    /// Whether the entry is a merge key.
+    #[must_use]
+    pub fn is_merge_key(self) -> bool {
+        let node = self.node();
+        node.key_kind == KeyKind::Scalar(Style::Plain)
+            && self.document.slice(node.key.range()) == "<<"
+    }
+
+    /// The key as it is written, without its quotes: `n: x` has the key `n`.
+    ///
+    /// # Errors
+    /// If the key is a collection, or its escapes are malformed.
+    pub fn key_text(self) -> Result<Cow<'d, str>> {
+        let node = self.node();
+        match node.key_kind {
+            KeyKind::Scalar(style) => {
+                let raw = self.document.slice(node.key.range());
+                self.decode(raw, style, node.key.start)
+            }
+            _ => self.key(),
+        }
+    }
+
+    /// The node that an alias used as a key stands for: the last one before it with this anchor.
+    pub(crate) fn key_target(self) -> Option<Self> {
+        let name = self
+            .document
+            .slice(self.node().key.range())
+            .strip_prefix('*')?;
+        let before = self.document.nodes.get(..self.id.0 as usize)?;
+        let is_named = |node: &Node| {
+            let props = self
+                .document
+                .slice(node.props as usize..node.value.start as usize);
+            let mut words = props.split_ascii_whitespace();
+            words.any(|word| word.strip_prefix('&') == Some(name))
+        };
+        let index = before
+            .iter()
+            .rposition(|node| node.has(Flags::ANCHOR) && is_named(node))?;
+        u32::try_from(index)
+            .ok()
+            .map(|index| self.document.cursor(NodeId(index)))
+    }
+
+    /// Kubernetes has string keys only: sigs.k8s.io/yaml turns bools and numbers into text.
+    fn scalar_key(self) -> Result<Cow<'d, str>> {
+        match self.key_scalar()? {
+            Scalar::String(text) => Ok(text),
+            Scalar::Bool(flag) => Ok(Cow::Borrowed(if flag { "true" } else { "false" })),
+            Scalar::Number(digits) => {
+                let (start, end) = (self.start(), self.node().key.start as usize);
+                let has_float_tag = self.document.slice(start..end).contains("float");
+                let is_integer = scalar::is_integer(&self.key_text()?);
+                if is_integer && (!has_float_tag || digits == "-0") {
+                    return scalar::integer_key(digits)
+                        .ok_or_else(|| self.no_string_key("a number beyond 63 bits"));
+                }
+                Ok(Cow::Owned(scalar::float_key(&digits)))
+            }
+            Scalar::Null => Err(self.no_string_key("null")),
+        }
+    }
+
+    fn no_string_key(self, found: &str) -> Box<Diagnostic> {
+        let raw = self.document.slice(self.node().key.range());
+        Diagnostic::error(format!("a mapping key must be a string, found {found}"))
+            .at(self.key_place())
+            .hint(format!("put it in quotes: `\"{raw}\"`"))
+            .into()
+    }
+
+    fn complex_key(self) -> Box<Diagnostic> {
+        Diagnostic::error("a mapping key must be a string, found a collection")
+            .at(self.key_place())
+            .hint("Kubernetes objects have string keys only; a text that begins with `{` or `[` needs quotes")
+            .into()
+    }
+
+    /// The key, if it is a scalar, as go-yaml reads it: a bool, a number or text.
+    pub(crate) fn key_scalar(self) -> Result<Scalar<'d>> {
+        let node = self.node();
+        let text = self.key_text()?;
+        let props = node.entry as usize..node.key.start as usize;
+        if self.document().slice(props.clone()).contains('!') {
+            return self.tagged(text, props, self.key_place());
+        }
+        let is_plain = node.key_kind == KeyKind::Scalar(Style::Plain);
+        Ok(if is_plain {
+            resolve(text)
+        } else {
+            Scalar::String(text)
+        })
+    }
+}
+
+impl<'d> Cursor<'d> {
+    /// Whether nothing, `null` or `~` is there.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        matches!(self.scalar(), Ok(Some(Scalar::Null)))
+    }
+
+    /// The value as text, if it is a scalar: the source text of a plain scalar, the content of a
+    /// quoted or block one. An absent value is the empty text.
+    ///
+    /// # Errors
+    /// If its escapes are malformed.
+    pub fn text(self) -> Result<Option<Cow<'d, str>>> {
+        if let Some(entry) = self.entry_of_key() {
+            return entry.key_text().map(Some);
+        }
+        let resolved = self.resolved();
+        let node = resolved.node();
+        let Kind::Scalar(style) = node.kind else {
+            return Ok(None);
+        };
+        resolved
+            .decode(resolved.raw(), style, node.value.start)
+            .map(Some)
+    }
+
+    /// The value, if it is a scalar, as Kubernetes reads it.
+    ///
+    /// # Errors
+    /// If its escapes are malformed or its tag does not fit.
+    pub fn scalar(self) -> Result<Option<Scalar<'d>>> {
+        if let Some(entry) = self.entry_of_key() {
+            return entry.key_scalar().map(Some);
+        }
+        let resolved = self.resolved();
+        let node = resolved.node();
+        let Kind::Scalar(style) = node.kind else {
+            return Ok(None);
+        };
+        if style == Style::Plain && node.value.is_empty() && !node.has(Flags::TAG) {
+            return Ok(Some(Scalar::Null));
+        }
+        let text = resolved.decode(resolved.raw(), style, node.value.start)?;
+        if node.has(Flags::TAG) {
+            let props = node.props as usize..node.value.start as usize;
+            return resolved.tagged(text, props, resolved.place()).map(Some);
+        }
+        Ok(Some(if style == Style::Plain {
+            resolve(text)
+        } else {
+            Scalar::String(text)
+        }))
+    }
+
+    /// A scalar with an explicit tag in `props`, read as go-yaml does: the core tags decide the
+    /// type, others make it a string.
+    fn tagged(self, text: Cow<'d, str>, props: Range<usize>, place: Place) -> Result<Scalar<'d>> {
+        let props = self.document().slice(props);
+        let tag = props
+            .split_ascii_whitespace()
+            .find(|word| word.starts_with('!'))
+            .unwrap_or_default();
+        let core = tag
+            .strip_prefix("!<tag:yaml.org,2002:")
+            .and_then(|rest| rest.strip_suffix('>'))
+            .or_else(|| tag.strip_prefix("!!"));
+        let resolved = || resolve(text.clone());
+        let (scalar, expected) = match core {
+            Some("null") => (Some(resolved()).filter(Scalar::is_null), "null"),
+            Some("bool") => (Some(resolved()).filter(Scalar::is_bool), "a bool"),
+            Some("int") => {
+                let integer = Some(resolved()).filter(|_| scalar::is_integer(&text));
+                (integer, "an integer of 64 bits")
+            }
+            Some("float") => (Some(resolved()).filter(Scalar::is_number), "a number"),
+            Some("timestamp") => {
+                let is_date = scalar::is_timestamp(&text);
+                (is_date.then(|| Scalar::String(text.clone())), "a date")
+            }
+            Some("binary") => {
+                let decoded = decode_base64(&text).map(|text| Scalar::String(text.into()));
+                (decoded, "the base64 encoding of a text")
+            }
+            _ => return Ok(Scalar::String(text)),
+        };
+        scalar.ok_or_else(|| {
+            let message = format!("expected {expected} after the tag `{tag}`, found `{text}`");
+            Diagnostic::error(message)
+                .at(place)
+                .hint("remove the tag, or write a value of its type")
+                .into()
+        })
+    }
+
+    pub(crate) fn decode(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
+        if let Some(text) = literally(raw, style) {
+            return Ok(Cow::Borrowed(text));
+        }
+        self.decode_slowly(raw, style, start)
+    }
+
+    #[cold]
+    fn decode_slowly(self, raw: &'d str, style: Style, start: u32) -> Result<Cow<'d, str>> {
+        let decoded = match style {
+            Style::DoubleQuoted if self.document.is_json => scalar::decode_json(raw),
+            Style::Literal | Style::Folded => scalar::decode(raw, style, self.block_parent()),
+            _ => scalar::decode(raw, style, None),
+        };
+        decoded.map_err(|error| {
+            let at = start as usize + error.offset;
+            Diagnostic::error(error.message)
+                .at(self.document.place(at..at + 1))
+                .into()
+        })
+    }
+
+    /// The column a block scalar's own indentation counts from: that of the entry it is in.
+    /// `None` for a document's root.
+    pub(crate) fn block_parent(self) -> Option<usize> {
+        let node = self.node();
+        if node.key.is_empty() && node.key_kind == KeyKind::None {
+            return None;
+        }
+        Some(self.document.column(node.entry as usize))
+    }
+}
+
+/// The text of a scalar that is written as it is read: on one line, in ASCII, without escapes.
+fn literally(raw: &str, style: Style) -> Option<&str> {
+    let (text, escape) = match style {
+        Style::Plain => (raw, b'\n'),
+        Style::DoubleQuoted => (raw.strip_prefix('"')?.strip_suffix('"')?, b'\\'),
+        Style::SingleQuoted => (raw.strip_prefix('\'')?.strip_suffix('\'')?, b'\''),
+        Style::Literal | Style::Folded => return None,
+    };
+    words::is_printable_without(text, escape).then_some(text)
+}
+
+/// Resolves the text of a plain scalar, borrowed or not.
+fn resolve(text: Cow<'_, str>) -> Scalar<'_> {
+    match text {
+        Cow::Borrowed(text) => scalar::resolve(text),
+        Cow::Owned(text) => match scalar::resolve(&text) {
+            Scalar::Null => Scalar::Null,
+            Scalar::Bool(flag) => Scalar::Bool(flag),
+            Scalar::Number(digits) => Scalar::Number(Cow::Owned(digits.into_owned())),
+            Scalar::String(_) => Scalar::String(Cow::Owned(text)),
+        },
+    }
+}
+
+/// RFC 4648 with padding; white space is skipped, as go-yaml does for `!!binary`.
+pub(crate) fn decode_base64(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut bits = 0u32;
+    let mut count = 0;
+    let mut padding = 0;
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' => {
+                padding += 1;
+                0
+            }
+            _ => return None,
+        };
+        if padding > 0 && byte != b'=' {
+            return None;
+        }
+        bits = bits << 6 | u32::from(value);
+        count += 1;
+        if count % 4 == 0 {
+            let [_, a, b, c] = bits.to_be_bytes();
+            bytes.extend([a, b, c]);
+            bits = 0;
+        }
+    }
+    if count % 4 != 0 || padding > 2 {
+        return None;
+    }
+    bytes.truncate(bytes.len().checked_sub(padding)?);
+    String::from_utf8(bytes).ok()
+}

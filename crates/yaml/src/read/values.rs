@@ -1,0 +1,445 @@
+//! Nodes become [`Value`]s: aliases and merge keys resolved, duplicate keys found.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
+use crate::limits::{MAX_ALIASED_BYTES, MAX_ALIASED_NODES};
+use crate::read::document::Cursor;
+use crate::scalar;
+use crate::scalar::data::Scalar;
+use crate::table::{Flags, KeyKind, Kind, NONE, NodeId};
+use crate::value::{Data, Value};
+
+/// What a mapping that has a key twice means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuplicateKeys {
+    /// An error that names both places.
+    Refuse,
+    /// The last one counts; a warning names both places.
+    LastWins,
+}
+
+/// What `yes`, `no`, `on`, `off`, `y` and `n` mean without quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// Bools, as in YAML 1.1 and to kubectl.
+    Bools,
+    /// Texts, as in YAML 1.2 and to kustomize and kpt.
+    Texts,
+}
+
+impl<'d> Cursor<'d> {
+    /// The whole value under this node. Errors and warnings go to `diagnostics`, all of them.
+    ///
+    /// Returns `None` if there was an error.
+    #[must_use]
+    pub fn value(
+        self,
+        duplicates: DuplicateKeys,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value<'d>> {
+        self.value_with(duplicates, Words::Bools, diagnostics)
+    }
+
+    /// As [`value`](Self::value). Words that are texts by choice differ from what the node holds, so
+    /// writing them puts them in quotes.
+    #[must_use]
+    pub fn value_with(
+        self,
+        duplicates: DuplicateKeys,
+        words: Words,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value<'d>> {
+        let mut reader = Reader {
+            duplicates,
+            words,
+            diagnostics,
+            nodes_left: MAX_ALIASED_NODES,
+            bytes_left: MAX_ALIASED_BYTES,
+            inside: Vec::new(),
+            places: Vec::new(),
+            failed: false,
+        };
+        let value = reader.value(self);
+        (!reader.failed).then_some(value)
+    }
+
+    /// Refuses what go-yaml refuses in any object, though nobody may ask for its value: a key that
+    /// is a collection, and a scalar that does not fit its tag. Both need the full path, so items
+    /// that are deferred have neither.
+    ///
+    /// # Errors
+    /// At the first such key or value.
+    pub fn check_values(self) -> Result<()> {
+        let top = self.resolved();
+        let nodes = (top.id().0..top.node().next).map(|at| top.document().cursor(NodeId(at)));
+        for cursor in nodes {
+            let node = cursor.node();
+            let has_props = node.entry != node.key.start && node.key_kind != KeyKind::None;
+            if has_props || node.key_kind == KeyKind::Complex {
+                cursor.key()?;
+            }
+            if node.has(Flags::TAG) {
+                cursor.scalar()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports the keys that this mapping has twice, without looking at its values.
+    pub fn check_keys(self, duplicates: DuplicateKeys, diagnostics: &mut Diagnostics) {
+        let mut seen = std::collections::BTreeMap::new();
+        for entry in self.children() {
+            let Ok(key) = entry.key() else { continue };
+            if entry.is_merge_key() {
+                continue;
+            }
+            if let Some(first) = seen.get(&key) {
+                diagnostics.push(duplicate_key(&key, entry, Some(*first), duplicates));
+            } else {
+                seen.insert(key, entry);
+            }
+        }
+    }
+
+    /// Whether the text under this node reads as `value`, entries in any order and no key twice.
+    /// A node that stands for others, by an alias or a merge key, does not.
+    #[must_use]
+    pub fn holds(self, value: &Value<'_>) -> bool {
+        match (self.node().kind, &value.data) {
+            (Kind::Scalar(_), Data::Scalar(scalar)) => self
+                .scalar()
+                .is_ok_and(|read| read.as_ref() == Some(scalar)),
+            (Kind::Sequence, Data::Sequence(items)) => {
+                let mut children = self.children();
+                let all = items
+                    .iter()
+                    .all(|item| children.next().is_some_and(|child| child.holds(item)));
+                all && children.next().is_none()
+            }
+            (Kind::Mapping, Data::Mapping(entries)) => self.holds_entries(entries),
+            _ => false,
+        }
+    }
+
+    fn holds_entries(self, entries: &[(Cow<'_, str>, Value<'_>)]) -> bool {
+        let mut rest = entries.iter();
+        let mut sorted = true;
+        let mut count = 0;
+        for child in self.children() {
+            let Ok(key) = child.key() else { return false };
+            let mut entry = rest.next().filter(|(name, _)| *name == key);
+            if entry.is_none() {
+                sorted = false;
+                entry = entries.iter().find(|(name, _)| *name == key);
+            }
+            if !entry.is_some_and(|(_, value)| child.holds(value)) {
+                return false;
+            }
+            count += 1;
+        }
+        count == entries.len() && (sorted || self.has_distinct_keys())
+    }
+
+    fn has_distinct_keys(self) -> bool {
+        let mut keys: Vec<Cow<'_, str>> = self
+            .children()
+            .filter_map(|child| child.key().ok())
+            .collect();
+        keys.sort_unstable();
+        keys.windows(2).all(|pair| pair.first() != pair.last())
+    }
+}
+
+fn duplicate_key(
+    key: &str,
+    entry: Cursor<'_>,
+    first: Option<Cursor<'_>>,
+    duplicates: DuplicateKeys,
+) -> Diagnostic {
+    let message = format!("mapping key `{key}` is there twice");
+    let (diagnostic, hint) = match duplicates {
+        DuplicateKeys::Refuse => (Diagnostic::error(message), "remove one of the two"),
+        DuplicateKeys::LastWins => (
+            Diagnostic::warning(message),
+            "the last one counts; remove the other",
+        ),
+    };
+    let diagnostic = diagnostic.rule("duplicate-key");
+    let diagnostic = diagnostic.at(entry.key_place()).hint(hint);
+    match first {
+        Some(first) => diagnostic.related(first.key_place(), "first here"),
+        None => diagnostic,
+    }
+}
+
+struct Reader<'r> {
+    duplicates: DuplicateKeys,
+    words: Words,
+    diagnostics: &'r mut Diagnostics,
+    nodes_left: usize,
+    bytes_left: usize,
+    /// The anchored nodes whose aliases are being followed.
+    inside: Vec<u32>,
+    /// Where each entry is of the mappings that are being read, outermost first.
+    places: Vec<NodeId>,
+    failed: bool,
+}
+
+impl<'d> Reader<'_> {
+    fn fail(&mut self, diagnostic: Box<Diagnostic>) -> Value<'d> {
+        if !self.failed || diagnostic.severity == Severity::Error {
+            self.diagnostics.push(*diagnostic);
+        }
+        self.failed = true;
+        Data::Scalar(Scalar::Null).into()
+    }
+
+    // Calls itself for what is inside: so its stack frame must be small, and others do the work.
+    fn value(&mut self, cursor: Cursor<'d>) -> Value<'d> {
+        if !self.inside.is_empty() && !self.spend(cursor) {
+            return Data::Scalar(Scalar::Null).into();
+        }
+        let data = match cursor.node().kind {
+            Kind::Alias => return self.alias(cursor),
+            Kind::Deferred => {
+                let message = "internal error: an item of a list was not opened";
+                return self.fail(Diagnostic::error(message).at(cursor.place()).into());
+            }
+            Kind::Scalar(_) => self.scalar(cursor),
+            Kind::Sequence => self.sequence(cursor),
+            Kind::Mapping => self.mapping(cursor),
+        };
+        let origin = self.inside.is_empty().then(|| cursor.id());
+        Value { origin, data }
+    }
+
+    /// Counts a node that an alias stands for; no if that is one too many.
+    fn spend(&mut self, cursor: Cursor<'d>) -> bool {
+        self.nodes_left = self.nodes_left.saturating_sub(1);
+        if matches!(cursor.node().kind, Kind::Scalar(_)) {
+            self.bytes_left = self.bytes_left.saturating_sub(cursor.raw().len());
+        }
+        let limit = match (self.nodes_left, self.bytes_left) {
+            (0, _) => format!("{MAX_ALIASED_NODES} nodes"),
+            (_, 0) => format!("{MAX_ALIASED_BYTES} bytes"),
+            _ => return true,
+        };
+        if !self.failed {
+            self.fail(
+                Diagnostic::error(format!("aliases stand for more than {limit}"))
+                    .at(cursor.place())
+                    .hint("write the text out instead of using `*aliases`")
+                    .into(),
+            );
+        }
+        false
+    }
+
+    fn scalar(&mut self, cursor: Cursor<'d>) -> Data<'d> {
+        match cursor.scalar() {
+            Ok(Some(Scalar::Bool(_))) if self.is_text(cursor) => {
+                Data::Scalar(Scalar::String(Cow::Owned(cursor.raw().to_owned())))
+            }
+            Ok(scalar) => Data::Scalar(scalar.unwrap_or(Scalar::Null)),
+            Err(diagnostic) => self.fail(diagnostic).data,
+        }
+    }
+
+    /// Whether a scalar that kubectl takes for a bool is a text here.
+    fn is_text(&self, cursor: Cursor<'d>) -> bool {
+        let is_tagged = cursor.node().has(Flags::TAG);
+        self.words == Words::Texts && !is_tagged && is_word(cursor.raw())
+    }
+
+    fn key(&self, entry: Cursor<'d>) -> Result<Cow<'d, str>> {
+        let key = entry.key()?;
+        if self.words == Words::Texts && matches!(key.as_ref(), "true" | "false") {
+            let text = entry.key_text()?;
+            if is_word(&text) {
+                return Ok(Cow::Owned(text.into_owned()));
+            }
+        }
+        Ok(key)
+    }
+
+    fn sequence(&mut self, cursor: Cursor<'d>) -> Data<'d> {
+        let mut items = Vec::with_capacity(cursor.children().count());
+        for item in cursor.children() {
+            items.push(self.value(item));
+        }
+        Data::Sequence(items)
+    }
+
+    fn alias(&mut self, cursor: Cursor<'d>) -> Value<'d> {
+        if cursor.entry_of_key().is_some() {
+            let data = self.scalar(cursor);
+            let origin = self.inside.is_empty().then(|| cursor.id());
+            return Value { origin, data };
+        }
+        let target = cursor.node().target;
+        let own = cursor.id().0;
+        let target_node = cursor.resolved().node();
+        if target == NONE
+            || self.inside.contains(&target)
+            || (target <= own && own < target_node.next)
+        {
+            return self.fail(
+                Diagnostic::error(format!("alias `{}` stands for itself", cursor.raw()))
+                    .at(cursor.place())
+                    .hint("write out what it is to stand for")
+                    .into(),
+            );
+        }
+        self.inside.push(target);
+        let value = self.value(cursor.resolved());
+        self.inside.pop();
+        let origin = self.inside.is_empty().then(|| cursor.id());
+        Value {
+            origin,
+            data: value.data,
+        }
+    }
+
+    fn mapping(&mut self, cursor: Cursor<'d>) -> Data<'d> {
+        let count = cursor.children().count();
+        let mut mapping = Mapping {
+            entries: Vec::with_capacity(count),
+            places: self.places.len(),
+            ..Mapping::default()
+        };
+        for entry in cursor.children() {
+            match self.key(entry) {
+                Ok(key) => {
+                    let value = self.value(entry);
+                    self.entry(&mut mapping, entry, key, value);
+                }
+                Err(diagnostic) => drop(self.fail(diagnostic)),
+            }
+        }
+        self.places.truncate(mapping.places);
+        for (at, value) in mapping.merged.into_iter().rev() {
+            self.merge(cursor, &mut mapping.entries, at, value);
+        }
+        Data::Mapping(mapping.entries)
+    }
+
+    fn entry(
+        &mut self,
+        mapping: &mut Mapping<'d>,
+        entry: Cursor<'d>,
+        key: Cow<'d, str>,
+        value: Value<'d>,
+    ) {
+        if entry.is_merge_key() {
+            mapping.merged.push((mapping.entries.len(), value));
+            return;
+        }
+        let Some(first) = mapping.index.insert(&key, &mapping.entries) else {
+            mapping.entries.push((key, value));
+            self.places.push(entry.id());
+            return;
+        };
+        let first_place = self.places.get(mapping.places + first);
+        let first_entry = first_place.map(|&id| entry.document().cursor(id));
+        self.duplicate(&key, entry, first_entry);
+        // The later one counts, in the place of the first.
+        if let Some(slot) = mapping.entries.get_mut(first) {
+            slot.1 = value;
+        }
+    }
+
+    fn duplicate(&mut self, key: &str, entry: Cursor<'d>, first: Option<Cursor<'d>>) {
+        self.failed |= self.duplicates == DuplicateKeys::Refuse;
+        self.diagnostics
+            .push(duplicate_key(key, entry, first, self.duplicates));
+    }
+
+    /// Puts the entries of a merge key where it stood; keys the mapping has itself win, and of
+    /// several merged mappings the first.
+    fn merge(
+        &mut self,
+        cursor: Cursor<'d>,
+        entries: &mut Vec<(Cow<'d, str>, Value<'d>)>,
+        at: usize,
+        value: Value<'d>,
+    ) {
+        let maps = match value.data {
+            Data::Sequence(items) => items,
+            _ => vec![value],
+        };
+        let mut at = at;
+        for map in maps {
+            let Data::Mapping(merged) = map.data else {
+                self.fail(
+                    Diagnostic::error("a merge key `<<` needs a mapping or a list of mappings")
+                        .at(cursor.place())
+                        .hint("let it stand for one, as `<<: *defaults`, or put the key in quotes")
+                        .into(),
+                );
+                return;
+            };
+            for (key, value) in merged {
+                if entries.iter().all(|(name, _)| *name != key) {
+                    entries.insert(at.min(entries.len()), (key, value.without_origin()));
+                    at += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Whether a text is a bool in YAML 1.1 only.
+#[must_use]
+pub fn is_word(text: &str) -> bool {
+    let is_core = matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE");
+    !is_core && matches!(scalar::resolve(text), Scalar::Bool(_))
+}
+
+/// What is read of a mapping so far.
+#[derive(Default)]
+struct Mapping<'d> {
+    entries: Vec<(Cow<'d, str>, Value<'d>)>,
+    /// How many places are those of the mappings around it.
+    places: usize,
+    /// The values of merge keys, and how many entries are before each.
+    merged: Vec<(usize, Value<'d>)>,
+    index: KeyIndex<'d>,
+}
+
+/// Finds a key among entries: by looking at each in small mappings, by a tree in large ones.
+#[derive(Default)]
+struct KeyIndex<'d> {
+    tree: std::collections::BTreeMap<Cow<'d, str>, usize>,
+}
+
+/// Mappings up to this many entries are searched one by one.
+const SMALL: usize = 16;
+
+impl<'d> KeyIndex<'d> {
+    /// The index of the entry with this key, if there is one already.
+    #[expect(
+        clippy::ptr_arg,
+        reason = "the index keeps a copy, borrowed where the key is"
+    )]
+    fn insert(
+        &mut self,
+        key: &Cow<'d, str>,
+        entries: &[(Cow<'d, str>, Value<'d>)],
+    ) -> Option<usize> {
+        if entries.len() < SMALL {
+            return entries.iter().position(|(name, _)| name == key);
+        }
+        if self.tree.is_empty() {
+            for (index, (name, _)) in entries.iter().enumerate() {
+                self.tree.insert(name.clone(), index);
+            }
+        }
+        if let Some(&index) = self.tree.get(key) {
+            Some(index)
+        } else {
+            self.tree.insert(key.clone(), entries.len());
+            None
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! One scalar: what its text means to Kubernetes, and how a text must be written to be read back.
+//!
+//! Kubernetes reads YAML with go-yaml v2 behind `sigs.k8s.io/yaml`; kustomize and kpt read it with
+//! go-yaml v3. `resolve` follows the first, `decode` the part they share, and what
+//! `write_string` writes is the same text to all of them (`tests/go_oracle.rs` asks them).
+
+pub(crate) mod data;
+mod decimal;
+mod decode;
+mod key;
+mod resolve;
+mod timestamp;
+mod write;
+
+pub use data::{Scalar, Style};
+pub use decode::{DecodeError, decode, decode_json};
+pub use key::{float_key, integer_key};
+pub use resolve::{is_integer, is_non_finite, resolve};
+pub use timestamp::is_timestamp;
+pub use write::{Context, key_needs_explicit, write_json_string, write_scalar, write_string};

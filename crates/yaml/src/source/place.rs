@@ -1,0 +1,136 @@
+//! A text with a name, and places in it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// A text that was read, with the name users know it by (a path as they gave it, or `stdin`).
+#[derive(Debug)]
+pub struct Source {
+    name: String,
+    text: String,
+    /// Where places in it come from, by their ends, once that was found out.
+    origins: OnceLock<BTreeMap<(usize, usize), Origin>>,
+}
+
+/// Where a part of a text comes from that was put together of objects from several files.
+#[derive(Debug)]
+pub struct Origin {
+    /// The file, as the user knows it.
+    pub file: String,
+    /// The field of the object; empty for the object itself.
+    pub field: String,
+}
+
+impl Source {
+    /// Pairs `text` with the name it is reported under.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self {
+            name: name.into(),
+            text: text.into(),
+            origins: OnceLock::new(),
+        })
+    }
+
+    /// Remembers where places in the text come from. Only what is said first counts.
+    pub fn set_origins(&self, origins: BTreeMap<(usize, usize), Origin>) {
+        // To be told twice changes nothing: places and text are the same.
+        let _ = self.origins.set(origins);
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The name users know the text by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A byte range of a [`Source`].
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The text the range lies in.
+    pub source: Arc<Source>,
+    /// Byte offsets into the text, end exclusive.
+    pub range: Range<usize>,
+}
+
+impl Place {
+    /// The file of the user that it comes from, where the text itself is not a file.
+    #[must_use]
+    pub fn origin(&self) -> Option<&Origin> {
+        self.source
+            .origins
+            .get()?
+            .get(&(self.range.start, self.range.end))
+    }
+
+    /// Line and column of the start, both counted from 1; the column counts characters.
+    #[must_use]
+    pub fn line_column(&self) -> (usize, usize) {
+        let text = self.source.text();
+        let start = self.range.start.min(text.len());
+        let before = text.as_bytes().get(..start).unwrap_or_default();
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        let column = before
+            .get(line_start..)
+            .unwrap_or_default()
+            .iter()
+            .filter(|&&byte| byte & 0xC0 != 0x80)
+            .count()
+            + 1;
+        (line, column)
+    }
+
+    /// Whether one of the lines it is on is one of the other's.
+    pub(crate) fn shares_line(&self, other: &Self) -> bool {
+        let lines = |place: &Self| {
+            let text = place.source.text().as_bytes();
+            let start = place.range.start.min(text.len());
+            let end = place.range.end.clamp(start, text.len());
+            let before = text.get(..start).unwrap_or_default();
+            let behind = text.get(end..).unwrap_or_default();
+            let from = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+            from..memchr::memchr(b'\n', behind).map_or(text.len(), |newline| end + newline)
+        };
+        let (own, other_lines) = (lines(self), lines(other));
+        Arc::ptr_eq(&self.source, &other.source)
+            && own.start <= other_lines.end
+            && other_lines.start <= own.end
+    }
+
+    /// `name:line:column`, as compilers print it.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let (line, column) = self.line_column();
+        format!("{}:{line}:{column}", self.source.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, Source};
+
+    #[test]
+    fn columns_count_characters_not_bytes() {
+        let source = Source::new("test", "a: b\nä: ö\n");
+        let start = source.text().find('ö').unwrap();
+        let place = Place {
+            source,
+            range: start..start + 2,
+        };
+        assert_eq!(place.to_text(), "test:2:4");
+    }
+}

@@ -1,0 +1,244 @@
+//! Values written back over the text they were read from: only what differs is touched.
+//!
+//! A [`Value`] remembers the node each part of it was read from. [`Rewrite`] walks the two side by
+//! side and collects edits: a changed scalar keeps its style where it can, a new entry stands
+//! behind the sibling before it, a removed one goes with its comments. Which comments are whose,
+//! `edit` says.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::diagnostic::Result;
+use crate::lines::{line_end, lines, next_line};
+use crate::read::document::Cursor;
+use crate::scalar::data::Scalar;
+use crate::scalar::{Style, key_needs_explicit};
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
+use crate::value::{Data, Value};
+use crate::write::anchors::{check_aliases, has_merge_key, keep_anchors};
+use crate::write::comments::{end_of_entry, skip_blank_lines};
+use crate::write::edited::{Edit, close_text, space_comments};
+use crate::write::rewrite::{Purpose, Rewrite};
+
+impl<'d> Rewrite<'d> {
+    /// Edits that make `node` hold `value`.
+    ///
+    /// # Errors
+    /// If the text of a node cannot be read, or an alias elsewhere stands for what is changed.
+    pub(crate) fn edits(
+        node: Cursor<'d>,
+        value: &Value<'_>,
+        purpose: Purpose,
+    ) -> Result<Vec<Edit>> {
+        let document = node.document();
+        let mut rewrite = Self::new(node, purpose);
+        if document.has_anchors && purpose == Purpose::Stay {
+            keep_anchors(node, value, &mut rewrite.kept);
+        }
+        if rewrite.loses_anchor() {
+            check_aliases(node, &rewrite.kept)?;
+        }
+        rewrite.node(node.id(), value)?;
+        rewrite.clear_tabs();
+        space_comments(document, &mut rewrite.edits);
+        if purpose == Purpose::Stay {
+            close_text(document, &mut rewrite.edits);
+        }
+        Ok(rewrite.edits)
+    }
+
+    /// Takes the tabs out of the blank lines below edits: they may stand there only as long as
+    /// plain text above could go on.
+    fn clear_tabs(&mut self) {
+        let text = self.document.text();
+        // Of a long text only what is around the edits: this is done for each object in it.
+        let starts = self.edits.iter().map(|edit| edit.start).min();
+        let ends = self.edits.iter().map(|edit| edit.end).max();
+        let (Some(start), Some(end)) = (starts, ends) else {
+            return;
+        };
+        let end = line_end(text, skip_blank_lines(text, end_of_entry(text, end)));
+        let around = text.as_bytes().get(start..end).unwrap_or_default();
+        if memchr::memchr(b'\t', around).is_none() {
+            return;
+        }
+        let mut blanks = BTreeMap::new();
+        for edit in &self.edits {
+            let mut line = end_of_entry(text, edit.end);
+            while line < text.len() && self.document.is_between_tokens(line) {
+                let end = line_end(text, line);
+                let content = text.get(line..end).unwrap_or_default();
+                let rest = content.trim_start_matches([' ', '\t']);
+                let blank = content.len() - rest.len();
+                if content
+                    .get(..blank)
+                    .is_some_and(|blank| blank.contains('\t'))
+                {
+                    blanks.insert(line, (blank, rest.is_empty()));
+                }
+                if !rest.is_empty() {
+                    break;
+                }
+                line = next_line(text, line);
+            }
+        }
+        let is_taken = |line: &usize| {
+            let mut edits = self.edits.iter();
+            edits.any(|edit| edit.start <= *line && *line < edit.end)
+        };
+        blanks.retain(|line, _| !is_taken(line));
+        for (line, (length, is_empty)) in blanks {
+            let spaces = if is_empty { 0 } else { length };
+            self.edit(line, line + length, " ".repeat(spaces));
+        }
+    }
+
+    // `node` and `children` call each other for what is inside: so their stack frames must be small,
+    // and others do the work.
+    fn node(&mut self, id: NodeId, value: &Value<'_>) -> Result<()> {
+        if self.goes_on(id, value)? {
+            self.children(id, value)?;
+        }
+        Ok(())
+    }
+
+    /// The entries or items of a collection that has some before and after.
+    fn children(&mut self, id: NodeId, value: &Value<'_>) -> Result<()> {
+        if self.is_in_step(id, value) {
+            for (index, child) in self.document.children(id).enumerate() {
+                if let Some(part) = self.key(child, value, index)? {
+                    self.node(child.id(), part)?;
+                }
+            }
+            return Ok(());
+        }
+        let Some(kept) = self.keep_children(id, value) else {
+            self.replace(id, value);
+            return Ok(());
+        };
+        for &(child, index) in &kept.pairs {
+            if let Some(part) = self.key(self.document.cursor(child), value, index)? {
+                self.node(child, part)?;
+            }
+        }
+        self.insert_others(id, value, &kept);
+        Ok(())
+    }
+
+    /// Edits a node but for what is in it, and says whether that is to be compared.
+    fn goes_on(&mut self, id: NodeId, value: &Value<'_>) -> Result<bool> {
+        let cursor = self.document.cursor(id);
+        let node = cursor.node();
+        let has_children = node.next > id.0 + 1;
+        let is_collection = match (node.kind, &value.data) {
+            _ if value.origin != Some(id) => false,
+            (Kind::Scalar(style), Data::Scalar(new)) => {
+                let is_same = is_slice_of(new, self.document.slice(node.value.range()), style)
+                    || cursor.scalar()?.as_ref() == Some(new);
+                // Without its anchor, nothing is left of it.
+                let vanishes = self.purpose == Purpose::Move
+                    && node.has(Flags::ANCHOR)
+                    && node.has(Flags::IN_FLOW)
+                    && node.value.is_empty();
+                if is_same && !vanishes && !self.must_respell(node, style) {
+                    self.drop_anchor(node);
+                    return Ok(false);
+                }
+                false
+            }
+            (Kind::Mapping, _) if has_merge_key(cursor) && self.stays(cursor, value) => {
+                return Ok(false);
+            }
+            (Kind::Alias, _) if self.stays(cursor, value) => return Ok(false),
+            (Kind::Mapping, Data::Mapping(entries)) => has_children != entries.is_empty(),
+            (Kind::Sequence, Data::Sequence(items)) => has_children != items.is_empty(),
+            _ => false,
+        };
+        if is_collection {
+            self.drop_anchor(node);
+        } else {
+            self.replace(id, value);
+        }
+        Ok(is_collection && has_children)
+    }
+
+    /// The part of `value` that is a child which stays; its key is renamed.
+    fn key<'v>(
+        &mut self,
+        child: Cursor<'_>,
+        value: &'v Value<'_>,
+        index: usize,
+    ) -> Result<Option<&'v Value<'v>>> {
+        let Some((key, part)) = value.part(index) else {
+            return Ok(None);
+        };
+        let Some(key) = key else {
+            return Ok(Some(part));
+        };
+        let node = child.node();
+        let text = self.document.slice(node.key.range());
+        let alias = node.key_kind == KeyKind::Alias
+            && (self.purpose == Purpose::Move || self.loses_anchor());
+        // A key of several lines depends on where it stands. In braces it takes no colon, nor does
+        // one that is too long.
+        let (entry, start) = (node.entry as usize, node.key.start as usize);
+        let gets_colon =
+            node.has(Flags::IN_FLOW) && !part.is_null() && self.behind_colon(node).is_none();
+        let is_long = gets_colon && key_needs_explicit(key);
+        let takes_no_colon = is_long
+            || (gets_colon && !is_one_line(self.document.slice(entry..node.key.end as usize)));
+        let loses_properties = takes_no_colon && entry < start && !is_long;
+        let lines = takes_no_colon || (self.purpose == Purpose::Move && !is_one_line(text));
+        if alias || lines || (!std::ptr::eq(key, text) && child.key()? != key) {
+            self.rename(child.id(), key, loses_properties);
+        }
+        Ok(Some(part))
+    }
+
+    /// Whether the children of `id` are what the parts of `value` were read from, one by one: the
+    /// common case, in which none came and none went.
+    fn is_in_step(&self, id: NodeId, value: &Value<'_>) -> bool {
+        let mut index = 0;
+        let all = self.document.children(id).all(|child| {
+            let part = value.part(index);
+            index += 1;
+            part.is_some_and(|(_, part)| part.origin == Some(child.id()))
+        });
+        all && value.part(index).is_none()
+    }
+
+    /// Whether the text of a scalar would not survive being moved, though its value is unchanged.
+    fn must_respell(&self, node: &Node, style: Style) -> bool {
+        if self.purpose == Purpose::Stay {
+            return false;
+        }
+        let text = self.document.slice(node.value.range());
+        if !matches!(style, Style::Literal | Style::Folded) && is_one_line(text) {
+            return false;
+        }
+        match style {
+            // Line breaks to Go, but not to `reindent`.
+            Style::Literal | Style::Folded => text.contains(['\u{85}', '\u{2028}', '\u{2029}']),
+            _ => lines(text).skip(1).any(|line| {
+                let spaces = line.bytes().take_while(|&byte| byte == b' ').count();
+                spaces < self.column && spaces < line.trim_end().len()
+            }),
+        }
+    }
+}
+
+fn is_one_line(text: &str) -> bool {
+    memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none()
+}
+
+/// Whether a scalar is a slice of the text it was read from, and so unchanged.
+fn is_slice_of(scalar: &Scalar<'_>, raw: &str, style: Style) -> bool {
+    let (Scalar::String(Cow::Borrowed(text)) | Scalar::Number(Cow::Borrowed(text))) = scalar else {
+        return false;
+    };
+    let quotes = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted));
+    let inner = raw
+        .get(quotes..raw.len().saturating_sub(quotes))
+        .unwrap_or_default();
+    std::ptr::eq(*text, inner)
+}

@@ -1,0 +1,295 @@
+//! Values written afresh, as block YAML, flow YAML or JSON.
+
+use crate::scalar::data::Scalar;
+use crate::scalar::{self, Context, Style};
+use crate::value::{Data, Value};
+
+/// How block text is laid out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// Columns that a nested mapping is indented by.
+    pub(crate) unit: usize,
+    /// Columns that a sequence under a key is indented by.
+    pub(crate) sequence: usize,
+    /// The line break.
+    pub(crate) eol: &'static str,
+    /// Whether no text is written as a block, which would take in what follows.
+    pub(crate) quoted: bool,
+}
+
+impl Default for Layout {
+    /// As kubectl, kustomize and kpt print: two columns, dashes below their key.
+    fn default() -> Self {
+        Self {
+            unit: 2,
+            sequence: 0,
+            eol: "\n",
+            quoted: false,
+        }
+    }
+}
+
+/// What a value stands behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// `key:` at some column.
+    Entry,
+    /// `-` at some column.
+    Item,
+}
+
+impl Layout {
+    /// Writes a whole value as lines at `column`, the first of them without its indentation and
+    /// the last without its line break.
+    pub(crate) fn root(self, out: &mut String, value: &Value<'_>, column: usize) {
+        match &value.data {
+            Data::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column),
+            Data::Sequence(items) if !items.is_empty() => self.sequence(out, items, column),
+            Data::Scalar(scalar) => {
+                let body = column + self.unit;
+                let keep = self.keep(scalar, None);
+                scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
+            }
+            _ => flow(out, value, Flow::Yaml),
+        }
+    }
+
+    /// Writes what follows `key:` or `-` standing at `column`, beginning with a space or, for
+    /// what goes below, a line break; without a line break at the end.
+    pub(crate) fn behind(
+        self,
+        out: &mut String,
+        value: &Value<'_>,
+        column: usize,
+        slot: Slot,
+        keep: Option<Style>,
+    ) {
+        match &value.data {
+            Data::Scalar(scalar) => {
+                out.push(' ');
+                let body = column + if slot == Slot::Item { 2 } else { self.unit };
+                let keep = self.keep(scalar, keep);
+                scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
+            }
+            Data::Mapping(entries) if !entries.is_empty() => {
+                let inner = self.open(out, column, slot, self.unit);
+                self.mapping(out, entries, inner);
+            }
+            Data::Sequence(items) if !items.is_empty() => {
+                let inner = self.open(out, column, slot, self.sequence);
+                self.sequence(out, items, inner);
+            }
+            Data::Mapping(_) => out.push_str(" {}"),
+            Data::Sequence(_) => out.push_str(" []"),
+        }
+    }
+
+    /// The style for a scalar: quotes where a block will not do.
+    fn keep(self, scalar: &Scalar<'_>, keep: Option<Style>) -> Option<Style> {
+        let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
+        let is_block = matches!(keep, Some(Style::Literal | Style::Folded));
+        if self.quoted && (has_lines || is_block) {
+            Some(Style::DoubleQuoted)
+        } else {
+            keep
+        }
+    }
+
+    fn open(self, out: &mut String, column: usize, slot: Slot, below: usize) -> usize {
+        match slot {
+            Slot::Item => {
+                out.push(' ');
+                column + 2
+            }
+            Slot::Entry => {
+                let inner = column + below;
+                self.line(out, inner);
+                inner
+            }
+        }
+    }
+
+    /// Begins a new line at `column`.
+    pub(crate) fn line(self, out: &mut String, column: usize) {
+        out.push_str(self.eol);
+        indent(out, column);
+    }
+
+    fn mapping(
+        self,
+        out: &mut String,
+        entries: &[(std::borrow::Cow<'_, str>, Value<'_>)],
+        column: usize,
+    ) {
+        for (index, (key, value)) in entries.iter().enumerate() {
+            if index > 0 {
+                self.line(out, column);
+            }
+            self.entry(out, key, value, column);
+        }
+    }
+
+    /// Writes `key: value` with the key at `column`, without indentation before it.
+    pub(crate) fn entry(self, out: &mut String, key: &str, value: &Value<'_>, column: usize) {
+        self.key(out, key, column);
+        self.behind(out, value, column, Slot::Entry, None);
+    }
+
+    /// Writes `key:`; one too long for YAML's implicit keys as `? key` and `:` below it.
+    pub(crate) fn key(self, out: &mut String, key: &str, column: usize) {
+        if scalar::key_needs_explicit(key) {
+            self.explicit_key(out, key, column);
+            self.line(out, column);
+        } else {
+            scalar::write_string(out, key, Context::Key, None, column + self.unit, self.eol);
+        }
+        out.push(':');
+    }
+
+    /// Writes `? key`.
+    pub(crate) fn explicit_key(self, out: &mut String, key: &str, column: usize) {
+        out.push_str("? ");
+        scalar::write_string(out, key, Context::Key, None, column + self.unit, self.eol);
+    }
+
+    fn sequence(self, out: &mut String, items: &[Value<'_>], column: usize) {
+        for (index, item) in items.iter().enumerate() {
+            if index > 0 {
+                self.line(out, column);
+            }
+            out.push('-');
+            self.behind(out, item, column, Slot::Item, None);
+        }
+    }
+}
+
+pub(crate) fn indent(out: &mut String, columns: usize) {
+    out.extend(std::iter::repeat_n(' ', columns));
+}
+
+/// How text in braces and brackets is written on one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// `{a: b, c: d}`
+    Yaml,
+    /// `{"a": "b", "c": "d"}`
+    Json,
+    /// `{"a":"b","c":"d"}`
+    TightJson,
+}
+
+impl Flow {
+    const fn comma(self) -> &'static str {
+        match self {
+            Self::TightJson => ",",
+            Self::Yaml | Self::Json => ", ",
+        }
+    }
+}
+
+/// Writes a value on one line, in braces and brackets.
+pub(crate) fn flow(out: &mut String, value: &Value<'_>, style: Flow) {
+    match &value.data {
+        Data::Scalar(Scalar::String(text)) if style != Flow::Yaml => {
+            scalar::write_json_string(out, text);
+        }
+        Data::Scalar(scalar) => {
+            scalar::write_scalar(out, scalar, Context::FlowValue, None, 0, "\n");
+        }
+        Data::Sequence(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(style.comma());
+                }
+                flow(out, item, style);
+            }
+            out.push(']');
+        }
+        Data::Mapping(entries) => {
+            out.push('{');
+            for (index, (key, value)) in entries.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(style.comma());
+                }
+                flow_key(out, key, style);
+                flow(out, value, style);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// Writes `key: ` for the inside of braces.
+pub(crate) fn flow_key(out: &mut String, key: &str, style: Flow) {
+    if style == Flow::Yaml {
+        if scalar::key_needs_explicit(key) {
+            out.push_str("? ");
+        }
+        scalar::write_string(out, key, Context::FlowKey, None, 0, "\n");
+    } else {
+        scalar::write_json_string(out, key);
+    }
+    out.push(':');
+    if style != Flow::TightJson {
+        out.push(' ');
+    }
+}
+
+/// Writes a value as JSON. With `width`, each entry and item stands on a line of its own, `width`
+/// spaces deeper than what it is in; `depth` is how deep the value itself stands.
+pub fn json(out: &mut String, value: &Value<'_>, width: Option<usize>, depth: usize) {
+    let line = |out: &mut String, depth: usize| {
+        if let Some(width) = width {
+            out.push('\n');
+            indent(out, width * depth);
+        }
+    };
+    match &value.data {
+        Data::Scalar(Scalar::Null) => out.push_str("null"),
+        Data::Scalar(Scalar::Bool(flag)) => out.push_str(if *flag { "true" } else { "false" }),
+        Data::Scalar(Scalar::Number(digits)) => out.push_str(digits),
+        Data::Scalar(Scalar::String(text)) => scalar::write_json_string(out, text),
+        Data::Sequence(items) if items.is_empty() => out.push_str("[]"),
+        Data::Mapping(entries) if entries.is_empty() => out.push_str("{}"),
+        Data::Sequence(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                line(out, depth + 1);
+                json(out, item, width, depth + 1);
+            }
+            line(out, depth);
+            out.push(']');
+        }
+        Data::Mapping(entries) => {
+            out.push('{');
+            for (index, (key, value)) in entries.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                line(out, depth + 1);
+                scalar::write_json_string(out, key);
+                out.push(':');
+                if width.is_some() {
+                    out.push(' ');
+                }
+                json(out, value, width, depth + 1);
+            }
+            line(out, depth);
+            out.push('}');
+        }
+    }
+}
+
+impl Value<'_> {
+    /// The data as JSON on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        json(&mut out, self, None, 0);
+        out
+    }
+}

@@ -1,0 +1,191 @@
+//! The text of a value as a document or list item of its own, checked by reading it again.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostic::Result;
+use crate::lines::{ends_line, lines, may_end_document, next_line};
+use crate::read::document::{Cursor, Document};
+use crate::source::Source;
+use crate::table::Kind;
+use crate::value::Value;
+use crate::write::comments;
+use crate::write::edited::{self};
+use crate::write::emit::{self, Flow, Layout};
+use crate::write::guard::{difference, wrong};
+use crate::write::rewrite::{Purpose, Rewrite};
+
+/// Where a value's text will stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// At the left margin, as a document of a stream.
+    Document,
+    /// Behind a dash at this column, as an item of a sequence.
+    Item {
+        /// Where the dash stands.
+        column: usize,
+    },
+}
+
+/// Writes `value` as whole lines. Where it was read from `document`, that text is kept: its
+/// comments, order, quotes and line breaks; only what differs is written anew.
+///
+/// # Errors
+/// If the text cannot be made, or reads back as something else than `value`: a defect of this
+/// library that must not pass in silence.
+pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
+    let text = match value.origin.map(|id| document.cursor(id)) {
+        Some(node) if node.node().kind == Kind::Mapping && can_move(node) => {
+            let text = moved(node, value, position)?;
+            // Indented, `---` and `...` may begin a key or go on with a text; not at the margin.
+            if position == Position::Document && lines(&text).any(may_end_document) {
+                fresh(value, position)
+            } else {
+                text
+            }
+        }
+        _ => fresh(value, position),
+    };
+    check(text, value, position)
+}
+
+/// Writes `value` as whole lines, all of it anew.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_new(value: &Value<'_>, position: Position) -> Result<String> {
+    check(fresh(value, position), value, position)
+}
+
+/// Writes `value` as JSON, on one line or with `width` spaces a level.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_json(value: &Value<'_>, width: Option<usize>) -> Result<String> {
+    let mut json = String::new();
+    emit::json(&mut json, value, width, 0);
+    check(json, value, Position::Document)
+}
+
+/// The lines of a root that [`render`] writes: with the comments that are its own.
+#[must_use]
+pub fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
+    let document = root.document();
+    if root.node().kind == Kind::Mapping && can_move(root) {
+        return comments::head(document, root.id())..comments::end_with_comments(root);
+    }
+    document.line_start(root.start())..next_line(document.text(), root.end())
+}
+
+/// Whether the text of a node means the same elsewhere: not in braces, which may stand left of
+/// what they are in, nor with lone carriage returns for line breaks or tags that a directive
+/// declares.
+fn can_move(node: Cursor<'_>) -> bool {
+    let has_lone_return = |text: &str| {
+        memchr::memchr_iter(b'\r', text.as_bytes())
+            .any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'))
+    };
+    let document = node.document();
+    let text = document.slice(node.node().value.start as usize..comments::end_with_comments(node));
+    !node.is_flow() && !has_lone_return(text) && !document.has_tag_directives
+}
+
+/// The text `value` was read from, edited and moved.
+fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<String> {
+    let document = node.document();
+    let start = node.node().value.start as usize;
+    let end = comments::end_with_comments(node);
+    let mut edits = Rewrite::edits(node, value, Purpose::Move)?;
+    if edits
+        .iter()
+        .any(|edit| edit.start < start && edit.end > start)
+    {
+        // The value is replaced with its tag or anchor, which do not move.
+        return Ok(fresh(value, position));
+    }
+    edits.retain(|edit| edit.start >= start);
+    let mut text = edited::apply(document.text(), start..end, &mut edits);
+    if !ends_line(&text, text.len()) {
+        text.push_str(document.eol());
+    }
+    let from = document.column(start);
+    let comments = comments::head_comments(node);
+    let text = comments::reindent(&text, from, position.column());
+    Ok(assemble(&comments, &text, position, document.eol()))
+}
+
+fn fresh(value: &Value<'_>, position: Position) -> String {
+    let mut text = String::new();
+    Layout::default().root(&mut text, value, position.column());
+    text.push('\n');
+    assemble(&[], &text, position, "\n")
+}
+
+impl Position {
+    /// The column the value itself stands at.
+    const fn column(self) -> usize {
+        match self {
+            Self::Document => 0,
+            Self::Item { column } => column + 2,
+        }
+    }
+}
+
+fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let indentation = position.column();
+    if let Position::Item { column } = position {
+        emit::indent(&mut out, column);
+        out.push_str("- ");
+    }
+    // Comments stand behind the dash, where kpt puts them itself: above it, it repeats them.
+    for comment in comments {
+        out.push_str(comment);
+        out.push_str(eol);
+        emit::indent(&mut out, indentation);
+    }
+    out.push_str(text);
+    out
+}
+
+/// Reads `text` again and compares it with what was meant.
+pub(crate) fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
+    let source = Source::new("output", text);
+    let document = Document::parse(&source).map_err(|error| wrong(&source, &error.message))?;
+    let root = document.roots().next();
+    let read = match position {
+        Position::Document => root,
+        Position::Item { .. } => root.and_then(|root| root.children().next()),
+    };
+    let is_one = document.roots().count() < 2;
+    let wrong_part = match read {
+        Some(read) if is_one && read.holds(value) => None,
+        // Where it has aliases, the values decide.
+        Some(read) if is_one => difference(read, value),
+        None if value.is_null() => None,
+        _ => Some("it reads otherwise".to_owned()),
+    };
+    if let Some(part) = wrong_part {
+        return Err(wrong(&source, &part));
+    }
+    drop(document);
+    Ok(Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text))
+}
+
+/// A new entry of a mapping, on one line without its line break; the key alone without a value.
+#[must_use]
+pub fn to_line(key: &str, value: Option<&Value<'_>>) -> String {
+    let mut line = String::new();
+    emit::flow_key(&mut line, key, Flow::Yaml);
+    match value {
+        Some(value) => emit::flow(&mut line, value, Flow::Yaml),
+        None => line.truncate(line.trim_end().len()),
+    }
+    line
+}
+
+/// A new value as block YAML that ends with a line break.
+#[must_use]
+pub fn to_string(value: &Value<'_>) -> String {
+    fresh(value, Position::Document)
+}

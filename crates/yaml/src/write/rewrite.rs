@@ -1,0 +1,112 @@
+//! The edits of one node in the making.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::read::document::{Cursor, Document};
+use crate::table::{Flags, KeyKind, Kind, NodeId};
+use crate::write::edited::Edit;
+use crate::write::emit::Layout;
+
+/// What the edited text is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It stays where it is: all text stays whose data is unchanged.
+    Stay,
+    /// It is moved to another column and away from what stands around it: anchors and merge keys
+    /// go, aliases are written out, and so are scalars that depend on where they stand.
+    Move,
+}
+
+/// Collects the edits that turn the text of one node into that of a changed value.
+pub(crate) struct Rewrite<'d> {
+    pub(super) document: &'d Document,
+    pub(super) layout: Layout,
+    pub(super) purpose: Purpose,
+    /// The column text may be moved left to; a continuation line that starts left of it cannot move
+    /// along and is written anew.
+    pub(super) column: usize,
+    /// The node that is edited.
+    pub(super) top: NodeId,
+    /// The anchored nodes in it whose aliases may stay.
+    pub(super) kept: BTreeSet<NodeId>,
+    /// Whether the text of that node is JSON, once that was asked.
+    pub(super) is_json: Option<bool>,
+    /// The lines of entries and items of a block that are taken out.
+    pub(super) removed: Vec<Range<usize>>,
+    pub(super) edits: Vec<Edit>,
+}
+
+impl<'d> Rewrite<'d> {
+    pub(super) fn new(node: Cursor<'d>, purpose: Purpose) -> Self {
+        let document = node.document();
+        Self {
+            document,
+            layout: layout_of(node),
+            purpose,
+            column: document.column(node.node().value.start as usize),
+            top: node.id(),
+            kept: BTreeSet::new(),
+            is_json: None,
+            removed: Vec::new(),
+            edits: Vec::new(),
+        }
+    }
+
+    pub(super) fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
+        self.edits.push(Edit {
+            start,
+            end,
+            text: text.into(),
+        });
+    }
+
+    pub(super) fn is_on_own_line(&self, at: usize) -> bool {
+        let line = self.document.line_start(at);
+        let before = self.document.slice(line..at);
+        before.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+    }
+
+    /// The white space that the line at `at` begins with.
+    pub(super) fn indentation(&self, at: usize) -> &'d str {
+        let line = self.document.line_start(at);
+        let text = self.document.slice(line..at);
+        let length = text.len() - text.trim_start_matches([' ', '\t']).len();
+        text.get(..length).unwrap_or_default()
+    }
+}
+
+/// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
+fn layout_of(node: Cursor<'_>) -> Layout {
+    let document = node.document();
+    let mut layout = Layout {
+        eol: document.eol(),
+        ..Layout::default()
+    };
+    let last = node.node().next;
+    let (mut unit, mut sequence) = (None, None);
+    let mut at = node.id().0;
+    while at < last && (unit.is_none() || sequence.is_none()) {
+        let id = NodeId(at);
+        let current = document.node(id);
+        at += 1;
+        if current.has(Flags::FLOW) || current.key_kind == KeyKind::None {
+            continue;
+        }
+        let Some(child) = document.children(id).next() else {
+            continue;
+        };
+        let outer = document.column(current.entry as usize);
+        let inner = document.column(child.node().entry as usize);
+        match current.kind {
+            Kind::Mapping if unit.is_none() && inner > outer => unit = Some(inner - outer),
+            Kind::Sequence if sequence.is_none() && inner >= outer => {
+                sequence = Some(inner - outer);
+            }
+            _ => {}
+        }
+    }
+    layout.unit = unit.unwrap_or(layout.unit);
+    layout.sequence = sequence.unwrap_or(layout.sequence);
+    layout
+}

@@ -1,0 +1,97 @@
+//! What the transformers of prefixes and suffixes share: they put a text before or behind names.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
+
+use crate::composition::engine::context::Context;
+use crate::composition::fields::field_spec::{FieldSpec, Made};
+use crate::composition::resources::resource::Resource;
+use crate::composition::values::scalar::text_of;
+use crate::krm::identity::group;
+use crate::krm::names;
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::{Data, FieldPath, Scalar};
+
+/// The end of a name that a text is put to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Front,
+    Back,
+}
+
+/// Puts `affix` to one end of the names that `fields` lead to.
+pub(crate) fn add(
+    resources: &mut [Resource<'_>],
+    context: &mut Context<'_, '_>,
+    end: End,
+    affix: &str,
+    fields: &[FieldSpec],
+) {
+    if affix.is_empty() {
+        return;
+    }
+    let mut refused = None;
+    for resource in resources {
+        if keeps_its_name(resource) {
+            continue;
+        }
+        let mut is_renamed = false;
+        for field in fields {
+            if !field.is_for(&resource.value) {
+                continue;
+            }
+            // Only a rename of the object itself is one that others must follow.
+            if field.path == "metadata/name" {
+                is_renamed = true;
+                resource.remember();
+                let affixes = match end {
+                    End::Front => &mut resource.prefixes,
+                    End::Back => &mut resource.suffixes,
+                };
+                affixes.push(affix.to_owned());
+            }
+            let outcome = field.visit(&mut resource.value, Made::Scalar, &mut |name| {
+                if !matches!(name.data, Data::Scalar(_)) {
+                    return Err("expected a string there".to_owned());
+                }
+                let old = text_of(name).unwrap_or_default();
+                let new = match end {
+                    End::Front => format!("{affix}{old}"),
+                    End::Back => format!("{old}{affix}"),
+                };
+                name.set(Data::Scalar(Scalar::String(new.into())));
+                Ok(())
+            });
+            context.outcome(resource, outcome);
+        }
+        if is_renamed && refused.is_none() {
+            refused = refused_name(resource);
+        }
+    }
+    if let Some(problem) = refused {
+        let field = match end {
+            End::Front => "prefix",
+            End::Back => "suffix",
+        };
+        context.warn_of(&FieldPath::root().key(field), problem);
+    }
+}
+
+/// What is wrong with the name that an object has now.
+fn refused_name(resource: &Resource<'_>) -> Option<Diagnostic> {
+    let text = |path: &[&str]| resource.value.str_at(path).unwrap_or_default();
+    let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
+    names::check_object_name(group(api_version), kind, text(&["metadata", "name"]))
+}
+
+/// Whether the name of an object says more than how it is called: what it defines, or a namespace
+/// that the `NamespaceTransformer` is there for.
+fn keeps_its_name(resource: &Resource<'_>) -> bool {
+    let now = resource.value.str_at(&["kind"]);
+    let first = resource.previous.first().map(|first| first.kind.as_str());
+    let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
+    match first.or(now) {
+        Some("CustomResourceDefinition" | "Namespace") => true,
+        Some("APIService") => group(api_version) == "apiregistration.k8s.io",
+        _ => false,
+    }
+}

@@ -1,0 +1,59 @@
+//! `ConfigMapGenerator`: makes a ConfigMap of texts and files, or adds to one.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/configmapgenerator`, `api/internal/generators`.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+
+use crate::composition::builtin::generator::{self, Config, Made};
+use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
+use crate::composition::resources::resource::Resource;
+use krm_yaml::{FieldPath, Value};
+
+/// A generator of ConfigMaps.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Generator(Config);
+
+impl Transform for Generator {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let Self(config) = self;
+        if config.kind.is_some() {
+            let field = FieldPath::root().key("type");
+            let diagnostic = context
+                .transformer
+                .error(&field, "a ConfigMap has no type")
+                .hint("take the SecretGenerator for what is secret");
+            context.diagnostics.push(diagnostic);
+            return;
+        }
+        let Some(pairs) = generator::pairs(config, context) else {
+            return;
+        };
+        let mut data = Vec::new();
+        let mut binary = Vec::new();
+        for (key, bytes) in pairs {
+            match String::from_utf8(bytes) {
+                Ok(text) => data.push((key.into(), Value::from(text))),
+                Err(error) => {
+                    let encoded = generator::in_lines(&BASE64.encode(error.as_bytes()));
+                    binary.push((key.into(), Value::from(encoded)));
+                }
+            }
+        }
+        let mut fields = Vec::new();
+        for (name, entries) in [("data", data), ("binaryData", binary)] {
+            if !entries.is_empty() {
+                fields.push((name, Value::mapping(entries)));
+            }
+        }
+        let made = Made {
+            kind: "ConfigMap",
+            fields,
+            parts: &["data", "binaryData"],
+        };
+        generator::absorb(resources, made, config, context);
+    }
+}

@@ -1,0 +1,139 @@
+//! Compositions among the resources of Kustomizations: they are built first, and kustomize gets what
+//! they make.
+//!
+//! Source: KEP-2299, "Integration with Kustomization". Kustomize itself knows no Composition, so it
+//! builds a copy in which a file stands in place of each.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::composition::builtin::kustomize::kustomized::KUSTOMIZATION;
+use crate::composition::engine::context::Context;
+use crate::composition::engine::functions::Base;
+use crate::composition::read::locate::{Found, KUSTOMIZATIONS, find};
+use crate::composition::read::model::built_kind;
+use crate::composition::read::nesting::MAX_NESTING;
+use crate::composition::resources::resource::Resource;
+use crate::files::join;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Scalar, Value};
+
+/// The fields of a Kustomization that lead to resources, or to other Kustomizations.
+const LISTS: [&str; 3] = ["resources", "bases", "components"];
+
+/// What kustomize needs besides the files of a Kustomization.
+#[derive(Default)]
+pub(crate) struct Bases {
+    /// The Kustomizations that lead to Compositions, as they are to be read.
+    pub(crate) list: Vec<Base>,
+    /// Whether the Kustomization in a directory leads to one.
+    known: BTreeMap<String, bool>,
+    count: usize,
+}
+
+impl Bases {
+    /// What the Composition at a path makes, if one is there: the name and the text of a file with
+    /// it. A file is looked into only if it is in or below `root`. `field` names the path, or what
+    /// leads to it.
+    pub(crate) fn made(
+        &mut self,
+        path: &str,
+        root: &str,
+        field: &FieldPath,
+        context: &mut Context<'_, '_>,
+    ) -> Option<(String, String)> {
+        let file = composition_at(path, root, context)?;
+        let resources = context.build(&file, field).unwrap_or_default();
+        let name = format!("krm-template-composition-{}.yaml", self.count);
+        self.count += 1;
+        Some((name, text(&resources)))
+    }
+
+    /// Whether the Kustomization in a directory leads to Compositions; if so, it is in the list.
+    pub(crate) fn add(
+        &mut self,
+        directory: &str,
+        field: &FieldPath,
+        context: &mut Context<'_, '_>,
+    ) -> bool {
+        if let Some(known) = self.known.get(directory) {
+            return *known;
+        }
+        // Those that lead back here are for kustomize to refuse.
+        self.known.insert(directory.to_owned(), false);
+        let leads = self.known.len() <= MAX_NESTING && self.leads(directory, field, context);
+        self.known.insert(directory.to_owned(), leads);
+        leads
+    }
+
+    fn leads(&mut self, directory: &str, field: &FieldPath, context: &mut Context<'_, '_>) -> bool {
+        let Some(mut config) = kustomization(directory, context) else {
+            return false;
+        };
+        let mut files = Vec::new();
+        let mut leads = false;
+        for list in LISTS {
+            let items = config.get_mut(list).and_then(Value::items_mut);
+            for item in items.into_iter().flatten() {
+                let Data::Scalar(Scalar::String(path)) = &mut item.data else {
+                    continue;
+                };
+                if path.contains(['\n', ':']) {
+                    continue;
+                }
+                let there = join(directory, path);
+                if let Some((name, text)) = self.made(&there, directory, field, context) {
+                    *path = name.clone().into();
+                    files.push((name, text));
+                    leads = true;
+                } else if matches!(find(context.files, &there), Ok(Found::Kustomization)) {
+                    leads |= self.add(&there, field, context);
+                }
+            }
+        }
+        if leads {
+            if !files.is_empty() {
+                files.push((KUSTOMIZATION.to_owned(), config.to_json()));
+            }
+            self.list.push(Base {
+                directory: directory.to_owned(),
+                files,
+            });
+        }
+        leads
+    }
+}
+
+/// The file of the Composition at a path, if one is there.
+fn composition_at(path: &str, root: &str, context: &Context<'_, '_>) -> Option<String> {
+    match find(context.files, path).ok()? {
+        Found::Composition(file) => Some(file),
+        Found::File => {
+            let source = context.files.source(path, root).ok()?;
+            // Most are plain resources.
+            if !source.text().contains("Composition") {
+                return None;
+            }
+            let document = Document::parse(&source).ok()?;
+            let kind = document.roots().next().and_then(built_kind)?;
+            (kind == "Composition").then(|| path.to_owned())
+        }
+        Found::Kustomization | Found::Nothing => None,
+    }
+}
+
+/// The Kustomization in a directory, if it can be read.
+fn kustomization(directory: &str, context: &Context<'_, '_>) -> Option<Value<'static>> {
+    let mut paths = KUSTOMIZATIONS.iter().map(|name| join(directory, name));
+    let source = paths.find_map(|path| context.files.source(&path, directory).ok())?;
+    let document = Arc::new(Document::parse(&source).ok()?);
+    let root = document.roots().next()?;
+    let value = root.value(DuplicateKeys::LastWins, &mut Diagnostics::default())?;
+    Some(value.into_owned().without_origin())
+}
+
+/// Objects as kustomize reads them.
+fn text(resources: &[Resource<'_>]) -> String {
+    let texts = resources.iter().map(|resource| resource.value.to_json());
+    texts.collect::<Vec<_>>().join("\n---\n")
+}

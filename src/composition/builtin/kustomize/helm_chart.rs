@@ -1,0 +1,25 @@
+//! `HelmChartInflationGenerator`: adds the objects of a Helm chart. Kustomize makes them, with
+//! helm.
+
+use crate::composition::builtin::kustomize::kustomized::{self, Paths};
+use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
+use crate::composition::resources::resource::Resource;
+
+/// Source: kustomize 5.8, `api/types/helmchartargs.go`.
+const PATHS: Paths = &[
+    &["valuesFile"],
+    &["additionalValuesFiles", "*"],
+    &["chartHome"],
+    &["configHome"],
+];
+
+/// Kustomize knows the fields.
+#[derive(Debug)]
+pub(crate) struct Generator;
+
+impl Transform for Generator {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        kustomized::generate(PATHS, true, resources, context);
+    }
+}

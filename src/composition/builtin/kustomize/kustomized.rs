@@ -1,0 +1,182 @@
+//! What an installed kustomize does: it builds a Kustomization, made for the purpose, among the
+//! files of the directory that the transformer is declared in.
+
+use std::borrow::Cow;
+
+use crate::composition::builtin::known::Known;
+use crate::composition::engine::context::Context;
+use crate::composition::engine::functions::{Base, Kustomize};
+use crate::composition::resources::resource::Resource;
+use crate::files::{self, Entry, join};
+use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
+
+/// The file of a Kustomization.
+pub(crate) const KUSTOMIZATION: &str = "kustomization.yaml";
+/// The file that a generator's configuration is in.
+const GENERATOR: &str = "krm-template-generator.yaml";
+
+/// Fields that hold paths, by the way to them: `*` is each item of a list.
+pub(crate) type Paths = &'static [&'static [&'static str]];
+
+/// A configuration for kustomize.
+pub(crate) struct Relocated {
+    pub(crate) config: Value<'static>,
+    /// The files and directories that its paths need from elsewhere: what they are called there,
+    /// and which they are.
+    links: Vec<(String, String)>,
+    /// The Kustomizations that it leads to and that lead to Compositions.
+    pub(crate) bases: Vec<Base>,
+}
+
+/// Adds what a generator of kustomize's makes to the resources.
+pub(crate) fn generate<'d>(
+    paths: Paths,
+    calls_helm: bool,
+    resources: &mut Vec<Resource<'d>>,
+    context: &mut Context<'_, 'd>,
+) {
+    let mut generator = relocated(paths, context);
+    generator
+        .config
+        .insert("apiVersion".into(), "builtin".into());
+    let names = Value::sequence(vec![GENERATOR.into()]);
+    let kustomization = Value::mapping(vec![("generators".into(), names), sorted()]);
+    let files = [
+        (KUSTOMIZATION, kustomization.to_json()),
+        (GENERATOR, generator.config.to_json()),
+    ];
+    if let Some(new) = build(&files, &generator, calls_helm, context) {
+        Known::of(resources).add(resources, new, &FieldPath::root(), context);
+    }
+}
+
+/// The option that leaves the objects in the order they come in.
+pub(crate) fn sorted() -> (Cow<'static, str>, Value<'static>) {
+    let order = vec![("order".into(), "fifo".into())];
+    ("sortOptions".into(), Value::mapping(order))
+}
+
+/// The objects that kustomize makes; nothing if it fails, which is reported.
+pub(crate) fn build<'d>(
+    files: &[(&str, String)],
+    relocated: &Relocated,
+    calls_helm: bool,
+    context: &mut Context<'_, 'd>,
+) -> Option<Vec<Resource<'d>>> {
+    let transformer = context.transformer;
+    if context.diagnostics.has_errors() {
+        return None;
+    }
+    let built = context.functions.kustomize(&Kustomize {
+        directory: &transformer.directory,
+        files,
+        links: &relocated.links,
+        bases: &relocated.bases,
+        calls_helm,
+    });
+    let source = built.map_err(|mut problem| {
+        problem.message = format!("{}: {}", transformer.id, problem.message);
+        problem.place = problem.place.or_else(|| transformer.place());
+        problem
+    });
+    let source = context.diagnostics.take(source)?;
+    let document = context.diagnostics.take(Document::parse(&source))?;
+    let document = context.documents.keep(document);
+    let roots = document.roots();
+    Some(
+        roots
+            .filter_map(|root| Resource::read(root, context.documents, context.diagnostics))
+            .collect(),
+    )
+}
+
+/// The configuration, with all paths as they are seen from the directory that declares it: an
+/// override brings paths from elsewhere.
+pub(crate) fn relocated(paths: Paths, context: &mut Context<'_, '_>) -> Relocated {
+    let transformer = context.transformer;
+    let mut relocated = Relocated {
+        config: transformer.config.clone().without_origin(),
+        links: Vec::new(),
+        bases: Vec::new(),
+    };
+    for key in ["provider", "runtime"] {
+        relocated.config.remove(key);
+    }
+    let links = &mut relocated.links;
+    for way in paths {
+        let root = FieldPath::root();
+        relocate(&mut relocated.config, way, &root, &mut |field, text| {
+            linked(field, text, links, context)
+        });
+    }
+    relocated
+}
+
+/// Has `path_of` say what the texts are to be that a way leads to.
+fn relocate(
+    value: &mut Value<'_>,
+    way: &[&str],
+    field: &FieldPath,
+    path_of: &mut impl FnMut(&FieldPath, &str) -> Option<String>,
+) {
+    match (way, &mut value.data) {
+        ([], Data::Scalar(Scalar::String(text))) => {
+            if let Some(path) = path_of(field, text) {
+                *text = Cow::Owned(path);
+            }
+        }
+        (["*", rest @ ..], Data::Sequence(items)) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                relocate(item, rest, &field.clone().index(index), path_of);
+            }
+        }
+        ([key, rest @ ..], Data::Mapping(_)) => {
+            if let Some(value) = value.get_mut(key) {
+                relocate(value, rest, &field.clone().key(*key), path_of);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `PATH` or `KEY=PATH` by way of a link, if it is a path that was written elsewhere.
+fn linked(
+    field: &FieldPath,
+    text: &str,
+    links: &mut Vec<(String, String)>,
+    context: &mut Context<'_, '_>,
+) -> Option<String> {
+    let (key, path) = match text.split_once('=') {
+        Some((_, path)) => (text.strip_suffix(path)?, path),
+        None => ("", text),
+    };
+    let transformer = context.transformer;
+    let directory = transformer.directory_of(field);
+    if directory == transformer.directory {
+        return None;
+    }
+    let there = join(directory, path);
+    let (parent, name) = (files::directory_of(&there), there.rsplit('/').next()?);
+    let name = if name.starts_with("..") {
+        "directory"
+    } else {
+        name
+    };
+    // What is no path at all may be a patch, or an address.
+    let may_be_path = !path.contains(['\n', ':', '{']) && context.files.entry(parent).is_some();
+    if !may_be_path && context.files.entry(&there).is_none() {
+        return None;
+    }
+    if context.files.entry(&there) == Some(Entry::File)
+        && let Err(mut problem) = context.files.check(&there, directory)
+    {
+        problem.place = transformer.place_of(field);
+        context.diagnostics.push(*problem);
+        return None;
+    }
+    // What a file is called counts: it is the key in a ConfigMap.
+    let link = format!("krm-template-{}/{name}", links.len());
+    let path = format!("{key}{link}");
+    links.push((link, there));
+    Some(path)
+}

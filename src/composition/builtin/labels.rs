@@ -1,0 +1,60 @@
+//! `LabelTransformer`: sets labels, and the selectors that look for them.
+//!
+//! Source: kustomize 5.8, `api/filters/labels`. Where no fields are named, they are those of
+//! `commonLabels`: the labels of the object, of what it makes, and its selectors.
+
+use serde::Deserialize;
+
+use crate::composition::builtin::texts::{Text, Texts, set_entries, warn_of_numbers};
+use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
+use crate::composition::fields::field_spec::{FieldSpec, fields_or};
+use crate::composition::resources::resource::Resource;
+use crate::composition::tables::fields as defaults;
+use crate::krm::names;
+use krm_yaml::FieldPath;
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(default)]
+    labels: Texts,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        warn_of_numbers("labels", context);
+        let defaults = [
+            defaults::METADATA_LABELS,
+            defaults::LABELS,
+            defaults::VOLUME_CLAIM_LABELS,
+        ];
+        let fields = fields_or(self.field_specs.as_deref(), &defaults.concat());
+        if fields.iter().any(holds_labels) {
+            warn_about(&self.labels, context);
+        }
+        for resource in resources {
+            let outcome = set_entries(&mut resource.value, &fields, &self.labels);
+            context.outcome(resource, outcome);
+        }
+    }
+}
+
+/// Whether Kubernetes takes for labels what a field holds.
+fn holds_labels(field: &FieldSpec) -> bool {
+    let last = field.path.rsplit('/').next();
+    matches!(last, Some("labels" | "matchLabels" | "selector"))
+}
+
+/// Kustomize puts any text there.
+fn warn_about(labels: &Texts, context: &mut Context<'_, '_>) {
+    for (key, Text(value)) in labels {
+        let field = FieldPath::root().key("labels").key(key.as_str());
+        for problem in names::check_label(key, value).into_iter().flatten() {
+            context.warn_of(&field, problem);
+        }
+    }
+}

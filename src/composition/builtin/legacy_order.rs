@@ -1,0 +1,22 @@
+//! `LegacyOrderTransformer`: puts resources in the order of their kinds, as `SortOrderTransformer`
+//! does where it names no kinds.
+//!
+//! Source: kustomize 5.8, `api/internal/builtins/LegacyOrderTransformer.go`.
+
+use serde::Deserialize;
+
+use crate::composition::builtin::sort_order;
+use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
+use crate::composition::resources::resource::Resource;
+
+/// There is nothing to configure.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {}
+
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, _: &mut Context<'_, 'd>) {
+        sort_order::by_kind(resources);
+    }
+}

@@ -1,0 +1,31 @@
+//! `PrefixTransformer`: puts a text before the names of objects, and has what names them follow.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`.
+
+use serde::Deserialize;
+
+use crate::composition::builtin::affix::{self, End};
+use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
+use crate::composition::fields::field_spec::{FieldSpec, fields_or};
+use crate::composition::names::references;
+use crate::composition::resources::resource::Resource;
+use crate::composition::tables::fields as defaults;
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(default)]
+    prefix: String,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let fields = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
+        affix::add(resources, context, End::Front, &self.prefix, &fields);
+        references::update(resources, context);
+    }
+}

@@ -1,0 +1,35 @@
+//! `PrefixSuffixTransformer`: `PrefixTransformer` and `SuffixTransformer` at once.
+//!
+//! Source: kustomize 4, `plugin/builtin/prefixsuffixtransformer`; 5.8 has it in tests only.
+
+use serde::Deserialize;
+
+use crate::composition::builtin::affix::{self, End};
+use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
+use crate::composition::fields::field_spec::{FieldSpec, fields_or};
+use crate::composition::names::references;
+use crate::composition::resources::resource::Resource;
+use crate::composition::tables::fields as defaults;
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(default)]
+    prefix: String,
+    #[serde(default)]
+    suffix: String,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let before = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
+        let behind = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
+        affix::add(resources, context, End::Front, &self.prefix, &before);
+        affix::add(resources, context, End::Back, &self.suffix, &behind);
+        references::update(resources, context);
+    }
+}

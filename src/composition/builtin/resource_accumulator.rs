@@ -1,0 +1,243 @@
+//! `ResourceAccumulator`: adds the resources of files and directories to those there are.
+//!
+//! Source: KEP-2299, and what kustomize 5.8 does with `resources` (`api/internal/target`,
+//! `api/resmap`). A directory with a Composition is built as one, with nothing for its input.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::composition::builtin::known::Known;
+use crate::composition::builtin::kustomize::bases::Bases;
+use crate::composition::engine::context::Context;
+use crate::composition::engine::functions::Kustomize;
+use crate::composition::engine::step::Transform;
+use crate::composition::names::references;
+use crate::composition::read::locate::{Found, find, is_composition, is_kustomization};
+use crate::composition::read::model::built_kind;
+use crate::composition::resources::apart;
+use crate::composition::resources::resource::Resource;
+use crate::files;
+use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar};
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(alias = "files")]
+    paths: Vec<String>,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let list = ["paths", "files"].map(|key| FieldPath::root().key(key));
+        let list = list.into_iter().find(|field| {
+            let value = context.transformer.config.lookup(field);
+            value.is_some()
+        });
+        let list = list.unwrap_or_else(FieldPath::root);
+        let mut known = Known::of(resources);
+        let mut is_renamed = false;
+        for (index, path) in self.paths.iter().enumerate() {
+            let mut accumulation = Accumulation {
+                field: list.clone().index(index),
+                context,
+            };
+            let new = accumulation.path(path);
+            is_renamed |= new.iter().any(|one| !one.previous.is_empty());
+            let field = accumulation.field;
+            known.add(resources, new, &field, context);
+        }
+        // What a Composition has renamed may be named by what is around it.
+        if is_renamed {
+            references::update(resources, context);
+        }
+    }
+}
+
+/// Reads what one path names.
+struct Accumulation<'a, 'c, 'd> {
+    /// The field that holds the path.
+    field: FieldPath,
+    context: &'a mut Context<'c, 'd>,
+}
+
+impl<'d> Accumulation<'_, '_, 'd> {
+    fn error(&self, problem: impl std::fmt::Display) -> Diagnostic {
+        self.context.transformer.error(&self.field, problem)
+    }
+
+    /// The resources of a file or directory. All errors are reported.
+    fn path(&mut self, path: &str) -> Vec<Resource<'d>> {
+        if path.is_empty() {
+            let wrong = self.error("an empty path");
+            let wrong = wrong.hint("name a file, or a directory");
+            self.context.diagnostics.push(wrong);
+            return Vec::new();
+        }
+        let resolved = self.context.transformer.resolve(&self.field, path);
+        let found = find(self.context.files, &resolved);
+        let Some(found) = self.take(found) else {
+            return Vec::new();
+        };
+        match found {
+            Found::File => self.file(&resolved),
+            Found::Composition(file) => self.context.build(&file, &self.field).unwrap_or_default(),
+            Found::Kustomization => {
+                let mut bases = Bases::default();
+                bases.add(&resolved, &self.field, self.context);
+                if self.context.diagnostics.has_errors() {
+                    return Vec::new();
+                }
+                let build = Kustomize {
+                    directory: &resolved,
+                    files: &[],
+                    links: &[],
+                    bases: &bases.list,
+                    calls_helm: false,
+                };
+                let source = self.take(self.context.functions.kustomize(&build));
+                source.map_or_else(Vec::new, |source| self.stream(&source))
+            }
+            Found::Nothing => {
+                let wrong = self
+                    .error(format!(
+                        "`{resolved}` holds neither a Composition nor a Kustomization"
+                    ))
+                    .hint("name the files in it one by one, or give it a `composition.yaml`");
+                self.context.diagnostics.push(wrong);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Keeps a value, or reports its error at the path.
+    fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        let result = result.map_err(|mut problem| {
+            if problem.place.is_none() {
+                problem.place = self.context.transformer.place_of(&self.field);
+                problem.field = Some(self.field.to_string());
+            }
+            problem
+        });
+        self.context.diagnostics.take(result)
+    }
+
+    /// The resources of a file; those that it makes, if it is a Composition.
+    fn file(&mut self, path: &str) -> Vec<Resource<'d>> {
+        let root = self.context.transformer.directory_of(&self.field);
+        let may_be_read = self.context.files.check(path, root);
+        if may_be_read.is_err() && is_composition(path) {
+            // It stands for its directory, which may be anywhere.
+            return self.context.build(path, &self.field).unwrap_or_default();
+        }
+        let source = self.context.files.source(path, root);
+        let Some(source) = self.take(source) else {
+            return Vec::new();
+        };
+        let Some(document) = self.parse(&source) else {
+            return Vec::new();
+        };
+        let kind = document.roots().next().and_then(built_kind);
+        match kind.as_deref() {
+            Some("Composition") => self.context.build(path, &self.field).unwrap_or_default(),
+            Some("Kustomization") => self.no_directory(path),
+            _ if is_kustomization(path) => self.no_directory(path),
+            _ => {
+                let resources = self.documents(document);
+                if resources.is_empty() && !self.context.diagnostics.has_errors() {
+                    let mut warning = self.error(format!("`{path}` holds no objects"));
+                    warning.severity = Severity::Warning;
+                    self.context.diagnostics.push(warning);
+                }
+                resources
+            }
+        }
+    }
+
+    /// The file of a Kustomization is named, and not its directory.
+    fn no_directory(&mut self, path: &str) -> Vec<Resource<'d>> {
+        let wrong = self
+            .error(format!("`{path}` is a Kustomization"))
+            .hint(format!(
+                "name the directory it is in: `{}`",
+                files::directory_of(path)
+            ));
+        self.context.diagnostics.push(wrong);
+        Vec::new()
+    }
+
+    fn stream(&mut self, source: &Arc<Source>) -> Vec<Resource<'d>> {
+        let document = self.parse(source);
+        document.map_or_else(Vec::new, |document| self.documents(document))
+    }
+
+    fn parse(&mut self, source: &Arc<Source>) -> Option<&'d Document> {
+        let document = self.context.diagnostics.take(Document::parse(source))?;
+        Some(self.context.documents.keep(document))
+    }
+
+    fn documents(&mut self, document: &'d Document) -> Vec<Resource<'d>> {
+        let mut resources = Vec::new();
+        for (root, apart) in document.roots().zip(apart::of_roots(document)) {
+            let first = resources.len();
+            self.object(root, &mut resources);
+            match (resources.get_mut(first..), apart) {
+                (Some([only]), apart) => only.apart = apart.map(Box::new),
+                (Some([first, .., last]), Some(apart)) => {
+                    let [above, below] = apart.split();
+                    first.apart = above.map(Box::new);
+                    last.apart = below.map(Box::new);
+                }
+                _ => {}
+            }
+        }
+        resources
+    }
+
+    /// Adds an object; of a List, its items.
+    fn object(&mut self, node: Cursor<'d>, resources: &mut Vec<Resource<'d>>) {
+        let kind = node.text_at(["kind"]).unwrap_or_default();
+        let items = node.get("items").filter(|items| items.is_sequence());
+        if let Some(items) = items.filter(|_| kind.ends_with("List")) {
+            for item in items.children() {
+                self.object(item, resources);
+            }
+            return;
+        }
+        let (documents, diagnostics) = (self.context.documents, &mut *self.context.diagnostics);
+        let Some(mut resource) = Resource::read(node, documents, diagnostics) else {
+            return;
+        };
+        quote_annotations(&mut resource);
+        if let Some((problem, place)) = resource.incomplete(node) {
+            let mut wrong = Diagnostic::error(problem).at(place);
+            if let Some(place) = self.context.transformer.place_of(&self.field) {
+                wrong = wrong.related(place, "named here");
+            }
+            self.context.diagnostics.push(wrong);
+        }
+        resources.push(resource);
+    }
+}
+
+/// Makes texts of annotations that are numbers or bools, as they are spelled: Kubernetes takes
+/// nothing else.
+fn quote_annotations(resource: &mut Resource<'_>) {
+    let document = resource.document();
+    let metadata = resource.value.get_mut("metadata");
+    let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
+    let Some(Data::Mapping(entries)) = annotations.map(|annotations| &mut annotations.data) else {
+        return;
+    };
+    for (_, value) in entries {
+        if let Data::Scalar(Scalar::Bool(_) | Scalar::Number(_)) = value.data
+            && let Some((document, origin)) = document.zip(value.origin)
+            && let Ok(Some(text)) = document.cursor(origin).text()
+        {
+            value.set(Data::Scalar(Scalar::String(text.into_owned().into())));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `SecretGenerator`: makes a Secret of texts and files, or adds to one.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/secretgenerator`, `api/internal/generators`.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+
+use crate::composition::builtin::generator::{self, Config, Made};
+use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
+use crate::composition::resources::resource::Resource;
+use krm_yaml::Value;
+
+/// A generator of Secrets.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Generator(Config);
+
+impl Transform for Generator {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let Self(config) = self;
+        let Some(pairs) = generator::pairs(config, context) else {
+            return;
+        };
+        let data = pairs.into_iter().map(|(key, bytes)| {
+            let encoded = generator::in_lines(&BASE64.encode(bytes));
+            (key.into(), Value::from(encoded))
+        });
+        let kind = config.kind.clone().filter(|kind| !kind.is_empty());
+        let made = Made {
+            kind: "Secret",
+            fields: vec![
+                ("type", Value::from(kind.unwrap_or("Opaque".to_owned()))),
+                ("data", Value::mapping(data.collect())),
+            ],
+            parts: &["data"],
+        };
+        generator::absorb(resources, made, config, context);
+    }
+}

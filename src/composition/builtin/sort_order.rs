@@ -1,0 +1,153 @@
+//! `SortOrderTransformer`: puts resources in the order of their kinds, so that each stands behind
+//! what it needs.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/sortordertransformer`.
+
+use serde::Deserialize;
+
+use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Transform;
+use crate::composition::read::model;
+use crate::composition::resources::resource::Resource;
+use krm_yaml::FieldPath;
+
+/// The kinds that others need.
+const FIRST: &[&str] = &[
+    "Namespace",
+    "ResourceQuota",
+    "StorageClass",
+    "CustomResourceDefinition",
+    "ServiceAccount",
+    "PodSecurityPolicy",
+    "Role",
+    "ClusterRole",
+    "RoleBinding",
+    "ClusterRoleBinding",
+    "ConfigMap",
+    "Secret",
+    "Endpoints",
+    "Service",
+    "LimitRange",
+    "PriorityClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Deployment",
+    "StatefulSet",
+    "CronJob",
+    "PodDisruptionBudget",
+];
+
+/// The kinds that would get in the way of others.
+const LAST: &[&str] = &[
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Config {
+    sort_options: Option<SortOptions>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct SortOptions {
+    order: Order,
+    legacy_sort_options: Option<Kinds>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    /// As they came.
+    Fifo,
+    /// By kind.
+    Legacy,
+}
+
+/// The kinds that come first and last, each in this order.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct Kinds {
+    order_first: Vec<String>,
+    order_last: Vec<String>,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+        let Some(options) = &self.sort_options else {
+            return;
+        };
+        match (options.order, &options.legacy_sort_options) {
+            (Order::Fifo, None) => {}
+            (Order::Fifo, Some(_)) => {
+                let field = FieldPath::root().key("sortOptions");
+                let error = context.transformer.error(
+                    &field.key("legacySortOptions"),
+                    "it says how to sort by kind, and `order` is `fifo`",
+                );
+                let error = error.hint("write `order: legacy`, or take it out");
+                context.diagnostics.push(error);
+            }
+            (Order::Legacy, Some(kinds)) => kinds.sort(resources),
+            (Order::Legacy, None) => by_kind(resources),
+        }
+    }
+}
+
+/// Puts resources in the order that kustomize has for their kinds.
+pub(crate) fn by_kind(resources: &mut [Resource<'_>]) {
+    let kinds = Kinds {
+        order_first: FIRST.iter().copied().map(str::to_owned).collect(),
+        order_last: LAST.iter().copied().map(str::to_owned).collect(),
+    };
+    kinds.sort(resources);
+}
+
+impl Kinds {
+    fn sort(&self, resources: &mut [Resource<'_>]) {
+        resources.sort_by_cached_key(|resource| self.key(resource));
+    }
+
+    /// What resources are sorted by: the place of the kind; group, version and kind; namespace and
+    /// name. As kustomize compares texts that are joined, a separator counts as a character. What is
+    /// only called so stands behind the Namespaces; kustomize has no order for the two among other
+    /// kinds.
+    fn key(&self, resource: &Resource<'_>) -> (usize, String, String, String) {
+        let text = |keys: &[&str], none| match resource.value.str_at(keys) {
+            None | Some("") => none,
+            Some(text) => text,
+        };
+        let (group, version) = model::split(text(&["apiVersion"], ""));
+        let kind = text(&["kind"], "~K");
+        let (is_core, group) = match group {
+            "" => (true, "~G"),
+            group => (false, group),
+        };
+        let own = format!("{group}_{version}_{kind}");
+        let (first, second) = match kind {
+            "Namespace" if !is_core => ("~G_v1_Namespace".to_owned(), own),
+            _ => (own, String::new()),
+        };
+        let namespace = text(&["metadata", "namespace"], "~X");
+        let name = text(&["metadata", "name"], "~N");
+        (
+            self.rank(kind),
+            first,
+            second,
+            format!("{namespace}|{name}"),
+        )
+    }
+
+    /// Where a kind stands among all: of one that is named twice, the last place counts.
+    fn rank(&self, kind: &str) -> usize {
+        let (first, last) = (&self.order_first, &self.order_last);
+        let place = |kinds: &[String]| kinds.iter().rposition(|one| one == kind);
+        match (place(first), place(last)) {
+            (_, Some(at)) => first.len() + 1 + at,
+            (Some(at), None) => at,
+            (None, None) => first.len(),
+        }
+    }
+}

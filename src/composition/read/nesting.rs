@@ -1,0 +1,27 @@
+//! Refuses Compositions that import, or build, one another in a circle or too deep.
+
+use krm_yaml::diagnostic::{Diagnostic, Result};
+
+/// How many Compositions may import, or build, one another in a row.
+pub(crate) const MAX_NESTING: usize = 64;
+
+/// Refuses a file that is being read, or built, already.
+pub(crate) fn check_chain(open: &[String], next: &str, verb: &str) -> Result<()> {
+    if let Some(at) = open.iter().position(|file| file == next) {
+        let chain = open.iter().skip(at).map(String::as_str).chain([next]);
+        let chain: Vec<&str> = chain.collect();
+        return Err(Diagnostic::error(format!(
+            "Compositions {verb} one another in a circle: {}",
+            chain.join(" → ")
+        ))
+        .hint("take what they share into a Composition of its own")
+        .into());
+    }
+    if open.len() >= MAX_NESTING {
+        return Err(Diagnostic::error(format!(
+            "more than {MAX_NESTING} Compositions {verb} one another"
+        ))
+        .into());
+    }
+    Ok(())
+}

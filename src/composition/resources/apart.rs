@@ -1,0 +1,114 @@
+//! Comments of a stream that stand apart from its objects, as a licence at the top does.
+
+use std::ops::Range;
+
+use krm_yaml::{Document, lines_of_root};
+
+/// The comments around an object that are not its own: whole lines, the blank ones between them
+/// too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Apart {
+    above: String,
+    below: String,
+}
+
+impl Apart {
+    /// Parts the comments above from those below, for the first and the last object of a list.
+    pub(crate) fn split(self) -> [Option<Self>; 2] {
+        let (above, below) = (self.above, self.below);
+        let above = Self {
+            above,
+            ..Self::default()
+        };
+        let below = Self {
+            below,
+            ..Self::default()
+        };
+        [above, below].map(|apart| Some(apart).filter(|apart| *apart != Self::default()))
+    }
+
+    /// The text of an object with them.
+    pub(crate) fn around(&self, text: &str) -> String {
+        [self.above.as_str(), text, &self.below].concat()
+    }
+}
+
+/// Those of each root of a stream, where there are any. What stands behind a `---` belongs to the
+/// object below it, what stands before it to the one above; to the first object belongs all that is
+/// above it.
+pub(crate) fn of_roots(document: &Document) -> Vec<Option<Apart>> {
+    let roots: Vec<_> = document.roots().map(lines_of_root).collect();
+    let text = |range: Range<usize>| document.text().get(range).unwrap_or_default();
+    let mut all = Vec::with_capacity(roots.len());
+    for (index, own) in roots.iter().enumerate() {
+        let above = match index.checked_sub(1).and_then(|before| roots.get(before)) {
+            Some(before) => split(text(before.end..own.start)).1,
+            None => text(0..own.start),
+        };
+        let next = roots.get(index + 1);
+        let next = next.map_or(document.text().len(), |next| next.start);
+        let apart = Apart {
+            above: comments(above.trim_start_matches(['\u{feff}', '\r', '\n'])),
+            below: comments(split(text(own.end..next)).0.trim_end()),
+        };
+        all.push((apart != Apart::default()).then_some(apart));
+    }
+    all
+}
+
+/// What is before the line that begins another document, and what is behind it.
+fn split(text: &str) -> (&str, &str) {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("---") || line.starts_with("...") {
+            return text.split_at(at);
+        }
+        at += line.len();
+    }
+    (text, "")
+}
+
+/// The comment lines, and the blank ones around them.
+fn comments(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    let lines = lines.filter(|line| line.trim().is_empty() || line.trim().starts_with('#'));
+    let mut lines: String = lines.collect();
+    if lines.trim().is_empty() {
+        return String::new();
+    }
+    if !lines.ends_with('\n') {
+        lines.push('\n');
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Apart, of_roots};
+    use krm_yaml::Document;
+    use krm_yaml::source::Source;
+
+    #[test]
+    fn comments_between_objects_belong_to_one_of_them() {
+        let text = "# licence\n---\n# more\n\n# own\na: 1 # x\n  # deep\n\n# below a\n---\n\n\
+                    # above b\n\nb:\n- 2\n# below b\n--- # three\nc: |+\n  x\n\n# end";
+        let document = Document::parse(&Source::new("test", text)).unwrap();
+        let apart = |above: &str, below: &str| {
+            let (above, below) = (above.to_owned(), below.to_owned());
+            Some(Apart { above, below })
+        };
+        assert_eq!(
+            of_roots(&document),
+            [
+                apart("# licence\n# more\n\n", "\n# below a\n"),
+                apart("\n# above b\n\n", "# below b\n"),
+                apart("", "# end\n"),
+            ]
+        );
+        for text in ["", "# only\n", "a: b\n", "\n\na: b\n\n\n"] {
+            let document = Document::parse(&Source::new("test", text)).unwrap();
+            let found = of_roots(&document);
+            assert!(found.iter().all(Option::is_none), "{text:?}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Follows resources through other programs, which give back objects of their own.
+
+use std::collections::BTreeMap;
+
+use crate::composition::resources::resource::Resource;
+use crate::krm::Identity;
+use crate::krm::annotations::{annotate, remove_empty};
+use krm_yaml::Value;
+
+/// The resources with their number in an annotation, as they are sent to another program.
+pub(crate) fn numbered<'d>(resources: &[Resource<'d>], key: &'static str) -> Vec<Resource<'d>> {
+    let mut numbered = resources.to_vec();
+    for (index, resource) in numbered.iter_mut().enumerate() {
+        annotate(&mut resource.value, key, &index.to_string());
+    }
+    numbered
+}
+
+/// Tells of each object that came back which of the resources it is: by its number, where they were
+/// numbered, else by what it is known by. The numbers are taken off.
+pub(crate) fn pairs(
+    sent: &[Resource<'_>],
+    back: &mut [Resource<'_>],
+    key: Option<&'static str>,
+) -> Vec<Option<usize>> {
+    let identities: Vec<Option<Identity>> = sent.iter().map(Resource::identity).collect();
+    let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
+    for (index, identity) in identities.iter().enumerate() {
+        if let Some(identity) = identity {
+            by_identity.entry(identity).or_insert(index);
+        }
+    }
+    let candidates = back.iter().map(|object| {
+        let number = key.and_then(|key| number(&object.value, key));
+        let namesake = object.identity();
+        let namesake = namesake.and_then(|identity| by_identity.get(&identity).copied());
+        // A copy of an object has its number, too: the one that is called so is the object itself.
+        let both = number.filter(|number| Some(*number) == namesake);
+        [both, number, namesake]
+    });
+    let candidates: Vec<[Option<usize>; 3]> = candidates.collect();
+    let mut pairs = vec![None; back.len()];
+    let mut is_left = vec![true; sent.len()];
+    for way in 0..3 {
+        for (pair, candidates) in pairs.iter_mut().zip(&candidates) {
+            if pair.is_none()
+                && let Some(found) = candidates.get(way).copied().flatten()
+                && let Some(is_left) = is_left.get_mut(found)
+            {
+                *pair = std::mem::take(is_left).then_some(found);
+            }
+        }
+    }
+    if let Some(key) = key {
+        for (object, pair) in back.iter_mut().zip(&pairs) {
+            let sent = pair.and_then(|pair| sent.get(pair));
+            take_off(&mut object.value, key, sent);
+        }
+    }
+    pairs
+}
+
+fn number(object: &Value<'_>, key: &str) -> Option<usize> {
+    let number = object.str_at(&["metadata", "annotations", key])?;
+    number.parse().ok()
+}
+
+/// Takes the number off an object: what the resource had there comes back, and annotations that
+/// were made for it go.
+fn take_off(object: &mut Value<'_>, key: &'static str, sent: Option<&Resource<'_>>) {
+    let before = sent.and_then(|sent| sent.value.str_at(&["metadata", "annotations", key]));
+    if let Some(before) = before {
+        annotate(object, key, before);
+    } else if let Some(metadata) = object.get_mut("metadata")
+        && let Some(annotations) = metadata.get_mut("annotations")
+        && annotations.remove(key).is_some()
+    {
+        remove_empty(metadata, "annotations");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{numbered, pairs};
+    use crate::composition::resources::resource::{Documents, Resource};
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::source::Source;
+    use krm_yaml::{Document, Position};
+
+    fn read<'d>(documents: &'d Documents, text: &str) -> Vec<Resource<'d>> {
+        let document = documents.keep(Document::parse(&Source::new("test", text)).unwrap());
+        let roots = document.roots();
+        roots
+            .map(|root| Resource::read(root, documents, &mut Diagnostics::new()).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn objects_are_known_by_number_and_by_name() {
+        let documents = Documents::default();
+        let object = |name: &str, annotations: &str| {
+            format!("kind: A\nmetadata:\n  name: {name}{annotations}\n")
+        };
+        let number = |number: &str| format!("\n  annotations: {{id: '{number}'}}");
+        let sent = ["a", "b", "c"].map(|name| object(name, "")).join("---\n");
+        let sent = read(&documents, &sent);
+        let back = [
+            object("copy-of-a", &number("0")),
+            object("a", &number("0")),
+            object("renamed", &number("1")),
+            object("c", ""),
+            object("new", &number("x")),
+            object("c", &number("9")),
+        ];
+        let mut back = read(&documents, &back.join("---\n"));
+        let found = pairs(&sent, &mut back, Some("id"));
+        assert_eq!(found, [None, Some(0), Some(1), Some(2), None, None]);
+        for object in &back {
+            let text = object.text(Position::Document).unwrap();
+            assert!(!text.contains("annotations"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_annotation_of_that_name_comes_back() {
+        let documents = Documents::default();
+        let text = "kind: A\nmetadata:\n  name: a\n  annotations:\n    id: mine # kept\n";
+        let sent = read(&documents, text);
+        let mut back = numbered(&sent, "id");
+        let shown = back.first().unwrap().text(Position::Document).unwrap();
+        assert!(shown.contains("id: \"0\""), "{shown}");
+        assert_eq!(pairs(&sent, &mut back, Some("id")), [Some(0)]);
+        let shown = back.first().unwrap().text(Position::Document).unwrap();
+        assert_eq!(shown, text);
+    }
+}

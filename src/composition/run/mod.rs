@@ -1,0 +1,7 @@
+//! Runs transformers, from the first to the last.
+
+pub(crate) mod call;
+pub mod chain;
+pub(crate) mod heads;
+pub(crate) mod runner;
+pub(crate) mod steps;

@@ -1,0 +1,163 @@
+//! Labels and annotations are texts: numbers and bools that patches and replacements put there.
+
+use krm_yaml::{Data, Document, Scalar, Value};
+
+/// The fields that hold what is an object by itself.
+const WITHIN: [&str; 5] = [
+    "spec",
+    "template",
+    "jobTemplate",
+    "volumeClaimTemplates",
+    "volumeClaimTemplate",
+];
+
+/// Makes texts of the numbers and bools among labels and annotations, those of templates in an
+/// object, too. Kubernetes takes nothing else. They are spelled as in `document`, if they were read
+/// from it, else as Go writes them.
+pub(crate) fn quote(object: &mut Value<'_>, document: Option<&Document>) {
+    if let Data::Sequence(items) = &mut object.data {
+        for item in items {
+            quote(item, document);
+        }
+        return;
+    }
+    for key in ["labels", "annotations"] {
+        let metadata = object.get_mut("metadata");
+        let texts = metadata.and_then(|metadata| metadata.get_mut(key));
+        if let Some(Data::Mapping(entries)) = texts.map(|texts| &mut texts.data) {
+            for (_, value) in entries {
+                quote_scalar(value, document);
+            }
+        }
+    }
+    for key in WITHIN {
+        if let Some(inner) = object.get_mut(key) {
+            quote(inner, document);
+        }
+    }
+}
+
+fn quote_scalar(value: &mut Value<'_>, document: Option<&Document>) {
+    let Data::Scalar(scalar) = &value.data else {
+        return;
+    };
+    let spelled = match scalar {
+        Scalar::Null | Scalar::String(_) => return,
+        Scalar::Bool(flag) => flag.to_string(),
+        Scalar::Number(digits) => spelled_by_go(digits),
+    };
+    let written = document.and_then(|document| written(value, document));
+    value.set(Value::string(written.unwrap_or(spelled)).data);
+}
+
+/// The text that a scalar was read from, if it still is what that means.
+pub(crate) fn written(value: &Value<'_>, document: &Document) -> Option<String> {
+    let node = document.cursor(value.origin?);
+    let Data::Scalar(scalar) = &value.data else {
+        return None;
+    };
+    let is_same = node.scalar().ok()?.as_ref() == Some(scalar);
+    let text = node.text().ok()?.filter(|_| is_same)?;
+    Some(text.into_owned())
+}
+
+/// A number as Go prints it in JSON: `1000` of `1e3`, `1.1` of `1.10`.
+pub(crate) fn spelled_by_go(digits: &str) -> String {
+    let is_whole = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok();
+    match digits.parse::<f64>() {
+        Ok(number) if !is_whole && number.is_finite() => json_of_go(number),
+        _ => match digits {
+            "-0" => "0".to_owned(),
+            digits => digits.to_owned(),
+        },
+    }
+}
+
+/// `encoding/json`: exponents below -6 and from 21 on.
+fn json_of_go(number: f64) -> String {
+    let size = number.abs();
+    if size != 0.0 && !(1e-6..1e21).contains(&size) {
+        return with_exponent(&format!("{number:e}"), 1);
+    }
+    // Zero has no sign once Go has read it.
+    format!("{}", number + 0.0)
+}
+
+/// `1e+21` of `1e21`, with at least so many digits in the exponent.
+fn with_exponent(text: &str, width: usize) -> String {
+    let Some((mantissa, exponent)) = text.split_once('e') else {
+        return text.to_owned();
+    };
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(exponent) => ('-', exponent),
+        None => ('+', exponent),
+    };
+    format!("{mantissa}e{sign}{exponent:0>width$}")
+}
+
+/// A number as kustomize makes a text of it in the configuration of a transformer, where
+/// `sigs.k8s.io/yaml` reads a string: whole numbers by their digits, others as a float of 32 bits.
+pub(crate) fn text_of_number(digits: &str) -> String {
+    let is_whole = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok();
+    match digits.parse::<f64>() {
+        Ok(number) if !is_whole => text_of_float(number),
+        _ => spelled_by_go(digits),
+    }
+}
+
+/// The same of a number that is not spelled as a whole one.
+pub(crate) fn text_of_float(number: f64) -> String {
+    let json = json_of_go(number);
+    if json.parse::<i64>().is_ok() || json.parse::<u64>().is_ok() {
+        return json;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "kustomize formats with 32 bits"
+    )]
+    let number = number as f32;
+    let scientific = format!("{number:e}");
+    let exponent = scientific
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok());
+    // `strconv.FormatFloat(…, 'g', -1, 32)`
+    let exponent: i32 = exponent.unwrap_or_default();
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if !(-4..LARGE).contains(&exponent) {
+        return with_exponent(&scientific, 2);
+    }
+    format!("{number}")
+}
+
+/// From which exponent on Go's format `g` writes one.
+const LARGE: i32 = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::text_of_number;
+
+    /// What `kubectl kustomize` makes of labels in the configuration of a `LabelTransformer`.
+    #[test]
+    fn numbers_become_texts_as_in_kustomize() {
+        for (number, text) in [
+            ("1e3", "1000"),
+            ("1.10", "1.1"),
+            ("1.123456789012", "1.1234568"),
+            ("1e21", "1e+21"),
+            ("0.0000001", "1e-07"),
+            ("123456789.5", "1.2345679e+08"),
+            ("1234567.0", "1234567"),
+            ("-0", "0"),
+            ("16777217", "16777217"),
+            ("1e7", "10000000"),
+            ("1e20", "1e+20"),
+            ("1e22", "1e+22"),
+            ("-0.0", "0"),
+            ("12345678901234567890", "12345678901234567890"),
+        ] {
+            assert_eq!(text_of_number(number), text, "{number}");
+        }
+    }
+}

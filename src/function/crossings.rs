@@ -11,7 +11,7 @@ use krm_yaml::source::Place;
 
 type Labels = Vec<(String, String)>;
 
-/// What selects pods, and the pods there are, of all instances.
+/// The selectors and the pods of all instances.
 #[derive(Default)]
 pub(super) struct Crossings {
     selectors: Vec<Selector>,

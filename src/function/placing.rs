@@ -1,5 +1,5 @@
-//! Where the objects of a Template go: over the item that they are, or into a file of their own.
-//! Then what was made before and is made no more is taken out.
+//! Puts the objects of a Template over the items with their identity, or into a file of their own.
+//! Then it removes the items that an earlier run created and this one does not.
 
 use std::collections::BTreeMap;
 
@@ -19,23 +19,23 @@ use krm_yaml::{Cursor, Document, Value};
 
 /// Whether the objects name their instance: `"true"` or `"false"`.
 const OWNERSHIP: &str = "template.krm.dev/ownership";
-/// Whether an object that stands among the items and is nobody's may be taken over: `"true"`.
+/// Whether an existing object without an owner may be adopted: `"true"`.
 const ADOPT: &str = "template.krm.dev/adopt";
-/// `merge` keeps all fields of a standing object that the Template does not set.
+/// `merge` keeps all fields of an existing object that the Template does not set.
 const UPDATE: &str = "template.krm.dev/update";
 
-/// What the functionConfig says of objects that are there already.
+/// The rules of the functionConfig for existing objects.
 pub(super) struct Rules {
     /// Whether objects name their instance.
     owned: bool,
-    /// Whether what is made no more is taken out.
+    /// Whether objects that are no longer created are removed.
     prunes: bool,
     adopts: bool,
     manner: Manner,
 }
 
 impl Rules {
-    /// Reads the annotations of the functionConfig. Where it does not say, objects name their
+    /// Reads the annotations of the functionConfig. By default objects name their
     /// instance if the output is written back to files, where it will be input again.
     pub(super) fn read(config: Cursor<'_>, are_kept: bool, diagnostics: &mut Diagnostics) -> Self {
         let mut annotation = |key: &'static str, allowed: &[&str]| {
@@ -70,7 +70,7 @@ impl Rules {
     }
 }
 
-/// What [`UPDATE`] may say.
+/// The values of [`UPDATE`].
 const MANNERS: [(&str, Manner); 2] = [("merge", Manner::Merge), ("replace", Manner::Replace)];
 
 fn not_allowed(
@@ -100,7 +100,7 @@ pub(super) struct Placing<'p, 'd> {
     rules: &'p Rules,
     made: BTreeMap<Identity, Made>,
     changes: Changes,
-    /// What is said of the changes, if they are made.
+    /// Reports of the changes, for the case that they are made.
     said: Diagnostics,
     crossings: Crossings,
 }
@@ -195,7 +195,7 @@ impl<'p, 'd> Placing<'p, 'd> {
             return;
         };
         if !may_change {
-            // It is what the Template makes as it is: nothing is to be written over.
+            // The object is already what the Template creates, so nothing is overwritten.
             if !updated.edits.is_empty() || item.owner.is_some() {
                 let mut diagnostic = not_ours(identity, item, old, &instance.owner).field(field);
                 diagnostic.place = place;
@@ -209,7 +209,7 @@ impl<'p, 'd> Placing<'p, 'd> {
         self.changes.edits.extend(updated.edits);
     }
 
-    /// Says what was changed in an item.
+    /// Reports the changes of an item.
     fn say(&mut self, updated: &Updated, is_own: bool, old: Cursor<'_>) {
         let fields = match updated.fields {
             0 => None,
@@ -250,7 +250,8 @@ impl<'p, 'd> Placing<'p, 'd> {
         self.list.item_text(object.document, &object.value)
     }
 
-    /// Takes out what this functionConfig has made before and makes no more. Returns all changes.
+    /// Removes the objects that this functionConfig created before and no longer creates. Returns
+    /// all changes.
     pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) -> Changes {
         if !diagnostics.has_errors() && self.rules.prunes {
             self.prune(diagnostics);
@@ -283,7 +284,7 @@ impl<'p, 'd> Placing<'p, 'd> {
         }
     }
 
-    /// Takes the annotations that say where an object is put and how it is updated.
+    /// Takes the annotations that control where an object is put and how it is updated.
     fn control(&self, object: &mut Object<'_>, diagnostics: &mut Diagnostics) -> Control {
         let metadata = object.value.get_mut("metadata");
         let Some(annotations) = metadata.and_then(|metadata| metadata.get_mut("annotations"))
@@ -351,7 +352,7 @@ impl<'p, 'd> Placing<'p, 'd> {
     }
 }
 
-/// What an object says of where it is put and how it is updated.
+/// The annotations that control where an object is put and how it is updated.
 #[derive(Default)]
 struct Control {
     path: Option<String>,

@@ -1,4 +1,4 @@
-//! The fields in which a label must stand so that workloads keep selecting their own pods.
+//! The fields in which a label must be so that workloads keep selecting their own pods.
 //!
 //! The table is kustomize 5.8's for `commonLabels` and its pod template and volume claim labels,
 //! with OpenShift's `DeploymentConfig` added and one rule of our own: a selector that is not there,
@@ -12,7 +12,7 @@ pub(crate) struct LabelField {
     pub(crate) group: Option<&'static str>,
     /// The kind; `None` for any.
     pub(crate) kind: Option<&'static str>,
-    /// Keys from the object down to the labels; lists on the way are gone through.
+    /// Keys from the object down to the labels; each item of a list on the way counts.
     pub(crate) path: &'static [&'static str],
     /// When the field is made or filled.
     pub(crate) create: Create,

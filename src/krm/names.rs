@@ -52,14 +52,16 @@ impl Form {
 
     pub(crate) fn rule(self) -> String {
         let dns = "lower case letters, digits and `-`";
-        let ends = "begins and ends with a letter or digit";
+        let ends = "with a letter or digit at both ends";
         match self {
             Self::Subdomain => {
-                format!("use up to {SUBDOMAIN} {dns}, also `.`; each part between dots {ends}")
+                format!(
+                    "use up to {SUBDOMAIN} {dns}, also `.`; each part between dots begins and ends with a letter or digit"
+                )
             }
-            Self::Label => format!("use up to {LABEL} {dns}; it {ends}"),
+            Self::Label => format!("use up to {LABEL} {dns}, {ends}"),
             Self::Port => {
-                format!("use up to {PORT} {dns}, at least one of them a letter; it {ends}")
+                format!("use up to {PORT} {dns}, at least one of them a letter, {ends}")
             }
             Self::Segment => "remove every `/` and `%`".to_owned(),
         }
@@ -76,7 +78,7 @@ fn is_dns_label(text: &str) -> bool {
             .all(|byte| is_alphanumeric(*byte) || *byte == b'-')
 }
 
-/// The part of a label's key behind the `/`, and a value that is not empty.
+/// The part of a label's key after the `/`, and a value that is not empty.
 pub(crate) fn is_label_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     text.len() <= LABEL

@@ -35,13 +35,14 @@ impl<'d> Input<'d> {
     }
 }
 
-/// The items that a functionConfig may refer to; what is read from them borrows from here.
+/// The items that a functionConfig may refer to; the Templates that are read from them borrow from
+/// here.
 pub(crate) struct Inputs<'o, 'd> {
     pub(crate) list: Vec<Opening<'o, 'd>>,
     whence: Whence,
 }
 
-/// Where inputs come from, in the user's words.
+/// The origin of inputs, in the user's words.
 #[derive(Clone, Copy)]
 pub(crate) enum Whence {
     /// The items of a ResourceList.
@@ -156,7 +157,7 @@ impl<'o, 'd> Inputs<'o, 'd> {
         }
     }
 
-    /// Says which inputs of a kind there are.
+    /// Lists the inputs of a kind.
     fn among<'n>(&self, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
         let names: Vec<String> = names.take(10).map(|name| format!("`{name}`")).collect();
         if names.is_empty() {

@@ -21,7 +21,7 @@ fn base(config: &Identity) -> String {
     format!("{}/{}/{}", config.kind, config.namespace, config.name)
 }
 
-/// Reads what the functionConfig asks for; nothing if it asks for nothing. All errors go to
+/// Reads the plan of a functionConfig; `None` if it asks for nothing. All errors go to
 /// `diagnostics`.
 pub(crate) fn read<'o>(
     config: Cursor<'o>,
@@ -244,14 +244,14 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
             if is_known {
                 continue;
             }
-            // A Template says itself what it does not declare.
+            // A Template reports itself what it does not declare.
             if let [instance] = instances.as_mut_slice() {
                 instance.given.push(one);
                 continue;
             }
             let known = expanders.iter().flat_map(|one| one.parameters());
             let known = closest(&one.name, known.map(|parameter| parameter.name.as_ref()));
-            // What is given under a misspelt name may be a secret all the same, and so may what is
+            // A value under a misspelt name may be a secret all the same, and so may one that is
             // meant for a Template that could not be read.
             let mut meant = expanders.iter().flat_map(|one| one.parameters());
             let meant = meant.find(|parameter| Some(parameter.name.as_ref()) == known);

@@ -139,7 +139,7 @@ fn check(template: &Template<'_>) -> Result<(), String> {
         let text = template::skeleton(template, format);
         let found = read(&uncommented(&text, format))?;
         let mut values = values.clone();
-        values.retain(|name, _| !text.contains(&format!("# {name}: this format has no way")));
+        values.retain(|name, _| !text.contains(&format!("# {name}: this format cannot express")));
         if found != values {
             return Err(format!(
                 "{format:?}: expected {values:?}, found {found:?} in\n{text}"

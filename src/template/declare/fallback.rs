@@ -1,5 +1,5 @@
-//! What a Template says of its parameters before any value is given: for lists, forms and
-//! skeletons.
+//! The values that a Template declares for its parameters, before any value is given: for lists,
+//! forms and skeletons.
 
 use std::borrow::Cow;
 
@@ -75,14 +75,14 @@ impl<'d> Template<'d> {
         }
     }
 
-    /// Its parameters, each name once: of several declarations a given value goes to the first.
+    /// Its parameters, each name once: of several declarations, a given value belongs to the first.
     pub fn named_parameters(&self) -> impl Iterator<Item = &Parameter<'d>> {
         let mut seen = std::collections::BTreeSet::new();
         let parameters = self.parameters.iter();
         parameters.filter(move |parameter| seen.insert(parameter.name.as_ref()))
     }
 
-    /// What people call it, and what it is for, as OpenShift's catalog has them.
+    /// Its display name and description, as OpenShift's catalog has them.
     #[must_use]
     pub fn title(&self) -> (Option<Cow<'d, str>>, Option<Cow<'d, str>>) {
         (

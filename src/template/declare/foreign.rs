@@ -1,5 +1,5 @@
 //! References in the syntax of the other dialect: which spelling is the right one, and where the
-//! text is meant for somebody else.
+//! text is for a shell or another program.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;

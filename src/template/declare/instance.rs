@@ -1,5 +1,5 @@
 //! The `TemplateInstance` as it is written: a Template, or the name of one, and the values, labels
-//! and namespace of each time it is stamped out.
+//! and namespace of each expansion.
 //!
 //! Ours is `template.krm.dev/v1alpha1`. OpenShift's own kind (`template.openshift.io/v1`) holds its
 //! Template and names a Secret with the values; its objects go into its own namespace.
@@ -14,10 +14,10 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Scalar};
 
-/// One time that a Template is stamped out.
+/// One expansion of a Template.
 #[derive(Debug)]
 pub(crate) struct Instance<'d> {
-    /// Its name among the `instances`; none if there is no such list.
+    /// Its name among the `instances`; `None` without such a list.
     pub(crate) name: Option<String>,
     /// The Template.
     pub(crate) template: TemplateSource<'d>,
@@ -48,10 +48,10 @@ pub(crate) enum TemplateSource<'d> {
     },
 }
 
-/// Where values come from.
+/// A source of values.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueSource {
-    /// They stand in the instance.
+    /// Values in the instance itself.
     Given(Vec<Given>),
     /// An object among the items.
     Object(ObjectSource),
@@ -63,7 +63,7 @@ pub(crate) struct ObjectSource {
     /// `ConfigMap` or `Secret`.
     pub(crate) kind: &'static str,
     pub(crate) name: String,
-    /// Without it, it is no error.
+    /// Whether the object may be missing.
     pub(crate) optional: bool,
     /// Whether it may hold values for names that the Template does not declare.
     pub(crate) may_have_others: bool,
@@ -80,11 +80,11 @@ pub(crate) const SHARED_FIELDS: &[&str] = &[
     "labels",
     "namespace",
 ];
-/// The objects that values may come from.
+/// The kinds of objects that can provide values.
 pub(crate) const VALUE_OBJECTS: &[(&str, &str)] =
     &[("configMapRef", "ConfigMap"), ("secretRef", "Secret")];
 
-/// Reads a `TemplateInstance`: each time its Template is to be stamped out, in order. All errors
+/// Reads a `TemplateInstance`: each expansion of its Template, in order. All errors
 /// and warnings go to `diagnostics`.
 pub(crate) fn read<'d>(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Vec<Instance<'d>> {
     let mut found = Diagnostics::new();
@@ -197,7 +197,7 @@ fn read_list<'d>(
     instances
 }
 
-/// Whether a name can stand in an annotation's value and be the name of a file.
+/// Whether a name is valid in the value of an annotation and as the name of a file.
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name
@@ -242,7 +242,7 @@ fn read_openshift<'d>(
     shared.instance(None, spec, found)
 }
 
-/// What stands in the `spec`, for every instance, or in one of them, for itself.
+/// The fields of the `spec`, for every instance, or of one instance, for itself.
 struct Shared<'d> {
     template: Option<TemplateSource<'d>>,
     values: Vec<ValueSource>,
@@ -262,7 +262,7 @@ impl<'d> Shared<'d> {
         }
     }
 
-    /// What is said here, and where nothing is, what is said for all.
+    /// These fields, completed with those for all instances.
     fn over(mut self, all: &Self) -> Self {
         self.values.splice(..0, all.values.iter().cloned());
         let others = all.labels.iter();

@@ -49,7 +49,7 @@ pub(crate) fn is_template_group(group: &str) -> bool {
     matches!(group, "" | OWN_GROUP | OPENSHIFT_GROUP)
 }
 
-/// Whether a Template may have this API version: of ours there is one, and the versions that
+/// Whether a Template may have this API version: we have one, and the versions that
 /// OpenShift had mean the same.
 fn is_known(api_version: &str) -> bool {
     match identity::group(api_version) {
@@ -61,7 +61,7 @@ fn is_known(api_version: &str) -> bool {
 /// What to do with values where a Template is expected.
 const VALUES_HINT: &str = "to give a file of values, use `-P`";
 
-/// What to do with a document that is no Template.
+/// A hint for a document that is not a Template.
 fn hint_for(kind: &str) -> &'static str {
     if closest(kind, ["Template"]).is_some() {
         return "did you mean `kind: Template`?";
@@ -78,7 +78,7 @@ fn hint_for(kind: &str) -> &'static str {
 
 impl<'d> Template<'d> {
     /// Reads the Template under a node. All errors and warnings go to `diagnostics`; after an
-    /// error there is no Template.
+    /// error it returns `None`.
     #[must_use]
     pub fn read(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Option<Self> {
         let mut found = Diagnostics::new();
@@ -146,7 +146,7 @@ impl<'d> Template<'d> {
         &self.parameters
     }
 
-    /// Where values stand that must not be shown: of its own parameters, and among those given.
+    /// The places of values that must not be shown: of its own parameters, and among those given.
     pub(crate) fn secrets(&self, given: &[Given]) -> Vec<Place> {
         let hidden = || {
             self.parameters
@@ -242,7 +242,7 @@ fn object_reference(node: Cursor<'_>, api_version: &str, kind: &str) -> ObjectRe
     }
 }
 
-/// The list `objects`. Where there is none, `oc` makes an empty list.
+/// The list `objects`. Without one, `oc` uses an empty list.
 fn read_objects<'d>(
     node: Cursor<'d>,
     dialect: Dialect,

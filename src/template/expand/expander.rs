@@ -25,7 +25,7 @@ pub trait Expander {
         sink: &mut Sink<'_>,
     ) -> Option<String>;
 
-    /// The Template that it is, for what only a Template has: annotations, references, a trace.
+    /// The Template, if it is one: only a Template has annotations, references and a trace.
     fn template(&self) -> Option<&Template<'_>> {
         None
     }

@@ -49,7 +49,7 @@ pub struct Options<'o> {
 
 /// Looks at objects, perhaps at several at the same time.
 pub trait Inspect: Sync {
-    /// Looks at an object that was made of `template` with these values, and says what is wrong
+    /// Checks an object that `template` created with these values, and reports problems
     /// with it.
     fn object(
         &self,
@@ -62,7 +62,7 @@ pub trait Inspect: Sync {
 
 /// An object made from a Template.
 pub struct Object<'d> {
-    /// Its data, with the nodes of the Template they come from.
+    /// Its data, with the nodes of the Template that it was read from.
     pub value: Value<'d>,
     /// The document of the Template.
     pub document: &'d Document,
@@ -70,7 +70,7 @@ pub struct Object<'d> {
     pub field: String,
 }
 
-/// Takes the objects one by one; what it has to say of one goes to the diagnostics.
+/// Receives the objects one by one; problems with an object go to the diagnostics.
 pub type Sink<'s> = dyn FnMut(Object<'_>, &mut Diagnostics) + 's;
 
 /// Expands `template` with `given` values, the strongest last, and hands each object to `sink` in
@@ -97,8 +97,8 @@ pub fn process(
     message
 }
 
-/// Finds the values of the parameters as [`process`] does, and lets `look` have a look at them;
-/// nothing if there are errors before that.
+/// Finds the values of the parameters as [`process`] does, and passes them to `look`;
+/// `None` after an error.
 pub fn effective<'d, R>(
     template: &Template<'d>,
     given: &[Given],
@@ -110,8 +110,8 @@ pub fn effective<'d, R>(
     Some(expand(template, given, options, diagnostics, look)?.1)
 }
 
-/// Does all that comes before the objects, and lets `run` expand them. Returns the message and
-/// what `run` returns; nothing if there are errors before that.
+/// Prepares everything but the objects, and has `run` expand them. Returns the message and
+/// the result of `run`; `None` after an error.
 pub(crate) fn expand<'d, R>(
     template: &Template<'d>,
     given: &[Given],
@@ -179,7 +179,7 @@ fn prepare<'d, R>(
 }
 
 /// The Template's labels with references replaced, and the given ones over them. `None` if there
-/// is no such field, which differs from an empty one.
+/// is no such field; that differs from an empty one.
 fn template_labels(
     template: &Template<'_>,
     options: &Options<'_>,
@@ -300,7 +300,7 @@ impl<'d> Expansion<'_, 'd> {
         self.template.objects.into_iter().flat_map(Cursor::children)
     }
 
-    /// Expands the object that stands at `index` and hands on what becomes of it, also after errors.
+    /// Expands the object at `index` and passes the result to the sink, also after errors.
     pub(crate) fn object(
         &self,
         index: usize,
@@ -425,7 +425,7 @@ impl<'d> Expansion<'_, 'd> {
     }
 
     /// Reports the fields that every Kubernetes object has and this one does not; whether it can be
-    /// handed on all the same.
+    /// created all the same.
     fn is_complete(
         &self,
         value: &Value<'_>,
@@ -529,5 +529,5 @@ fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
         .hint("an object has `apiVersion`, `kind` and `metadata.name`")
 }
 
-/// How deep lists may stand in lists.
+/// The depth of lists in lists.
 const MAX_LISTS: usize = 16;

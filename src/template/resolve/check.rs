@@ -19,7 +19,7 @@ pub(crate) struct Check<'c, 'd> {
 }
 
 impl<'d> Check<'_, 'd> {
-    /// Where the value comes from.
+    /// The place of the value.
     fn place(&self) -> Option<Place> {
         match self.given {
             Some(given) => given.place.clone(),

@@ -19,7 +19,7 @@ const SECRET: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"]
 pub(crate) fn check(template: &Template<'_>, parameter: &Parameter<'_>) -> Option<Diagnostic> {
     let (from, node) = parameter.from.as_ref()?;
     let name = &parameter.name;
-    // Why it is malformed was said when the Template was read.
+    // The reader of the Template has reported a malformed expression.
     let variety = generate::variety(from).ok()?;
     let length = "a class of characters needs a length, as in `[a-zA-Z0-9]{16}`";
     let (message, hint) = match variety {
@@ -58,7 +58,8 @@ fn constant(name: &str) -> String {
     format!("parameter `{name}` generates the same value each time")
 }
 
-/// Whether the value is a secret: it says so, is named like one, or is put into a Secret.
+/// Whether the value is a secret: by its field `secret`, by its name, or because a Secret refers to
+/// it.
 fn is_secret(template: &Template<'_>, parameter: &Parameter<'_>) -> bool {
     let name = parameter.name.to_uppercase();
     parameter.secret

@@ -1,4 +1,4 @@
-//! Where the values of `generate: expression` come from.
+//! Generates the values of `generate: expression`.
 
 use crate::krm::identity::{Identity, group};
 use crate::template::declare::dialect::Dialect;
@@ -21,7 +21,7 @@ pub enum Generation<'o> {
         /// Random bytes that values are derived from.
         seed: [u8; generate::SEED],
     },
-    /// The same each time: a value that stands in the objects of an earlier run, else one derived
+    /// The same each time: the value in the objects of an earlier run, else one derived
     /// from a secret seed, else an error.
     Reproducible {
         /// The secret.

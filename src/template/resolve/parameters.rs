@@ -18,13 +18,13 @@ pub struct Effective<'d> {
     pub kind: ParameterType,
     /// Whether a message may show it.
     pub may_show: bool,
-    /// Where it comes from.
+    /// The source of the value.
     pub origin: Origin,
-    /// Where it stands in a file, or the expression that it was generated from.
+    /// The place of the value in a file, or of the expression that generated it.
     pub place: Option<Place>,
 }
 
-/// Where the value of a parameter comes from.
+/// The source of the value of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// It was given: the file and line, or the argument.

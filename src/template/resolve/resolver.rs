@@ -22,8 +22,8 @@ use krm_yaml::{Cursor, DuplicateKeys, Value};
 pub(crate) type Generate<'g, 'd> =
     dyn FnMut(&Parameter<'d>, &str, &Parameters<'d>) -> Result<String> + 'g;
 
-/// Finds the value of every parameter of `template`. `given` stands in order of precedence, the
-/// strongest last. All errors go to `diagnostics`; the result is of use only if there were none.
+/// Finds the value of every parameter of `template`. `given` is in order of precedence, the
+/// strongest last. All errors go to `diagnostics`; after an error the result is incomplete.
 pub(crate) fn resolve<'d>(
     template: &Template<'d>,
     given: &[Given],
@@ -36,7 +36,7 @@ pub(crate) fn resolve<'d>(
         refers: template.defaults_refer(),
         given: given_by_index(template, given, ignore_unknown, diagnostics),
         by_name: OnceCell::new(),
-        // Empty entries are no parameters, but they count.
+        // Empty entries are not parameters, but they count.
         hidden: BTreeSet::new(),
         texts: vec![State::Unknown; template.parameters.last().map_or(0, |last| last.index + 1)],
         diagnostics,
@@ -163,7 +163,7 @@ struct Resolver<'r, 'd> {
 
 impl<'d> Resolver<'_, 'd> {
     fn parameter(&self, index: usize) -> Option<&Parameter<'d>> {
-        // They stand in the order they are written in.
+        // They are in the order of the Template.
         let parameters = &self.template.parameters;
         let at = parameters.binary_search_by_key(&index, |parameter| parameter.index);
         parameters.get(at.ok()?)
@@ -187,7 +187,7 @@ impl<'d> Resolver<'_, 'd> {
         text
     }
 
-    /// The bytes of a file as text: encoded where the type says so.
+    /// The bytes of a file as text, in base64 if that is the type of the parameter.
     fn bytes_text(&mut self, index: usize, bytes: &[u8]) -> String {
         use base64::Engine as _;
         let Some(parameter) = self.parameter(index) else {
@@ -210,7 +210,7 @@ impl<'d> Resolver<'_, 'd> {
             diagnostic = diagnostic.hint(format!("it was given by `{}`", given.origin));
         }
         self.diagnostics.push(diagnostic);
-        // Not empty: a value that is there is not missing.
+        // Not empty, so that the value does not count as missing.
         String::from_utf8_lossy(bytes).into_owned()
     }
 

@@ -9,7 +9,7 @@ use krm_yaml::Value;
 
 /// Every parameter of `template` with its fields, as they are declared; `name`, `type` and
 /// `required` are always there. `value` is the one that counts if none is given. In place of one
-/// that must not be shown there is `valueIsHidden: true`.
+/// that must not be shown it has `valueIsHidden: true`.
 #[must_use]
 pub fn list<'t>(template: &'t Template<'_>) -> Value<'t> {
     let parameters = template.parameters().iter();

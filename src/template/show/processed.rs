@@ -1,6 +1,6 @@
-//! The processed Template: itself, with its objects expanded and the values that went into them.
+//! The processed Template: itself, with its objects expanded and the values that they were made of.
 //!
-//! It is what the proposal's `/processedtemplates` and OpenShift's server return: the parameters
+//! The proposal's `/processedtemplates` and OpenShift's server return the same: the parameters
 //! have their effective values, `labels` and `message` have their references replaced.
 
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Files of values for a person to fill in, as `process` reads them.
 //!
-//! Every parameter has its lines of comment. One that must be given stands with an empty value, any
-//! other behind a `#` with its default, so that a file as it comes changes nothing.
+//! Every parameter has lines of comment. A required one has an empty value, any
+//! other is commented out with its default, so that an unedited file changes nothing.
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,7 @@ pub fn skeleton(template: &Template<'_>, format: ValuesFormat) -> String {
         ),
     );
     let mut group = None;
-    // Entries without comments stand close together.
+    // Entries without comments are close together.
     let mut is_apart = true;
     for parameter in template.named_parameters() {
         if parameter.group != group {
@@ -85,7 +85,7 @@ fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesForma
     out
 }
 
-/// What there is to know before a value is filled in.
+/// Facts to know before filling in a value.
 fn facts(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     if parameter.required {

@@ -1,5 +1,5 @@
 //! Looks at a Template before anyone gives it values: its defaults are checked, and its objects
-//! expanded with what is known of them.
+//! expanded with the known ones.
 //!
 //! The reference to a parameter whose value is not known stays as it is written. So a text that
 //! holds one is known in part only, and equal references are equal values.
@@ -58,7 +58,7 @@ impl<'t, 'd> Survey<'t, 'd> {
         self.unknown.contains(name)
     }
 
-    /// A text with what is known put in.
+    /// A text with the known values put in.
     pub(crate) fn text(&self, text: &str) -> String {
         with_values(text, self.template.dialect, |name| {
             Some(self.parameters.get(name)?.text.as_ref())
@@ -71,7 +71,7 @@ impl<'t, 'd> Survey<'t, 'd> {
             labels: Vec::new(),
             namespace: None,
             keep_namespace: false,
-            // That there are some was said when the values were checked.
+            // Unknown parameters were reported when the values were checked.
             ignore_unknown_parameters: true,
             strict: false,
             require_name: false,
@@ -117,7 +117,7 @@ fn unknown<'t>(template: &'t Template<'_>) -> BTreeSet<&'t str> {
                     made_of.push((name, template.names_in(&text)));
                 }
             }
-            // A list or a mapping; what cannot be read is reported with the other values.
+            // A list or a mapping; unreadable values are reported with the others.
             Some(Ok(None) | Err(_)) => {}
             Some(Ok(Some(_))) | None => {
                 unknown.insert(name);

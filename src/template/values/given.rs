@@ -13,7 +13,7 @@ pub enum GivenValue {
     Structured(Value<'static>),
     /// The bytes of a file: encoded for a parameter of type base64, text for any other.
     Bytes(Vec<u8>),
-    /// What stands for a value that is not known. It passes all checks.
+    /// A placeholder for an unknown value. It passes all checks.
     Unknown(String),
 }
 
@@ -54,7 +54,7 @@ impl Given {
 
 /// Reads a mapping from parameter names to values (KUDO KEP-26), or the `data` or `values` of a
 /// `ParameterValues` or `ConfigMap` object that holds one. `template` is the name of the Template
-/// the values are for: an object may say which one it means.
+/// the values are for: an object may name its Template.
 pub(crate) fn from_node(
     root: Cursor<'_>,
     template: &str,
@@ -137,7 +137,7 @@ pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -
 }
 
 fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
-    // The source text, not what Kubernetes makes of it: a parameter may be called `N`.
+    // The source text, before YAML resolves it: a parameter may be called `N`.
     let name = entry.key_text()?.into_owned();
     if entry.is_null() {
         return Err(Diagnostic::error(format!("parameter `{name}` is null"))

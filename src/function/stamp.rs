@@ -78,7 +78,7 @@ fn stamp_out(
         let Some(expander) = plan.expanders.get(instance.expander) else {
             continue;
         };
-        let standing = |identity: &Identity| Some(existing.get(identity)?.node);
+        let existing = |identity: &Identity| Some(existing.get(identity)?.node);
         let options = Options {
             labels: instance.labels.clone(),
             namespace: instance.namespace.clone(),
@@ -90,7 +90,7 @@ fn stamp_out(
             generation: Generation::Reproducible {
                 seed: seed(expander.template(), list, environment, diagnostics),
                 instance: instance.seed.clone(),
-                standing: &standing,
+                existing: &existing,
             },
         };
         let (mut found, mut placed) = (Diagnostics::new(), Diagnostics::new());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::template::{Expander, Given};
+use crate::template::{Assignment, Expander};
 use krm_yaml::source::Place;
 
 /// What a functionConfig asks for.
@@ -48,7 +48,7 @@ pub(crate) struct Instance {
     pub(crate) owner: String,
     /// Tells its generated values from those of other instances.
     pub(crate) seed: String,
-    pub(crate) given: Vec<Given>,
+    pub(crate) given: Vec<Assignment>,
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) namespace: Option<String>,
     /// Where it is declared, if it is one of several.

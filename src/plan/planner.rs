@@ -8,7 +8,7 @@ use crate::plan::inputs::{Input, Inputs, Opening};
 use crate::plan::instance::{Instance, Plan};
 use crate::plan::secret::secret_values;
 use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
-use crate::template::{Given, Template, values_from_mapping};
+use crate::template::{Assignment, Template, values_from_mapping};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
@@ -353,7 +353,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
     }
 
     /// The values of an instance, those of objects among the items read from there.
-    fn given(&mut self, sources: &[ValueSource], expander: Option<usize>) -> Vec<Given> {
+    fn given(&mut self, sources: &[ValueSource], expander: Option<usize>) -> Vec<Assignment> {
         let mut given = Vec::new();
         for source in sources {
             match source {
@@ -371,7 +371,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         given
     }
 
-    fn object_values(&mut self, source: &ObjectSource) -> Vec<Given> {
+    fn object_values(&mut self, source: &ObjectSource) -> Vec<Assignment> {
         let is_kind = |input: &Input<'_>| input.identity.kind == source.kind;
         let found = self
             .inputs

@@ -1,12 +1,12 @@
 //! Reads the values that a Secret holds.
 
-use crate::template::{Given, GivenValue, values_from_mapping};
+use crate::template::{AssignedValue, Assignment, values_from_mapping};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The values that a Secret holds: base64 under `data`, text under `stringData`, which counts where
 /// both have one.
-pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
+pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Assignment> {
     let mut read = |key: &str| {
         let values = node.get(key).filter(|values| !values.is_null());
         values
@@ -18,14 +18,14 @@ pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Gi
     let mut values = Vec::new();
     for mut one in encoded {
         let text = match &one.value {
-            GivenValue::Text(text) => decoded(text),
-            GivenValue::Structured(_) | GivenValue::Bytes(_) | GivenValue::Unknown(_) => {
+            AssignedValue::Text(text) => decoded(text),
+            AssignedValue::Structured(_) | AssignedValue::Bytes(_) | AssignedValue::Unknown(_) => {
                 Err("is not text")
             }
         };
         match text {
             Ok(text) => {
-                one.value = GivenValue::Text(text);
+                one.value = AssignedValue::Text(text);
                 values.push(one);
             }
             Err(problem) => {

@@ -206,8 +206,8 @@ fn values(template: &Template<'_>) -> Result<BTreeMap<String, String>, String> {
         let item = item.ok_or_else(|| format!("{} is not in the list", parameter.name))?;
         // What is put together from other parameters is for reading only.
         let is_computed = matches!(
-            template.fallback(parameter),
-            template::Fallback::Computed(_)
+            template.default_value(parameter),
+            template::DefaultValue::Computed(_)
         );
         if let Some(value) = item.get("value").filter(|_| !is_computed) {
             values.insert(parameter.name.to_string(), text(value));

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::krm::identity::{self, group};
 use crate::template::declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::declare::fields::unknown_fields;
-use crate::template::values::given::{self, Given};
+use crate::template::values::given::{self, Assignment};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Scalar};
@@ -52,7 +52,7 @@ pub(crate) enum TemplateSource<'d> {
 #[derive(Clone, Debug)]
 pub(crate) enum ValueSource {
     /// Values in the instance itself.
-    Given(Vec<Given>),
+    Given(Vec<Assignment>),
     /// An object among the items.
     Object(ObjectSource),
 }
@@ -363,7 +363,7 @@ impl<'d> Shared<'d> {
 }
 
 /// The values under `parameters`.
-fn own_values(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<Vec<Given>> {
+fn own_values(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<Vec<Assignment>> {
     let mapping = node.get("parameters").filter(|values| !values.is_null())?;
     let mut own = Diagnostics::new();
     if mapping.is_sequence() {

@@ -10,7 +10,7 @@ use crate::template::declare::parameter::{
     Parameter, check_duplicates, check_names, names, read_parameters,
 };
 use crate::template::declare::reference;
-use crate::template::values::given::{self, Given};
+use crate::template::values::given::{self, Assignment};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -28,7 +28,7 @@ pub struct Template<'d> {
     pub(crate) labels: Option<Cursor<'d>>,
     pub(crate) message: Option<Cursor<'d>>,
     /// The map `values`, which a strategic-merge patch merges where it replaces `parameters`.
-    pub(crate) values: Vec<Given>,
+    pub(crate) values: Vec<Assignment>,
 }
 
 /// The fields of a Template that are known.
@@ -147,7 +147,7 @@ impl<'d> Template<'d> {
     }
 
     /// The places of values that must not be shown: of its own parameters, and among those given.
-    pub(crate) fn secrets(&self, given: &[Given]) -> Vec<Place> {
+    pub(crate) fn secrets(&self, given: &[Assignment]) -> Vec<Place> {
         let hidden = || {
             self.parameters
                 .iter()
@@ -326,7 +326,7 @@ fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'
     None
 }
 
-fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
+fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Assignment> {
     match node.get("values").filter(|values| !values.is_null()) {
         None => Vec::new(),
         Some(values) if values.is_mapping() => given::from_mapping(values, found),

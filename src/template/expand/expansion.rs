@@ -12,7 +12,7 @@ use crate::template::expand::{labels, refused};
 use crate::template::resolve::generation::{self, Generation};
 use crate::template::resolve::parameters::Parameters;
 use crate::template::resolve::resolver;
-use crate::template::values::given::Given;
+use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, Scalar, Value};
@@ -78,7 +78,7 @@ pub type Sink<'s> = dyn FnMut(Object<'_>, &mut Diagnostics) + 's;
 /// `diagnostics`; after an error the objects are of no use.
 pub fn process(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     sink: &mut Sink<'_>,
@@ -101,7 +101,7 @@ pub fn process(
 /// `None` after an error.
 pub fn effective<'d, R>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     look: impl FnOnce(&Parameters<'d>) -> R,
@@ -114,7 +114,7 @@ pub fn effective<'d, R>(
 /// the result of `run`; `None` after an error.
 pub(crate) fn expand<'d, R>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
@@ -131,7 +131,7 @@ pub(crate) fn expand<'d, R>(
 
 fn prepare<'d, R>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,

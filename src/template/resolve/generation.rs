@@ -29,7 +29,7 @@ pub enum Generation<'o> {
         /// What tells apart several expansions of one Template.
         instance: String,
         /// Finds the object that was made before, by identity.
-        standing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
+        existing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
     },
 }
 
@@ -70,9 +70,9 @@ pub(crate) fn generated(
         Generation::Reproducible {
             seed,
             instance,
-            standing,
+            existing,
         } => {
-            if let Some(value) = standing_value(template, parameter, known, *standing) {
+            if let Some(value) = earlier_value(template, parameter, known, *existing) {
                 return Ok(value);
             }
             let Some(seed) = seed else {
@@ -93,13 +93,13 @@ pub(crate) fn generated(
 
 /// The value a parameter had in an earlier run: read from the field of the object made then,
 /// where the Template refers to it and to nothing else that is unknown.
-fn standing_value<'o>(
+fn earlier_value<'o>(
     template: &Template<'_>,
     parameter: &Parameter<'_>,
     known: &Parameters<'_>,
-    standing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
+    existing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
 ) -> Option<String> {
-    let look = Standing {
+    let look = Earlier {
         template,
         name: &parameter.name,
         known,
@@ -107,18 +107,18 @@ fn standing_value<'o>(
     template.objects?.children().find_map(|object| {
         let object = object.open();
         let identity = look.identity(object.cursor())?;
-        let old = standing(&identity)?;
+        let old = existing(&identity)?;
         look.value(object.cursor(), old.open().cursor())
     })
 }
 
-struct Standing<'s, 'd> {
+struct Earlier<'s, 'd> {
     template: &'s Template<'d>,
     name: &'s str,
     known: &'s Parameters<'d>,
 }
 
-impl Standing<'_, '_> {
+impl Earlier<'_, '_> {
     /// A text with known values put in; `None` if another value is needed.
     fn text(&self, text: &str) -> Option<String> {
         let is_declared = |name: &str| {

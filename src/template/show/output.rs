@@ -4,7 +4,7 @@ use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::declare::model::Template;
 use crate::template::expand::expansion::{Expansion, Object, Options, expand};
-use crate::template::values::given::Given;
+use crate::template::values::given::Assignment;
 use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Position, Value};
@@ -75,7 +75,7 @@ const OBJECTS_A_THREAD: usize = 64;
 /// to `diagnostics`; after an error the text is of no use.
 pub fn print(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     format: Format,
     diagnostics: &mut Diagnostics,
@@ -108,7 +108,7 @@ impl Printer {
     pub fn add(
         &mut self,
         template: &Template<'_>,
-        given: &[Given],
+        given: &[Assignment],
         options: &Options<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<String> {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::template::declare::fallback::Fallback;
+use crate::template::declare::fallback::DefaultValue;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::{Parameter, ParameterType};
 use crate::template::values::env_file;
@@ -64,14 +64,14 @@ pub fn skeleton(template: &Template<'_>, format: ValuesFormat) -> String {
 
 fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesFormat) -> String {
     let mut out = String::new();
-    let fallback = template.fallback(parameter);
+    let fallback = template.default_value(parameter);
     for text in [&parameter.display_name, &parameter.description] {
         comment(&mut out, text.as_deref().unwrap_or_default());
     }
     comment(&mut out, &facts(parameter, &fallback).join("; "));
     let value = match &fallback {
-        Fallback::Text(text) => Some(typed(parameter.kind, text)),
-        Fallback::Structured(value) => Some(value.clone()),
+        DefaultValue::Text(text) => Some(typed(parameter.kind, text)),
+        DefaultValue::Structured(value) => Some(value.clone()),
         _ => None,
     };
     let Some(line) = line(&parameter.name, value.as_ref(), format) else {
@@ -86,7 +86,7 @@ fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesForma
 }
 
 /// Facts to know before filling in a value.
-fn facts(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> Vec<String> {
+fn facts(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     if parameter.required {
         let is_needed = parameter.needs_value(fallback);
@@ -97,10 +97,10 @@ fn facts(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> Vec<String> {
     }
     facts.extend(parameter.conditions());
     match fallback {
-        Fallback::Generated(from) => facts.push(format!("generated from {from} if left out")),
-        Fallback::Computed(text) => facts.push(format!("{text} if left out")),
-        Fallback::Hidden => facts.push("has a default that is not shown".to_owned()),
-        Fallback::Nothing | Fallback::Text(_) | Fallback::Structured(_) => {}
+        DefaultValue::Generated(from) => facts.push(format!("generated from {from} if left out")),
+        DefaultValue::Computed(text) => facts.push(format!("{text} if left out")),
+        DefaultValue::Hidden => facts.push("has a default that is not shown".to_owned()),
+        DefaultValue::Nothing | DefaultValue::Text(_) | DefaultValue::Structured(_) => {}
     }
     facts
 }

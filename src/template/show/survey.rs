@@ -15,14 +15,14 @@ use crate::template::expand::expansion::{Options, Sink, expand};
 use crate::template::resolve::generation::Generation;
 use crate::template::resolve::parameters::Parameters;
 use crate::template::resolve::resolver;
-use crate::template::values::given::{Given, GivenValue};
+use crate::template::values::given::{AssignedValue, Assignment};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// What is known of the values of a Template.
 pub(crate) struct Survey<'t, 'd> {
     template: &'t Template<'d>,
-    given: Vec<Given>,
+    given: Vec<Assignment>,
     parameters: Parameters<'d>,
     /// The parameters without a value.
     unknown: BTreeSet<&'t str>,
@@ -138,7 +138,10 @@ fn unknown<'t>(template: &'t Template<'_>) -> BTreeSet<&'t str> {
 }
 
 /// For each of these parameters a value that is its own reference.
-fn references(template: &Template<'_>, is_meant: impl Fn(&Parameter<'_>) -> bool) -> Vec<Given> {
+fn references(
+    template: &Template<'_>,
+    is_meant: impl Fn(&Parameter<'_>) -> bool,
+) -> Vec<Assignment> {
     let meant = template.parameters.iter().filter(|one| is_meant(one));
     meant
         .map(|parameter| {
@@ -147,9 +150,9 @@ fn references(template: &Template<'_>, is_meant: impl Fn(&Parameter<'_>) -> bool
                 Dialect::Proposal => format!("$({name})"),
                 Dialect::OpenShift => format!("${{{name}}}"),
             };
-            Given {
-                value: GivenValue::Unknown(reference),
-                ..Given::text(name, "", "")
+            Assignment {
+                value: AssignedValue::Unknown(reference),
+                ..Assignment::text(name, "", "")
             }
         })
         .collect()
@@ -157,7 +160,7 @@ fn references(template: &Template<'_>, is_meant: impl Fn(&Parameter<'_>) -> bool
 
 fn resolve<'d>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     ignore_unknown: bool,
     diagnostics: &mut Diagnostics,
 ) -> Parameters<'d> {

@@ -11,8 +11,8 @@ use crate::template::declare::reference::{parts, references};
 use crate::template::expand::expansion::{Expansion, Object, Options, expand};
 use crate::template::expand::path::Path;
 use crate::template::expand::substitute::Substitution;
-use crate::template::resolve::parameters::{Effective, Origin, Parameters};
-use crate::template::values::given::Given;
+use crate::template::resolve::parameters::{Origin, ParameterValue, Parameters};
+use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
@@ -180,7 +180,7 @@ impl Trace {
 /// [`Generation::once`](crate::template::Generation::once) they are the same.
 pub fn trace(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Trace> {
@@ -232,7 +232,7 @@ pub fn trace(
 fn traced_parameter(
     template: &Template<'_>,
     parameter: &Parameter<'_>,
-    effective: &Effective<'_>,
+    effective: &ParameterValue<'_>,
 ) -> TracedParameter {
     let is_default = effective.origin == Origin::Default && template.defaults_refer();
     let default = parameter.default_text().filter(|_| is_default);

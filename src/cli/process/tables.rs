@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::template::{self, Given, Options, Parameter, Template};
+use crate::template::{self, Assignment, Options, Parameter, Template};
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Columns are this wide at least, and have this many spaces between them, as in `oc`.
@@ -42,7 +42,7 @@ fn default(parameter: &Parameter<'_>) -> String {
 /// The value of each parameter and where it comes from; nothing if there are errors.
 pub(super) fn in_force(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {

@@ -113,7 +113,7 @@ fn rules() -> Vec<PossibleValue> {
     names.map(PossibleValue::new).collect()
 }
 
-/// What was looked at, and what was found.
+/// The number of objects checked, and the findings.
 #[derive(Default)]
 struct Checked {
     templates: usize,
@@ -121,76 +121,115 @@ struct Checked {
     findings: Diagnostics,
 }
 
-/// Checks all files. What keeps one from being checked goes to `trouble`.
+/// Checks all files. Problems with the files themselves are reported to `trouble`.
 fn check_all(arguments: &Arguments, console: Console, trouble: &mut Diagnostics) -> Checked {
-    let mut all = Checked::default();
-    let mut has_patches = false;
-    let mut others: Vec<File> = Vec::new();
-    let mut without: Vec<String> = Vec::new();
+    let mut check = Check {
+        disabled: &arguments.disable,
+        console,
+        checked: Checked::default(),
+        others: Vec::new(),
+        without_template: Vec::new(),
+        has_patches: false,
+    };
     for path in arguments.paths.iter().chain(&arguments.filenames) {
-        let Some(files) = trouble.take(io::yaml_files(path)) else {
-            continue;
-        };
-        let is_named = files.is_none();
-        for file in files.unwrap_or_else(|| vec![path.clone()]) {
-            let Some(source) = trouble.take(console.read(&file)) else {
-                continue;
-            };
-            let Some(checked) = check_one(&source, is_named, &arguments.disable) else {
-                continue;
-            };
-            others.push(File {
-                path: file.clone(),
-                source,
-                is_named,
-            });
-            if checked.templates == 0 {
-                if is_named {
-                    without.push(file);
+        match trouble.take(io::yaml_files(path)) {
+            None => {}
+            Some(None) => check.file(path.clone(), true, trouble),
+            Some(Some(files)) => {
+                for file in files {
+                    check.file(file, false, trouble);
                 }
-                continue;
             }
-            if let Some(kustomization) = kustomization::that_patches_with(&file) {
-                let message = format!("`{file}` is a patch listed in `{kustomization}`");
-                if !is_named {
-                    console.remark(format!("{message}, and is skipped"));
-                    has_patches = true;
-                    others.pop();
-                    continue;
-                }
-                trouble.push(Diagnostic::warning(message).hint(
-                    "check the Template that it patches; patches in a directory are skipped",
-                ));
-            }
-            all.templates += checked.templates;
-            all.findings.append(checked.findings);
         }
     }
-    let mut found = Diagnostics::new();
-    all.others = others::check(&others, console, &mut found, &mut |file| {
-        without.retain(|path| *path != file.path);
-    });
-    found.retain(|finding| {
-        let is_disabled = |name: &String| finding.rule == Some(name.as_str());
-        !arguments.disable.iter().any(is_disabled)
-    });
-    all.findings.append(found);
-    all.findings.dedup();
-    all.findings.address(Way::Objects);
-    for file in without {
-        trouble.push(Diagnostic::warning(format!(
-            "`{file}` does not contain a Template"
-        )));
-    }
-    if all.templates == 0 && all.others.is_empty() && !trouble.has_errors() {
-        let hint = if has_patches {
-            "patches listed in a kustomization are skipped: check the Templates that they patch"
-        } else {
-            "a Template has `kind: Template` and the `apiVersion` `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"
+    check.check_others();
+    check.report_missing(trouble);
+    check.checked.findings.dedup();
+    check.checked.findings.address(Way::Objects);
+    check.checked
+}
+
+/// A check of several files.
+struct Check<'a> {
+    disabled: &'a [String],
+    console: Console,
+    checked: Checked,
+    /// Files that may contain objects other than Templates.
+    others: Vec<File>,
+    /// Named files that do not contain a Template.
+    without_template: Vec<String>,
+    /// Whether a patch was skipped.
+    has_patches: bool,
+}
+
+impl Check<'_> {
+    /// Checks the Templates in a file.
+    fn file(&mut self, path: String, is_named: bool, trouble: &mut Diagnostics) {
+        let Some(source) = trouble.take(self.console.read(&path)) else {
+            return;
         };
-        trouble.push(Diagnostic::error("found no Template to check").hint(hint));
+        let Some(checked) = check_one(&source, is_named, self.disabled) else {
+            return;
+        };
+        let file = File {
+            path: path.clone(),
+            source,
+            is_named,
+        };
+        if checked.templates == 0 {
+            if is_named {
+                self.without_template.push(path);
+            }
+            self.others.push(file);
+            return;
+        }
+        if let Some(kustomization) = kustomization::that_patches_with(&path) {
+            let message = format!("`{path}` is a patch listed in `{kustomization}`");
+            if !is_named {
+                self.console.remark(format!("{message}, and is skipped"));
+                self.has_patches = true;
+                return;
+            }
+            trouble
+                .push(Diagnostic::warning(message).hint(
+                    "check the Template that it patches; patches in a directory are skipped",
+                ));
+        }
+        self.others.push(file);
+        self.checked.templates += checked.templates;
+        self.checked.findings.append(checked.findings);
     }
-    all
+
+    /// Checks the objects that use the Templates.
+    fn check_others(&mut self) {
+        let mut found = Diagnostics::new();
+        let without = &mut self.without_template;
+        self.checked.others = others::check(&self.others, self.console, &mut found, &mut |file| {
+            without.retain(|path| *path != file.path);
+        });
+        found.retain(|finding| {
+            let is_disabled = |name: &String| finding.rule == Some(name.as_str());
+            !self.disabled.iter().any(is_disabled)
+        });
+        self.checked.findings.append(found);
+    }
+
+    /// Reports named files that contain nothing to check.
+    fn report_missing(&self, trouble: &mut Diagnostics) {
+        for file in &self.without_template {
+            let message = format!("`{file}` does not contain a Template");
+            trouble.push(Diagnostic::warning(message));
+        }
+        let is_empty = self.checked.templates == 0 && self.checked.others.is_empty();
+        if is_empty && !trouble.has_errors() {
+            let hint = if self.has_patches {
+                "patches listed in a kustomization are skipped: check the Templates that they patch"
+            } else {
+                "a Template has `kind: Template` and the `apiVersion` `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`"
+            };
+            trouble.push(Diagnostic::error("found no Template to check").hint(hint));
+        }
+    }
 }
 
 /// What is found in a file; nothing if it cannot be read and need not be one of ours.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::files::Files;
 use crate::function::located;
+use crate::krm::long_lists::LONG_LISTS;
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
@@ -67,9 +68,11 @@ pub(super) fn run(
     environment: &Environment<'_>,
     changing: &Changing<'_>,
 ) -> Output {
-    Document::read_with(source, |document| match ResourceList::read(document) {
-        Ok(list) => run_on(&list, source, environment, changing),
-        Err(diagnostic) => diagnostic.into(),
+    Document::read_with(source, LONG_LISTS, |document| {
+        match ResourceList::read(document) {
+            Ok(list) => run_on(&list, source, environment, changing),
+            Err(diagnostic) => diagnostic.into(),
+        }
     })
     .unwrap_or_else(Output::from)
 }

@@ -8,6 +8,7 @@ pub(crate) mod item_keys;
 pub(crate) mod kind_names;
 pub(crate) mod label_fields;
 pub(crate) mod lists;
+pub(crate) mod long_lists;
 pub(crate) mod names;
 pub(crate) mod pods;
 pub(crate) mod resource_list;

@@ -206,98 +206,99 @@ impl UsedPath {
     }
 }
 
-/// The check itself, on texts made for it.
+/// A path, a text, and what the check must find in it.
+const BREACHES: &[(&str, &str, &[&str])] = &[
+    (
+        "src/krm/names.rs",
+        "//! A.\nuse crate::files::Files;\nuse super::node;\n",
+        &[],
+    ),
+    (
+        "src/krm/names.rs",
+        "use crate::files::Files;\n",
+        &["1: a file opens with `//!` and what it is for"],
+    ),
+    (
+        "src/krm/names.rs",
+        "//! A.\nuse crate::report::Item;\n",
+        &["2: `krm` must not use `report`"],
+    ),
+    (
+        "src/krm/names.rs",
+        "//! A.\nuse crate::{\n    files::{self, Result},\n    template::model::{A, B},\n};\n",
+        &[
+            "4: `krm` must not use `template`",
+            "4: `krm` must not use `template`",
+        ],
+    ),
+    (
+        "src/krm/mod.rs",
+        "//! A.\nuse super::report;\n",
+        &["2: `krm` must not use `report`"],
+    ),
+    (
+        "src/krm/a/b.rs",
+        "//! A.\nuse super::super::super::cli;\n",
+        &["2: `krm` must not use `cli`"],
+    ),
+    (
+        "src/template/a.rs",
+        "//! A.\nfn f() { crate::composition::g() }\n",
+        &["2: `template` must not use `composition`"],
+    ),
+    (
+        "src/report/mod.rs",
+        "//! A.\nuse crate::krm::Item;\nuse crate::template::T;\n",
+        &["3: `report` must not use `template`"],
+    ),
+    (
+        "src/main.rs",
+        "//! A.\nuse krm_template::{cli, function};\n",
+        &["2: `main` must not use `function`"],
+    ),
+    (
+        "src/odd.rs",
+        "//! A.\n",
+        &["1: module `odd` has no layer; give it one in tests/suite/architecture.rs"],
+    ),
+    (
+        "src/krm/a.rs",
+        "//! A.\nuse std::{fmt, fs::File, io};\n",
+        &["2: only `cli` uses `std::fs::File`"],
+    ),
+    (
+        "src/krm/a.rs",
+        "//! A.\nuse std::io;\nfn f() { io::stdout(); }\n",
+        &["3: only `cli` uses `io::stdout`"],
+    ),
+    (
+        "src/main.rs",
+        "//! A.\nuse clap::Parser;\n",
+        &["2: only `cli` uses `clap::Parser`"],
+    ),
+    (
+        "src/cli/mod.rs",
+        "//! A.\nuse clap::Parser;\nuse std::env;\nuse crate::function;\n",
+        &[],
+    ),
+    (
+        "src/krm/a.rs",
+        "//! A. crate::cli\n/* /* */ crate::cli */\nconst A: &str = \"crate::cli\"; const B: &str = r#\"\" crate::cli\"#;\n\
+         fn f<'a>(c: char) -> bool { c == '\"' || c == '\\'' }\nuse std::fs;\n",
+        &["5: only `cli` uses `std::fs`"],
+    ),
+    (
+        "src/krm/a.rs",
+        "//! A.\n#[cfg(test)]\nmod tests {\n    use super::cli;\n    fn f() { std::fs::read(); }\n    use crate::cli;\n}\nuse std::fs;\n",
+        &[
+            "6: `krm` must not use `cli`",
+            "8: only `cli` uses `std::fs`",
+        ],
+    ),
+];
+
 fn breaches_are_found() -> Result<(), Failed> {
-    let cases: &[(&str, &str, &[&str])] = &[
-        (
-            "src/krm/names.rs",
-            "//! A.\nuse crate::files::Files;\nuse super::node;\n",
-            &[],
-        ),
-        (
-            "src/krm/names.rs",
-            "use crate::files::Files;\n",
-            &["1: a file opens with `//!` and what it is for"],
-        ),
-        (
-            "src/krm/names.rs",
-            "//! A.\nuse crate::report::Item;\n",
-            &["2: `krm` must not use `report`"],
-        ),
-        (
-            "src/krm/names.rs",
-            "//! A.\nuse crate::{\n    files::{self, Result},\n    template::model::{A, B},\n};\n",
-            &[
-                "4: `krm` must not use `template`",
-                "4: `krm` must not use `template`",
-            ],
-        ),
-        (
-            "src/krm/mod.rs",
-            "//! A.\nuse super::report;\n",
-            &["2: `krm` must not use `report`"],
-        ),
-        (
-            "src/krm/a/b.rs",
-            "//! A.\nuse super::super::super::cli;\n",
-            &["2: `krm` must not use `cli`"],
-        ),
-        (
-            "src/template/a.rs",
-            "//! A.\nfn f() { crate::composition::g() }\n",
-            &["2: `template` must not use `composition`"],
-        ),
-        (
-            "src/report/mod.rs",
-            "//! A.\nuse crate::krm::Item;\nuse crate::template::T;\n",
-            &["3: `report` must not use `template`"],
-        ),
-        (
-            "src/main.rs",
-            "//! A.\nuse krm_template::{cli, function};\n",
-            &["2: `main` must not use `function`"],
-        ),
-        (
-            "src/odd.rs",
-            "//! A.\n",
-            &["1: module `odd` has no layer; give it one in tests/suite/architecture.rs"],
-        ),
-        (
-            "src/krm/a.rs",
-            "//! A.\nuse std::{fmt, fs::File, io};\n",
-            &["2: only `cli` uses `std::fs::File`"],
-        ),
-        (
-            "src/krm/a.rs",
-            "//! A.\nuse std::io;\nfn f() { io::stdout(); }\n",
-            &["3: only `cli` uses `io::stdout`"],
-        ),
-        (
-            "src/main.rs",
-            "//! A.\nuse clap::Parser;\n",
-            &["2: only `cli` uses `clap::Parser`"],
-        ),
-        (
-            "src/cli/mod.rs",
-            "//! A.\nuse clap::Parser;\nuse std::env;\nuse crate::function;\n",
-            &[],
-        ),
-        (
-            "src/krm/a.rs",
-            "//! A. crate::cli\n/* /* */ crate::cli */\nconst A: &str = \"crate::cli\"; const B: &str = r#\"\" crate::cli\"#;\n\
-             fn f<'a>(c: char) -> bool { c == '\"' || c == '\\'' }\nuse std::fs;\n",
-            &["5: only `cli` uses `std::fs`"],
-        ),
-        (
-            "src/krm/a.rs",
-            "//! A.\n#[cfg(test)]\nmod tests {\n    use super::cli;\n    fn f() { std::fs::read(); }\n    use crate::cli;\n}\nuse std::fs;\n",
-            &[
-                "6: `krm` must not use `cli`",
-                "8: only `cli` uses `std::fs`",
-            ],
-        ),
-    ];
-    for (path, text, expected) in cases {
+    for (path, text, expected) in BREACHES {
         let expected: Vec<_> = expected.iter().map(|e| format!("{path}:{e}")).collect();
         let found = check(Path::new(path), text)?;
         if found != expected {

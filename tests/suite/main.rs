@@ -28,6 +28,7 @@ mod secrets;
 mod selection;
 mod source_map;
 mod transformers;
+mod troubleshooting;
 mod writing;
 
 use std::path::Path;
@@ -40,7 +41,7 @@ type Group = (&'static str, fn() -> Vec<Trial>);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let groups: [Group; 18] = [
+    let groups: [Group; 19] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("cases", cases::trials),
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         ("schema", schema::trials),
         ("source_map", source_map::trials),
         ("transformers", transformers::trials),
+        ("troubleshooting", troubleshooting::trials),
         ("writing", writing::trials),
     ];
     let trials = groups.into_iter().flat_map(|(name, trials)| {

@@ -40,7 +40,7 @@ impl Programs {
         let Some(installed) = self.kustomize.get_or_init(|| self.find_kustomize()) else {
             return Err(
                 Diagnostic::error("neither `kustomize` nor `kubectl` is on the PATH")
-                    .hint("install one of them")
+                    .hint("install one of them: krm-template runs it to build a Kustomization")
                     .into(),
             );
         };

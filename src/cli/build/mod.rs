@@ -89,8 +89,6 @@ pub(super) struct Arguments {
     function_timeout: u64,
 }
 
-/// How files elsewhere are read.
-
 const EXAMPLES: &str = "\
 Examples:
   krm-template build

@@ -14,6 +14,7 @@ use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::cli::console::Console;
+use crate::krm::long_lists::LONG_LISTS;
 use crate::plan::{self, Input, Instance, Whence};
 use crate::template::{self, Assignment, Cause, Generation, Options, Template, Trace};
 use krm_yaml::Document;
@@ -55,7 +56,7 @@ impl Arguments {
         run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
     ) -> Option<T> {
         let inputs = Inputs::read(self, others, console, diagnostics)?;
-        let done = Document::read_all_with(&inputs.templates, |documents| {
+        let done = Document::read_all_with(&inputs.templates, LONG_LISTS, |documents| {
             let mut found = Diagnostics::new();
             let made = self.find(&inputs, documents, &mut found, run);
             found.dedup();

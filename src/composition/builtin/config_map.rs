@@ -1,4 +1,4 @@
-//! `ConfigMapGenerator`: makes a ConfigMap of texts and files, or adds to one.
+//! `ConfigMapGenerator`: creates a ConfigMap from texts and files, or changes one.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/configmapgenerator`, `api/internal/generators`.
 
@@ -12,7 +12,7 @@ use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::{FieldPath, Value};
 
-/// A generator of ConfigMaps.
+/// The generator of a `ConfigMap`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Generator(Config);
@@ -25,7 +25,7 @@ impl Transform for Generator {
             let diagnostic = context
                 .transformer
                 .error(&field, "a ConfigMap has no type")
-                .hint("take the SecretGenerator for what is secret");
+                .hint("use the SecretGenerator for secrets");
             context.diagnostics.push(diagnostic);
             return;
         }

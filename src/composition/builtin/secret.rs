@@ -1,4 +1,4 @@
-//! `SecretGenerator`: makes a Secret of texts and files, or adds to one.
+//! `SecretGenerator`: creates a Secret from texts and files, or changes one.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/secretgenerator`, `api/internal/generators`.
 
@@ -12,7 +12,7 @@ use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::Value;
 
-/// A generator of Secrets.
+/// The generator of a `Secret`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Generator(Config);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::composition::engine::transformer::TransformerId;
 use crate::composition::values::words::backticked;
+use crate::krm::fields;
 use crate::krm::identity::group;
 use crate::krm::scope::unless_default;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -243,30 +244,22 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
 /// Reports unknown and duplicate fields.
 fn check_fields(
     node: Cursor<'_>,
-    known: &[&str],
+    known: &[&'static str],
     path: &str,
     what: &str,
     diagnostics: &mut Diagnostics,
 ) {
     node.check_keys(DuplicateKeys::Refuse, diagnostics);
-    for entry in node.children() {
-        let Ok(key) = entry.key() else { continue };
-        if known.contains(&key.as_ref()) || entry.is_merge_key() {
-            continue;
-        }
-        let hint = match closest(&key, known.iter().copied()) {
-            Some(known) => format!("did you mean `{known}`?"),
-            None if matches!(key.as_ref(), "resources" | "components" | "bases") => {
-                "add resources with a ResourceAccumulator, as the first of the `transformers`: `paths: [FILE]`".to_owned()
-            }
-            None => format!("its fields are {}", backticked(known)),
+    for field in fields::unknown(node, known) {
+        let other = match field.key.as_ref() {
+            _ if field.meant.is_some() => None,
+            "resources" | "components" | "bases" => Some(
+                "add resources with a ResourceAccumulator, as the first of the `transformers`: `paths: [FILE]`".to_owned(),
+            ),
+            _ => Some(format!("its fields are {}", backticked(known))),
         };
-        diagnostics.push(
-            Diagnostic::error(format!("unknown field `{key}` in {what}"))
-                .at(entry.key_place())
-                .field(format!("{path}{key}"))
-                .hint(hint),
-        );
+        let diagnostic = Diagnostic::error(field.message(what)).maybe_hint(other);
+        diagnostics.push(field.locate(diagnostic, path));
     }
 }
 

@@ -20,7 +20,10 @@ use krm_yaml::source::{Place, Source};
 /// Cases in which something else comes out here, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("fn_plugins", "this program does not run Starlark"),
-    ("module_order/single_layer", "this program does not run Starlark"),
+    (
+        "module_order/single_layer",
+        "this program does not run Starlark",
+    ),
 ];
 
 /// What is said of the cases that are wrong, in our words.
@@ -93,9 +96,7 @@ const ERRORS: &[(&str, &[&str])] = &[
     ),
     (
         "override_version_conflict",
-        &[
-            "cannot override `ResourceGenerator.builtin-next local-resources`: it was not imported",
-        ],
+        &["cannot override `ResourceGenerator.builtin-next local-resources`: it was not imported"],
     ),
 ];
 

@@ -15,9 +15,9 @@ pub(crate) struct Unknown<'d> {
 }
 
 impl Unknown<'_> {
-    /// The message for a field in `what`.
+    /// The message for a field of `what`.
     pub(crate) fn message(&self, what: &str) -> String {
-        format!("unknown field `{}` in {what}", self.key)
+        format!("unknown field `{}` of {what}", self.key)
     }
 
     /// A diagnostic with the place, the field below `path`, and the field that is meant.

@@ -107,7 +107,7 @@ impl<'d> ResourceList<'d> {
             }
             found.push(
                 Diagnostic::warning(format!(
-                    "unknown field `{key}` in a ResourceList; without `functionConfig` the function does nothing"
+                    "unknown field `{key}` of a ResourceList; without `functionConfig` the function does nothing"
                 ))
                 .at(entry.key_place())
                 .hint("did you mean `functionConfig`?"),

@@ -7,8 +7,8 @@ use crate::template::{DefaultValue, Parameter, ParameterType, Template};
 /// JSON Schema 2020-12 of the values of `template`, by the names of its parameters.
 ///
 /// No secret is shown. `x-group` is the `group` of a parameter, `x-generate` the expression that
-/// makes its value, `x-default` a default that is no value of the type: one that is put together
-/// from other parameters, or that JSON spells otherwise.
+/// generates its value, `x-default` a default that is not a value of the type: one made from other
+/// parameters, or one that JSON spells differently.
 #[must_use]
 pub fn of_values(template: &Template<'_>) -> Value {
     let (title, description) = template.title();

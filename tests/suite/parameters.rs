@@ -52,7 +52,7 @@ fn filled(output: &str, option: &str) -> Result<(), Failed> {
     let skeleton = run(&["parameters", "-f", &template, "-o", output], "")?;
     let process = ["process", "-f", &template];
     if run(&[&process[..], &[option, "-"]].concat(), &skeleton).is_ok() {
-        return Err("a required value is missing, and that is no error".into());
+        return Err("expected an error for a missing required value".into());
     }
     let file = skeleton
         .replace("\nMONGODB_PASSWORD=", "\nMONGODB_PASSWORD=sesame")

@@ -2,8 +2,6 @@
 //!
 //! Source: kustomize 5.8, `plugin/builtin/configmapgenerator`, `api/internal/generators`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 
 use crate::composition::builtin::generator::{self, Config, Made};
@@ -38,7 +36,7 @@ impl Transform for Generator {
             match String::from_utf8(bytes) {
                 Ok(text) => data.push((key.into(), Value::from(text))),
                 Err(error) => {
-                    let encoded = generator::in_lines(&BASE64.encode(error.as_bytes()));
+                    let encoded = generator::base64(error.as_bytes());
                     binary.push((key.into(), Value::from(encoded)));
                 }
             }

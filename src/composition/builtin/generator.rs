@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 
 use crate::composition::builtin::texts::{Text, Texts};
@@ -200,8 +202,13 @@ fn check_key(key: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Bytes as base64, as kustomize writes them.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    in_lines(&BASE64.encode(bytes))
+}
+
 /// Wraps long base64 in lines of 70 characters.
-pub(crate) fn in_lines(base64: &str) -> String {
+fn in_lines(base64: &str) -> String {
     const LENGTH: usize = 70;
     if base64.len() < LENGTH {
         return base64.to_owned();

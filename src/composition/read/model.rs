@@ -250,16 +250,16 @@ fn check_fields(
     diagnostics: &mut Diagnostics,
 ) {
     node.check_keys(DuplicateKeys::Refuse, diagnostics);
-    for field in fields::unknown(node, known) {
-        let other = match field.key.as_ref() {
-            _ if field.meant.is_some() => None,
-            "resources" | "components" | "bases" => Some(
-                "add resources with a ResourceAccumulator, as the first of the `transformers`: `paths: [FILE]`".to_owned(),
-            ),
+    for unknown in fields::unknown(node, known) {
+        let hint = match unknown.key.as_ref() {
+            _ if unknown.meant.is_some() => None,
+            "resources" | "components" | "bases" => {
+                Some("add resources with a ResourceAccumulator, as the first of the `transformers`: `paths: [FILE]`".to_owned())
+            }
             _ => Some(format!("its fields are {}", backticked(known))),
         };
-        let diagnostic = Diagnostic::error(field.message(what)).maybe_hint(other);
-        diagnostics.push(field.locate(diagnostic, path));
+        let wrong = Diagnostic::error(unknown.message(what)).maybe_hint(hint);
+        diagnostics.push(unknown.locate(wrong, path));
     }
 }
 

@@ -56,7 +56,7 @@ const ERRORS: &[(&str, &[&str])] = &[
     (
         "invalid_composition/root_unrecognized_fields",
         &[
-            "unknown field `extraField` in a Composition",
+            "unknown field `extraField` of a Composition",
             "Kubeval validator: there is no built-in transformer of this kind",
         ],
     ),
@@ -75,7 +75,7 @@ const ERRORS: &[(&str, &[&str])] = &[
     (
         "invalid_composition/transformersFrom_unrecognized_fields",
         &[
-            "unknown field `invalid` in an entry of `transformersFrom`",
+            "unknown field `invalid` of an entry of `transformersFrom`",
             "there is no `base/composition.yaml`",
         ],
     ),

@@ -309,6 +309,10 @@ fn generators_refuse() {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one list of objects, before and after"
+)]
 fn what_names_a_namespace_with_an_object_follows_it() {
     let input = "\
 apiVersion: v1

@@ -1,4 +1,5 @@
-//! What holds for every text, as functions for tests and fuzzing: an error says what does not hold.
+//! Properties of every text, as functions for tests and fuzzing: an error says which property
+//! fails.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -161,8 +162,8 @@ fn for_each_value(
     Ok(())
 }
 
-/// Changes a text in places and to values that `choices` name. What comes out reads as it was meant,
-/// and lines that have nothing to do with it are as they were.
+/// Changes a text in the places and to the values that `choices` select. The result has the
+/// intended values, and all other lines are unchanged.
 ///
 /// # Errors
 /// If not so.
@@ -188,7 +189,8 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
         editor.change(&mut value, root.id());
     }
     if document.is_json_stream() && matches!(value.data, Data::Scalar(_)) {
-        // The first of several JSON texts is to be a collection, so that they are known as such.
+        // The first of several JSON texts must be a collection, otherwise they are not read as
+        // several texts.
         return Ok(());
     }
     for (at, node) in (0..).zip(&document.nodes) {
@@ -257,8 +259,8 @@ pub fn changed_and_moved(text: &str, choices: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Gives an item of a list other data, as it is done to an object that stands already. It reads as
-/// meant, and all others as they did, or an error says which alias stands in the way.
+/// Gives an item of a list other data, as an update of an existing object does. It has its new
+/// value, and all others have their old ones, or an error names the alias that prevents it.
 ///
 /// # Errors
 /// If not so.
@@ -331,7 +333,7 @@ fn values(node: Cursor<'_>) -> Option<Value<'_>> {
     node.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
 }
 
-/// Behind the blank lines at `at` of which one has a tab, which may have to go.
+/// After the blank lines at `at` of which one has a tab, which may have to go.
 fn behind_tabs(text: &str, at: usize) -> usize {
     let (mut end, mut line) = (at, at);
     while line < text.len() {
@@ -352,7 +354,7 @@ fn behind_tabs(text: &str, at: usize) -> usize {
     end
 }
 
-/// Whether `edited` has all of `text` but what is in `ranges`, in order.
+/// Whether `edited` has all of `text` except `ranges`, in order.
 fn keeps(text: &str, edited: &str, mut ranges: Vec<Range<usize>>) -> bool {
     ranges.sort_by_key(|range| range.start);
     let mut kept = Vec::new();
@@ -495,7 +497,7 @@ impl Editor<'_> {
                 }
             }
             (Data::Sequence(items), 2..=3) if at < count => {
-                // If none stays, all is written anew.
+                // If none stays, all is written as new text.
                 let read = items.iter().filter(|item| item.origin.is_some());
                 let stays = read.count() > 1;
                 self.touch_around(node, items.get(at).filter(|_| stays));
@@ -543,7 +545,7 @@ impl Editor<'_> {
         }
         let start = self.document.line_start(cursor.start());
         let end = comments::end_with_comments(cursor);
-        // A list may stand at the column of its key: what is below it is its last item's.
+        // A list may be at the column of its key: lines below it belong to its last item.
         let last = cursor.children().last().map_or(end, comments::extent);
         self.lines.push(start..end.max(last));
     }
@@ -557,7 +559,7 @@ impl Editor<'_> {
         self.touch(child.and_then(own).unwrap_or(node));
     }
 
-    /// The lines of a child with the comments above and below, and the line behind that may move up.
+    /// The lines of a child with the comments above and below, and the line after that may move up.
     fn touch_around(&mut self, node: NodeId, child: Option<&Value<'_>>) {
         let before = self.lines.len();
         self.touch_child(node, child);
@@ -576,7 +578,7 @@ impl Editor<'_> {
                 range.end = comments::skip_blank_lines(text, range.end);
             }
         }
-        // What was put beside a child that goes stands beside another.
+        // New text beside a removed child is then beside another child.
         for child in self.document.children(node) {
             let (head, foot) = (
                 comments::head(self.document, child.id()),
@@ -591,7 +593,7 @@ impl Editor<'_> {
         }
     }
 
-    /// What stands between two neighbours goes when both go.
+    /// The text between two neighbours is removed with both.
     fn touch_between_removed(&mut self) {
         for &first in &self.removed {
             let next = NodeId(self.document.node(first).next);

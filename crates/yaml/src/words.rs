@@ -49,7 +49,7 @@ pub(super) fn is_printable_without(text: &str, escape: u8) -> bool {
         .all(|byte| (b' '..0x7f).contains(byte) && *byte != escape)
 }
 
-/// Where the first byte is whose bits `marks` sets any of; it may set bits of later bytes wrongly.
+/// The first byte in which `marks` sets a bit; the bits of later bytes may be wrong.
 fn position(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     let (words, rest) = bytes.as_chunks();
     for (index, word) in words.iter().enumerate() {
@@ -68,19 +68,19 @@ fn position_in_rest(rest: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     for (slot, byte) in word.iter_mut().zip(rest) {
         *slot = *byte;
     }
-    // Zeros stand for what is behind the end.
+    // Zeros are in place of the bytes after the end.
     let marked = marks(u64::from_le_bytes(word));
     rest.len().min(marked.trailing_zeros() as usize / 8)
 }
 
-/// Sets the high bit of each byte that is `byte`. Of the bytes behind the first one that is, it
+/// Sets the high bit of each byte that is `byte`. Of the bytes after the first one that is, it
 /// may set more.
 const fn equal(word: u64, byte: u8) -> u64 {
     let difference = word ^ (ONES * byte as u64);
     difference.wrapping_sub(ONES) & !difference
 }
 
-/// Sets the high bit of each byte that is less than `limit`, which is ASCII. Of the bytes behind
+/// Sets the high bit of each byte that is less than `limit`, which is ASCII. Of the bytes after
 /// the first one that is, it may set more.
 const fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(ONES * limit as u64) & !word
@@ -92,7 +92,7 @@ mod tests {
 
     use super::{behind_spaces, is_printable_without, plain_stop, quoted_stop};
 
-    /// Texts of what is searched and of what is next to it.
+    /// Texts of the searched bytes and their neighbours.
     fn text() -> impl Strategy<Value = String> {
         let characters = " !\"#$'()9:;[\\]az~\t\n\r\x1f\x7f\u{80}é\u{2028}";
         let character = prop::sample::select(characters.chars().collect::<Vec<_>>());

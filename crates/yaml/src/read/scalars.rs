@@ -65,7 +65,7 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// The node that an alias used as a key stands for: the last one before it with this anchor.
+    /// The node that an alias used as a key refers to: the last one before it with this anchor.
     pub(crate) fn key_target(self) -> Option<Self> {
         let name = self
             .document
@@ -139,7 +139,7 @@ impl<'d> Cursor<'d> {
 }
 
 impl<'d> Cursor<'d> {
-    /// Whether nothing, `null` or `~` is there.
+    /// Whether the value is absent, `null` or `~`.
     #[must_use]
     pub fn is_null(self) -> bool {
         matches!(self.scalar(), Ok(Some(Scalar::Null)))

@@ -1,12 +1,11 @@
-//! Spellings that go-yaml takes and the parser does not: `[a]#comment`, `"it\'s"`, `[-]`, a byte
+//! Spellings that go-yaml allows and the parser does not: `[a]#comment`, `"it\'s"`, `[-]`, a byte
 //! order mark before a later document, and quoted scalars with lines that are not indented deeper
 //! than the block around them.
 //!
 //! The parser gets a copy of the text with other spellings of the same length, so all places stay
-//! as they are; the text itself is never changed. A scan finds what may be such a spelling. It
-//! knows little of YAML, so the copy counts only if the parser confirms each of them: up to the
-//! first one the copy is the text, so this one is what it seems to be, and by the same argument so
-//! is each that follows.
+//! as they are; the text itself is never changed. A scan finds candidates. It knows little of YAML,
+//! so the copy counts only if the parser confirms each of them: up to the first one the copy is the
+//! text, so the first one is right; by the same argument, so is each that follows.
 
 use std::ops::Range;
 
@@ -22,7 +21,7 @@ use crate::words;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A spelling that the parser does not take.
+/// A spelling that the parser does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Spelling {
     /// A `#` directly after a quote, a bracket, a comma or the header of a block scalar.
@@ -44,7 +43,7 @@ pub(crate) struct Respelled {
 }
 
 impl Respelled {
-    /// The copy, if there seems to be anything in the text that the parser does not take.
+    /// The copy, if the text seems to have such a spelling.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let finder = Finder {
             text,
@@ -70,7 +69,7 @@ impl Respelled {
         Some(Self { text, spellings })
     }
 
-    /// Whether everything that was respelled is what it seemed to be.
+    /// Whether the parser confirms every spelling.
     pub(crate) fn is_confirmed(&self, document: &Document) -> bool {
         let tokens = scalars(document);
         let mut quoted = quoted_in_blocks(document);
@@ -150,8 +149,8 @@ fn token_at(tokens: &[Token], at: usize) -> Option<&Token> {
     token.range.contains(&at).then_some(token)
 }
 
-/// Whether a comment begins at `at`: behind the last byte of what is not plain, or in the header of
-/// a block scalar.
+/// Whether a comment begins at `at`: after the last byte of a token that is not plain, or in the
+/// header of a block scalar.
 fn is_comment(text: &str, tokens: &[Token], at: usize) -> bool {
     let is_header =
         |token: &Token| token.kind == TokenKind::Block && at < line_end(text, token.range.start);
@@ -264,8 +263,8 @@ impl Finder<'_> {
         self.at = line_end(self.text, self.at) - 1;
     }
 
-    /// Passes over `---` or `...` but for its last byte. kubectl and kustomize take what follows the
-    /// line of a `---` for a text of its own, which may begin with a byte order mark.
+    /// Passes over `---` or `...` but for its last byte. kubectl and kustomize read the lines after
+    /// a `---` as a separate text, which may begin with a byte order mark.
     fn marker(&mut self) {
         (self.depth, self.parent, self.token) = (0, None, None);
         let end = line_end(self.text, self.at);

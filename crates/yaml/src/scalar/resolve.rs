@@ -85,8 +85,8 @@ fn number(plain: &str) -> Option<Cow<'_, str>> {
     if !plain.contains('_') {
         return json_spelling(plain);
     }
-    // go-yaml drops every underscore. Where the first byte is a dot, Go itself does, and takes them
-    // only between digits.
+    // go-yaml drops every underscore. If the first byte is a dot, Go itself drops them, and allows
+    // them only between digits.
     if plain.starts_with('.') && !separates_digits(plain) {
         return None;
     }
@@ -152,7 +152,7 @@ fn radix_integer(text: &str) -> Option<i128> {
         .then_some(value)
 }
 
-/// `0b-101`: go-yaml takes the prefix off and reads what is left as a signed binary number.
+/// `0b-101`: go-yaml removes the prefix and reads the rest as a signed binary number.
 fn signed_binary(text: &str) -> Option<i128> {
     let signed = text.strip_prefix("0b")?;
     let value = i128::from(unsigned(signed.strip_prefix(['+', '-'])?, 2)?);
@@ -176,7 +176,7 @@ fn unsigned(digits: &str, radix: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Plain scalars and their JSON; `text` says that the scalar is itself.
+    /// Plain scalars and their JSON; `text` means that the scalar is its own text.
     const TABLE: &[(&str, &str)] = &[
         ("", "null"),
         ("~", "null"),

@@ -1,4 +1,4 @@
-//! The dates that go-yaml takes for a `!!timestamp`.
+//! The dates that go-yaml reads as a `!!timestamp`.
 
 use super::decimal::split_digits;
 
@@ -34,7 +34,7 @@ fn parse(text: &str) -> Option<()> {
     ends.then_some(())
 }
 
-/// A number of one or two digits, and what follows it.
+/// A number of one or two digits, and the rest.
 fn number(text: &str, range: std::ops::RangeInclusive<u32>) -> Option<(u32, &str)> {
     let (digits, _) = split_digits(text);
     let digits = digits.get(..2).unwrap_or(digits);

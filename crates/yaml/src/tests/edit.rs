@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::value::Value;
 
 /// One operation, as one line: `set PATH JSON`, `put`, `replace`, `push`, `item PATH JSON`,
-/// `insert PATH JSON [before KEY | behind KEY]`, `remove PATH`, `rename PATH KEY`. `.` is the root.
+/// `insert PATH JSON [before KEY | after KEY]`, `remove PATH`, `rename PATH KEY`. `.` is the root.
 fn apply(editor: &mut Editor<'_>, operation: &str) -> Result<()> {
     let mut words = operation.splitn(3, ' ');
     let name = words.next().unwrap();
@@ -167,7 +167,7 @@ fn set_scalars_keep_their_style() {
 
 #[test]
 fn what_stands_around_a_set_scalar_still_fits() {
-    // Plain text may go on behind a tab, nothing else may.
+    // Plain text may go on after a tab, nothing else may.
     check("- b\n \t\n- c\n", &[r#"set [0] "1""#], "- \"1\"\n\n- c\n");
     check("a: b\n \t# c\n", &[r#"set a "1""#], "a: \"1\"\n  # c\n");
     check("b\n\t", &[r#"set . ["c"]"#], "- c\n");
@@ -180,7 +180,7 @@ fn what_stands_around_a_set_scalar_still_fits() {
     check("[!t ]\n", &["push . 1"], "[!t , 1 ]\n");
     check("? a # c\n? b\n", &["set a 1"], "? a # c\n: 1\n? b\n");
     check("? |-\n  a", &["set a 1"], "? |-\n  a\n: 1");
-    // A blank or comment behind the last line of the old text.
+    // A blank or comment after the last line of the old text.
     check("a:\n  b ", &[r#"set a "x\ny""#], "a: |-\n  x\n  y");
     check("a:\n  b # c\n", &[r#"set a "x\ny""#], "a: \"x\\ny\" # c\n");
     check("a: |\n   ", &[r#"set a "x""#], "a: \"x\"\n   ");

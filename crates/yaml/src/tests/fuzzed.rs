@@ -42,7 +42,7 @@ fn print() {
 
 #[test]
 fn edit() {
-    // What stands behind the last NUL says what to change.
+    // What stands after the last NUL says what to change.
     replay("edit", |bytes| {
         let nul = bytes.iter().rposition(|&byte| byte == 0);
         let (first, choices) = bytes.split_at(nul.unwrap_or(bytes.len()));

@@ -1,4 +1,4 @@
-//! A text with edits made.
+//! A text after edits.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,7 +32,7 @@ impl Edit {
     }
 }
 
-/// A text with edits made: what lies between them is never copied until it is printed.
+/// A text after edits. The text between the edits is not copied until it is printed.
 #[derive(Debug)]
 pub struct Edited {
     source: Arc<Source>,
@@ -41,10 +41,10 @@ pub struct Edited {
 }
 
 impl Edited {
-    /// The text of `document` with `edits` made.
+    /// The text of `document` after `edits`.
     ///
     /// # Errors
-    /// If the text is YAML no more: an edit of a text with anchors may leave an alias of nothing.
+    /// If the text is no longer valid YAML: an edit may remove the anchor of an alias.
     pub fn new(document: &Document, edits: Vec<Edit>) -> Result<Self> {
         let edited = Self::unchecked(document, edits)?;
         if document.has_anchors && !edited.edits.is_empty() {
@@ -54,7 +54,7 @@ impl Edited {
         Ok(edited)
     }
 
-    /// The text of `document` with `edits` made, which the caller is to read again.
+    /// The text of `document` after `edits`; the caller must read it again.
     pub(crate) fn unchecked(document: &Document, mut edits: Vec<Edit>) -> Result<Self> {
         edits.sort_by_key(|edit| (edit.start, edit.end));
         let ends = edits.iter().map(|edit| edit.end);
@@ -135,8 +135,8 @@ pub(crate) fn space_comments(document: &Document, edits: &mut [Edit]) {
     }
 }
 
-/// Fits what edits put behind a text that ends without a line break: where the last line is taken
-/// out, the line break before it is there already.
+/// Adjusts edits at the end of a text without a final line break: if its last line is removed, the
+/// line break before it is already there.
 pub fn close_text(document: &Document, edits: &mut [Edit]) {
     let length = document.text().len();
     let takes_out_last = edits.iter().any(|edit| {

@@ -13,7 +13,8 @@ pub(crate) struct Layout {
     pub(crate) sequence: usize,
     /// The line break.
     pub(crate) eol: &'static str,
-    /// Whether no text is written as a block, which would take in what follows.
+    /// Whether texts are quoted instead of written as a block, because a block would include the
+    /// lines that follow.
     pub(crate) quoted: bool,
 }
 
@@ -29,7 +30,7 @@ impl Default for Layout {
     }
 }
 
-/// What a value stands behind.
+/// What a value follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// `key:` at some column.
@@ -54,8 +55,8 @@ impl Layout {
         }
     }
 
-    /// Writes what follows `key:` or `-` standing at `column`, beginning with a space or, for
-    /// what goes below, a line break; without a line break at the end.
+    /// Writes the text after `key:` or `-` at `column`. It begins with a space or, for a value
+    /// below, a line break, and has no line break at its end.
     pub(crate) fn behind(
         self,
         out: &mut String,
@@ -236,8 +237,8 @@ pub(crate) fn flow_key(out: &mut String, key: &str, style: Flow) {
     }
 }
 
-/// Writes a value as JSON. With `width`, each entry and item stands on a line of its own, `width`
-/// spaces deeper than what it is in; `depth` is how deep the value itself stands.
+/// Writes a value as JSON. With `width`, each entry and item has a line of its own, `width` spaces
+/// deeper than its collection; `depth` is the depth of the value itself.
 pub fn json(out: &mut String, value: &Value<'_>, width: Option<usize>, depth: usize) {
     let line = |out: &mut String, depth: usize| {
         if let Some(width) = width {

@@ -9,7 +9,7 @@ pub(super) struct Kept {
     pub(super) children: Vec<NodeId>,
     /// Children that stay, in order, each with the index of its value.
     pub(super) pairs: Vec<(NodeId, usize)>,
-    /// Where each new value goes, and the value's index.
+    /// The place of each new value, and the value's index.
     pub(super) inserts: Vec<(Side, usize)>,
 }
 
@@ -33,7 +33,7 @@ impl Kept {
     }
 }
 
-/// Where a new entry or item goes.
+/// The place of a new entry or item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Before(NodeId),

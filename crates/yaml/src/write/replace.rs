@@ -22,7 +22,7 @@ struct Old<'d> {
     slot: Slot,
 }
 
-/// The text of a new value behind a key or dash.
+/// The text of a new value after a key or dash.
 struct NewText<'t> {
     /// On the line of the key or dash.
     inline: &'t str,
@@ -126,7 +126,7 @@ impl<'d> Rewrite<'d> {
         Some(entry + at..end - rest.len())
     }
 
-    /// Puts another value in place of a node's, behind its key or dash.
+    /// Puts another value in place of a node's, after its key or dash.
     pub(super) fn replace(&mut self, id: NodeId, value: &Value<'_>) {
         let document = self.document;
         let node = document.node(id);
@@ -183,7 +183,7 @@ impl<'d> Rewrite<'d> {
         end_with_comments(cursor).max(last)
     }
 
-    /// The text of a new value, from behind the key or dash on.
+    /// The text of a new value, from after the key or dash on.
     fn text_in_place(
         &self,
         old: &Old<'_>,
@@ -193,7 +193,7 @@ impl<'d> Rewrite<'d> {
     ) -> String {
         let text = self.document.text();
         let mut layout = self.body_layout(old.node, old.column, old.slot);
-        // What stands behind the old value would stand behind the last line of the new one.
+        // Text after the old value would be after the last line of the new one.
         let is_below = line_end(text, old.node.key.end as usize) < old.node.props as usize;
         layout.quoted = self.takes_in(end_of_entry(text, old.end), old.column, value)
             || (is_below && behind_blank(text, old.end).is_none())
@@ -203,7 +203,7 @@ impl<'d> Rewrite<'d> {
         out
     }
 
-    /// Puts a new value in place of one that begins below its key: comments behind and below the key
+    /// Puts a new value in place of one that begins below its key: comments after and below the key
     /// stay.
     fn put_below_key(&mut self, old: &Old<'_>, behind_key: usize, between: &str, new: &NewText) {
         let text = self.document.text();
@@ -229,8 +229,8 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Puts a new value in place of one on the line of its key or dash. `moves_up` says that it begins
-    /// directly behind the dash.
+    /// Puts a new value in place of one on the line of its key or dash. With `moves_up`, it begins
+    /// directly after the dash.
     fn put_beside_key(&mut self, old: &Old<'_>, behind_key: usize, moves_up: bool, new: &NewText) {
         let text = self.document.text();
         let (node, end) = (old.node, old.end);
@@ -260,8 +260,8 @@ impl<'d> Rewrite<'d> {
     }
 
     /// The comment lines between the key of a node at `column` and its value, each with the line
-    /// break before it, deep enough to be the node's. Those above the first entry or item of a
-    /// block are that one's, and go with it.
+    /// break before it, deep enough to be the node's. Comments above the first entry or item of a
+    /// block belong to it, and are removed with it.
     fn comments_between(&self, id: NodeId, column: usize) -> String {
         let document = self.document;
         let node = document.node(id);
@@ -324,7 +324,7 @@ impl<'d> Rewrite<'d> {
         self.edit(props, end, out);
     }
 
-    /// Behind the colon of a key; a key behind `?` may have none.
+    /// After the colon of a key; a key after `?` may have none.
     pub(super) fn behind_colon(&self, node: &Node) -> Option<usize> {
         let text = self.document.text();
         let colon = skip_blank(text, node.key.end as usize);
@@ -348,7 +348,7 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// The comment behind the `|` of a block scalar, with the blank before it.
+    /// The comment after the `|` of a block scalar, with the blank before it.
     fn header_comment(&self, node: &Node) -> Cow<'d, str> {
         if !matches!(node.kind, Kind::Scalar(_)) {
             return Cow::Borrowed("");

@@ -1,4 +1,4 @@
-//! Texts that some YAML reader takes for something else than text when they stand plain.
+//! Texts that some YAML reader does not read as text when they are plain.
 //!
 //! The union of go-yaml v2 and v3, the types of YAML 1.1 and the core schema of YAML 1.2, with room
 //! to spare: a text that is quoted for nothing is still the same text.

@@ -202,7 +202,7 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     }
     editor.touch_between_removed();
     let lines = editor.lines.into_iter();
-    let lines = lines.map(|range| range.start..behind_tabs(text, range.end));
+    let lines = lines.map(|range| range.start..after_tabs(text, range.end));
     let lines = lines.collect();
     let explain = |what: &str| format!("{text:?}\nchanged to {value:?}\n{what}");
     let edited = Rewrite::edits(root, &value, Purpose::Stay)
@@ -334,7 +334,7 @@ fn values(node: Cursor<'_>) -> Option<Value<'_>> {
 }
 
 /// After the blank lines at `at` of which one has a tab, which may have to go.
-fn behind_tabs(text: &str, at: usize) -> usize {
+fn after_tabs(text: &str, at: usize) -> usize {
     let (mut end, mut line) = (at, at);
     while line < text.len() {
         let next = next_line(text, line);

@@ -5,7 +5,7 @@ const HIGH: u64 = ONES << 7;
 const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
 
 /// Where `bytes` has the first one that is not a space.
-pub(super) fn behind_spaces(bytes: &[u8]) -> usize {
+pub(super) fn after_spaces(bytes: &[u8]) -> usize {
     position(bytes, |word| word ^ SPACES)
 }
 
@@ -90,7 +90,7 @@ const fn below(word: u64, limit: u8) -> u64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{behind_spaces, is_printable_without, plain_stop, quoted_stop};
+    use super::{after_spaces, is_printable_without, plain_stop, quoted_stop};
 
     /// Texts of the searched bytes and their neighbours.
     fn text() -> impl Strategy<Value = String> {
@@ -110,7 +110,7 @@ mod tests {
         #[test]
         fn words_find_what_bytes_find(text in text()) {
             let bytes = text.as_bytes();
-            prop_assert_eq!(behind_spaces(bytes), first(&text, |byte| byte != b' '));
+            prop_assert_eq!(after_spaces(bytes), first(&text, |byte| byte != b' '));
             prop_assert_eq!(
                 plain_stop(bytes),
                 first(&text, |byte| byte < b' ' || byte == b':' || byte == b'#')

@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_items_are_paired_wherever_they_stand() {
+    fn equal_items_are_paired_in_any_place() {
         check("[a, b, c]", "[c, a, b]", &[Some(1), Some(2), Some(0)]);
         check("[a, a, b]", "[a, b]", &[Some(0), None, Some(1)]);
         check("[[a], [b]]", "[[b], [a]]", &[Some(1), Some(0)]);

@@ -276,7 +276,7 @@ impl<'d> Cursor<'d> {
 
     /// After the `:` of a mapping entry; without one, after the key.
     #[must_use]
-    pub fn behind_key(self) -> usize {
+    pub fn after_key(self) -> usize {
         let node = self.node();
         let end = node.key.end as usize;
         let between = self.document.slice(end..node.props as usize);

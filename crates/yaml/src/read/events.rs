@@ -200,7 +200,7 @@ impl Builder<'_> {
             ..Start::new(Kind::Alias, range, tag)
         });
         if anchored.is_key {
-            self.stand_for_key(anchored.node);
+            self.refer_to_key(anchored.node);
         }
     }
 
@@ -301,12 +301,12 @@ impl Builder<'_> {
         }
         self.last = Last::Node(id);
         if matches!(start.kind, Kind::Mapping | Kind::Sequence) {
-            let behind_tag = start.tag.map_or(slot, |tag| slot.max(tag.end));
+            let after_tag = start.tag.map_or(slot, |tag| slot.max(tag.end));
             self.stack.push(Frame {
                 node: id,
                 mapping: start.kind == Kind::Mapping,
                 flow: start.flow || in_flow,
-                cursor: if start.flow { value.end } else { behind_tag },
+                cursor: if start.flow { value.end } else { after_tag },
                 key: None,
             });
         }
@@ -314,7 +314,7 @@ impl Builder<'_> {
 
     /// Records that the last alias refers to the key of a node. An alias that is a key itself has
     /// no node.
-    fn stand_for_key(&mut self, target: u32) {
+    fn refer_to_key(&mut self, target: u32) {
         let Last::Node(alias) = self.last else { return };
         if let Some(node) = self.nodes.get_mut(alias) {
             node.flags = node.flags.with(Flags::OF_KEY, true);

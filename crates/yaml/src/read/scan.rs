@@ -781,7 +781,7 @@ impl Scanner<'_> {
 
     /// As [`skip_spaces`](Self::skip_spaces), for many spaces rather than one.
     fn skip_indentation(&self, line: usize) -> usize {
-        line + words::behind_spaces(self.bytes.get(line..).unwrap_or_default())
+        line + words::after_spaces(self.bytes.get(line..).unwrap_or_default())
     }
 
     fn skip_spaces(&self, from: usize) -> usize {

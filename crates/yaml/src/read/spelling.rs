@@ -220,7 +220,7 @@ impl Finder<'_> {
             b'\n' | b'\r' => self.token = None,
             b' ' => {
                 let rest = text.as_bytes().get(at..).unwrap_or_default();
-                self.at += words::behind_spaces(rest) - 1;
+                self.at += words::after_spaces(rest) - 1;
             }
             b'\t' => {}
             b'#' => self.comment(),

@@ -71,7 +71,7 @@ mod tests {
     use super::is_timestamp;
 
     #[test]
-    fn dates_that_go_yaml_takes_are_timestamps() {
+    fn dates_that_go_yaml_reads_are_timestamps() {
         for text in [
             "2001-01-01",
             "2001-1-1",

@@ -210,7 +210,7 @@ fn merge_keys_that_lead_into_one_another() {
 }
 
 #[test]
-fn a_lookup_follows_no_merge_key_twice() {
+fn a_lookup_follows_each_merge_key_once() {
     // Each of 16 levels merges the one before it 100 times.
     let all = vec!["*m"; 100].join(", ");
     let mut text = "a0: &m {key: x}\n".to_owned();

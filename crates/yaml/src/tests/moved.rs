@@ -47,7 +47,7 @@ b: 1
 }
 
 #[test]
-fn what_cannot_move_is_written_anew() {
+fn text_that_cannot_move_is_written_as_new_text() {
     let check = |text, order: &[usize], expected: &str| assert_eq!(moved(text, order), expected);
     check("a: [x, 'y', {z: 1}]\n", &[2, 0, 1], "a: [{z: 1}, x, 'y']\n");
     check(

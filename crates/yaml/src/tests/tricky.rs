@@ -175,7 +175,7 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
-fn what_go_yaml_would_read_otherwise_is_refused_with_a_hint() {
+fn texts_that_go_yaml_reads_differently_are_refused_with_a_hint() {
     for (hint, texts) in [
         (
             "put it in quotes",
@@ -239,7 +239,7 @@ fn what_go_yaml_would_read_otherwise_is_refused_with_a_hint() {
 }
 
 #[test]
-fn what_go_yaml_reads_the_same_is_read() {
+fn texts_that_go_yaml_reads_the_same_are_read() {
     for text in [
         "a: [b, x:y, http://x/y#z]\n",
         "{\"b\":c, 'd':e}\n",

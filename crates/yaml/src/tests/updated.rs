@@ -21,7 +21,7 @@ fn update_first(text: &str, json: &str) -> Result<String> {
 }
 
 #[test]
-fn what_an_alias_elsewhere_stands_for_stays() {
+fn a_value_with_an_alias_elsewhere_stays() {
     // What is not anchored may change.
     let text = "- {a: &x {k: 1}, b: 2}\n- c: *x\n";
     let updated = update_first(text, r#"{"a": {"k": 1}, "b": 3}"#).unwrap();

@@ -125,12 +125,12 @@ impl<'d> Rewrite<'d> {
         let mut end = extent(document.cursor(last));
         if self.is_on_own_line(start) && !self.begins_moved(first) {
             let start = head(document, first);
-            let is_behind_block = ends_kept_block(document, first, start);
-            if is_behind_block {
+            let follows_block = ends_kept_block(document, first, start);
+            if follows_block {
                 end = skip_blank_lines(text, end);
             }
             self.take_out(start, end);
-            if is_behind_block {
+            if follows_block {
                 self.take_out_blank_lines(end);
             }
         } else {
@@ -141,7 +141,7 @@ impl<'d> Rewrite<'d> {
     }
 
     /// The end of the removed lines around `at`, with blank lines; `at` if there are none.
-    fn behind_removed(&self, at: usize) -> usize {
+    fn after_removed(&self, at: usize) -> usize {
         let is_around = |removed: &&Range<usize>| removed.start < at && at < removed.end;
         let removed = self.removed.iter().find(is_around);
         removed.map_or(at, |removed| removed.end)
@@ -200,7 +200,7 @@ impl<'d> Rewrite<'d> {
             return text;
         } else {
             out.push('-');
-            layout.behind(&mut out, value, column, Slot::Item, None);
+            layout.after(&mut out, value, column, Slot::Item, None);
         }
         out
     }
@@ -248,7 +248,7 @@ impl<'d> Rewrite<'d> {
         let text = text.map(|text| around(&text)).filter(stays);
         text.or_else(|| {
             let mut text = "-".to_owned();
-            layout.behind(&mut text, value, column, Slot::Item, None);
+            layout.after(&mut text, value, column, Slot::Item, None);
             Some(around(&text)).filter(stays)
         })
     }
@@ -378,7 +378,7 @@ impl<'d> Rewrite<'d> {
             }
             (Side::After(after), false) => {
                 let after = self.document.cursor(after);
-                let at = self.behind_removed(extent(after));
+                let at = self.after_removed(extent(after));
                 let above = if !ends_line(self.document.text(), at) {
                     Above::OpenLine
                 } else if at > end_with_comments(after) {

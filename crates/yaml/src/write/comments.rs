@@ -19,7 +19,7 @@ pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
 }
 
 /// After the blank rest of the line on which a value ends; `None` if there is a comment.
-pub(super) fn behind_blank(text: &str, end: usize) -> Option<usize> {
+pub(super) fn after_blank(text: &str, end: usize) -> Option<usize> {
     if ends_line(text, end) {
         return Some(end);
     }

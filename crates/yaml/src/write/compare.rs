@@ -183,7 +183,7 @@ impl<'d> Rewrite<'d> {
         // and neither can one that is too long.
         let (entry, start) = (node.entry as usize, node.key.start as usize);
         let gets_colon =
-            node.has(Flags::IN_FLOW) && !part.is_null() && self.behind_colon(node).is_none();
+            node.has(Flags::IN_FLOW) && !part.is_null() && self.after_colon(node).is_none();
         let is_long = gets_colon && key_needs_explicit(key);
         let takes_no_colon = is_long
             || (gets_colon && !is_one_line(self.document.slice(entry..node.key.end as usize)));

@@ -143,9 +143,9 @@ pub fn close_text(document: &Document, edits: &mut [Edit]) {
         let is_removal = edit.end == length && edit.start < length && edit.text.is_empty();
         is_removal && ends_line(document.text(), edit.start)
     });
-    let is_behind = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
+    let is_after = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
     if takes_out_last
-        && let Some(behind) = edits.iter_mut().find(is_behind)
+        && let Some(behind) = edits.iter_mut().find(is_after)
         && let Some(rest) = behind.text.strip_prefix(document.eol())
     {
         behind.text = rest.to_owned();

@@ -57,7 +57,7 @@ impl Layout {
 
     /// Writes the text after `key:` or `-` at `column`. It begins with a space or, for a value
     /// below, a line break, and has no line break at its end.
-    pub(crate) fn behind(
+    pub(crate) fn after(
         self,
         out: &mut String,
         value: &Value<'_>,
@@ -133,7 +133,7 @@ impl Layout {
     /// Writes `key: value` with the key at `column`, without indentation before it.
     pub(crate) fn entry(self, out: &mut String, key: &str, value: &Value<'_>, column: usize) {
         self.key(out, key, column);
-        self.behind(out, value, column, Slot::Entry, None);
+        self.after(out, value, column, Slot::Entry, None);
     }
 
     /// Writes `key:`; one too long for YAML's implicit keys as `? key` and `:` below it.
@@ -159,7 +159,7 @@ impl Layout {
                 self.line(out, column);
             }
             out.push('-');
-            self.behind(out, item, column, Slot::Item, None);
+            self.after(out, item, column, Slot::Item, None);
         }
     }
 }

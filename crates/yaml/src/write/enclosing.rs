@@ -71,7 +71,7 @@ impl<'d> Enclosing<'d> {
         let text = document.text();
         let entries = self.mapping.children().filter_map(|entry| {
             let at = if entry.id() == self.list.id() {
-                entry.behind_key()
+                entry.after_key()
             } else {
                 matches!(entry.node().kind, Kind::Scalar(_)).then(|| entry.end())?
             };

@@ -55,6 +55,6 @@ fn removal(list: Cursor<'_>, before: Option<Cursor<'_>>, item: Cursor<'_>) -> Ed
 fn head_of(list: Cursor<'_>, before: Option<Cursor<'_>>, item: Cursor<'_>) -> usize {
     let document = item.document();
     let line = document.line_start(item.start());
-    let floor = before.map_or(list.behind_key(), end_with_comments);
+    let floor = before.map_or(list.after_key(), end_with_comments);
     lead_comments(document.text(), line, item.start() - line, floor)
 }

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn json_strings_are_what_go_makes_of_them() {
+    fn json_strings_are_read_as_go_reads_them() {
         for (raw, expected) in [
             (r#""a\ud83d\ude00\/b""#, "a😀/b"),
             (r#""\ud800""#, "\u{fffd}"),

@@ -34,11 +34,11 @@ ENTRYPOINT ["/krm-template"]
 FROM base AS prebuilt
 ARG BINARY=target/release/krm-template
 COPY ${BINARY} /krm-template
-# Only a static binary runs here. What stands after the option is for those who read that it failed.
+# Only a static binary runs here. The text after the option explains the failure.
 RUN ["/krm-template", "--version", "(fails if BINARY is not static: CONTRIBUTING.md says how to build it)"]
 
 FROM ${RUST_IMAGE} AS build
-# The commit that `krm-template --version` names: there is no repository in here.
+# The commit that `krm-template --version` names; the image has no repository.
 ARG REVISION=
 WORKDIR /src
 COPY . .

@@ -1,9 +1,9 @@
-//! Tells the program which commit it is built from, where that is known, and the tests whether they
-//! have the shared data.
+//! Passes the commit to the program if it is known, and tells the tests whether they have the shared
+//! data.
 //!
-//! `KRM_TEMPLATE_COMMIT` says it, for builds without a repository; empty, it says to name none.
-//! Otherwise git is asked, if this folder is a repository of its own. The same sources make the
-//! same program: neither clock nor machine is asked.
+//! `KRM_TEMPLATE_COMMIT` sets the commit for builds without a repository; if it is empty, the program
+//! names no commit. Otherwise git is asked, if this folder is a repository. The same sources make
+//! the same program, whatever the clock or the machine.
 #![expect(
     clippy::disallowed_methods,
     reason = "cargo tells a build script what is wanted by its environment"
@@ -54,7 +54,7 @@ fn of_repository() -> Option<String> {
     git(&["rev-parse", "HEAD"])
 }
 
-/// What git says on one line; nothing if there is no git, or it does not know.
+/// One line of output of git; `None` if git is missing or fails.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

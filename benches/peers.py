@@ -6,7 +6,7 @@ usage: peers.sh [BINARY] [--rounds R] [--large N] [--limit SECONDS] [--kubectl K
 BINARY is target/release/krm-template if none is given. The contestants of a part take turns
 (A B A B ...), so that a machine that is busy for a while is busy for all of them, if not to the
 same effect: measure on a quiet one. A ratio is the median of the ratios of one round each, and the
-range behind it holds the middle half of them. The load at the start is printed first.
+range after it is the middle half of them. The load at the start is printed first.
 Peak memory is what `/usr/bin/time -v` says of one more run. A peer that is not there is named and
 left out; a program that fails is an error, and one that takes longer than the limit is not waited
 for. Peers: cat, /bin/true, kpt, kubectl, oc, ktmpl (`cargo install ktmpl`).

@@ -3,28 +3,26 @@
 //!
 //! # Data flow
 //!
-//! Text is the model. A [`Document`](krm_yaml::Document) is the source text and a table of byte
-//! ranges. Reading makes a [`Value`](krm_yaml::Value) of a node: plain data, each part of which
-//! remembers the node it came from. Expanding a Template changes plain data. Writing compares the
-//! data with the text it came from, and rewrites only what differs; then it reads the new text
-//! again, which must give what was meant. All there is to say on the way is a
-//! [`Diagnostic`](diagnostic::Diagnostic).
+//! The text is the model. A [`Document`](krm_yaml::Document) is the source text and a table of byte
+//! ranges. Reading turns a node into a [`Value`](krm_yaml::Value): plain data that remembers its
+//! nodes. Expanding a Template changes plain data. Writing compares the data with the original
+//! text, rewrites only the differences, and reads the new text again to check it. All messages are
+//! [`Diagnostic`](krm_yaml::diagnostic::Diagnostic)s.
 //!
 //! # Layers
 //!
-//! Each module uses those below it, never those beside it. Only [`cli`] touches files, the
-//! environment and the standard streams.
+//! Each module uses only the modules below it. Only [`cli`] touches files, the environment and the
+//! standard streams.
 //!
-//! | module | what it is for |
+//! | module | purpose |
 //! |---|---|
 //! | [`cli`] | arguments, files, standard streams, exit codes |
-//! | [`function`], [`schema`], [`lint`] | ResourceList in, ResourceList out; the schemas of our kinds; finding mistakes in Templates |
-//! | [`template`], [`report`] | expanding a Template; drawing and listing diagnostics |
-//! | [`krm`] | the ResourceList, the identity of objects |
-//! | [`yaml`] | a document that prints as it was read |
-//! | [`files`], `suggest` | bytes to sources; "did you mean" |
-//! | [`diagnostic`] | the one shape of all that is reported |
-//! | [`source`] | a text with a name, and places in it |
+//! | [`function`] | the KRM function |
+//! | `plan`, [`lint`], [`schema`] | instances to expand; mistakes in Templates; schemas of our kinds |
+//! | [`template`], [`composition`], [`report`] | Templates; Compositions; rendering diagnostics |
+//! | [`krm`] | the ResourceList, identity of objects |
+//! | [`files`], `threads` | access to files; work on several threads |
+//! | crate [`krm_yaml`] | documents, values, edits, diagnostics |
 //!
 //! # Entry points
 //!
@@ -65,7 +63,7 @@
 //! ```
 //! use krm_yaml::diagnostic::Diagnostics;
 //! use krm_yaml::source::Source;
-//! use krm_template::template::{self, Format, Generation, Given, Options, Template};
+//! use krm_template::template::{self, Format, Generation, Assignment, Options, Template};
 //! use krm_yaml::Document;
 //!
 //! # fn main() -> krm_yaml::diagnostic::Result<()> {
@@ -94,7 +92,7 @@
 //!     keep_namespace: false,
 //!     generation: Generation::Random,
 //! };
-//! let given = [Given::text("NAME", "web", "-p NAME")];
+//! let given = [Assignment::text("NAME", "web", "-p NAME")];
 //! let printed = template::print(&template, &given, &options, Format::Yaml, &mut diagnostics);
 //! assert!(!diagnostics.has_errors());
 //! assert_eq!(
@@ -105,7 +103,7 @@
 //! # }
 //! ```
 //!
-//! [`Parameters`](template::Parameters) are the values that are in force in one expansion.
+//! [`Parameters`](template::Parameters) are the values in one expansion.
 
 pub mod cli;
 pub mod composition;

@@ -1,11 +1,11 @@
-//! Work that is shared out among threads, with the same outcome whatever their number.
+//! Work on several threads, with a result that does not depend on their number.
 
 use std::sync::LazyLock;
 use std::thread;
 
-/// How many threads there are at most.
+/// The maximum number of threads.
 const MAX_THREADS: usize = 8;
-/// How many can run at the same time: asked once, for it means reading several files.
+/// The number of threads that can run in parallel. Cached, because the system reads files for it.
 static THREADS: LazyLock<usize> = LazyLock::new(|| {
     let available = thread::available_parallelism().map_or(1, usize::from);
     available.min(MAX_THREADS)
@@ -13,7 +13,7 @@ static THREADS: LazyLock<usize> = LazyLock::new(|| {
 /// Objects may be nested as deep as `krm_yaml::MAX_DEPTH` says.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// What `work` makes of chunks of `items`, in their order. A thread gets `smallest` or more.
+/// The results of `work` for chunks of `items`, in order. Each thread gets at least `smallest` items.
 pub(crate) fn in_chunks<T: Sync, R: Send>(
     items: &[T],
     smallest: usize,
@@ -33,7 +33,7 @@ pub(crate) fn in_chunks<T: Sync, R: Send>(
             .collect();
         parts.push(work(first));
         for (chunk, thread) in others {
-            // Where no thread can be had, or one has died, this one does its work.
+            // If a thread cannot be started or has died, this thread does its work.
             let done = thread.ok().and_then(|thread| thread.join().ok());
             parts.push(done.unwrap_or_else(|| work(chunk)));
         }

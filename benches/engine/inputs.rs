@@ -1,4 +1,4 @@
-//! Texts to measure on, the shapes of `generate.py`: commented Deployments, and what holds them.
+//! Inputs of the benchmarks, like those of `generate.py`: commented Deployments.
 
 use std::fmt::Write as _;
 
@@ -108,7 +108,7 @@ fn filled(i: usize, [namespace, tier, replicas, tag]: [&str; 4]) -> String {
         .replace("{tag}", tag)
 }
 
-/// `text` as an item behind a dash at `column`.
+/// `text` as an item after a dash at `column`.
 fn item(text: &str, column: usize) -> String {
     let mut out = String::new();
     for (index, line) in text.lines().enumerate() {

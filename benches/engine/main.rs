@@ -1,7 +1,6 @@
 //! Measures the engine's stages, in bytes of input a second: `cargo bench`.
 //!
-//! Whole processes beside other programs are measured by `peers.sh`; how to read either is in
-//! `docs/performance.md`.
+//! `peers.sh` compares whole processes with other programs. `docs/performance.md` explains both.
 
 #![expect(
     clippy::expect_used,
@@ -68,7 +67,7 @@ fn parse(bencher: Bencher<'_, '_>, n: usize) {
     bench(bencher, &source(inputs::with_directive(n)), document);
 }
 
-/// The table of a ResourceList: what stands in its items is looked into later.
+/// The table of a ResourceList, without the content of its items.
 #[divan::bench(args = SIZES)]
 fn list(bencher: Bencher<'_, '_>, n: usize) {
     bench(bencher, &source(inputs::list(n)), document);
@@ -93,7 +92,7 @@ fn read(bencher: Bencher<'_, '_>, n: usize) {
     });
 }
 
-/// What does not change, written again: edits are looked for, none is found, the guard reads it.
+/// Unchanged values written again: a search for edits without a result, and the guard.
 #[divan::bench(args = SIZES)]
 fn keep(bencher: Bencher<'_, '_>, n: usize) {
     let source = source(inputs::documents(n));

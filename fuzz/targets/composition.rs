@@ -1,6 +1,6 @@
 //! A Composition builds the same each time, in both formats.
 //!
-//! Input is the Composition; what stands behind its last NUL is in each of the files that it names.
+//! The input is the Composition; the text after its last NUL is the content of each file that it names.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `krm-template completion`: what a shell needs to complete our arguments.
+//! `krm-template completion`: completion scripts for shells.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::template::{Template, env_file};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
 
-/// What the scripts ask for the names of parameters with: this, then the words of the command line.
-/// No person types it, so no help shows it.
+/// The hidden option with which scripts ask for the names of parameters. The words of the command
+/// line follow.
 pub(super) const NAMES: &str = "--parameters-of";
 
 /// Print a completion script for a shell
@@ -50,8 +50,8 @@ pub(super) fn run(arguments: &Arguments, mut program: Command) -> anyhow::Result
     Ok(OK)
 }
 
-/// Prints `NAME=` for each parameter of the Templates that a command line names. Whatever cannot be
-/// read has no names: nobody reads messages while completing.
+/// Prints `NAME=` for each parameter of the Templates that a command line names. Ignores files that
+/// cannot be read, because completion prints no messages.
 pub(super) fn names(words: &[String]) -> anyhow::Result<u8> {
     let mut names = BTreeSet::new();
     for path in files(words) {
@@ -99,7 +99,7 @@ fn files(words: &[String]) -> Vec<String> {
     files
 }
 
-/// A word is not expanded yet when it is completed.
+/// Expands `~/`, which the shell has not expanded yet.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line reads the environment, for all the others"
@@ -111,8 +111,7 @@ fn in_home(path: &str) -> String {
     }
 }
 
-/// The script of bash completes files for `-p`, and nothing where `=` is between an option and its
-/// value, as bash breaks words there.
+/// Completes parameters for `-p` instead of files, and values after `=`, where bash breaks words.
 fn bash(script: &str) -> String {
     let names = format!(
         r#"COMPREPLY=($(compgen -W "$("$1" completion {NAMES} "${{COMP_WORDS[@]}}" 2>/dev/null)" -- "${{cur}}"))
@@ -139,7 +138,7 @@ fn bash(script: &str) -> String {
     )
 }
 
-/// The script of zsh completes files for `-p`.
+/// Completes parameters for `-p` instead of files.
 fn zsh(script: &str) -> String {
     let function = format!(
         r#"(( $+functions[_krm-template_parameters] )) ||
@@ -159,7 +158,7 @@ _krm-template_parameters() {{
         .replacen(last, &format!("\n{function}{last}"), 1)
 }
 
-/// The script of fish completes files for `-p`.
+/// Completes parameters for `-p` instead of files.
 fn fish(script: &str) -> String {
     let names =
         format!(" -f -a '(krm-template completion {NAMES} (commandline -opc) 2>/dev/null)'");
@@ -170,8 +169,8 @@ fn fish(script: &str) -> String {
     lines.collect()
 }
 
-/// The script for bash has two spellings of a name with a hyphen, and so would complete no options
-/// of subcommands: <https://github.com/clap-rs/clap/issues/6421>.
+/// Fixes the script for bash, which spells a name with a hyphen in two ways and so completes no
+/// options of subcommands: <https://github.com/clap-rs/clap/issues/6421>.
 fn mended(script: &str, name: &str) -> String {
     script.replace(&name.replace('-', "__subcmd__"), &name.replace('-', "__"))
 }

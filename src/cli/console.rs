@@ -1,4 +1,4 @@
-//! What the program says on standard error, as much of it as the user wants to hear.
+//! Messages on standard error, filtered by `--quiet` and `--verbose`.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
-/// Behind a command's own options.
+/// Sorts options after a command's own options.
 const LAST: usize = 900;
 
-/// How much is said.
+/// Which messages are printed.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct Console {
     /// Print only errors to standard error
@@ -41,7 +41,7 @@ impl Console {
         Ok(bytes)
     }
 
-    /// Who is asked to type should know it.
+    /// Tells the user that the program waits for input.
     fn invite(self, path: &str) {
         if path == "-" && io::stdin_is_terminal() {
             self.say("reading from standard input; to end it, press Ctrl-D");
@@ -52,7 +52,7 @@ impl Console {
         self.remark(format!("read `{name}`, {length} bytes"));
     }
 
-    /// Says what only those want to hear who ask for more.
+    /// Reports a message that is printed only with `--verbose`.
     pub(super) fn remark(self, message: impl Into<String>) {
         if self.verbose {
             self.report(&Diagnostic::info(message).into());
@@ -69,7 +69,7 @@ impl Console {
         io::print_error(&text);
     }
 
-    /// Says a line that is no diagnostic.
+    /// Prints a line that is not a diagnostic, unless `--quiet` is given.
     pub(super) fn say(self, line: &str) {
         if !self.quiet {
             io::print_error(&format!("{line}\n"));

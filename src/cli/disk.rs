@@ -12,7 +12,7 @@ use crate::files::{self, Entry, Files, MAX_FILE};
 use crate::function::Environment;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
-/// Where the kernel shows what is not stored anywhere, although it calls it files.
+/// Directories whose files the kernel generates.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// Which files a Composition may name, as kustomize has it.
@@ -26,11 +26,11 @@ pub(super) enum LoadRestrictor {
     None,
 }
 
-/// The files of this machine, by paths from the working directory.
+/// The files of this machine, by paths relative to the working directory.
 pub(super) struct Disk {
     pub(super) console: Console,
     pub(super) restrictor: LoadRestrictor,
-    /// How the user can have others read, if there is a way.
+    /// A hint how to read other files.
     pub(super) way_out: &'static str,
 }
 
@@ -79,7 +79,7 @@ impl Files for Disk {
     }
 }
 
-/// What a function may know of this machine.
+/// The environment of a function on this machine.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line reads the environment, for all the others"
@@ -94,7 +94,7 @@ pub(super) fn environment(disk: &Disk) -> Environment<'_> {
     }
 }
 
-/// The bytes of the regular file that is called `name`.
+/// The bytes of the regular file `name`.
 fn contents(name: &str, real: &Path) -> Result<Vec<u8>> {
     let unreadable = |error: std::io::Error| io::unreadable(name, &error);
     let there = fs::metadata(real).map_err(unreadable)?;

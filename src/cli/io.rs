@@ -1,4 +1,4 @@
-//! Files and standard streams, by the names users give them.
+//! Files and standard streams.
 
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, IsTerminal, Read, Write};
@@ -55,7 +55,7 @@ pub(super) fn read_bytes(path: &str) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| unreadable(path, &error))
 }
 
-/// Says why a file cannot be read.
+/// The error for a file that cannot be read.
 pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Box<Diagnostic> {
     let reason = match error.kind() {
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -67,7 +67,7 @@ pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Box<Diagnostic> 
         .into()
 }
 
-/// What file was probably meant by one that cannot be read.
+/// The hint for a file that cannot be read, such as a file with a similar name.
 fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
     if kind == ErrorKind::IsADirectory {
         return Some("give a file in it".to_owned());
@@ -163,7 +163,7 @@ pub(super) fn environment() -> Vec<(String, OsString)> {
 }
 
 /// The YAML and JSON files in a directory and the directories in it, sorted; nothing if `path` is
-/// no directory. Names that begin with a dot do not count.
+/// not a directory. Ignores names that begin with a dot.
 pub(super) fn yaml_files(path: &str) -> Result<Option<Vec<String>>> {
     if path == "-" || !is_folder(path) {
         return Ok(None);
@@ -190,7 +190,7 @@ pub(super) fn stdin_is_terminal() -> bool {
     std::io::stdin().is_terminal()
 }
 
-/// Writes to standard output. A reader that has gone away is no error.
+/// Writes to standard output. A closed pipe is not an error.
 pub(super) fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Result<()> {
     let mut stdout = BufWriter::new(std::io::stdout().lock());
     let mut pieces = pieces.into_iter();
@@ -200,14 +200,14 @@ pub(super) fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Re
     printed.or_else(|error| unless_gone(&error))
 }
 
-/// Writes what is left to be written to standard output.
+/// Flushes standard output. A closed pipe is not an error.
 pub(super) fn flush() -> anyhow::Result<()> {
     std::io::stdout()
         .flush()
         .or_else(|error| unless_gone(&error))
 }
 
-/// An error, unless it is that the reader of standard output has gone away.
+/// The error for standard output, unless it is a closed pipe.
 pub(super) fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(());
@@ -216,17 +216,17 @@ pub(super) fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
     Err(anyhow!("standard output cannot be written: {reason}"))
 }
 
-/// Writes to standard error; there is nowhere to report a failure to.
+/// Writes to standard error. A failure cannot be reported.
 pub(super) fn print_error(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Whether messages are coloured: on a terminal, unless the user says otherwise.
+/// Whether messages are coloured: on a terminal, unless the environment overrides it.
 pub(super) fn color() -> bool {
     is_colored(std::io::stderr().is_terminal())
 }
 
-/// The same of what goes to standard output.
+/// The same for standard output.
 pub(super) fn stdout_color() -> bool {
     is_colored(std::io::stdout().is_terminal())
 }

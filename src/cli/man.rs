@@ -1,4 +1,4 @@
-//! `krm-template man`: the manual pages, for those who make packages.
+//! `krm-template man`: the manual pages.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The command line: arguments, files, standard streams and exit codes, and nothing else.
+//! The command line: arguments, files, standard streams and exit codes.
 
 mod build;
 mod completion;
@@ -74,7 +74,7 @@ Environment:
 
 Exit status: 0 success, 1 invalid input, 2 invalid arguments.";
 
-/// The version, with the commit where that is known.
+/// The version, with the commit if it is known.
 const LONG_VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {
     Some(version) => version,
     None => env!("CARGO_PKG_VERSION"),
@@ -89,7 +89,7 @@ const LONG_VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {
     about = ABOUT,
     long_about = LONG_ABOUT,
     after_long_help = AFTER_HELP,
-    // As with kubectl: the last one counts.
+    // As with kubectl, the last one wins.
     args_override_self = true
 )]
 struct Cli {
@@ -113,10 +113,10 @@ enum Command {
     Man(man::Arguments),
 }
 
-/// Parses the arguments and does what they say.
+/// Parses the arguments and runs the command.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Nothing to parse: what knows of all options is not even loaded.
+    // Without arguments there is nothing to parse, so the function starts faster.
     if std::env::args_os().nth(1).is_none() {
         return finish(function::run(Console::default()));
     }
@@ -136,7 +136,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The exit status of what was done.
+/// The exit status of a command.
 fn finish(outcome: anyhow::Result<u8>) -> ExitCode {
     match outcome {
         Ok(code) => ExitCode::from(code),
@@ -147,14 +147,14 @@ fn finish(outcome: anyhow::Result<u8>) -> ExitCode {
     }
 }
 
-/// Says what is wrong with the arguments, or prints the help or the version.
+/// Reports invalid arguments, or prints the help or the version.
 fn refuse(mut error: clap::Error) -> ExitCode {
     if let Some(tip) = slips::tip(&error) {
         let tip = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     match error.print() {
-        // There is nowhere to report a failure to.
+        // A failure to print cannot be reported.
         _ if error.use_stderr() => ExitCode::from(USAGE),
         Ok(()) => finish(io::flush().map(|()| OK)),
         Err(error) => finish(io::unless_gone(&error).map(|()| OK)),

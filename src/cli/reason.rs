@@ -1,11 +1,11 @@
-//! Why the file system did not do as it was told.
+//! The reasons for errors of the file system.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::anyhow;
 
-/// What is wrong with a file or folder, in the user's words.
+/// The reason for an error of the file system.
 pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),
@@ -15,7 +15,7 @@ pub(super) fn reason(error: &std::io::Error) -> String {
         }
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::StorageFull => "no space left on the device".to_owned(),
-        // Without the name of a file that is not complete yet.
+        // Omits the name of the temporary file.
         _ => match error.get_ref().and_then(std::error::Error::source) {
             Some(source) => source.to_string(),
             None => error.to_string(),
@@ -23,7 +23,7 @@ pub(super) fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// Says why a folder cannot be made.
+/// The error for a directory that cannot be created.
 pub(super) fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
     let reason = reason(error);
     anyhow!(

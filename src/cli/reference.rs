@@ -30,7 +30,7 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     commands.filter(|command| !command.is_hide_set())
 }
 
-/// Writes what `command` is for, and those of its arguments that are `wanted`.
+/// Writes the description of `command` and its `wanted` arguments.
 fn section(out: &mut String, command: &Command, wanted: impl Fn(&Arg) -> bool) {
     let name = command.get_bin_name().unwrap_or(command.get_name());
     let about = command.get_long_about().or(command.get_about());
@@ -86,7 +86,7 @@ fn spelling(argument: &Arg) -> String {
     }
 }
 
-/// What an argument does, with what it may be and what it is if left out.
+/// The description of an argument, with its default and possible values.
 fn meaning(argument: &Arg) -> String {
     let help = argument.get_long_help().or(argument.get_help());
     let mut text = help.map(ToString::to_string).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::cli::reason::{reason, refuse_folder};
 /// Begins the name of a file that is not complete yet.
 const UNFINISHED: &str = ".krm-template-";
 
-/// Files that are written, but do not have their names yet. Dropped, they are removed.
+/// Files that are written under temporary names. Dropped, they are removed.
 #[derive(Default)]
 pub(super) struct Staged {
     files: Vec<(TempPath, PathBuf)>,

@@ -232,13 +232,13 @@ impl Check<'_> {
     }
 }
 
-/// What is found in a file; nothing if it cannot be read and need not be one of ours.
+/// The findings in a file; nothing for an unreadable file that need not contain a Template.
 fn check_one(source: &Arc<Source>, is_named: bool, disabled: &[String]) -> Option<lint::Checked> {
     match lint::check(source, disabled) {
         Ok(checked) => Some(checked),
         Err(_) if !is_named && !lint::may_hold_template(source.text()) => None,
         Err(error) if disabled.iter().any(|name| error.rule == Some(name)) => None,
-        // Taken for one Template, of which nothing more can be said.
+        // Counts as one Template.
         Err(error) => Some(lint::Checked {
             templates: 1,
             findings: error.into(),

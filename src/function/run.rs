@@ -28,7 +28,7 @@ impl fmt::Debug for Environment<'_> {
     }
 }
 
-/// What a function has to say.
+/// The result of a function.
 #[derive(Debug)]
 pub struct Output {
     /// The ResourceList; none if the input was none.
@@ -49,7 +49,7 @@ impl Output {
 }
 
 impl From<Box<Diagnostic>> for Output {
-    /// Of an input that is no ResourceList.
+    /// The result for an input that is not a ResourceList.
     fn from(diagnostic: Box<Diagnostic>) -> Self {
         Self {
             list: None,
@@ -58,7 +58,7 @@ impl From<Box<Diagnostic>> for Output {
     }
 }
 
-/// Decides what happens to the items, by the functionConfig.
+/// Decides the changes of the items, by the functionConfig.
 pub(super) type Changing<'c> =
     dyn Fn(&ResourceList<'_>, Cursor<'_>, &Environment<'_>, &mut Diagnostics) -> Changes + 'c;
 
@@ -110,7 +110,7 @@ fn results(diagnostics: &Diagnostics) -> Value<'static> {
     Value::from(report::results(diagnostics))
 }
 
-/// What `changing` decides, if there is a functionConfig and the items can be read.
+/// The changes that `changing` decides, if there is a functionConfig and the items can be read.
 fn changes(
     list: &ResourceList<'_>,
     environment: &Environment<'_>,

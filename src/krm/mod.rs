@@ -1,4 +1,4 @@
-//! The Kubernetes Resource Model: what identifies an object, and the ResourceList that functions
+//! The Kubernetes Resource Model: the identity of objects, and the ResourceList that functions
 //! exchange.
 
 pub(crate) mod annotations;

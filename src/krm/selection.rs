@@ -14,7 +14,7 @@ pub(crate) fn pod_labels<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
     pairs(labels)
 }
 
-/// The labels by which an object selects pods. One that has none, or selects by expressions too,
+/// The labels by which an object selects pods. One without labels, or with expressions as well,
 /// has no such selector.
 pub(crate) fn selector<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
     let group = group(object.str_at(&["apiVersion"]).unwrap_or_default());

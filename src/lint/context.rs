@@ -1,4 +1,4 @@
-//! What the rules look at.
+//! The input of the rules.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::lint::references::Reference;
 use crate::template::survey::Survey;
 use crate::template::{Object, Part, Template, parts};
 
-/// What rules look at.
+/// The input of the rules: a Template, its expansion and its references.
 pub(super) struct Context<'c, 'd> {
     pub(super) template: &'c Template<'d>,
     pub(super) survey: &'c Survey<'c, 'd>,
@@ -17,15 +17,14 @@ pub(super) struct Context<'c, 'd> {
 }
 
 impl Context<'_, '_> {
-    /// Whether all of a text is known: no reference is left in it.
+    /// Whether a text is completely known: it contains no reference.
     pub(super) fn is_known(&self, text: &str) -> bool {
         parts(text, self.template.dialect())
             .iter()
             .all(|part| !matches!(part, Part::String { .. } | Part::Raw { .. }))
     }
 
-    /// A text with a letter for each reference left in it: if it is wrong like this, it is with
-    /// any value.
+    /// A text with a letter for each reference. If it is invalid, it is invalid with any value.
     pub(super) fn at_best(&self, text: &str) -> String {
         let part = |part: Part<'_>| match part {
             Part::String { .. } | Part::Raw { .. } => "a".to_owned(),
@@ -38,7 +37,7 @@ impl Context<'_, '_> {
     }
 }
 
-/// Where a part of an object stands; if it came by an alias or a label, where the object is.
+/// The place of a part of an object; for parts from an alias or a label, the place of the object.
 pub(super) fn place(object: &Object<'_>, value: &Value<'_>) -> Place {
     match value.origin.or(object.value.origin) {
         Some(node) => object.document.cursor(node).place(),

@@ -1,4 +1,4 @@
-//! What is compared of several objects: their identities, selectors and labels.
+//! Facts for rules that compare objects: identities, selectors and labels.
 
 use crate::krm::identity::Identity;
 use crate::krm::selection::{pod_labels, selector};
@@ -9,7 +9,7 @@ use krm_yaml::source::Place;
 
 pub(super) type Pairs = Vec<(String, String)>;
 
-/// Where the labels of the pods stand that an object makes.
+/// The path of the labels of the pods that an object creates.
 const POD_LABELS: &[&[&str]] = &[
     &["spec", "template", "metadata", "labels"],
     &[
@@ -26,7 +26,7 @@ fn is_empty(labels: &Value<'_>) -> bool {
     labels.is_null() || labels.entries().is_some_and(<[_]>::is_empty)
 }
 
-/// What an object selects, and what its own pods can be selected by.
+/// The selector of an object, and the labels of its own pods.
 pub(super) struct Selection {
     pub(super) kind: String,
     pub(super) name: String,
@@ -56,7 +56,7 @@ impl Selection {
                 Some((Vec::new(), place(object, template)))
             }
             _ => pod_labels(value).map(|pairs| {
-                // Those of a Pod are its own.
+                // The labels of a Pod are its own.
                 let labels = labels.or_else(|| value.at(&["metadata", "labels"]));
                 (owned(pairs), place(object, labels.unwrap_or(value)))
             }),
@@ -70,7 +70,7 @@ impl Selection {
         }
     }
 
-    /// Whether it makes the pods that it selects, and so says both itself.
+    /// Whether it creates the pods that it selects.
     pub(super) fn is_workload(&self) -> bool {
         !matches!(
             self.kind.as_str(),
@@ -79,7 +79,7 @@ impl Selection {
     }
 }
 
-/// What rules that compare objects know of each.
+/// The facts about one object.
 pub(super) struct Facts {
     pub(super) identity: Option<Identity>,
     /// Where its name is.

@@ -1,7 +1,7 @@
-//! Rules about the types of fields that Kubernetes is strict with.
+//! Rules about fields for which Kubernetes requires a type.
 //!
-//! The table is small on purpose: fields that templates set, of kinds that every cluster has. A
-//! field that takes both, as `targetPort` or `cpu` do, is not in it.
+//! The table is small on purpose: fields that templates set, of kinds in every cluster. It omits
+//! fields that accept several types, such as `targetPort` or `cpu`.
 
 use crate::krm::identity::group;
 use crate::krm::pods;
@@ -10,7 +10,7 @@ use crate::template::{Dialect, Object, ParameterType, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Data, Scalar, Value};
 
-/// What a field takes.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
     String,
@@ -18,7 +18,7 @@ enum Type {
     Bool,
 }
 
-/// Fields by their keys from the object down. Lists on the way are gone through, `*` is any key.
+/// Fields by their path in the object. Lists are traversed, `*` is any key.
 type Fields = &'static [(&'static str, Type)];
 
 use Type::{Bool, Number, String as Text};
@@ -196,7 +196,7 @@ pub(super) fn bool_expected(
     check(Bool, context, object, found);
 }
 
-/// Reports the fields that take `expected` and get something else.
+/// Reports fields that must be `expected` and have another type.
 fn check(expected: Type, context: &Context<'_, '_>, object: &Object<'_>, found: &mut Diagnostics) {
     let is_secret = is_secret(object);
     each_field(object, &mut |value, path, kind| {
@@ -224,7 +224,7 @@ fn check(expected: Type, context: &Context<'_, '_>, object: &Object<'_>, found: 
     });
 }
 
-/// Whether what stands in an object must not be shown.
+/// Whether the content of an object must not be shown.
 fn is_secret(object: &Object<'_>) -> bool {
     object.value.str_at(&["kind"]) == Some("Secret")
 }
@@ -273,7 +273,7 @@ fn shown(context: &Context<'_, '_>, value: &Value<'_>, actual: Type) -> String {
     }
 }
 
-/// The type of what a field gets; `None` if that is not known, or nothing is there.
+/// The type of a field's value; `None` if it is unknown or there is no value.
 fn type_of(context: &Context<'_, '_>, object: &Object<'_>, value: &Value<'_>) -> Option<Type> {
     match &value.data {
         Data::Scalar(Scalar::Bool(_)) => Some(Type::Bool),
@@ -284,7 +284,7 @@ fn type_of(context: &Context<'_, '_>, object: &Object<'_>, value: &Value<'_>) ->
     }
 }
 
-/// The type of a text whose references are not all replaced, by how it refers to what.
+/// The type of a text with remaining references, from the references and their parameters.
 fn type_of_unknown(
     context: &Context<'_, '_>,
     object: &Object<'_>,
@@ -301,7 +301,7 @@ fn type_of_unknown(
             Part::Text(_) | Part::Escaped { .. } | Part::Foreign { .. } => continue,
         };
         let parameters = context.template.parameters();
-        // One that is not declared is reported as such.
+        // Another rule reports undeclared parameters.
         let declared = parameters.iter().find(|one| one.name == name)?;
         if !is_raw {
             return Some(Type::String);
@@ -315,7 +315,7 @@ fn type_of_unknown(
     }
 }
 
-/// How to write it.
+/// The hint how to write the value.
 fn hint(
     context: &Context<'_, '_>,
     object: &Object<'_>,
@@ -363,10 +363,10 @@ fn raw_reference(dialect: Dialect, name: &str) -> String {
     }
 }
 
-/// Takes a field with its path and the type that it must have.
+/// Visits a field: its value, its path, and the required type.
 type Visit<'f> = dyn FnMut(&Value<'_>, &Path<'_>, Type) + 'f;
 
-/// Goes through all fields of the table that an object has.
+/// Visits all fields of the table that an object has.
 fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
     let root = Path::Root(&object.field);
     let value = &object.value;
@@ -383,7 +383,7 @@ fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
     pods_of(kind, value, &root, visit);
 }
 
-/// Whether kinds of this group are those of the table.
+/// Whether kinds of this group are in the table.
 pub(super) fn is_built_in(group: &str) -> bool {
     matches!(
         group,
@@ -392,7 +392,7 @@ pub(super) fn is_built_in(group: &str) -> bool {
         || group.ends_with(".openshift.io")
 }
 
-/// The fields of the pods that an object has or makes.
+/// The fields of the pods that an object has or creates.
 fn pods_of(kind: &str, object: &Value<'_>, root: &Path<'_>, visit: &mut Visit<'_>) {
     if kind == "Pod" {
         follow(object, "spec", root, &mut |spec, path| {
@@ -432,7 +432,7 @@ fn each(value: &Value<'_>, path: &Path<'_>, fields: Fields, visit: &mut Visit<'_
     }
 }
 
-/// Hands on all values under `keys`, which stand with dots between them.
+/// Visits all values under `keys`, a path with dots.
 pub(super) fn follow(
     value: &Value<'_>,
     keys: &str,

@@ -29,8 +29,7 @@ pub(super) fn invalid_name(
     });
 }
 
-/// Warns of the names in an object that was made which Kubernetes refuses. A name with something
-/// in it that must not be shown is not shown.
+/// Warns about names in an object that Kubernetes rejects. Does not show a name with a secret in it.
 pub fn warn_about_names(
     object: &Object<'_>,
     dialect: Dialect,
@@ -38,13 +37,13 @@ pub fn warn_about_names(
     found: &mut Diagnostics,
 ) {
     each_name(object, &mut |name, value, path, what, form| {
-        // Of what is not replaced in the proposal's dialect, expanding speaks.
+        // In the proposal's dialect, expanding reports references that are not replaced.
         let refers = || {
             parts(name, dialect)
                 .iter()
                 .any(|part| !matches!(part, Part::Text(_)))
         };
-        // Of the namespace that all objects get, another warning speaks.
+        // Another warning reports the namespace for all objects.
         let is_written = value.origin.is_some();
         if form.fits(name) || !is_written || (dialect == Dialect::Proposal && refers()) {
             return;
@@ -65,10 +64,10 @@ pub fn warn_about_names(
     });
 }
 
-/// Takes a name, where it stands, what it is the name of, and what it must look like.
+/// Visits a name: its value, its path, a description of the named thing, and the required form.
 type VisitName<'f> = dyn FnMut(&str, &Value<'_>, &Path<'_>, &dyn Fn() -> String, Form) + 'f;
 
-/// Names in pods below their specification: where they stand, and what they are the names of.
+/// Names in the specification of pods: their path, and a description of the named thing.
 const POD_NAMES: &[(&str, &str, Form)] = &[
     ("volumes.name", "a volume", Form::Label),
     ("containers.name", "a container", Form::Label),
@@ -81,7 +80,7 @@ const POD_NAMES: &[(&str, &str, Form)] = &[
     ),
 ];
 
-/// Goes through the names in an object that are not empty.
+/// Visits the names in an object that are not empty.
 fn each_name(object: &Object<'_>, visit: &mut VisitName<'_>) {
     let value = &object.value;
     let kind = value.str_at(&["kind"]).unwrap_or_default();

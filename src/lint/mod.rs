@@ -1,7 +1,7 @@
 //! Finds mistakes in Templates before anyone expands them.
 //!
-//! Most of it is what reading and expanding say anyway, with the values that are known: their
-//! diagnostics name the rule that is broken. Further rules are functions in [`RULES`].
+//! Most findings come from reading and expanding with the known values; their diagnostics name the
+//! rule. Further rules are functions in [`RULES`].
 
 mod context;
 mod facts;
@@ -33,7 +33,7 @@ pub use rules::{RULES, Rule};
 
 use rules::Check;
 
-/// The annotation that switches rules off for a Template.
+/// The annotation that disables rules for a Template.
 const DISABLE: &str = "template.krm.dev/disable-rules";
 
 /// What was found in one text.
@@ -45,12 +45,12 @@ pub struct Checked {
     pub findings: Diagnostics,
 }
 
-/// Checks all Templates of a text, also those in lists and Compositions; its other documents do not count. Rules in `disabled` are left
-/// out.
+/// Checks all Templates of a text, including those in lists and Compositions. Ignores other
+/// documents, and the rules in `disabled`.
 ///
 /// # Errors
-/// If the text is no YAML or JSON. Whether that matters depends on whether it was
-/// [meant to hold a Template](may_hold_template).
+/// If the text is not YAML or JSON. The caller decides whether it
+/// [may contain a Template](may_hold_template).
 pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
     let document = Document::parse(source).map_err(|error| Box::new(error.rule("syntax")))?;
     let mut checked = Checked::default();
@@ -77,7 +77,7 @@ const KINDS: [&str; 4] = [
     "Composition",
 ];
 
-/// Whether a text that cannot be read looks as if it held one of the kinds that `validate` checks.
+/// Whether an unreadable text seems to contain one of the kinds that `validate` checks.
 #[must_use]
 pub fn may_hold_template(text: &str) -> bool {
     text.lines().any(|line| {
@@ -89,7 +89,7 @@ pub fn may_hold_template(text: &str) -> bool {
     })
 }
 
-/// The name among [`RULES`] that was probably meant; nothing if this is one.
+/// The diagnostic for an unknown rule; `None` if the rule exists.
 #[must_use]
 pub fn unknown_rule(name: &str) -> Option<Diagnostic> {
     let names = || RULES.iter().map(|rule| rule.name);
@@ -103,7 +103,7 @@ pub fn unknown_rule(name: &str) -> Option<Diagnostic> {
     Some(Diagnostic::warning(format!("unknown rule `{name}`")).hint(hint))
 }
 
-/// Other projects have a kind of this name too.
+/// Whether it is our Template: other projects also have a kind of this name.
 fn is_template(root: Cursor<'_>) -> bool {
     let api_version = type_text(root, "apiVersion").unwrap_or_default();
     let group = group(&api_version);
@@ -132,7 +132,7 @@ pub fn check_template(root: Cursor<'_>, disabled: &[String]) -> Diagnostics {
     found
 }
 
-/// The rules that the Template's annotation switches off.
+/// The rules that the Template's annotation disables.
 fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
     let Some(annotation) = root.at(["metadata", "annotations", DISABLE]) else {
         return Vec::new();
@@ -178,7 +178,7 @@ fn check_content(template: &Template<'_>, found: &mut Diagnostics) {
     });
     expanding.attribute_to_rule("structure");
     if template.dialect() == Dialect::Proposal {
-        // One that is meant for a shell is written `$$(NAME)`.
+        // A reference for a shell is written `$$(NAME)`.
         expanding.take_for_errors("undeclared-parameter");
     }
     found.append(expanding);

@@ -8,7 +8,7 @@ use crate::lint::facts::{Facts, Pairs, Selection};
 use crate::template::Object;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-/// Labels that the cluster itself puts on pods.
+/// Labels that the cluster adds to pods.
 const GIVEN: &[&str] = &[
     "apps.kubernetes.io/pod-index",
     "batch.kubernetes.io/job-name",
@@ -38,7 +38,7 @@ fn unmet<'p>(
     wrong.collect()
 }
 
-/// A workload whose own pods it does not select: the API server refuses it.
+/// A workload that does not select its own pods. The API server rejects it.
 pub(super) fn selector_mismatch(
     context: &Context<'_, '_>,
     object: &Object<'_>,
@@ -71,8 +71,7 @@ pub(super) fn selector_mismatch(
     }
 }
 
-/// A Service (or the like) that selects none of the pods here, though it comes close: it shares a
-/// label with some.
+/// A Service (or similar kind) that selects no pods of the Template but shares a label with some.
 pub(super) fn unmatched_selector(
     context: &Context<'_, '_>,
     facts: &[Facts],
@@ -114,7 +113,7 @@ pub(super) fn unmatched_selector(
             workload.name,
             missing.join(", ")
         );
-        // A label that is not there may be put on the pods while they run.
+        // A missing label may be added to running pods.
         let diagnostic = if differs {
             Diagnostic::warning(message)
         } else {
@@ -130,7 +129,7 @@ pub(super) fn unmatched_selector(
     }
 }
 
-/// Objects that are one and the same to Kubernetes.
+/// Objects with the same identity.
 pub(super) fn duplicate_object(_: &Context<'_, '_>, facts: &[Facts], found: &mut Diagnostics) {
     let mut seen: BTreeMap<&Identity, &Facts> = BTreeMap::new();
     for one in facts {

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::context::Context;
 use crate::lint::references::Reference;
-use crate::template::{Dialect, Fallback, constant};
+use crate::template::{DefaultValue, Dialect, constant};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 
-/// Limits that contradict one another, and patterns that are none.
+/// Contradictory limits, and invalid patterns.
 pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostics) {
     for parameter in context.template.parameters() {
         let number = |bound: &Option<std::borrow::Cow<'_, str>>| {
@@ -59,20 +59,22 @@ pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostic
     }
 }
 
-/// Expressions that generate nothing, or the same value each time, where no value is there.
+/// Expressions that generate nothing, or the same value each time, for parameters without a value.
 pub(super) fn generated_value(context: &Context<'_, '_>, found: &mut Diagnostics) {
     let template = context.template;
     for parameter in template.parameters() {
-        if matches!(template.fallback(parameter), Fallback::Generated(_))
-            && let Some(diagnostic) = constant::check(template, parameter)
+        if matches!(
+            template.default_value(parameter),
+            DefaultValue::Generated(_)
+        ) && let Some(diagnostic) = constant::check(template, parameter)
         {
             found.push(diagnostic);
         }
     }
 }
 
-/// In OpenShift's dialect, where such a reference stays without a word. It may be meant for a
-/// shell, so each name is said once. In the proposal's dialect expanding reports them.
+/// References to undeclared parameters in OpenShift's dialect, where expanding ignores them. They
+/// may be meant for a shell, so each name is reported once.
 pub(super) fn undeclared_parameter(context: &Context<'_, '_>, found: &mut Diagnostics) {
     if context.template.dialect() == Dialect::Proposal {
         return;
@@ -130,7 +132,7 @@ pub(super) fn unused_parameter(context: &Context<'_, '_>, found: &mut Diagnostic
             Dialect::OpenShift => ("${", "}"),
         };
         let reference = format!("{open}{name}{close}");
-        // Of names that no reference can hold another rule speaks.
+        // Another rule reports names that no reference can contain.
         let can_be_used = !context.is_known(&reference);
         if used.contains(name) || !can_be_used {
             continue;

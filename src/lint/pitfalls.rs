@@ -1,4 +1,4 @@
-//! Rules about plain scalars that mean something else than they look like.
+//! Rules about plain scalars with an unexpected meaning.
 
 use crate::lint::context::Context;
 use crate::template::Path;
@@ -6,7 +6,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::scalar::{Style, resolve};
 use krm_yaml::{Cursor, Kind, Scalar};
 
-/// Fields that hold file modes, which people write in octal.
+/// Fields with file modes, which are usually octal.
 const MODES: &[&str] = &["defaultMode", "mode"];
 
 /// `yes`, `no`, `on`, `off`, `y` and `n`, as values and as keys.
@@ -78,10 +78,10 @@ fn read_as(text: &str, digits: &str) -> Option<String> {
     (shorter != text).then_some(shorter)
 }
 
-/// Takes the text of a scalar without quotes, its node, whether it is the key there, and the path.
+/// Visits an unquoted scalar: its text, its node, whether it is a key, and its path.
 type Visit<'f> = dyn FnMut(&str, Cursor<'_>, bool, &Path<'_>) + 'f;
 
-/// Goes through all keys and values of the objects that stand without quotes.
+/// Visits all unquoted keys and values of the objects.
 fn each_plain(context: &Context<'_, '_>, visit: &mut Visit<'_>) {
     if let Some(objects) = context.template.objects {
         walk(objects, &Path::Root("objects"), visit);
@@ -89,7 +89,7 @@ fn each_plain(context: &Context<'_, '_>, visit: &mut Visit<'_>) {
 }
 
 fn walk(node: Cursor<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
-    // What an alias stands for is looked at where it is written.
+    // The target of an alias is visited at its own place.
     if node.raw().starts_with('*') && node.resolved().id() != node.id() {
         return;
     }
@@ -103,7 +103,7 @@ fn walk(node: Cursor<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
             let is_secret = node.text_at(["kind"]).as_deref() == Some("Secret");
             for entry in node.children() {
                 let key = entry.key().unwrap_or_default();
-                // Not to be shown; another rule finds what is no string there.
+                // Must not be shown; another rule reports values that are not strings.
                 if is_secret && matches!(key.as_ref(), "data" | "stringData") {
                     continue;
                 }

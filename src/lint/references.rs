@@ -6,14 +6,14 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, DuplicateKeys, NodeId, Scalar, Value};
 
-/// A reference, and where it stands.
+/// A reference and its place.
 pub(super) struct Reference {
     pub(super) name: String,
     pub(super) spelling: String,
     pub(super) is_raw: bool,
-    /// Whether it stands in a command or in a text of several lines, so perhaps in a program.
+    /// Whether it is in a command or a text of several lines, and so perhaps meant for a shell.
     pub(super) in_script: bool,
-    /// Whether the text that it stands in could not be valid with it.
+    /// Whether its text cannot be valid unless the reference is replaced.
     pub(super) needs_replacement: bool,
     pub(super) place: Place,
     pub(super) field: String,
@@ -44,11 +44,11 @@ struct References<'t, 'd> {
 
 impl<'d> References<'_, 'd> {
     fn read(&mut self, node: Option<Cursor<'d>>, path: &Path<'_>) {
-        // What cannot be read is reported where it is expanded.
+        // Expanding reports values that cannot be read.
         let mut ignored = Diagnostics::new();
         let items = node.filter(|node| matches!(path, Path::Root("objects")) && node.is_sequence());
         if let Some(items) = items {
-            // One by one: what is wrong with an object does not hide the references of others.
+            // Read one by one, so that an error in one object does not hide the references of others.
             for (index, item) in items.children().enumerate() {
                 let field = format!("objects[{index}]");
                 if let Some(value) = item.value(DuplicateKeys::LastWins, &mut ignored) {

@@ -9,9 +9,9 @@ use krm_yaml::diagnostic::{Diagnostics, Severity};
 /// A kind of mistake.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its name, by which it is switched off.
+    /// Its name, with which it can be disabled.
     pub name: &'static str,
-    /// How much it matters in most cases; `docs/rules.md` has the others.
+    /// Its usual severity; `docs/rules.md` has the exceptions.
     pub severity: Severity,
     /// What it finds, in one line.
     pub summary: &'static str,
@@ -21,13 +21,13 @@ pub struct Rule {
 /// How a mistake is found.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Check {
-    /// While the Template is read and expanded, where the diagnostics name the rule.
+    /// By reading and expanding the Template, whose diagnostics name the rule.
     Reading,
-    /// By a look at the Template.
+    /// By checking the Template.
     Template(fn(&Context<'_, '_>, &mut Diagnostics)),
-    /// By a look at one object.
+    /// By checking one object.
     Object(fn(&Context<'_, '_>, &Object<'_>, &mut Diagnostics)),
-    /// By a look at all objects.
+    /// By checking all objects together.
     Objects(fn(&Context<'_, '_>, &[Facts], &mut Diagnostics)),
 }
 

@@ -1,4 +1,4 @@
-//! The few lines of a text that a report shows.
+//! The lines of a text that a report shows.
 //!
 //! The text may be huge and have huge lines (JSON on one line), so only what is shown is copied,
 //! and a long line is cut to a window around the first place in it.
@@ -9,14 +9,14 @@ use crate::report::visible::visible;
 
 /// Lines of more bytes are cut.
 const LONG: usize = 160;
-/// How many bytes of a long line are shown.
+/// The number of bytes shown of a long line.
 const WINDOW: usize = 120;
 /// How many of them are before the place.
 const BEFORE: usize = 40;
 /// How far from a place the ends of its line are looked for, if nothing depends on them but where
 /// to cut.
 const FAR: usize = 4096;
-/// Stands for what was cut.
+/// Marks the parts that are cut.
 const CUT: char = '…';
 
 /// A range of bytes to show, and where it begins.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Place, Positions};
 
-/// A list of objects, one a finding, in their order. A field that nothing is known for is not there.
+/// A list with one object for each finding, in order. Unknown fields are omitted.
 #[must_use]
 pub fn findings(findings: &Diagnostics) -> Value {
     let mut positions = Positions::default();

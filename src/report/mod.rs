@@ -37,8 +37,8 @@ const NEAR: usize = 6;
 /// Wider than any excerpt: these cut their lines themselves.
 const WIDTH: usize = 100_000;
 
-/// Draws `diagnostics` for a terminal: message, place, excerpt, notes and hints of each, and how
-/// many errors there were if more than one.
+/// Draws `diagnostics` for a terminal: message, place, excerpt, notes and hints of each, and the
+/// number of errors if there are several.
 #[must_use]
 pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
     let mut pen = Pen::new(color, false);
@@ -115,7 +115,7 @@ impl Pen {
         text
     }
 
-    /// Draws a title, `place` and `notes`, and not the lines there.
+    /// Draws a title, `place` and `notes`, without an excerpt.
     fn bare_block(
         &mut self,
         level: Level<'static>,
@@ -132,8 +132,8 @@ impl Pen {
         text
     }
 
-    /// Draws a title, `place`, the lines there and `notes`; gives back with it those of `related`
-    /// that did not fit into the excerpt.
+    /// Draws a title, `place`, its excerpt and `notes`. Also returns the places of `related` that
+    /// did not fit into the excerpt.
     fn block<'d>(
         &mut self,
         level: Level<'static>,
@@ -248,7 +248,7 @@ fn titled<'t>(level: Level<'static>, title: &'t str, rule: Option<&'t str>) -> T
     }
 }
 
-/// What is said below the excerpt: the object and the field, then the hints.
+/// The notes below the excerpt: the object and the field, then the hints.
 fn notes(diagnostic: &Diagnostic) -> Vec<Message<'_>> {
     let subject = subject(diagnostic.object.as_ref(), diagnostic.field.as_deref());
     let hints = diagnostic.hints.iter();

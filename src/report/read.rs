@@ -6,10 +6,10 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document};
 
-/// The `results` of a ResourceList; nothing if the text is none.
+/// The `results` of a ResourceList; empty if the text is not a ResourceList.
 ///
-/// One without a severity is information: the KRM functions specification says error, but kpt and
-/// kustomize do not take it so, and whether a function failed is said by its exit status.
+/// A result without a severity is information. The KRM functions specification says error, but kpt
+/// and kustomize do not follow it, and the exit status tells whether a function failed.
 #[must_use]
 pub fn read_results(list: &str) -> Diagnostics {
     let mut found = Diagnostics::new();

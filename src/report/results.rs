@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference};
 use krm_yaml::source::{Origin, Place, Positions};
 
-/// The list to write under `results`, one entry a diagnostic, in their order.
+/// The list for `results`: one entry for each diagnostic, in order.
 ///
 /// A result has no room for lines, related places and hints, so its message ends with them.
 #[must_use]
@@ -21,12 +21,12 @@ fn result(diagnostic: &Diagnostic, positions: &mut Positions) -> Value {
     let mut result = Map::new();
     let mut set = |key: &str, value| result.insert(key.to_owned(), value);
     set("message", message(diagnostic, positions).into());
-    // Always: the specification's default is `error`, but kpt takes a missing one for `info`.
+    // Always written: the default is `error` in the specification, but `info` in kpt.
     set("severity", diagnostic.severity.as_str().into());
     let object = diagnostic.object.as_ref();
     if let Some(reference) = object.and_then(resource_reference) {
         set("resourceRef", reference);
-        // A field is allowed only beside a `resourceRef`.
+        // A field is allowed only with a `resourceRef`.
         if let Some(path) = &diagnostic.field {
             set("field", json!({ "path": path }));
         }
@@ -38,7 +38,7 @@ fn result(diagnostic: &Diagnostic, positions: &mut Positions) -> Value {
     Value::Object(result)
 }
 
-/// `message (place); related: place; hint`. A place that the result has elsewhere is left out.
+/// `message (place); related: place; hint`. Omits a place that other fields of the result have.
 fn message(diagnostic: &Diagnostic, positions: &mut Positions) -> String {
     let mut at = |place: &Place| match place.origin() {
         Some(Origin { file, field }) if field.is_empty() => file.clone(),
@@ -67,7 +67,7 @@ fn message(diagnostic: &Diagnostic, positions: &mut Positions) -> String {
     message
 }
 
-/// Whether `file` and `field` of the result say where a place is.
+/// Whether `file` and `field` of the result identify a place.
 fn is_said(diagnostic: &Diagnostic, place: &Place) -> bool {
     let object = diagnostic.object.as_ref();
     let Some((origin, object)) = place.origin().zip(object) else {
@@ -79,7 +79,7 @@ fn is_said(diagnostic: &Diagnostic, place: &Place) -> bool {
         && (field.is_empty() || resource_reference(object).is_some())
 }
 
-/// The object, if all that a `resourceRef` must have is known.
+/// The object, if all required fields of a `resourceRef` are known.
 fn resource_reference(object: &ObjectReference) -> Option<Value> {
     let required = [&object.api_version, &object.kind, &object.name];
     if required.iter().any(|part| part.is_empty()) {

@@ -12,13 +12,13 @@ use krm_yaml::source::{Place, Positions};
 pub struct SarifRule {
     /// Its name.
     pub name: &'static str,
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
     /// What it finds, in one line.
     pub summary: &'static str,
 }
 
-/// A SARIF log of one run, with the rules that there are and the findings in their order.
+/// A SARIF log of one run, with all rules and the findings in order.
 #[must_use]
 pub fn sarif(findings: &Diagnostics, rules: &[SarifRule]) -> Value {
     let mut positions = Positions::default();
@@ -113,7 +113,7 @@ fn physical(place: &Place, positions: &mut Positions) -> Value {
     })
 }
 
-/// A path as a URI: what is not allowed there as `%` and the byte in hexadecimal.
+/// A path as a URI, percent-encoded.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     if path.starts_with('/') {

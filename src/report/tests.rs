@@ -1,4 +1,4 @@
-//! What reports look like.
+//! Tests of the layout of reports.
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Text that a terminal shows and does not obey.
+//! Text without control characters for terminals.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Our kinds as Rust types, from which the schemas are made.
 //!
 //! Nothing is read into these types: reading needs the place of every field in the text. Tests hold
-//! that the fields are those that are read. What stands above a field is its `description`.
+//! that the fields are those that are read. The comment of a field is its `description`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-"""The examples do what stands beside them.
+"""The examples give the expected results next to them.
 
 A folder with `.expected/` is a kpt package, in the layout of kpt's function catalog:
 

@@ -140,7 +140,7 @@ def eval_image(clients, place):
         same_tree(package, rendered(clients, place))
 
 
-@case("krm-template stands between kpt fn source and kpt fn sink")
+@case("krm-template runs between kpt fn source and kpt fn sink")
 def source_and_sink(clients, place):
     package = unrendered(place / "source")
     config = package / "database/template.yaml"

@@ -52,7 +52,7 @@ def builtin(transformer):
     return {"transformers": [json.dumps({"apiVersion": "builtin", **transformer, "metadata": metadata})]}
 
 
-# Of a kind, what stands for it in a Kustomization.
+# The field of a Kustomization for each kind.
 FIELDS = {
     "ResourceAccumulator": resources,
     "ConfigMapGenerator": generator("configMapGenerator"),

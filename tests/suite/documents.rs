@@ -6,7 +6,7 @@
 //!
 //! Blocks that need kpt, kubectl, Docker or jq are left to `tests/clients/documents.py`, which runs all
 //! the others too: so no block without a client may need what one with a client has made.
-//! `cargo run --release` stands for the program already built; other cargo commands are left out.
+//! `cargo run --release` is replaced by the program already built; other cargo commands are skipped.
 //! Blocks of another language, as ```` ```console ````, are not run.
 
 use std::ffi::OsString;

@@ -6,7 +6,7 @@ pub(crate) struct Block<'t> {
     pub(crate) line: usize,
     /// The line before it.
     pub(crate) before: &'t str,
-    /// What stands behind the first backticks.
+    /// The word after the opening backticks.
     pub(crate) language: &'t str,
     /// Its lines.
     pub(crate) lines: Vec<&'t str>,

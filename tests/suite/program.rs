@@ -26,7 +26,7 @@ pub(crate) fn run(command: &mut Command, stdin: Vec<u8>) -> Result<Output, Strin
         .spawn()
         .map_err(|error| format!("cannot run {}: {error}", command.get_program().display()))?;
     if let Some(mut pipe) = child.stdin.take() {
-        // A program that ends without reading everything breaks the pipe; that is its right.
+        // A program may end without reading all its input, which breaks the pipe.
         thread::spawn(move || drop(pipe.write_all(&stdin)));
     }
     let output = child.wait_with_output().map_err(|e| e.to_string())?;

@@ -17,7 +17,7 @@ use crate::diff::diff;
 
 /// The folder that all of the files stand in.
 const FOLDER: &str = "functionconfig";
-/// Where one of them stands again: kustomize reads no file from beside a kustomization's folder.
+/// Where one of them is copied: kustomize reads no file outside of a kustomization's folder.
 const COPY: (&str, &str) = ("openapi.json", "examples/kustomize/overlay/template");
 
 /// Cases that the program takes and the schemas do not: a null passed over, values sent as a

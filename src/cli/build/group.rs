@@ -1,16 +1,16 @@
-//! A program together with all that it starts.
+//! A program together with its child processes.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
-/// How long a program has to clean up that is asked to end.
+/// The time that a program has to clean up after a request to end.
 const GRACE: Duration = Duration::from_secs(1);
-/// How often it is asked whether it has.
+/// The interval between checks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A program that leads a process group of its own.
+/// A program that leads its own process group.
 pub(super) struct Group {
     pub(super) child: Child,
 }
@@ -24,8 +24,7 @@ impl Group {
         Ok(Self { child })
     }
 
-    /// Whether the program has ended. It is not forgotten by that: as long as the system knows it,
-    /// no other group has its number.
+    /// Whether the program has ended. It is not reaped yet, so no other group gets its number.
     #[cfg(unix)]
     pub(super) fn has_ended(&mut self) -> io::Result<bool> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -39,12 +38,12 @@ impl Group {
         Ok(self.child.try_wait()?.is_some())
     }
 
-    /// Says how a program ended that has.
+    /// The exit status of a program that has ended.
     pub(super) fn status(mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
 
-    /// Ends the program and all that it has started: first they are asked to.
+    /// Stops the program and its child processes, after a request to end.
     pub(super) fn stop(mut self) {
         self.signal(false);
         let mut waited = Duration::ZERO;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Keeps signals until the other program is stopped. At all other times they do what they always
-/// do.
+/// Holds back signals until the other program is stopped. At other times they work as usual.
 #[cfg(unix)]
 #[derive(Clone, Debug)]
 pub(super) struct Interruption {
     /// Whether no other program runs.
     idle: Arc<AtomicBool>,
-    /// The number of the signal that came; 0 if there was none.
+    /// The number of the received signal; 0 if there was none.
     pending: Arc<AtomicUsize>,
     /// The number of the signal that a program was stopped for.
     taken: Arc<AtomicUsize>,

@@ -13,8 +13,8 @@ use crate::composition::Kustomize;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
-/// The programs that build a Kustomization, in the order in which they are looked for: how each is
-/// called, and how it says its version.
+/// The programs that build a Kustomization, in search order: the command to build, and the command
+/// that prints the version.
 const PROGRAMS: [(&[&str], &[&str]); 2] = [
     (&["kustomize", "build"], &["kustomize", "version"]),
     (
@@ -23,10 +23,10 @@ const PROGRAMS: [(&[&str], &[&str]); 2] = [
     ),
 ];
 
-/// What kustomize says of a file outside of the directory that names it.
+/// A part of kustomize's error for a file outside of the directory that names it.
 const OUTSIDE: &str = "security; file";
 
-/// What to do if kustomize refuses a file outside of the directory that names it.
+/// The hint for a file outside of the directory that names it.
 pub(super) const WAY_OUT: &str =
     "to allow files outside of it, use `--load-restrictor LoadRestrictionsNone`";
 
@@ -96,7 +96,7 @@ impl Programs {
             let version = match ended {
                 Err(Failure::Missing) => return None,
                 Ok(ended) => version_in(&String::from_utf8_lossy(&ended.stdout)),
-                // What is wrong with it shows when it is to build something.
+                // If it is broken, building reports the error.
                 Err(_) => None,
             };
             let version = version.unwrap_or_else(|| "(unknown version)".to_owned());
@@ -112,7 +112,7 @@ fn command(words: &[&str]) -> Command {
     command
 }
 
-/// The version of kustomize: alone, or on the line of kubectl that is about it.
+/// The version of kustomize: alone, or from kubectl's line about it.
 fn version_in(text: &str) -> Option<String> {
     let line = text
         .lines()

@@ -1,4 +1,4 @@
-//! `krm-template build`: makes the resources of a Composition.
+//! `krm-template build`: builds the resources of a Composition.
 
 mod copy;
 mod functions;
@@ -26,7 +26,7 @@ use crate::composition::{self, Documents, Format, Step};
 use crate::function::InProcess;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-/// How long a function may run, as with kpt.
+/// The default time limit of a function in seconds, as in kpt.
 const TIMEOUT: u64 = 300;
 
 /// Build the resources of a Composition and print them
@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
             make(arguments, &list, &disk, &interruption, &mut diagnostics)
         };
     }
-    // What is imported, or built, in two ways is said once.
+    // A Composition that is imported twice is reported once.
     diagnostics.dedup();
     let Some((pieces, stats)) = made.filter(|_| !diagnostics.has_errors()) else {
         diagnostics.drop_success();
@@ -150,7 +150,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     Ok(OK)
 }
 
-/// Has nothing pass through the transformers. Returns the text of what comes out.
+/// Runs the transformers on an empty list. Returns the text of the resources.
 fn make(
     arguments: &Arguments,
     list: &[Step],
@@ -185,7 +185,7 @@ fn make(
         OutputFormat::ResourceList => Format::ResourceList,
     };
     let pieces = composition::print(&resources, format, diagnostics)?;
-    // The program is done: to take all of them apart would be a walk for nothing.
+    // The program ends here, so freeing all resources would be wasted time.
     std::mem::forget(resources);
     Some((pieces, stats))
 }

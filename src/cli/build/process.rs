@@ -1,4 +1,4 @@
-//! Runs another program: a text in, a text out, and not for ever.
+//! Runs another program with a text as input and output, and a time limit.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
@@ -15,14 +15,14 @@ pub(super) const MAX_OUTPUT: u64 = 64 << 20;
 /// How many bytes of the end of standard error are kept, or twice as many.
 const KEPT_WORDS: usize = 64 << 10;
 
-/// How often a program that has closed its output is asked whether it has ended.
+/// The interval between checks whether a program that has closed its output has ended.
 const PAUSE: Duration = Duration::from_millis(2);
-/// How often it is asked for signals while a program has not closed its output.
+/// The interval between checks for signals while a program runs.
 const LISTEN: Duration = Duration::from_millis(50);
-/// How long the last words of a program are waited for that has ended.
+/// How long to wait for the standard error of a program that has ended.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What a program left behind.
+/// The result of a program.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
@@ -34,13 +34,13 @@ pub(super) struct Ended {
 pub(super) enum Failure {
     /// There is no such program.
     Missing,
-    /// It ran for too long, and said this on standard error.
+    /// It exceeded the time limit, and wrote this to standard error.
     TimedOut(Vec<u8>),
     /// It wrote more than [`MAX_OUTPUT`].
     TooMuch,
     /// This program was asked to end.
     Interrupted,
-    /// The system would not run it.
+    /// The system could not run it.
     System(std::io::Error),
 }
 
@@ -51,16 +51,16 @@ impl Failure {
     }
 }
 
-/// What becomes of the streams of a program.
+/// The streams of a program.
 enum Event {
-    /// All that it wrote to standard output; nothing if it was too much.
+    /// Its whole standard output; `None` if it exceeds the limit.
     Output(Option<Vec<u8>>),
     /// The end of what it wrote to standard error.
     Words(Vec<u8>),
 }
 
-/// Runs a program with `input`, for `limit` at most. If it does not end by itself, all that it has
-/// started ends with it.
+/// Runs a program with `input`, for at most `limit`. If it does not end in time, it is stopped
+/// together with all processes that it has started.
 pub(super) fn run(
     command: &mut Command,
     input: String,
@@ -93,7 +93,7 @@ fn start(command: &mut Command, input: String) -> Result<Running, Failure> {
         _ => Failure::System(error),
     })?;
     if let Some(mut stdin) = group.child.stdin.take() {
-        // A program that ends without reading everything breaks the pipe; that is its right.
+        // A program may end without reading all its input, which breaks the pipe.
         thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
     let (sender, events) = channel();
@@ -145,7 +145,7 @@ impl Running {
     }
 }
 
-/// What a program that has ended wrote to standard error. What it has started may keep that open.
+/// The standard error of a program that has ended. Its child processes may keep the stream open.
 fn last_words(words: Option<Vec<u8>>, events: &Receiver<Event>) -> Vec<u8> {
     match words.map_or_else(
         || events.recv_timeout(GRACE),
@@ -164,12 +164,12 @@ fn in_background<S: Read + Send + 'static>(
 ) {
     let sender = sender.clone();
     thread::spawn(move || {
-        // Nobody may be waiting any more.
+        // The receiver may be gone.
         stream.map(|stream| sender.send(read(stream)))
     });
 }
 
-/// All that a stream holds; nothing if that is more than `most` bytes.
+/// The content of a stream; `None` if it has more than `most` bytes.
 fn whole(stream: impl Read, most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     // What was read before an error counts.

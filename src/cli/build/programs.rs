@@ -18,18 +18,18 @@ use crate::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
-/// The container engines, in the order in which they are looked for.
+/// The container engines, in search order.
 const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
-/// The variable that chooses one, as kpt has it.
+/// The variable that chooses the engine, as in kpt.
 const ENGINE: &str = "KRM_FN_RUNTIME";
-/// The user and group `nobody`, by numbers: an image need not have a file that knows the name.
+/// The user and group `nobody` as numbers: an image may lack a file with the names.
 const NOBODY: &str = "65534:65534";
-/// How long it may take to remove a container.
+/// The time limit for removing a container.
 const CLEANING: Duration = Duration::from_secs(30);
-/// How many lines of standard error are shown.
+/// The maximum number of lines shown of standard error.
 const SHOWN_LINES: usize = 20;
 
-/// Runs other programs, as far as that is allowed.
+/// Runs other programs, if the user allows it.
 pub(super) struct Programs {
     pub(super) containers: bool,
     pub(super) executables: bool,
@@ -37,14 +37,14 @@ pub(super) struct Programs {
     pub(super) helm: bool,
     /// Which files kustomize may read.
     pub(super) restrictor: LoadRestrictor,
-    /// How long one may run.
+    /// The time limit of a program.
     pub(super) limit: Duration,
     pub(super) console: Console,
-    /// Stops them if this program is to end.
+    /// Stops programs when this program must end.
     pub(super) interruption: Interruption,
-    /// How many containers were started.
+    /// The number of containers started.
     pub(super) started: Cell<u32>,
-    /// The kustomize there is, once it was looked for.
+    /// The installed kustomize, after the search.
     pub(super) kustomize: OnceCell<Option<Installed>>,
 }
 
@@ -69,7 +69,7 @@ impl Programs {
             match self.function(&mut command, &container.image, list) {
                 Err(Failure::Missing) => {}
                 Err(failure) if failure.is_a_stop() => {
-                    // What was stopped is the client. The container goes on, if nobody ends it.
+                    // Only the client was stopped, so the container must be removed.
                     let mut command = Command::new(&engine);
                     command.args(["rm", "--force", &name]);
                     let _ = self.process(&mut command, String::new(), CLEANING);
@@ -90,7 +90,7 @@ impl Programs {
     }
 
     pub(super) fn executable(&self, exec: &Exec, list: &Arc<Source>) -> Result<FunctionOutput> {
-        // Seen from another directory, a relative path would be another one.
+        // The function runs in another directory, so a relative path is made absolute.
         let program = if exec.path.contains('/') {
             let here = std::env::current_dir().unwrap_or_default();
             here.join(&exec.path)
@@ -133,7 +133,7 @@ impl Programs {
         process::run(command, input, limit, &self.interruption)
     }
 
-    /// Runs a function, and reads what it says of its work.
+    /// Runs a function, and reads its results.
     fn function(
         &self,
         command: &mut Command,
@@ -189,7 +189,7 @@ pub(super) fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
     Diagnostic::error(format!("`{name}` failed: {how}")).maybe_hint(said(&ended.stderr))
 }
 
-/// The end of what a program wrote to standard error.
+/// The last lines that a program wrote to standard error.
 fn said(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let text = without_klog(&text);
@@ -199,7 +199,7 @@ fn said(stderr: &[u8]) -> Option<String> {
     (!lines.is_empty()).then(|| format!("it wrote to standard error:\n{}", lines.join("\n")))
 }
 
-/// What kubectl says, without the time, the process and the line of its own code before it.
+/// A message of kubectl without the log prefix.
 fn without_klog(text: &str) -> &str {
     match text.split_once("] \"command failed\" err=") {
         Some((before, problem)) if !before.contains('\n') => {

@@ -1,11 +1,11 @@
-//! How long each transformer took, as a table.
+//! The time of each transformer, as a table.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::composition::chain::Stat;
 
-/// A line for each transformer, and one for all of them.
+/// A row for each transformer, and one for the total.
 pub(super) fn table(stats: &[Stat]) -> String {
     let names = stats.iter().map(|stat| stat.name.chars().count());
     let width = names.max().unwrap_or(0).max("TRANSFORMER".len());

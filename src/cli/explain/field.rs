@@ -1,4 +1,4 @@
-//! Finds the field that is asked for in an object.
+//! Finds the requested field in an object.
 
 use crate::cli::explain::object::Made;
 use crate::template::Field;
@@ -6,19 +6,19 @@ use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Step};
 
-/// How many fields a hint lists.
+/// The maximum number of fields in a hint.
 const MAX_LISTED: usize = 10;
 
-/// What is asked for: an object, or a field and what is in it.
+/// The requested object, or field with its content.
 pub(super) struct Selection<'o, 'm> {
     pub(super) made: &'o Made<'m>,
     pub(super) path: FieldPath,
-    /// All there is at the path.
+    /// The fields at the path.
     pub(super) fields: Vec<&'m Field>,
 }
 
 impl<'m> Selection<'_, 'm> {
-    /// The one field that is there, if it holds no others.
+    /// The field itself, if it is a scalar.
     pub(super) fn only_field(&self) -> Option<&'m Field> {
         match self.fields.as_slice() {
             [field] if field.shown == self.path => Some(field),
@@ -43,7 +43,7 @@ fn fields_at<'m>(made: &Made<'m>, path: &FieldPath) -> Vec<&'m Field> {
         .collect()
 }
 
-/// Says what there is instead, in the nearest field that there is.
+/// The error for an unknown field, with the fields of its nearest existing parent.
 fn unknown(made: &Made<'_>, path: &FieldPath) -> Box<Diagnostic> {
     let mut parent = FieldPath::root();
     let mut missing = None;
@@ -94,7 +94,7 @@ fn unknown(made: &Made<'_>, path: &FieldPath) -> Box<Diagnostic> {
     diagnostic.maybe_hint(meant).hint(hint).into()
 }
 
-/// The field that a mistyped last step was probably meant for.
+/// The field most similar to a misspelled last step.
 fn closest_of(asked: &str, names: &[String], missing: Option<&Step>) -> Option<String> {
     match missing {
         Some(Step::Key(_)) => {
@@ -105,7 +105,7 @@ fn closest_of(asked: &str, names: &[String], missing: Option<&Step>) -> Option<S
     }
 }
 
-/// The steps that lead on from `parent`, each once.
+/// The steps below `parent`, each once.
 fn steps_in<'m>(made: &Made<'m>, parent: &FieldPath) -> Vec<&'m Step> {
     let mut steps: Vec<&Step> = Vec::new();
     for field in fields_at(made, parent) {

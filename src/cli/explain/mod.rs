@@ -1,4 +1,4 @@
-//! `krm-template explain`: where an object or a field of it came from.
+//! `krm-template explain`: the origin of an object or one of its fields.
 
 mod field;
 mod object;
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     Ok(OK)
 }
 
-/// What there is to say of what is asked for; nothing if there is an error.
+/// The explanation of the requested object or field, unless there is an error.
 fn explain(
     query: &Query,
     expansions: &Expansions<'_>,

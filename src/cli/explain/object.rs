@@ -1,4 +1,4 @@
-//! Finds the object that is asked for.
+//! Finds the requested object.
 
 use crate::cli::expansion::Expansion;
 use crate::krm::identity::group;
@@ -8,10 +8,10 @@ use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::suggest::closest;
 
-/// How many objects a hint lists.
+/// The maximum number of objects in a hint.
 const MAX_LISTED: usize = 10;
 
-/// What is asked for, as far as it can be told apart without the objects: a name may hold dots.
+/// A query, split as far as possible without the objects: a name may contain dots.
 pub(super) struct Query {
     text: String,
     kind: String,
@@ -55,7 +55,7 @@ impl<'m> Made<'m> {
         }
     }
 
-    /// The name behind the namespace, if there is one.
+    /// The name, with the namespace before it if there is one.
     fn full_name(&self) -> String {
         match self.text(&["metadata", "namespace"]) {
             "" => self.name().to_owned(),
@@ -176,7 +176,7 @@ impl Query {
         let diagnostic = Diagnostic::error(format!("object `{}` not found", self.text));
         let known: Vec<String> = objects.iter().flat_map(Made::names).collect();
         let names = || known.iter().map(String::as_str);
-        // Where the name ends nobody can tell.
+        // A name may contain dots, so its end is unknown.
         let name = self.rest.split(['.', '[']).next().unwrap_or_default();
         let asked = [self.text.clone(), format!("{}/{name}", self.kind)];
         let meant = asked.iter().find_map(|asked| closest(asked, names()));
@@ -192,7 +192,7 @@ impl Query {
 }
 
 impl Made<'_> {
-    /// What somebody may have meant to write.
+    /// The names under which the user can ask for it.
     fn names(&self) -> [String; 2] {
         let kind = self.text(&["kind"]).to_lowercase();
         [self.spelling(), format!("{kind}/{}", self.full_name())]
@@ -201,9 +201,9 @@ impl Made<'_> {
 
 /// How an object is named in a query.
 struct Name {
-    /// How many bytes the name has, with the namespace if that is there.
+    /// The length of the name in bytes, with the namespace if there is one.
     length: usize,
-    /// Whether nothing is left out that the object has.
+    /// Whether the query names the group and the namespace of the object.
     is_full: bool,
 }
 

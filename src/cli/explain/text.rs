@@ -1,4 +1,4 @@
-//! What there is to say of an object or a field.
+//! The text that explains an object or a field.
 
 use crate::cli::expansion::{Expansion, SetBy};
 use crate::cli::explain::field::Selection;
@@ -9,10 +9,10 @@ use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 
-/// What is shown in place of a secret.
+/// The replacement for a secret.
 const MASK: &str = "***";
 
-/// The places that must not be drawn.
+/// The places that excerpts must not show.
 pub(super) fn hidden(traces: &[(Expansion<'_>, Trace)]) -> Vec<Place> {
     let mut places = Vec::new();
     for (expansion, trace) in traces {
@@ -26,8 +26,7 @@ pub(super) fn hidden(traces: &[(Expansion<'_>, Trace)]) -> Vec<Place> {
     places
 }
 
-/// What is selected: the value and the lines where it is written, or a table of the fields in it;
-/// then the parameters.
+/// The value with its source lines, or a table of its fields; then the parameters.
 pub(super) fn explanation(selection: &Selection<'_, '_>, hidden: &[Place]) -> String {
     let made = selection.made;
     let mut parts = Vec::new();
@@ -56,7 +55,7 @@ pub(super) fn explanation(selection: &Selection<'_, '_>, hidden: &[Place]) -> St
     parts.join("\n")
 }
 
-/// The value, who set it, and the lines where it is written.
+/// The value, what set it, and its source lines.
 fn excerpt(selection: &Selection<'_, '_>, hidden: &[Place]) -> String {
     let Selection { made, path, fields } = selection;
     let title = made.title();
@@ -85,7 +84,7 @@ fn excerpt(selection: &Selection<'_, '_>, hidden: &[Place]) -> String {
     report::text(&diagnostics, io::stdout_color())
 }
 
-/// What put the field there, if that is not the object in the Template.
+/// What set the field, unless it is the object in the Template.
 fn cause(expansion: &Expansion<'_>, field: &Field) -> String {
     match setter(expansion, field) {
         Some(setter) => format!(", set by {setter}"),
@@ -118,7 +117,7 @@ fn setter(expansion: &Expansion<'_>, field: &Field) -> Option<String> {
     })
 }
 
-/// As JSON, so that a number and a string of digits are told apart.
+/// The value as JSON, which distinguishes numbers from strings of digits.
 fn value_of(selection: &Selection<'_, '_>, field: &Field) -> String {
     let object = selection.made.object;
     if object.is_secret(field) {

@@ -1,4 +1,4 @@
-//! `--diff-against`: what would change in a file or folder.
+//! `--diff-against`: the changes of a file or directory.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::cli::process::output::Output;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 
-/// Where there is no file.
+/// The name shown for a missing file.
 const NOTHING: &str = "/dev/null";
 
-/// What stands in `path`, a file or a folder, against `output`; empty if it is the same, nothing
-/// if it cannot be compared.
+/// The diff from `path`, a file or a directory, to `output`: empty if both are equal, `None` if
+/// they cannot be compared.
 pub(super) fn against(
     path: &str,
     output: Output,
@@ -61,7 +61,7 @@ fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
         .to_string()
 }
 
-/// The lines of a unified diff in the colours that git gives them.
+/// The lines of a unified diff in the colours of git.
 pub(super) fn colored(diff: &str) -> String {
     let paint = |line: &str| {
         let style = match line.as_bytes() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::krm::identity::group;
 use crate::krm::lists;
-use crate::template::{self, Format, Given, Object, Options, Template};
+use crate::template::{self, Assignment, Format, Object, Options, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Position, Value};
 
@@ -15,7 +15,7 @@ pub(super) struct File {
     text: String,
     /// The object, in the user's words.
     object: String,
-    /// The API group of the object, which tells two of one kind and name apart.
+    /// The API group of the object, which distinguishes objects of the same kind and name.
     group: String,
 }
 
@@ -25,7 +25,7 @@ impl File {
         &self.path
     }
 
-    /// What is to stand in it.
+    /// Its content.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -34,7 +34,7 @@ impl File {
 /// Expands `template` and adds a file for each object. Returns the message of the Template.
 pub(super) fn files(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     format: Format,
     files: &mut Vec<File>,
@@ -96,8 +96,7 @@ fn group_of(object: &Value<'_>) -> String {
     group(object.str_at(&["apiVersion"]).unwrap_or_default()).to_owned()
 }
 
-/// A text as a part of a path that no file system takes for anything else: letters, digits, `-`,
-/// `_` and `.`, which does not come first.
+/// A text as a safe part of a path: only letters, digits, `-`, `_`, and `.` except at the start.
 fn safe(text: &str) -> String {
     let is_safe = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let replaced = text.chars().map(|c| if is_safe(&c) { c } else { '-' });
@@ -108,7 +107,7 @@ fn safe(text: &str) -> String {
     }
 }
 
-/// Reports objects that would be written to one file, upper and lower case being the same.
+/// Reports objects that would be written to the same file, ignoring case.
 pub(super) fn check(files: &[File], diagnostics: &mut Diagnostics) {
     let mut seen: BTreeMap<String, &File> = BTreeMap::new();
     for file in files {

@@ -5,7 +5,7 @@ use clap::builder::PossibleValue;
 use crate::template::Format;
 use krm_yaml::suggest::closest;
 
-/// How the outcome is printed.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputFormat {
     /// The objects.
@@ -14,7 +14,7 @@ pub(super) enum OutputFormat {
     Template,
 }
 
-/// The names, with what each prints.
+/// The names and descriptions of the formats.
 const NAMES: &[(&str, OutputFormat, &str)] = &[
     (
         "yaml",
@@ -48,7 +48,7 @@ const NAMES: &[(&str, OutputFormat, &str)] = &[
     ),
 ];
 
-/// What `oc` prints by a language of its own, by how it begins.
+/// Prefixes of `oc`'s output formats with a query language.
 const LANGUAGES: &[&str] = &["jsonpath", "go-template", "custom-columns"];
 
 impl OutputFormat {

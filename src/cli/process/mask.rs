@@ -1,4 +1,4 @@
-//! Secrets out of sight where two texts with objects are compared.
+//! Masks secrets when two texts with objects are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,23 +9,23 @@ use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Step};
 
-/// What stands in place of a secret, of one that was another before, and of the new one.
+/// The masks for an unchanged secret, for an old secret and for a new one.
 const MASKS: [&str; 3] = ["***", "*** (before)", "*** (after)"];
 
-/// An item that has no name. Among the fields that are secret it stands for any item.
+/// An item without a name. In the path of a secret field it matches every item.
 const ITEM: &str = "[]";
 
-/// Which fields are secret: the kind of the object and the way to the field, in which an item is
-/// known by its name. Its index may be another in the older text.
+/// The secret fields: the kind of the object and the path of the field, with the names of items.
+/// The older text may have other indices.
 #[derive(Default)]
 pub(super) struct Secrets {
     fields: BTreeSet<Vec<String>>,
-    /// The mappings that have keys with a secret in them, and the other keys of each.
+    /// The mappings that have keys with a secret, and the other keys of each.
     mappings: BTreeMap<Vec<String>, BTreeSet<String>>,
 }
 
 impl Secrets {
-    /// Adds the fields of an object that are secret.
+    /// Adds the secret fields of an object.
     pub(super) fn add(&mut self, object: &Traced) {
         let kind = object.value.str_at(&["kind"]).unwrap_or_default();
         let secrets = object.fields.iter().filter(|field| object.is_secret(field));
@@ -34,7 +34,7 @@ impl Secrets {
             let mut way = vec![kind.to_owned()];
             let mut value = Some(&object.value);
             let mut path = FieldPath::root();
-            // What a list or mapping held before is secret whatever its keys were.
+            // The old content of a list or mapping is secret whatever its keys are.
             for step in field.path.steps().iter().take(field.written) {
                 value = value.and_then(|value| value.step(step));
                 match step {
@@ -55,7 +55,7 @@ impl Secrets {
         }
     }
 
-    /// Adds the mapping that has a key with a secret in it, if there is one around the field.
+    /// Adds the mapping around the field if its key contains a secret.
     fn add_mapping(&mut self, object: &Traced, field: &Field) {
         let kind = object.value.str_at(&["kind"]).unwrap_or_default();
         let mut way = vec![kind.to_owned()];
@@ -84,7 +84,7 @@ impl Secrets {
         }
     }
 
-    /// Whether a key may hold a secret: nobody knows what it was in the older text.
+    /// Whether a key may contain a secret: the secret in the older text is unknown.
     fn hides_key(&self, way: &[String], key: &str) -> bool {
         self.mappings
             .get(way)
@@ -101,10 +101,10 @@ impl Secrets {
             || fields.any(|secret| secret.len() == way.len() && secret.iter().zip(way).all(is_one))
     }
 
-    /// Both texts without what is secret in them.
+    /// Both texts with masked secrets.
     ///
     /// # Errors
-    /// If one of them cannot be read, so that nobody knows what is secret in it.
+    /// If one of them cannot be read, so its secrets are unknown.
     pub(super) fn masked(&self, old: &Arc<Source>, new: &str) -> Result<(String, String)> {
         let new = Source::new("output", new);
         let found = [self.find(old)?, self.find(&new)?];
@@ -213,7 +213,7 @@ fn mask(text: &str, secrets: &[Secret], other: &[Secret], changed: &str) -> Stri
         } else {
             changed
         });
-        // A block scalar ends behind its last line.
+        // A block scalar ends after its last line.
         out.push_str(
             secret
                 .text

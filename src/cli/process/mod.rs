@@ -71,7 +71,7 @@ fn show(diff: &str) -> anyhow::Result<u8> {
     Ok(if diff.is_empty() { OK } else { FAILED })
 }
 
-/// What is wrong with the arguments themselves and not for clap to find.
+/// Reports invalid combinations of arguments that clap does not find.
 fn usage(arguments: &Arguments) -> Result<()> {
     if arguments.template.is_some() {
         return Err(
@@ -105,18 +105,18 @@ fn usage(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What was made, and what there is to be told of it.
+/// The output, with the messages about it.
 struct Made {
     output: Output,
     /// The messages of the Templates.
     messages: Vec<String>,
-    /// What a diff must not show.
+    /// The secrets to mask in a diff.
     secrets: Secrets,
-    /// Where the fields came from, if that is asked for.
+    /// The source map, if requested.
     source_map: Option<SourceMap>,
 }
 
-/// Makes the output and collects the messages of the Templates.
+/// Produces the output and collects the messages of the Templates.
 fn process(
     arguments: &Arguments,
     expansions: &Expansions<'_>,
@@ -150,9 +150,9 @@ fn process(
 }
 
 impl Made {
-    /// Keeps in mind where the fields of the objects came from.
+    /// Records the origin of the fields of the objects.
     fn trace(&mut self, expansion: &Expansion<'_>) {
-        // All there is to say was said when the objects were made.
+        // The first expansion has reported everything.
         let unheard = &mut Diagnostics::new();
         let Some(trace) = expansion.trace(unheard) else {
             return;

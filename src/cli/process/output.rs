@@ -1,4 +1,4 @@
-//! What there is to write: objects, files, Templates or tables.
+//! The output of `process`: objects, files, Templates or tables.
 
 use crate::cli::console::Console;
 use crate::cli::expansion::Expansion;
@@ -11,7 +11,7 @@ use crate::cli::process::writing::Writing;
 use crate::template::{self, Format, Printer, Template};
 use krm_yaml::diagnostic::Diagnostics;
 
-/// What the arguments ask for, as far as it is made.
+/// The requested output, as far as it is complete.
 pub(super) enum Output {
     /// Objects as one text.
     Objects(Printer),
@@ -19,12 +19,12 @@ pub(super) enum Output {
     Files(Format, Vec<File>),
     /// Processed Templates.
     Templates(Vec<String>),
-    /// Tables of parameters, each with the name of what it is of.
+    /// Tables of parameters, each with a name.
     Tables(Vec<(String, String)>),
 }
 
 impl Output {
-    /// Nothing of it is made yet.
+    /// Empty output for these arguments.
     pub(super) fn new(arguments: &Arguments) -> Self {
         match arguments.output {
             _ if arguments.parameters || arguments.dump_parameters => Self::Tables(Vec::new()),
@@ -40,15 +40,14 @@ impl Output {
         }
     }
 
-    /// Adds what a Template declares.
+    /// Adds the parameters of a Template.
     pub(super) fn declare(&mut self, template: &Template<'_>) {
         if let Self::Tables(tables) = self {
             tables.push((template.name().to_owned(), tables::declared(template)));
         }
     }
 
-    /// Adds what an expansion makes. Returns the message of its Template, if there is one to be
-    /// told.
+    /// Adds the objects of an expansion. Returns the message of its Template, if it has one.
     pub(super) fn add(
         &mut self,
         expansion: &Expansion<'_>,
@@ -85,15 +84,15 @@ impl Output {
         }
     }
 
-    /// Reports what is wrong with all of it together.
+    /// Reports conflicts between the parts of the output.
     pub(super) fn check(&self, diagnostics: &mut Diagnostics) {
         if let Self::Files(_, files) = self {
             directory::check(files, diagnostics);
         }
     }
 
-    /// Does all that may fail before anything of it is seen. Nothing, if there is something in the
-    /// way, which is reported.
+    /// Makes all preparations that may fail. Returns nothing if there is a conflict, which is
+    /// reported.
     pub(super) fn prepare(
         self,
         arguments: &Arguments,
@@ -120,16 +119,16 @@ impl Output {
     }
 }
 
-/// Output that only has to be shown.
+/// Output that is ready to be published.
 pub(super) enum Prepared {
     /// Text for standard output.
     Printed(Vec<String>),
-    /// Files, all written but for their names.
+    /// Files that are written under temporary names.
     Written(Writing),
 }
 
 impl Prepared {
-    /// Prints the text, or gives the files their names.
+    /// Prints the text, or renames the files.
     pub(super) fn finish(self, console: Console) -> anyhow::Result<()> {
         match self {
             Self::Printed(pieces) => io::print(pieces.iter().map(String::as_str)),

@@ -67,7 +67,7 @@ impl Record {
         self.digests.insert(path.to_owned(), digest);
     }
 
-    /// Takes the files out that are not there any more.
+    /// Removes files that no longer exist.
     pub(super) fn keep(&mut self, is_there: impl Fn(&str) -> bool) {
         self.digests.retain(|path, _| is_there(path));
     }
@@ -78,7 +78,7 @@ pub(super) fn digest(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
 
-/// The digest of a file, which is read piece by piece.
+/// The digest of a file, which is read in chunks.
 pub(super) fn digest_of(path: &Path) -> io::Result<String> {
     let mut hasher = Hasher(Sha256::new());
     io::copy(&mut File::open(path)?, &mut hasher)?;

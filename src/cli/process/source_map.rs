@@ -1,4 +1,4 @@
-//! `--source-map`: where each field of the objects came from, for other programs.
+//! `--source-map`: the origin of each field of the objects, for other programs.
 
 use anyhow::Context as _;
 use serde::Serialize;
@@ -11,11 +11,11 @@ use krm_yaml::source::{Place, Positions};
 /// The version of the format. Fields may be added to it; any other change makes another version.
 const VERSION: u32 = 1;
 
-/// Where the fields of all objects came from. There are no values in it.
+/// The origin of the fields of all objects, without values.
 #[derive(Default)]
 pub(super) struct SourceMap {
     objects: Vec<MappedObject>,
-    /// Of what stands in objects, and of labels and values: so both are asked for in order.
+    /// Positions in objects, and in labels and values: kept apart, so that each is queried in order.
     positions: [Positions; 2],
 }
 
@@ -36,16 +36,16 @@ struct MappedObject {
     namespace: String,
     /// `metadata.name`, else `metadata.generateName`.
     name: String,
-    /// The instance of a `TemplateInstance` that it was made for.
+    /// The instance of a `TemplateInstance` that created it.
     #[serde(skip_serializing_if = "String::is_empty")]
     instance: String,
     /// Its file in the folder of `--output-dir`.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
-    /// Where it stands in the Template.
+    /// Its place in the Template.
     #[serde(flatten)]
     location: Option<Location>,
-    /// What went into it, in the order of the Template.
+    /// The parameters used, in the order of the Template.
     parameters: Vec<MappedParameter>,
     fields: Vec<MappedField>,
 }
@@ -56,7 +56,7 @@ struct MappedParameter {
     name: String,
     /// Where its value comes from, as `--dump-parameters` says it.
     from: String,
-    /// Where its value, its default or its expression stands, if that is in a file.
+    /// The place of its value, default or expression, if it is in a file.
     #[serde(flatten)]
     location: Option<Location>,
     /// The parameters that its default is made from.
@@ -69,16 +69,16 @@ struct MappedParameter {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MappedField {
-    /// The field. A key that holds a secret stands as it is written, and what is inside a secret
-    /// list or mapping is one field.
+    /// The field. A key with a secret is shown as written in the Template, and a secret list or
+    /// mapping is one field.
     path: String,
-    /// What put it there.
+    /// What set the field.
     cause: SetBy,
-    /// Where it stands in the Template; that of a field from inside a parameter's value is where
-    /// the reference is.
+    /// Its place in the Template. For a field inside the value of a parameter, the place of the
+    /// reference.
     #[serde(flatten)]
     location: Option<Location>,
-    /// The names of the parameters that went into it.
+    /// The names of the parameters used.
     parameters: Vec<String>,
     #[serde(skip_serializing_if = "is_false")]
     secret: bool,

@@ -1,14 +1,14 @@
-//! Tables of parameters: what a Template declares, and what is in force.
+//! Tables of declared parameters and of their values.
 
 use std::borrow::Cow;
 
-use crate::template::{self, Given, Options, Parameter, Template};
+use crate::template::{self, Assignment, Options, Parameter, Template};
 use krm_yaml::diagnostic::Diagnostics;
 
-/// Columns are this wide at least, and have this many spaces between them, as in `oc`.
+/// The minimum width of a column and the space between columns, as in `oc`.
 const WIDTH: usize = 20;
 const GAP: usize = 3;
-/// What is shown in place of a secret.
+/// The replacement for a secret.
 const MASK: &str = "***";
 
 /// The table of `oc process --parameters`.
@@ -42,7 +42,7 @@ fn default(parameter: &Parameter<'_>) -> String {
 /// The value of each parameter and where it comes from; nothing if there are errors.
 pub(super) fn in_force(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
@@ -64,7 +64,7 @@ pub(super) fn in_force(
     Some(table(rows))
 }
 
-/// Several tables, each below the name of what it is of; of one, the table.
+/// Several tables, each below its name; a single table without a name.
 pub(super) fn under_headings(tables: Vec<(String, String)>) -> Vec<String> {
     let are_several = tables.len() > 1;
     let mut pieces: Vec<String> = Vec::new();
@@ -89,7 +89,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(clean).collect()
 }
 
-/// Lays out rows in columns; the last is as wide as it is.
+/// Aligns rows in columns; the last column is not padded.
 fn table<const N: usize>(rows: Vec<[String; N]>) -> String {
     let mut widths = [WIDTH; N];
     for row in &rows {

@@ -1,4 +1,4 @@
-//! Writes the files of `--output-dir`: all of them or none, and none over a file of somebody else.
+//! Writes the files of `--output-dir`: all of them or none, and never over foreign files.
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -13,33 +13,33 @@ use crate::cli::reason::reason;
 use crate::cli::staged::{self, Staged};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-/// How many files are named that must not be overwritten.
+/// The maximum number of foreign files named in messages.
 const NAMED: usize = 10;
 
-/// Files that are written, but do not have their names yet.
+/// Files that are written under temporary names.
 pub(super) struct Writing {
     staged: Staged,
-    /// What is said when all is done.
+    /// The message printed after success.
     summary: String,
-    /// Keeps other runs of this program from the folder.
+    /// Locks the directory against other runs of this program.
     _lock: Option<fs::File>,
 }
 
-/// What there is where a file is to be written.
+/// The state of the place of a new file.
 #[derive(Debug, PartialEq, Eq)]
 enum There {
     Nothing,
     /// The same text.
     Same,
-    /// What this program wrote.
+    /// A file that this program wrote.
     Ours,
-    /// Something else, and what it is.
+    /// Something else, with its description.
     Foreign(&'static str),
 }
 
 impl Writing {
-    /// Writes the files that are not there or hold something else, beside their places. Files that
-    /// this program did not write are reported, unless they may be overwritten.
+    /// Writes new and changed files under temporary names. Reports foreign files unless `overwrite`
+    /// is set.
     pub(super) fn prepare(
         folder: &str,
         files: &[File],
@@ -88,14 +88,14 @@ impl Writing {
         }))
     }
 
-    /// Gives all files their names. Returns what was done.
+    /// Renames all files. Returns a summary.
     pub(super) fn commit(self) -> anyhow::Result<String> {
         self.staged.commit()?;
         Ok(self.summary)
     }
 }
 
-/// Looks what there is at `path`, which is called `name` in the folder `root`.
+/// The state of `path`, which is `name` in the directory `root`.
 fn look(
     root: &Path,
     name: &str,
@@ -136,7 +136,7 @@ fn look(
     })
 }
 
-/// What something is that is not a file.
+/// The description of something that is not a regular file.
 fn special(there: &Metadata) -> Option<&'static str> {
     if there.is_symlink() {
         Some("is a link")

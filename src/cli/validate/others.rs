@@ -16,7 +16,7 @@ use crate::krm::fields;
 use crate::krm::identity;
 use crate::lint;
 use crate::plan::{self, Input, Whence};
-use crate::template::{self, Generation, Given, OWN_GROUP, Options, Template, values_of_file};
+use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
@@ -232,7 +232,7 @@ fn options() -> Options<'static> {
 }
 
 /// What is wrong with the values of a Template, without what is wrong with the Template itself.
-fn check_values(template: &Template<'_>, given: &[Given], own: Cursor<'_>) -> Diagnostics {
+fn check_values(template: &Template<'_>, given: &[Assignment], own: Cursor<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
     template::effective(template, given, &options(), &mut found, |_| ());
     found.retain(|one| {

@@ -1,12 +1,12 @@
-//! `transformerOrder`: all transformers, in the order that a Composition names.
+//! `transformerOrder`: puts all transformers in the order of a Composition.
 
 use crate::composition::engine::transformer::TransformerId;
 use crate::composition::read::model::{Entry, Order};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 
-/// Puts transformers in the order that is named. It must name each of them once, or errors say
-/// which are missing, which are too many, and which are unclear.
+/// Sorts transformers. The order must name each of them once; errors report missing, unknown and
+/// ambiguous entries.
 pub(crate) fn sort<T>(
     transformers: Vec<T>,
     order: &Order,
@@ -94,11 +94,11 @@ fn position_of(entry: &Entry, ids: &[&TransformerId]) -> Result<usize, Box<Diagn
         [] => {
             let named = ids.iter().find(|id| id.name == entry.name);
             let hint = match named {
-                Some(id) => Some(format!("of that name there is `{id}`")),
+                Some(id) => Some(format!("the transformer of that name is `{id}`")),
                 None => closest(&entry.name, ids.iter().map(|id| id.name.as_str()))
                     .map(|known| format!("did you mean `{known}`?")),
             };
-            let problem = format!("`transformerOrder` names `{entry}`, and there is none");
+            let problem = format!("`transformerOrder` names `{entry}`, which does not exist");
             Err(entry.error(problem).maybe_hint(hint).into())
         }
         several => {

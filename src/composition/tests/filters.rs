@@ -286,6 +286,7 @@ struct Past {
     own: [&'static str; 2],
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn past(case: &str) -> Past {
     let past = |names, prefixes, suffixes, own| Past {
         names,

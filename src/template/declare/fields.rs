@@ -1,4 +1,4 @@
-//! The fields of a Template and of its parameters by their names, and what is said of others.
+//! The fields of a Template and of its parameters by name, and reports of unknown ones.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ fn folds_to(key: &str, name: &str) -> bool {
 }
 
 /// The entry of `apiVersion` or `kind`: the one with this name, else the last one that differs in
-/// case only. `oc` finds out by these two what a file holds, and reads them, unlike all others,
+/// case only. `oc` detects the type of a file by these two, and reads them, unlike all others,
 /// with a decoder that ignores case.
 pub(crate) fn type_field<'d>(node: Cursor<'d>, name: &str) -> Option<Cursor<'d>> {
     node.get(name).or_else(|| {
@@ -38,7 +38,7 @@ pub(crate) fn type_text<'d>(node: Cursor<'d>, name: &str) -> Option<Cow<'d, str>
     type_field(node, name)?.text().ok()?
 }
 
-/// Warns of keys that are not fields of `what`.
+/// Warns of unknown fields of `what`.
 pub(crate) fn unknown_fields(
     node: Cursor<'_>,
     known: &[&'static str],
@@ -49,8 +49,8 @@ pub(crate) fn unknown_fields(
     check_fields(node, known, path, what, None, found);
 }
 
-/// Reports keys that are not fields of `what`. Of a Template in `dialect`, a field in another case
-/// is an error in the proposal's, and in OpenShift's what it is to `oc`.
+/// Reports unknown fields of `what`. In a Template of the proposal's dialect, a field in another
+/// case is an error; in OpenShift's dialect it means what it means to `oc`.
 pub(crate) fn check_fields(
     node: Cursor<'_>,
     known: &[&'static str],
@@ -70,7 +70,7 @@ pub(crate) fn check_fields(
         let diagnostic = match (dialect, in_other_case) {
             (Some(Dialect::Proposal), Some(_)) => Diagnostic::error(message),
             (Some(Dialect::OpenShift), Some(name)) if is_type => {
-                Diagnostic::warning(format!("`{key}` is taken for `{name}`"))
+                Diagnostic::warning(format!("`{key}` is read as `{name}`"))
                     .hint(format!("write `{name}`"))
             }
             _ => Diagnostic::warning(message),

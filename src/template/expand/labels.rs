@@ -10,7 +10,7 @@ use krm_yaml::{Data, Scalar, Value};
 pub(crate) type Labels = [(String, String)];
 
 /// Sets the labels on `metadata.labels`. Returns `false` if labels that were there had to go
-/// because they are no mapping of strings, as `oc` does.
+/// because they are not a mapping of strings, as `oc` does.
 pub(crate) fn on_metadata(object: &mut Value<'_>, labels: &Labels) -> bool {
     let Some(metadata) = object.mapping_at("metadata") else {
         return true;

@@ -45,7 +45,7 @@ pub struct ObjectReference {
     pub index: usize,
 }
 
-/// How the user has run the program, where that decides what to do next.
+/// How the user ran the program: the advice may depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// By a command that takes values as arguments.
@@ -59,7 +59,7 @@ pub enum Way {
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
-    /// The rule of `validate` that it breaks, where one has been named.
+    /// The rule of `validate` that it breaks, if there is one.
     pub rule: Option<&'static str>,
     /// What is wrong, in one sentence: lower case, no final period, the user's names in backticks.
     pub message: String,
@@ -126,7 +126,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says where it is.
+    /// Sets its place.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
         self.place = Some(place);

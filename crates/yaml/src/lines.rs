@@ -81,7 +81,7 @@ pub(crate) fn is_document_marker(line: &str) -> bool {
         && line.as_bytes().get(3).is_none_or(u8::is_ascii_whitespace)
 }
 
-/// Whether a reader takes a line for the start or end of a document: kubectl and kustomize do so
+/// Whether a reader reads a line as the start or end of a document: kubectl and kustomize do so
 /// with each that begins with `---`.
 pub(crate) fn may_end_document(line: &str) -> bool {
     let is_end = line.strip_prefix("...").is_some_and(|rest| {

@@ -188,7 +188,7 @@ impl Slot {
 impl Table {
     /// For a text of `length` bytes.
     pub(super) fn for_length(length: usize) -> Self {
-        /// What a node takes of a text of Kubernetes objects, less rather than more.
+        /// The bytes of text for each node, rather too few than too many.
         const BYTES_A_NODE: usize = 24;
         Self {
             nodes: Vec::with_capacity(length / BYTES_A_NODE + 4),

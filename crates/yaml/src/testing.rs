@@ -84,8 +84,8 @@ fn compare_each(table: &Document) -> Result<bool, String> {
     Ok(next as usize == table.nodes.len())
 }
 
-/// The text with what JSON takes and YAML refuses put in other words of the same length: characters
-/// and escapes that only JSON strings may have.
+/// The text with the characters and escapes that only JSON allows replaced by others of the same
+/// length.
 fn without_json_only(text: &str) -> Cow<'_, str> {
     if !is_json(text) {
         return Cow::Borrowed(text);
@@ -111,7 +111,7 @@ fn without_json_only(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Values written back as they were read leave the text as it is.
+/// Writing unchanged values does not change the text.
 ///
 /// # Errors
 /// If they do not.
@@ -231,8 +231,8 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Changes the data of each document as `choices` name, and puts it elsewhere: as a document or as an
-/// item of a list. It reads back as it was meant.
+/// Changes the data of each document as `choices` name, and puts it elsewhere: as a document or as
+/// an item of a list. It reads back as the intended value.
 ///
 /// # Errors
 /// If it does not.
@@ -430,7 +430,7 @@ const TEXTS: &[&str] = &[
 ];
 
 impl Editor<'_> {
-    /// One of so many; the first when there are no more choices.
+    /// One of `count`; the first when there are no more choices.
     fn choose(&mut self, count: usize) -> usize {
         let choice = self.choices.next().copied().unwrap_or_default();
         usize::from(choice).checked_rem(count).unwrap_or_default()
@@ -497,7 +497,7 @@ impl Editor<'_> {
                 }
             }
             (Data::Sequence(items), 2..=3) if at < count => {
-                // If none stays, all is written as new text.
+                // If no child stays, the whole value is written as new text.
                 let read = items.iter().filter(|item| item.origin.is_some());
                 let stays = read.count() > 1;
                 self.touch_around(node, items.get(at).filter(|_| stays));

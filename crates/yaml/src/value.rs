@@ -28,7 +28,8 @@ pub struct Value<'s> {
     pub data: Data<'s>,
 }
 
-/// Equal data: where it came from does not count, nor does the order of a mapping's entries.
+/// Two values are equal if their data is: origins and the order of a mapping's entries do not
+/// count.
 impl PartialEq for Value<'_> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.data, &other.data) {
@@ -242,8 +243,8 @@ impl<'s> Value<'s> {
         Some(entries.remove(index).1)
     }
 
-    /// The mapping under `key`, made where it is missing or null; `None` if something else is
-    /// there or this is not a mapping.
+    /// The mapping under `key`, created if it is missing or null; `None` if another value is there
+    /// or this is not a mapping.
     pub fn mapping_at(&mut self, key: &'static str) -> Option<&mut Self> {
         if self.get(key).is_none_or(Self::is_null) {
             self.insert(Cow::Borrowed(key), Self::mapping(Vec::new()));

@@ -27,7 +27,7 @@ pub struct Document {
     pub(crate) deferred: Deferred,
 }
 
-/// What came of opening the items of long lists.
+/// Which items of long lists were opened.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
     /// Of each node, whether it was opened.

@@ -415,7 +415,7 @@ impl Builder<'_> {
         self.last = Last::Nothing;
     }
 
-    /// Passes over a collection used as a key; only its extent is kept.
+    /// Skips a collection used as a key; only its extent is kept.
     fn complex_key(&mut self, event: &Event<'_>, range: &Range<usize>) {
         match event {
             Event::SequenceStart(..) | Event::MappingStart(..) => self.complex_depth += 1,

@@ -265,7 +265,7 @@ impl<'d> Cursor<'d> {
     }
 }
 
-/// The text of a scalar that is written as it is read: on one line, in ASCII, without escapes.
+/// The text of a scalar that is spelled as it is read: on one line, in ASCII, without escapes.
 fn literally(raw: &str, style: Style) -> Option<&str> {
     let (text, escape) = match style {
         Style::Plain => (raw, b'\n'),

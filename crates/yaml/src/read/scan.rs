@@ -92,7 +92,7 @@ struct Braces {
 #[derive(Clone, Copy)]
 struct Pending {
     slot: Slot,
-    /// Where the value is if there is none.
+    /// The place of an absent value.
     at: usize,
 }
 
@@ -229,10 +229,10 @@ impl<'t> Scanner<'t> {
         self.long_lists.iter().any(leads_here)
     }
 
-    /// Passes over an item whose dash is at `at`: all lines that are indented deeper than the
-    /// dash, blank ones and comments between them. No scalar or collection of the item can have
-    /// text further left, but for those in quotes or braces over several lines, in which case the
-    /// part that was cut off does not scan.
+    /// Skips an item whose dash is at `at`: all lines that are indented deeper than the dash, blank
+    /// ones and comments between them. No scalar or collection of the item can have text further
+    /// left, except those in quotes or braces over several lines: then the part that was cut off
+    /// does not scan.
     fn deferred_item(&mut self, at: usize, column: usize) -> Option<usize> {
         let slot = self.pending.take()?.slot;
         let rest = self.bytes.get(at..)?;
@@ -246,7 +246,7 @@ impl<'t> Scanner<'t> {
         Some(line)
     }
 
-    /// Whether there is text in this line, and none to the right of `column` only.
+    /// Whether this line has text at or left of `column`.
     fn has_text_up_to(&self, column: usize, line: usize) -> bool {
         let rest = self.bytes.get(line..).unwrap_or_default();
         let first = rest.iter().take(column + 1).find(|&&byte| byte != b' ');
@@ -338,7 +338,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The slot that the scalar or the braces at hand are the value of.
+    /// The slot of the scalar or the braces that were just read.
     fn take_slot(&mut self) -> Option<Slot> {
         let slot = self.pending.take()?.slot;
         (!slot.is_root()).then_some(slot)
@@ -595,8 +595,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Passes over a block scalar's lines. Returns the end of its text, if it has any, and the
-    /// next line.
+    /// Skips a block scalar's lines. Returns the end of its text, if it has any, and the next line.
     fn block_lines(
         &self,
         first: usize,
@@ -698,7 +697,7 @@ impl Scanner<'_> {
         Some(at + 1)
     }
 
-    /// Passes over all brackets that close here.
+    /// Skips all brackets that close here.
     fn close_braces(&mut self, at: usize) -> usize {
         let mut at = at;
         while let Some(braces) = self.braces.last() {

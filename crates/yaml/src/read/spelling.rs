@@ -210,7 +210,7 @@ impl Finder<'_> {
         self.found
     }
 
-    /// Passes over what begins with `byte`; `None` if a quote is not closed.
+    /// Skips what begins with `byte`; `None` if a quote is not closed.
     fn token(&mut self, byte: u8) -> Option<()> {
         let (text, at) = (self.text, self.at);
         let in_block = self.depth == 0;
@@ -252,8 +252,7 @@ impl Finder<'_> {
         Some(())
     }
 
-    /// Passes over a comment but for its last byte. To go-yaml, the character before it need not be
-    /// a blank.
+    /// Skips a comment except its last byte. go-yaml does not require a blank before it.
     fn comment(&mut self) {
         let before = self.at.checked_sub(1);
         let before = before.and_then(|before| byte_at(self.text, before));
@@ -263,8 +262,8 @@ impl Finder<'_> {
         self.at = line_end(self.text, self.at) - 1;
     }
 
-    /// Passes over `---` or `...` but for its last byte. kubectl and kustomize read the lines after
-    /// a `---` as a separate text, which may begin with a byte order mark.
+    /// Skips `---` or `...` except its last byte. kubectl and kustomize read the lines after a
+    /// `---` as a separate text, which may begin with a byte order mark.
     fn marker(&mut self) {
         (self.depth, self.parent, self.token) = (0, None, None);
         let end = line_end(self.text, self.at);
@@ -284,7 +283,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Passes over a block scalar but for its last byte.
+    /// Skips a block scalar except its last byte.
     fn block(&mut self) {
         let end = line_end(self.text, self.at);
         let header = self.text.get(self.at..end).unwrap_or_default();
@@ -326,7 +325,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Passes over an anchor, tag or alias but for its last byte.
+    /// Skips an anchor, tag or alias except its last byte.
     fn property(&mut self) {
         self.token.get_or_insert(self.at);
         let rest = self.text.get(self.at..).unwrap_or_default();
@@ -337,7 +336,7 @@ impl Finder<'_> {
         self.at += length.unwrap_or(rest.len()).max(1) - 1;
     }
 
-    /// Passes over plain text with all its lines.
+    /// Skips plain text with all its lines.
     fn plain(&mut self) {
         self.token.get_or_insert(self.at);
         let least = self.parent.map_or(0, |column| column + 1);

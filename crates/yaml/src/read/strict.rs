@@ -301,7 +301,7 @@ impl Gaps<'_> {
             // But not after `---`.
             b'-' => self.key_may_begin = self.before != b'-',
             b'?' => self.key_may_begin = true,
-            // That of a key on the same line allows none, that below a `?` does.
+            // The colon of a key on the same line allows no tab, the colon below a `?` does.
             b':' => {}
             b'[' | b'{' => self.depth += 1,
             b']' | b'}' => {

@@ -18,7 +18,7 @@ pub(crate) fn fast(text: &str) -> Option<Table> {
     }
 }
 
-/// Whether a text that a fast path takes is JSON.
+/// Whether a text that a fast path reads is JSON.
 pub(crate) fn is_json(text: &str) -> bool {
     let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
     first.starts_with(['{', '['])

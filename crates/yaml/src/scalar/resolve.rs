@@ -9,7 +9,8 @@ use crate::scalar::data::Scalar;
 ///
 /// `yes`, `on` and `y` are true, a date and `12:30:45` are text, `0644` is 420. A number that JSON
 /// could spell the same keeps its digits (`1.10`, `1e3`, 30 digits); another gets a JSON spelling
-/// (`+1` → `1`, `.5` → `0.5`, `0x1F` → `31`). One too large for go-yaml is text, as it is there.
+/// (`+1` → `1`, `.5` → `0.5`, `0x1F` → `31`). A number that is too large for go-yaml is text, as in
+/// go-yaml.
 ///
 /// `.inf` and `.nan` are numbers that JSON cannot spell: they are returned as
 /// [`Scalar::Number`] with the text as written, and [`is_non_finite`] tells them apart.

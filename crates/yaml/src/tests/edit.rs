@@ -1,4 +1,4 @@
-//! Edits by path: what is written, what is refused, and that they do what a plain model says.
+//! Edits by path: the new text, the errors, and a comparison with a plain model.
 
 mod properties;
 

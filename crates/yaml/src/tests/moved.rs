@@ -6,8 +6,8 @@ use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::{Position, render};
 
-/// The text of an object in which the items of the list `a` stand in an order, given by their
-/// positions; others are left out.
+/// The text of an object with the items of the list `a` in an order, given by their positions;
+/// others are left out.
 fn moved(text: &str, order: &[usize]) -> String {
     let document = Document::parse(&Source::new("test", text)).unwrap();
     let root = document.roots().next().unwrap();

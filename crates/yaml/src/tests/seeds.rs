@@ -6,7 +6,7 @@ use crate::read::document::Document;
 use crate::read::text::fast;
 use crate::source::Source;
 
-/// Both paths agree on the text, and the fast one takes it.
+/// Both paths agree on the text, and the fast path reads it.
 #[track_caller]
 fn takes(text: &str) {
     assert_eq!(compare(text), Ok(true), "{text:?}");

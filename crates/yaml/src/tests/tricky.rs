@@ -102,7 +102,7 @@ fn is_yaml(name: &str) -> bool {
         .is_some_and(|extension| extension == "yaml")
 }
 
-/// The rows of the table that says what go-yaml makes of each file.
+/// The rows of the table with the result of go-yaml for each file.
 fn judgements(folder: &Path) -> Vec<(PathBuf, bool)> {
     let table = String::from_utf8(bytes(&folder.join("MATRIX.md"))).unwrap();
     let rows = table.lines().filter_map(|line| {

@@ -7,7 +7,7 @@ use crate::value::Value;
 use crate::write::edited::Edited;
 use crate::{testing, update};
 
-/// Gives the first item of a list the value that `json` says.
+/// Gives the first item of a list the value of `json`.
 fn update_first(text: &str, json: &str) -> Result<String> {
     let document = Document::parse(&Source::new("test", text))?;
     let list = document.roots().next().unwrap();

@@ -443,7 +443,7 @@ impl<'d> Rewrite<'d> {
     }
 }
 
-/// What new lines are put after.
+/// The text above new lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Above {
     /// An entry, or nothing.

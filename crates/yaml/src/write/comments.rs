@@ -119,7 +119,7 @@ pub(super) fn ends_kept_block(document: &Document, id: NodeId, start: usize) -> 
         return false;
     };
     let node = document.node(before);
-    // Of an entry without a value, its key.
+    // For an entry without a value, its key.
     let (style, range) = match (node.kind, node.key_kind) {
         (_, KeyKind::Scalar(style)) if node.value.is_empty() => (style, node.key.range()),
         (Kind::Scalar(style), _) => (style, node.value.range()),
@@ -187,7 +187,7 @@ pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
     comments
 }
 
-/// A comment line as it is written, with the blanks at its end.
+/// A comment line without its indentation, with the blanks at its end.
 fn without_indentation(line: &str) -> &str {
     line.trim_start_matches([' ', '\t'])
 }

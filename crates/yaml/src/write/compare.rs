@@ -217,7 +217,7 @@ impl<'d> Rewrite<'d> {
             return false;
         }
         match style {
-            // Line breaks to Go, but not to `reindent`.
+            // Go reads these as line breaks, `reindent` does not.
             Style::Literal | Style::Folded => text.contains(['\u{85}', '\u{2028}', '\u{2029}']),
             _ => lines(text).skip(1).any(|line| {
                 let spaces = line.bytes().take_while(|&byte| byte == b' ').count();

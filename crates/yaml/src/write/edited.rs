@@ -36,7 +36,7 @@ impl Edit {
 #[derive(Debug)]
 pub struct Edited {
     source: Arc<Source>,
-    /// Sorted; none overlaps another.
+    /// Sorted, without overlaps.
     edits: Vec<Edit>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn apply(text: &str, range: Range<usize>, edits: &mut [Edit]) -> Stri
     out
 }
 
-/// Puts a blank before comments that have none, where an edit ends before one: `[a]#comment` may
+/// Puts a space before comments that have none, if an edit ends before them: `[a]#comment` may
 /// become `a #comment`.
 pub(crate) fn space_comments(document: &Document, edits: &mut [Edit]) {
     let text = document.text();

@@ -181,7 +181,7 @@ impl Rewrite<'_> {
     /// as one word: after a colon, after a tag or an anchor without a value, and after an alias.
     fn gap(&self, node: &Node) -> &'static str {
         let end = node.value.end;
-        // Of a pair in brackets, its value or key.
+        // For a pair in brackets, its value or key.
         let last = self.document.node(NodeId(node.next.saturating_sub(1)));
         let last = if last.value.end == end { last } else { node };
         let needs_space = if last.value.is_empty() {

@@ -48,8 +48,8 @@ impl Side {
     }
 }
 
-/// Of items in a new order, takes out as few as leaves the others in the order they had: these
-/// are moved.
+/// Removes the fewest pairs that leave the others in their old order. The items of the removed
+/// pairs are moved.
 pub(super) fn keep_in_order(pairs: &mut Vec<(NodeId, usize)>) {
     if pairs.is_sorted_by_key(|(_, index)| *index) {
         return;

@@ -7,7 +7,7 @@ use crate::write::edited::Edit;
 use crate::write::kept::Kept;
 use crate::write::rewrite::{Purpose, Rewrite};
 
-/// Edits that take items out of `list`, with their comments; at least one other must stay.
+/// Edits that remove items from `list`, with their comments; at least one other item must stay.
 pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<Edit> {
     let children: Vec<NodeId> = list.children().map(Cursor::id).collect();
     if list.is_flow() {

@@ -126,7 +126,7 @@ fn tab(line: Line<'_>) -> DecodeError {
     DecodeError::new(line.offset, "a tab cannot indent a block: use spaces")
 }
 
-/// The text of a block, but for the line breaks at its end.
+/// The text of a block without the line breaks at its end.
 struct Body<'s> {
     text: Text<'s>,
     is_folded: bool,

@@ -1,4 +1,4 @@
-//! A decoded text in the making, and why there is none.
+//! A text that is being decoded, and the error of decoding.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ impl DecodeError {
     }
 }
 
-/// A decoded text in the making, borrowed from the source for as long as it is one slice of it.
+/// A text that is being decoded, borrowed from the source as long as it is one slice of it.
 pub(super) struct Text<'s> {
     source: &'s str,
     start: usize,

@@ -179,7 +179,7 @@ fn fits_single_quoted(text: &str) -> bool {
     !text.contains(|character| matches!(character, '\t' | '\n') || is_forbidden(character))
 }
 
-/// Whether a literal block holds a text as it is: no escapes, and no doubt about its indentation.
+/// Whether a literal block can hold a text: without escapes, and with a clear indentation.
 fn fits_literal(text: &str) -> bool {
     !text.is_empty() && !text.starts_with([' ', '\t', '\n']) && !text.contains(is_forbidden)
 }
@@ -243,7 +243,7 @@ fn short_escape(character: char) -> Option<char> {
     })
 }
 
-/// Adds `\`, `prefix` and the code of `character` in so many hexadecimal digits.
+/// Adds `\`, `prefix` and the code of `character` in `digits` hexadecimal digits.
 fn write_code(out: &mut String, prefix: char, digits: u32, character: char) {
     out.push('\\');
     out.push(prefix);

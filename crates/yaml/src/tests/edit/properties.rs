@@ -1,4 +1,4 @@
-//! Any operations on any small document: the result reads as a plain model says, and only lines of
+//! Any operations on any small document: the result equals that of a plain model, and only lines of
 //! edited entries change.
 
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ enum Tree {
     Sequence(Vec<(Decor, Self)>),
 }
 
-/// What stands around an entry.
+/// The surroundings of an entry.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is drawn on its own")]
 struct Decor {
@@ -92,7 +92,7 @@ struct Spelling {
 }
 
 impl Spelling {
-    /// Writes what stands after `key:` or `-` at `column`, with its line break.
+    /// Writes the text after `key:` or `-` at `column`, with its line break.
     fn value(self, out: &mut String, tree: &Tree, column: usize, item: bool, line: bool) {
         let comment = if line { " # line" } else { "" };
         match tree {

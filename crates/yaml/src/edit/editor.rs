@@ -54,6 +54,27 @@ impl<'d> Editor<'d> {
 
     /// Recognizes items of lists by these fields: in a list that is [set](Self::set), an item that
     /// was there before keeps its text.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor, ItemKey, ItemKeys, Value};
+    /// # fn main() -> Result<()> {
+    /// # let text = "- name: a # first\n- name: b # second\n";
+    /// # let document = Document::parse(&Source::new("a.yaml", text))?;
+    /// # let other = Document::parse(&Source::new("b.yaml", "[{name: b, port: 2}, {name: a, port: 1}]"))?;
+    /// # let [root, other] = [&document, &other].map(|one| one.roots().next().expect("not empty"));
+    /// // - name: a # first
+    /// // - name: b # second
+    /// const KEYS: ItemKeys = ItemKeys { of_lists: &[ItemKey::field("name")], ..ItemKeys::NONE };
+    /// let mut editor = Editor::new(root)?.with_item_keys(KEYS);
+    /// let list = Editor::new(other)?.value().clone().into_owned(); // b, a
+    /// editor.set(&"".parse()?, list)?;
+    /// assert_eq!(
+    ///     editor.finish()?.to_string(),
+    ///     "- name: b # second\n  port: 2\n- name: a # first\n  port: 1\n"
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub const fn with_item_keys(mut self, keys: ItemKeys) -> Self {
         self.keys = keys;

@@ -63,7 +63,7 @@
 //! ```
 //! use krm_yaml::diagnostic::Diagnostics;
 //! use krm_yaml::source::Source;
-//! use krm_template::template::{self, Format, Generation, Given, Options, Template};
+//! use krm_template::template::{self, Format, Generation, Assignment, Options, Template};
 //! use krm_yaml::Document;
 //!
 //! # fn main() -> krm_yaml::diagnostic::Result<()> {
@@ -92,7 +92,7 @@
 //!     keep_namespace: false,
 //!     generation: Generation::Random,
 //! };
-//! let given = [Given::text("NAME", "web", "-p NAME")];
+//! let given = [Assignment::text("NAME", "web", "-p NAME")];
 //! let printed = template::print(&template, &given, &options, Format::Yaml, &mut diagnostics);
 //! assert!(!diagnostics.has_errors());
 //! assert_eq!(

@@ -491,7 +491,7 @@ mod expanding {
     use std::path::{Path, PathBuf};
 
     use krm_template::function::{self, Environment};
-    use krm_template::template::{self, Generation, Given, Options, Template, env_file};
+    use krm_template::template::{self, Assignment, Generation, Options, Template, env_file};
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
     use krm_yaml::{Document, Position, render};
@@ -524,18 +524,19 @@ mod expanding {
     }
 
     /// The given values of a `--param-file`.
-    fn values(path: &Path) -> Vec<Given> {
+    fn values(path: &Path) -> Vec<Assignment> {
         let Ok(text) = std::fs::read_to_string(path) else {
             return Vec::new();
         };
         let assignments = env_file::parse(&text).unwrap();
-        let given = |one: env_file::Assignment| Given::text(one.name, one.value, "--param-file");
+        let given =
+            |one: env_file::Assignment| Assignment::text(one.name, one.value, "--param-file");
         assignments.into_iter().map(given).collect()
     }
 
     /// Expands a Template and asks what each object means, as a document and as an item. Returns
     /// how many there are, or none if the Template is refused.
-    fn expand(oracle: &mut Oracle, path: &Path, given: &[Given]) -> Option<usize> {
+    fn expand(oracle: &mut Oracle, path: &Path, given: &[Assignment]) -> Option<usize> {
         let text = std::fs::read_to_string(path).unwrap();
         let source = Source::new(path.display().to_string(), text);
         let document = Document::parse(&source).ok()?;
@@ -552,7 +553,7 @@ mod expanding {
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),
-                standing: &|_| None,
+                existing: &|_| None,
             },
         };
         let mut texts: Vec<(Vec<String>, Value)> = Vec::new();
@@ -658,7 +659,7 @@ mod expanding {
                 .is_some_and(|end| end == "yaml" || end == "json")
         });
         for path in paths {
-            let given = [Given::text("MONGODB_PASSWORD", "0644", "-p")];
+            let given = [Assignment::text("MONGODB_PASSWORD", "0644", "-p")];
             let given = if path.ends_with("mongodb/template.yaml") {
                 &given[..]
             } else {

@@ -7,7 +7,7 @@ mod reading;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_template::report;
 use krm_yaml::source::Source;
-use krm_template::template::{self, Format, Generation, Given, Options, Template};
+use krm_template::template::{self, Format, Generation, Assignment, Options, Template};
 use krm_yaml::{Document, Value};
 use libfuzzer_sys::fuzz_target;
 
@@ -49,7 +49,7 @@ fn expand(text: &str) {
             },
         };
         let start: String = text.chars().take(20).collect();
-        let given = Given::text("NAME", start, "-p NAME");
+        let given = Assignment::text("NAME", start, "-p NAME");
         let given = [given];
         for (text, format) in printed.iter_mut().zip([Format::Yaml, Format::Json]) {
             let found = template::print(&template, &given, &options, format, &mut diagnostics);

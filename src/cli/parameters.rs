@@ -6,6 +6,7 @@ use crate::cli::console::Console;
 use crate::cli::first_root::first_root;
 use crate::cli::status::{FAILED, OK};
 use crate::cli::{io, table};
+use crate::krm::long_lists::LONG_LISTS;
 use crate::schema;
 use crate::template::{self, Template, ValuesFormat};
 use krm_yaml::Document;
@@ -62,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     let mut diagnostics = Diagnostics::new();
     let mut text = None;
     if let Some(source) = diagnostics.take(console.read(&arguments.filename)) {
-        let done = Document::read_with(&source, |document| {
+        let done = Document::read_with(&source, LONG_LISTS, |document| {
             let mut found = Diagnostics::new();
             let text = print(arguments, document, &mut found);
             (text, found)

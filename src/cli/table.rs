@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 
-use crate::template::{Fallback, Parameter, Template};
+use crate::template::{DefaultValue, Parameter, Template};
 use krm_yaml::Value;
 
 /// The number of columns with single words, which are not broken if there is room.
@@ -22,7 +22,7 @@ const MAX_DEFAULT: usize = 60;
 /// A row for each parameter; with a `width`, long cells are broken into several lines.
 pub(super) fn parameters(template: &Template<'_>, header: bool, width: Option<u16>) -> String {
     let parameters = template.parameters().iter();
-    let rows = parameters.map(|parameter| row(parameter, &template.fallback(parameter)));
+    let rows = parameters.map(|parameter| row(parameter, &template.default_value(parameter)));
     let head = ["NAME", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"];
     lines(header.then_some(head), rows, NARROW, width)
 }
@@ -115,13 +115,13 @@ fn text(table: &Table) -> String {
     lines.collect()
 }
 
-fn row(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> [String; 5] {
+fn row(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> [String; 5] {
     let default = match fallback {
-        Fallback::Nothing => String::new(),
-        Fallback::Text(text) | Fallback::Computed(text) => one_line(text),
-        Fallback::Structured(value) => one_line(&Value::to_json(value)),
-        Fallback::Generated(from) => format!("(generated: {})", one_line(from)),
-        Fallback::Hidden => "(hidden)".to_owned(),
+        DefaultValue::Nothing => String::new(),
+        DefaultValue::Text(text) | DefaultValue::Computed(text) => one_line(text),
+        DefaultValue::Structured(value) => one_line(&Value::to_json(value)),
+        DefaultValue::Generated(from) => format!("(generated: {})", one_line(from)),
+        DefaultValue::Hidden => "(hidden)".to_owned(),
     };
     let about = parameter.description.as_ref();
     let about = about.or(parameter.display_name.as_ref());

@@ -1,12 +1,18 @@
-//! `kind: Composition` (KEP-2299): a list of transformers that make and change resources in order.
+//! `kind: Composition` (KEP-2299): a list of transformers that create and change resources in
+//! order.
 //!
-//! [`consolidate`] reads a Composition with all that it imports and overrides, and makes one list
-//! of [`Transformer`]s of them. [`chain`] has the resources pass through these, from the first to
-//! the last. A [`Resource`] is plain data that remembers the text it was read from: only when all
-//! transformers are done is it compared with that text, and the text edited where the two differ.
-//! So comments, order and layout stay, whatever the number of transformers.
+//! [`consolidate`] reads a Composition with its imports and overrides into one list of [`Step`]s,
+//! and [`chain::run`] passes resources through them. A [`Resource`] is plain data that remembers
+//! the text it was read from. After the last step it is compared with that text, which is edited
+//! where the two differ, so comments, order and layout stay.
 //!
-//! `docs/composition.md` says what is decided where the KEP is silent.
+//! The rooms, from the bottom up: `values` reads and spells scalars; `tables` holds what kustomize
+//! knows of kinds; `patch` merges; `resources` are the objects; `fields` selects objects and their
+//! fields; `engine` is the transformer, its context and what runs it; `read` turns files into a
+//! list of transformers; `names` keeps references right; `builtin` has a file for each built-in
+//! transformer; `run` runs the list.
+//!
+//! `docs/composition.md` lists our decisions where the KEP is silent.
 
 mod builtin;
 mod engine;

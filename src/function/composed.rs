@@ -1,14 +1,14 @@
-//! `kind: Composition` as functionConfig, and our own kinds as transformers of one.
+//! `kind: Composition` as functionConfig, and our own kinds as its transformers.
 //!
-//! The items go to the first transformer, and what the last one gives back replaces them. An item
-//! stays where it is: what changed is edited in its text.
+//! The items are the input of the first transformer, and the output of the last one replaces them.
+//! An item keeps its place: changes are edited into its text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::composition::chain;
 use crate::composition::{
-    Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Transformer,
+    Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Step, Transformer,
     consolidate_node,
 };
 use crate::files::{self, InMemory};
@@ -26,10 +26,10 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Data, Document, DuplicateKeys, Value, Words};
 
-/// Annotations that say where an item is kept, and who made it.
+/// The annotations for the place and the owner of an item.
 const KEPT: [&str; 5] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER];
 const ANNOTATIONS: [&str; 2] = ["metadata", "annotations"];
-/// What kustomize calls the namespace of an object that names none, or whose kind has none.
+/// Namespaces by which kustomize means none.
 const NO_NAMESPACE: [&str; 2] = ["default", "_non_namespaceable_"];
 
 /// Whether a functionConfig is a Composition.
@@ -38,10 +38,10 @@ pub(super) fn is_composition(config: Cursor<'_>) -> bool {
     text("kind") == "Composition" && group(&text("apiVersion")) == GROUP
 }
 
-/// Runs our own kinds in this process, and leaves all other functions to somebody else.
+/// Runs our own kinds in this process, and passes other functions on.
 #[derive(Clone, Copy)]
 pub struct InProcess<'e> {
-    /// What our kinds may know.
+    /// The environment of our kinds.
     pub environment: &'e Environment<'e>,
     /// Runs the other functions.
     pub others: &'e dyn Functions,
@@ -80,18 +80,18 @@ impl Functions for InProcess<'_> {
     }
 }
 
-/// A function runs no other programs.
+/// A function cannot run other programs.
 struct NoOthers;
 
 impl Functions for NoOthers {
     fn check(&self, transformer: &Transformer, _: &Program) -> Result<()> {
         let problem = format!(
-            "`{}` is run by another program, and a function runs none",
+            "`{}` needs another program, which a function cannot run",
             transformer.id
         );
         let mut wrong = Diagnostic::error(problem)
             .hint("on the command line, `krm-template build` runs it")
-            .hint("or let it be a step of its own in the pipeline");
+            .hint("or make it a step of its own in the pipeline");
         wrong.place = transformer.place();
         Err(wrong.into())
     }
@@ -108,7 +108,7 @@ impl Functions for NoOthers {
     }
 }
 
-/// Has the items pass through the Composition.
+/// Passes the items through the Composition.
 pub(super) fn changes(
     list: &ResourceList<'_>,
     config: Cursor<'_>,
@@ -119,7 +119,7 @@ pub(super) fn changes(
     let changes = passed(list, config, environment, &mut found);
     found.dedup();
     for mut one in found.iter().cloned() {
-        // Fields are those of transformers, not of the functionConfig.
+        // Fields belong to transformers, not to the functionConfig.
         if one.object.is_none() && one.field.is_none() {
             one.object = Some(identity::reference(config));
         }
@@ -138,49 +138,11 @@ fn passed(
     let run = Run::new(list, config);
     let files = environment.files.unwrap_or(&nothing);
     let files = &Package::new(run.compositions(), files, diagnostics);
-    // The list of transformers keeps the document it was read from.
-    let source = config.document().source();
-    let Some(document) = diagnostics.take(Document::parse(source)) else {
+    let Some(steps) = run.steps(config.document().source(), files, diagnostics) else {
         return Changes::default();
     };
-    let document = Arc::new(document);
-    let node = document.roots().next();
-    let node = node.and_then(|root| root.get("functionConfig"));
-    let Some(node) = node.map(Cursor::id) else {
-        return Changes::default();
-    };
-    let directory = run.storage.config_path.as_deref();
-    let directory = directory.map_or(".", files::directory_of);
-    if !files::is_below(".", directory) {
-        let problem =
-            format!("the functionConfig is kept in `{directory}`, outside of the package");
-        diagnostics
-            .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
-        return Changes::default();
-    }
-    let mut steps = consolidate_node(files, &document, node, directory, diagnostics);
-    if let Some(path) = run
-        .storage
-        .config_path
-        .as_deref()
-        .filter(|_| run.storage.are_kept)
-    {
-        let here = source.name();
-        for step in steps.iter_mut().filter(|step| step.is_own()) {
-            keep_at(&mut step.transformer, here, path);
-        }
-    }
     let documents = Documents::default();
-    let input = run.input();
-    let input = input
-        .into_iter()
-        .filter_map(|item| {
-            let mut resource = Resource::read(item, &documents, diagnostics)?;
-            let previous = previous(&resource.value);
-            resource.remember_all(previous);
-            Some(resource)
-        })
-        .collect();
+    let input = run.resources(&documents, diagnostics);
     if diagnostics.has_errors() {
         return Changes::default();
     }
@@ -195,8 +157,9 @@ fn passed(
     run.place(made, diagnostics)
 }
 
-/// Says in the configuration of a Template where that is kept, so that its objects are kept beside
-/// it; beside the Composition at `path`, if that holds it or it is outside of the package.
+/// Notes in the configuration of a Template where that is kept, so that its objects are kept beside
+/// it. If that is in the Composition or outside of the package, they are kept beside the
+/// Composition at `path`.
 fn keep_at(transformer: &mut Transformer, here: &str, path: &str) {
     let is_inside = |file: &&str| *file != here && !file.starts_with(['/', '.']);
     let file = Some(transformer.file()).filter(is_inside);
@@ -204,13 +167,13 @@ fn keep_at(transformer: &mut Transformer, here: &str, path: &str) {
     annotate(&mut transformer.config, PATH, &file);
 }
 
-/// Whether an object says how resources are put together, and is none: a Kptfile, a Kustomization,
-/// or another Composition, which may be one that is imported here.
+/// Whether an object is for clients and not a resource: a Kptfile, a Kustomization, or another
+/// Composition, which may be imported here.
 fn is_for_clients(identity: &Identity) -> bool {
     identity.kind == "Kptfile" || identity.group == GROUP
 }
 
-/// Whether an item is the functionConfig itself, or there for kpt or kustomize only.
+/// Whether an item is the functionConfig itself, or only for kpt or kustomize.
 fn is_apart(item: &Item<'_>) -> bool {
     item.is_config || item.identity.as_ref().is_some_and(is_for_clients)
 }
@@ -220,7 +183,7 @@ struct Run<'l, 'd> {
     list: &'l ResourceList<'d>,
     items: Vec<Item<'d>>,
     storage: Storage,
-    /// `KIND/NAMESPACE/NAME` of the functionConfig, which is the owner of the objects that it makes.
+    /// `KIND/NAMESPACE/NAME` of the functionConfig, which owns the objects that it creates.
     owner: String,
     name: String,
 }
@@ -241,20 +204,74 @@ impl<'l, 'd> Run<'l, 'd> {
         }
     }
 
-    /// Whether this functionConfig made an item.
+    /// Whether this functionConfig created an item.
     fn is_own(&self, item: &Item<'_>) -> bool {
         item.owner.as_deref() == Some(&self.owner)
     }
 
-    /// The items that the first transformer gets: not those that were made by this run's
-    /// predecessor, which are made again.
+    /// The steps of the functionConfig; none if it cannot be read.
+    fn steps(
+        &self,
+        source: &Arc<Source>,
+        files: &Package<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<Step>> {
+        // The steps keep the document that they were read from.
+        let document = Arc::new(diagnostics.take(Document::parse(source))?);
+        let root = document.roots().next()?;
+        let node = root.get("functionConfig")?.id();
+        let directory = self.storage.config_path.as_deref();
+        let directory = directory.map_or(".", files::directory_of);
+        if !files::is_below(".", directory) {
+            let problem =
+                format!("the functionConfig is kept in `{directory}`, outside of the package");
+            diagnostics
+                .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
+            return None;
+        }
+        let mut steps = consolidate_node(files, &document, node, directory, diagnostics);
+        if let Some(path) = self
+            .storage
+            .config_path
+            .as_deref()
+            .filter(|_| self.storage.are_kept)
+        {
+            for step in steps.iter_mut().filter(|step| step.is_own()) {
+                keep_at(&mut step.transformer, source.name(), path);
+            }
+        }
+        Some(steps)
+    }
+
+    /// The resources that the first transformer gets.
+    fn resources<'r>(
+        &self,
+        documents: &'r Documents,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Resource<'r>>
+    where
+        'd: 'r,
+    {
+        let input = self.input().into_iter();
+        input
+            .filter_map(|item| {
+                let mut resource = Resource::read(item, documents, diagnostics)?;
+                let previous = previous(&resource.value);
+                resource.remember_all(previous);
+                Some(resource)
+            })
+            .collect()
+    }
+
+    /// The input of the first transformer: without the items that an earlier run created, which are
+    /// created again.
     fn input(&self) -> Vec<Cursor<'d>> {
         let items = self.items.iter();
         let items = items.filter(|item| !self.is_own(item) && !is_apart(item));
         items.map(|item| item.node).collect()
     }
 
-    /// Compositions among the items: one may import others.
+    /// The Compositions among the items: one may import others.
     fn compositions(&self) -> impl Iterator<Item = Cursor<'d>> {
         let items = self.items.iter().filter(|item| {
             let identity = item.identity.as_ref();
@@ -263,7 +280,7 @@ impl<'l, 'd> Run<'l, 'd> {
         items.map(|item| item.node)
     }
 
-    /// Puts what was made where it belongs: over the item that it is, or behind the others.
+    /// Puts each resource in its place: over its item, or after the others.
     fn place(mut self, made: Vec<Resource<'_>>, diagnostics: &mut Diagnostics) -> Changes {
         let mut changes = Changes::default();
         let mut left: BTreeSet<usize> = (0..self.items.len()).collect();
@@ -293,7 +310,7 @@ impl<'l, 'd> Run<'l, 'd> {
         changes
     }
 
-    /// For each resource, the item that it is; takes these out of `left`.
+    /// The item of each resource; removes these from `left`.
     fn standing(&self, made: &[Resource<'_>], left: &mut BTreeSet<usize>) -> Vec<Option<usize>> {
         let mut by_place = BTreeMap::new();
         let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
@@ -329,12 +346,12 @@ impl<'l, 'd> Run<'l, 'd> {
         first.is_some_and(|item| Arc::ptr_eq(item.node.document().source(), source))
     }
 
-    /// The text of a new item, with the file it is to be kept in if items are kept in files.
+    /// The text of a new item, with its file if items are kept in files.
     fn added(&mut self, mut resource: Resource<'_>) -> Result<String> {
         if !self.storage.are_kept {
             return self.text(&resource);
         }
-        // Also of what a Template in it has made: the next run begins without that, too.
+        // This also marks the objects of a Template in it: the next run starts without them, too.
         annotate(&mut resource.value, OWNER, &self.owner);
         if kept_at(&resource.value).is_none() {
             let path = self.storage.file_of(&self.name, None);
@@ -354,7 +371,7 @@ impl<'l, 'd> Run<'l, 'd> {
     }
 }
 
-/// What an object was known by before kustomize renamed or moved it.
+/// The former identities of an object that kustomize renamed or moved.
 fn previous(object: &Value<'_>) -> Vec<Identity> {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
     let [kinds, names, namespaces] =
@@ -374,8 +391,8 @@ fn previous(object: &Value<'_>) -> Vec<Identity> {
     .collect()
 }
 
-/// Edits that make an item what it is now; it stays where it is kept. `is_here` says whether the
-/// value was read from this item, so that its parts know their text.
+/// The edits that change an item to a value; it keeps its place. `is_here` tells whether the value
+/// was read from this item, so that its parts know their text.
 fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<krm_yaml::Edit>> {
     let update = |old, value| {
         if is_here {
@@ -397,7 +414,7 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
             annotate(&mut value, key, text);
         }
     }
-    // What is made anew has nothing of what the orchestrator put there.
+    // A new value has none of the annotations of the orchestrator.
     for (key, old) in old_value
         .at(&ANNOTATIONS)
         .and_then(Value::entries)
@@ -419,8 +436,8 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
     if IDS.iter().any(has_id) && update(old, value.clone())?.is_empty() {
         return Ok(Vec::new());
     }
-    // An orchestrator copies comments back by position, also those that it did not send: right where
-    // no item has moved.
+    // An orchestrator copies comments back by position, including new ones: this is right where no
+    // item has moved.
     if is_here && is_in_step(&old_value, &value) {
         return update(old, value);
     }
@@ -435,7 +452,7 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
     update(old, value)
 }
 
-/// Whether each item of a list is still the one that was read at its place.
+/// Whether each item of a list is still at the position where it was read.
 fn is_in_step(old: &Value<'_>, new: &Value<'_>) -> bool {
     match (&old.data, &new.data) {
         (Data::Mapping(old), Data::Mapping(_)) => old

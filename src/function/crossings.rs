@@ -11,7 +11,7 @@ use krm_yaml::source::Place;
 
 type Labels = Vec<(String, String)>;
 
-/// What selects pods, and the pods there are, of all instances.
+/// The selectors and the pods of all instances.
 #[derive(Default)]
 pub(super) struct Crossings {
     selectors: Vec<Selector>,
@@ -97,16 +97,16 @@ impl Crossings {
                 continue;
             }
             let mut warning = Diagnostic::warning(format!(
-                "`{}` of the instance `{}` selects the pods of `{}` too",
+                "`{}` of the instance `{}` also selects pods of the instance `{}`",
                 selector.identity, own.name, other.name
             ))
             .field(selector.field.clone())
             .hint(format!(
-                "give each instance a label of its own, as `labels: {{app.kubernetes.io/instance: {}}}`",
+                "give each instance its own label, for example `labels: {{app.kubernetes.io/instance: {}}}`",
                 own.name
             ));
             if expander.template().map(Template::dialect) == Some(Dialect::OpenShift) {
-                warning = warning.hint("and let labels go on selectors, by the annotation `template.krm.dev/label-selectors: \"true\"` on the Template");
+                warning = warning.hint("and set the annotation `template.krm.dev/label-selectors: \"true\"` on the Template, so that selectors get labels too");
             }
             warning.place.clone_from(&selector.place);
             warning.object = Some(expander.reference().clone());

@@ -144,8 +144,8 @@ fn change(containers: &mut Vec<Item>, changes: &[(Option<Index>, Change)], who: 
 }
 
 /// What `replace` makes of a list: the Template's items, with the comments they had.
-fn replaced(template: &[Item], standing: &[Item]) -> Vec<Item> {
-    let find = |item: &Item| standing.iter().find(|old| old.name == item.name);
+fn replaced(template: &[Item], existing: &[Item]) -> Vec<Item> {
+    let find = |item: &Item| existing.iter().find(|old| old.name == item.name);
     let items = template.iter().map(|item| match find(item) {
         Some(old) => Item {
             fields: fields(item, old),
@@ -159,8 +159,8 @@ fn replaced(template: &[Item], standing: &[Item]) -> Vec<Item> {
 
 /// What `merge` makes of a list: the items that stand, and behind the one before it in the Template
 /// each that is missing.
-fn merged(template: &[Item], standing: &[Item]) -> Vec<Item> {
-    let mut items: Vec<Item> = standing.to_vec();
+fn merged(template: &[Item], existing: &[Item]) -> Vec<Item> {
+    let mut items: Vec<Item> = existing.to_vec();
     for item in &mut items {
         if let Some(own) = template.iter().find(|own| own.name == item.name) {
             item.fields = fields(own, item);
@@ -186,14 +186,14 @@ fn merged(template: &[Item], standing: &[Item]) -> Vec<Item> {
 }
 
 /// The Template's values in the order in which the fields stand.
-fn fields(own: &Item, standing: &Item) -> Vec<(&'static str, String)> {
+fn fields(own: &Item, existing: &Item) -> Vec<(&'static str, String)> {
     let value = |key: &str| own.fields.iter().find(|(name, _)| *name == key);
-    let keys = standing.fields.iter();
+    let keys = existing.fields.iter();
     keys.map(|(key, _)| value(key).unwrap().clone()).collect()
 }
 
 /// A ResourceList with a Template, and with the object that it has made.
-fn list(manner: &str, template: &[Item], standing: &[Item], step: usize) -> String {
+fn list(manner: &str, template: &[Item], existing: &[Item], step: usize) -> String {
     let mut text = "apiVersion: config.kubernetes.io/v1
 kind: ResourceList
 items:
@@ -210,7 +210,7 @@ items:
     containers:
 "
     .to_owned();
-    for item in standing {
+    for item in existing {
         item.write(&mut text, 4 + step, step);
     }
     write!(
@@ -258,16 +258,16 @@ proptest! {
         step in prop::sample::select(vec![0_usize, 2]),
     ) {
         let first = ["c0", "c1", "c2", "c3"].map(Item::container).to_vec();
-        let mut standing = first.clone();
-        change(&mut standing, &by_hand, "hand");
-        let standing: Vec<Item> = standing.into_iter().map(Item::noted).collect();
+        let mut existing = first.clone();
+        change(&mut existing, &by_hand, "hand");
+        let existing: Vec<Item> = existing.into_iter().map(Item::noted).collect();
         let mut template = first;
         change(&mut template, &of_template, "template");
         for (manner, expected) in [
-            ("merge", merged(&template, &standing)),
-            ("replace", replaced(&template, &standing)),
+            ("merge", merged(&template, &existing)),
+            ("replace", replaced(&template, &existing)),
         ] {
-            let before = list(manner, &template, &standing, step);
+            let before = list(manner, &template, &existing, step);
             let after = list(manner, &template, &expected, step);
             let text = rendered(before);
             prop_assert!(text == after, "{}:\n{}\nis not\n{}", manner, text, after);

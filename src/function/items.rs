@@ -209,6 +209,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::{ITEMS_AT_ONCE, Items};
+    use crate::krm::long_lists::LONG_LISTS;
     use crate::krm::resource_list::ResourceList;
     use krm_yaml::source::Source;
     use krm_yaml::{Cursor, Document};
@@ -229,7 +230,7 @@ mod tests {
         }
         text += "- kind: Template\n  metadata: {name: t, annotations: {internal.config.kubernetes.io/path: t.yaml}}\n";
         let source = Source::new("test", text);
-        let read = Document::read_with(&source, |document| {
+        let read = Document::read_with(&source, LONG_LISTS, |document| {
             let list = ResourceList::read(document).unwrap();
             let items = Items::read(&list, list.function_config().unwrap());
             let by_identity = items.by_identity();

@@ -1,8 +1,8 @@
 //! Says of places in a ResourceList in which file of the user they are.
 //!
 //! An orchestrator names the file of an object in its annotations. It does not hand over the text
-//! of the file: blank lines are gone and annotations have come, so no line of the file is known, but
-//! the file and the field are.
+//! of the file: blank lines are missing and annotations were added, so the line in the file is
+//! unknown, but the file and the field are.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! The KRM function: a ResourceList in, a ResourceList out.
 //!
 //! Contract: the KRM functions specification. The input items pass through byte for byte. The
-//! functionConfig says which Templates are stamped out: each object takes the place of the item
-//! that was made of it before, or comes behind the others; items that are made no longer go. On an
-//! error the items come back as they were, with `results` that say what is wrong.
+//! functionConfig selects the Templates to expand: each object replaces the item that an earlier
+//! run created for it, or follows the others; items that are no longer created are removed. After
+//! an error the function returns the items unchanged, with `results` that describe the error.
 
 mod composed;
 mod crossings;

@@ -6,7 +6,7 @@ use crate::krm::annotations::kept_at;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::{Cursor, DuplicateKeys, Position};
 
-/// Files of the machine, behind those that are items.
+/// The files of the machine, with the items in front of them.
 pub(super) struct Package<'f> {
     items: InMemory,
     others: &'f dyn Files,

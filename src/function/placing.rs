@@ -1,5 +1,5 @@
-//! Where the objects of a Template go: over the item that they are, or into a file of their own.
-//! Then what was made before and is made no more is taken out.
+//! Puts the objects of a Template over the items with their identity, or into a file of their own.
+//! Then it removes the items that an earlier run created and this one does not.
 
 use std::collections::BTreeMap;
 
@@ -19,23 +19,23 @@ use krm_yaml::{Cursor, Document, Value};
 
 /// Whether the objects name their instance: `"true"` or `"false"`.
 const OWNERSHIP: &str = "template.krm.dev/ownership";
-/// Whether an object that stands among the items and is nobody's may be taken over: `"true"`.
+/// Whether an existing object without an owner may be adopted: `"true"`.
 const ADOPT: &str = "template.krm.dev/adopt";
-/// `merge` keeps all fields of a standing object that the Template does not set.
+/// `merge` keeps all fields of an existing object that the Template does not set.
 const UPDATE: &str = "template.krm.dev/update";
 
-/// What the functionConfig says of objects that are there already.
+/// The rules of the functionConfig for existing objects.
 pub(super) struct Rules {
     /// Whether objects name their instance.
     owned: bool,
-    /// Whether what is made no more is taken out.
+    /// Whether objects that are no longer created are removed.
     prunes: bool,
     adopts: bool,
     manner: Manner,
 }
 
 impl Rules {
-    /// Reads the annotations of the functionConfig. Where it does not say, objects name their
+    /// Reads the annotations of the functionConfig. By default objects name their
     /// instance if the output is written back to files, where it will be input again.
     pub(super) fn read(config: Cursor<'_>, are_kept: bool, diagnostics: &mut Diagnostics) -> Self {
         let mut annotation = |key: &'static str, allowed: &[&str]| {
@@ -70,7 +70,7 @@ impl Rules {
     }
 }
 
-/// What [`UPDATE`] may say.
+/// The values of [`UPDATE`].
 const MANNERS: [(&str, Manner); 2] = [("merge", Manner::Merge), ("replace", Manner::Replace)];
 
 fn not_allowed(
@@ -100,7 +100,7 @@ pub(super) struct Placing<'p, 'd> {
     rules: &'p Rules,
     made: BTreeMap<Identity, Made>,
     changes: Changes,
-    /// What is said of the changes, if they are made.
+    /// Reports of the changes, for the case that they are made.
     said: Diagnostics,
     crossings: Crossings,
 }
@@ -195,7 +195,7 @@ impl<'p, 'd> Placing<'p, 'd> {
             return;
         };
         if !may_change {
-            // It is what the Template makes as it is: nothing is to be written over.
+            // The object is already what the Template creates, so nothing is overwritten.
             if !updated.edits.is_empty() || item.owner.is_some() {
                 let mut diagnostic = not_ours(identity, item, old, &instance.owner).field(field);
                 diagnostic.place = place;
@@ -209,7 +209,7 @@ impl<'p, 'd> Placing<'p, 'd> {
         self.changes.edits.extend(updated.edits);
     }
 
-    /// Says what was changed in an item.
+    /// Reports the changes of an item.
     fn say(&mut self, updated: &Updated, is_own: bool, old: Cursor<'_>) {
         let fields = match updated.fields {
             0 => None,
@@ -225,7 +225,7 @@ impl<'p, 'd> Placing<'p, 'd> {
         let mut info = Diagnostic::info(parts.join("; "));
         info.object = Some(identity::reference(old));
         if updated.removed.can_be_kept() {
-            info = info.hint(format!("to keep fields that the Template does not set, put the annotation `{UPDATE}: merge` on the object in the Template or on the functionConfig"));
+            info = info.hint(format!("to keep fields that the Template does not set, set the annotation `{UPDATE}: merge` on the object in the Template or on the functionConfig"));
         }
         self.said.push(info);
     }
@@ -250,7 +250,8 @@ impl<'p, 'd> Placing<'p, 'd> {
         self.list.item_text(object.document, &object.value)
     }
 
-    /// Takes out what this functionConfig has made before and makes no more. Returns all changes.
+    /// Removes the objects that this functionConfig created before and no longer creates. Returns
+    /// all changes.
     pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) -> Changes {
         if !diagnostics.has_errors() && self.rules.prunes {
             self.prune(diagnostics);
@@ -276,14 +277,14 @@ impl<'p, 'd> Placing<'p, 'd> {
                 }
                 continue;
             }
-            let mut info = Diagnostic::info(format!("removed: `{owner}` makes it no longer"));
+            let mut info = Diagnostic::info(format!("removed: `{owner}` no longer creates it"));
             info.object = Some(identity::reference(node));
             self.said.push(info);
             self.changes.removed.insert(item.node.id());
         }
     }
 
-    /// Takes the annotations that say where an object is put and how it is updated.
+    /// Takes the annotations that control where an object is put and how it is updated.
     fn control(&self, object: &mut Object<'_>, diagnostics: &mut Diagnostics) -> Control {
         let metadata = object.value.get_mut("metadata");
         let Some(annotations) = metadata.and_then(|metadata| metadata.get_mut("annotations"))
@@ -333,25 +334,25 @@ impl<'p, 'd> Placing<'p, 'd> {
                 let template = template.and_then(|one| one.template());
                 let hint = template.and_then(|template| to_vary(template, object));
                 Diagnostic::error(format!(
-                    "the instances `{}` and `{}` both make `{identity}`",
+                    "the instances `{}` and `{}` both create `{identity}`",
                     one.name, other.name
                 ))
                 .hint(hint.unwrap_or_else(|| {
-                    "let its `metadata.name` refer to a parameter, and give each instance another value for it".to_owned()
+                    "use a parameter in its `metadata.name`, and give each instance a different value".to_owned()
                 }))
             }
             _ => Diagnostic::error(format!(
-                "`{}` and `{field}` are both `{identity}`",
+                "`{}` and `{field}` both create `{identity}`",
                 first.field
             ))
-            .hint("give one of them another name"),
+            .hint("rename one of them"),
         };
         diagnostic.place = place;
         diagnostic.field(field.clone())
     }
 }
 
-/// What an object says of where it is put and how it is updated.
+/// The annotations that control where an object is put and how it is updated.
 #[derive(Default)]
 struct Control {
     path: Option<String>,
@@ -382,8 +383,8 @@ impl Taken<'_, '_> {
         let text = value.as_str().filter(|text| !text.is_empty())?;
         let path = paths::named(config, text);
         if path.is_none() {
-            let problem = Diagnostic::error(format!("the path `{text}` is no file of the package"))
-                .hint("write it relative to the directory of the functionConfig, with slashes and without leaving the package");
+            let problem = Diagnostic::error(format!("`{text}` is not the path of a file in the package"))
+                .hint("write a path relative to the directory of the functionConfig, with slashes; it must not leave the package");
             self.error(key, &value, problem);
         }
         path
@@ -413,9 +414,9 @@ fn to_vary(template: &Template<'_>, object: &Object<'_>) -> Option<String> {
     })?;
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     Some(match names.as_slice() {
-        [name] => format!("give parameter {name} another value in one of them"),
+        [name] => format!("give parameter {name} a different value in one of them"),
         names => format!(
-            "give one of the parameters {} another value in one of them",
+            "give one of the parameters {} a different value in one of them",
             names.join(", ")
         ),
     })
@@ -429,13 +430,13 @@ fn in_file(path: Option<&str>) -> String {
 fn not_ours(identity: &Identity, item: &Item<'_>, old: Cursor<'_>, owner: &str) -> Diagnostic {
     let file = in_file(path_of(item.node).as_deref());
     let problem = match &item.owner {
-        Some(other) => format!("`{identity}`{file} was made by `{other}`, not by `{owner}`"),
-        None => format!("`{identity}`{file} is there already, and was not made by `{owner}`"),
+        Some(other) => format!("`{identity}`{file} was created by `{other}`, not by `{owner}`"),
+        None => format!("`{identity}`{file} already exists and was not created by `{owner}`"),
     };
     Diagnostic::error(problem)
         .related(old.get("metadata").unwrap_or(old).place(), "it is here")
-        .hint(format!("to let it become what the Template makes, put the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
-        .hint("to keep it as it is, give one of the two another name, or take it out of the Template")
+        .hint(format!("to adopt it, set the annotation `{ADOPT}: \"true\"` on the object in the Template or on the functionConfig"))
+        .hint("to keep it, rename one of the two or remove the object from the Template")
 }
 
 /// Two items with one identity that were both made by an instance.
@@ -444,12 +445,12 @@ fn stands_twice(identity: &Identity, first: &Item<'_>, second: Cursor<'_>) -> Di
     let places = [path_of(first.node), reference.path.clone()];
     let places: Vec<String> = places.iter().map(|path| in_file(path.as_deref())).collect();
     let mut diagnostic = Diagnostic::error(format!(
-        "`{identity}` stands among the items twice: once{}, once{}",
+        "`{identity}` is among the items twice: once{}, once{}",
         places.first().map_or("", String::as_str),
         places.get(1).map_or("", String::as_str),
     ))
     .at(second.get("metadata").unwrap_or(second).place())
-    .hint("remove one of the two, or the annotation `template.krm.dev/instance` and the name of what is your own copy");
+    .hint("remove one of the two; to keep your own copy, rename it and remove its annotation `template.krm.dev/instance`");
     diagnostic.object = Some(reference);
     diagnostic
 }

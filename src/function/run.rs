@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::files::Files;
 use crate::function::located;
+use crate::krm::long_lists::LONG_LISTS;
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
@@ -27,7 +28,7 @@ impl fmt::Debug for Environment<'_> {
     }
 }
 
-/// What a function has to say.
+/// The result of a function.
 #[derive(Debug)]
 pub struct Output {
     /// The ResourceList; none if the input was none.
@@ -48,7 +49,7 @@ impl Output {
 }
 
 impl From<Box<Diagnostic>> for Output {
-    /// Of an input that is no ResourceList.
+    /// The result for an input that is not a ResourceList.
     fn from(diagnostic: Box<Diagnostic>) -> Self {
         Self {
             list: None,
@@ -57,7 +58,7 @@ impl From<Box<Diagnostic>> for Output {
     }
 }
 
-/// Decides what happens to the items, by the functionConfig.
+/// Decides the changes of the items, by the functionConfig.
 pub(super) type Changing<'c> =
     dyn Fn(&ResourceList<'_>, Cursor<'_>, &Environment<'_>, &mut Diagnostics) -> Changes + 'c;
 
@@ -67,9 +68,11 @@ pub(super) fn run(
     environment: &Environment<'_>,
     changing: &Changing<'_>,
 ) -> Output {
-    Document::read_with(source, |document| match ResourceList::read(document) {
-        Ok(list) => run_on(&list, source, environment, changing),
-        Err(diagnostic) => diagnostic.into(),
+    Document::read_with(source, LONG_LISTS, |document| {
+        match ResourceList::read(document) {
+            Ok(list) => run_on(&list, source, environment, changing),
+            Err(diagnostic) => diagnostic.into(),
+        }
     })
     .unwrap_or_else(Output::from)
 }
@@ -107,7 +110,7 @@ fn results(diagnostics: &Diagnostics) -> Value<'static> {
     Value::from(report::results(diagnostics))
 }
 
-/// What `changing` decides, if there is a functionConfig and the items can be read.
+/// The changes that `changing` decides, if there is a functionConfig and the items can be read.
 fn changes(
     list: &ResourceList<'_>,
     environment: &Environment<'_>,

@@ -78,7 +78,7 @@ fn stamp_out(
         let Some(expander) = plan.expanders.get(instance.expander) else {
             continue;
         };
-        let standing = |identity: &Identity| Some(existing.get(identity)?.node);
+        let existing = |identity: &Identity| Some(existing.get(identity)?.node);
         let options = Options {
             labels: instance.labels.clone(),
             namespace: instance.namespace.clone(),
@@ -90,7 +90,7 @@ fn stamp_out(
             generation: Generation::Reproducible {
                 seed: seed(expander.template(), list, environment, diagnostics),
                 instance: instance.seed.clone(),
-                standing: &standing,
+                existing: &existing,
             },
         };
         let (mut found, mut placed) = (Diagnostics::new(), Diagnostics::new());
@@ -145,9 +145,9 @@ fn seed(
     let found = plain.or(decoded).filter(|seed| !seed.is_empty());
     if found.is_none() {
         let problem = match secret {
-            None => format!("no Secret `{name}` is among the items"),
+            None => format!("there is no Secret `{name}` among the items"),
             Some(_) => format!(
-                "the Secret `{name}` holds no `seed`, as text in `stringData` or base64 in `data`"
+                "the Secret `{name}` has no `seed`: write it as text in `stringData` or as base64 in `data`"
             ),
         };
         let place = template.annotation_place(SEED_SECRET);

@@ -1,14 +1,15 @@
-//! An object that stands among the items becomes what its Template makes of it now.
+//! Updates an existing object to what its Template creates now.
 
 use crate::krm::annotations::{IDS, OWNER, annotate, remove_empty};
 use crate::krm::item_keys::ITEM_KEYS;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::{Cursor, DuplicateKeys, Edit, Value};
 
-/// How an object is brought up to date.
+/// How an object is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// It becomes what the Template makes, but for labels and annotations that this does not set.
+    /// It becomes what the Template creates, but keeps labels and annotations that the Template
+    /// does not set.
     Replace,
     /// It keeps every field that the Template does not set.
     Merge,
@@ -19,11 +20,11 @@ pub(super) struct Updated {
     pub(super) edits: Vec<Edit>,
     /// How many fields changed, its owner not counted.
     pub(super) fields: usize,
-    /// What was taken out.
+    /// What was removed.
     pub(super) removed: Removed,
 }
 
-/// The fields and items of an object that its Template does not make.
+/// The fields and items that an object loses because its Template does not set them.
 #[derive(Default)]
 pub(super) struct Removed {
     /// Their paths in the object as it was.
@@ -32,11 +33,11 @@ pub(super) struct Removed {
     can_be_kept: bool,
 }
 
-/// How many of the fields that are taken out a message names.
+/// How many of the removed fields a message names.
 const MAX_NAMED: usize = 10;
 
-/// Edits that make an item what its Template makes of it now. `value` says nothing of where the
-/// item is kept; `owner` is written into its annotations.
+/// Edits that update an item to what its Template creates now. `value` has no annotations of a
+/// file; `owner` is written into its annotations.
 pub(super) fn update(
     old: Cursor<'_>,
     mut value: Value<'_>,
@@ -79,7 +80,8 @@ pub(super) fn update(
         }
         remove_empty(metadata, "annotations");
     }
-    let edits = krm_yaml::update(old, value, &ITEM_KEYS)?;
+    value.adopt(&old_value, &ITEM_KEYS);
+    let edits = krm_yaml::update_read(old, value, &ITEM_KEYS)?;
     Ok(Updated {
         edits,
         fields,
@@ -106,7 +108,7 @@ fn keep_metadata<'v>(value: &mut Value<'v>, old: &Value<'v>) {
     }
 }
 
-/// Keeps what the Template does not set. Items of lists are the same thing if they have the same
+/// Keeps what the Template does not set. Items of lists correspond if they have the same
 /// key.
 fn merge<'v>(value: &mut Value<'v>, old: &Value<'v>) {
     if let Some(entries) = old.entries() {
@@ -177,7 +179,7 @@ impl Removed {
         }
     }
 
-    /// Names what was taken out; `None` if there is nothing.
+    /// Names what was removed; `None` if nothing was.
     pub(super) fn message(&self) -> Option<String> {
         let mut named: Vec<String> = self.paths.iter().map(|path| format!("`{path}`")).collect();
         let more = named.len().saturating_sub(MAX_NAMED);
@@ -198,8 +200,8 @@ impl Removed {
     }
 }
 
-/// How many fields differ: each that came, went or changed, and of a whole that came or went only
-/// itself. Items in another order count as one.
+/// How many fields differ: each that was added, removed or changed, and of a whole that was added
+/// or removed only itself. Items in another order count as one.
 fn changed_fields(old: &Value<'_>, new: &Value<'_>) -> usize {
     if let (Some(old), Some(entries)) = (old.entries(), new.entries()) {
         let gone = old.iter().filter(|(key, _)| new.get(key).is_none()).count();

@@ -1,4 +1,4 @@
-//! The annotations by which orchestrators track where an object is kept.
+//! The annotations by which orchestrators track the file of an object.
 
 use std::borrow::Cow;
 
@@ -15,8 +15,8 @@ pub(crate) const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// Keeps an object out of the cluster; any value but `"false"` counts.
 pub(crate) const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
-/// By these an orchestrator pairs what it sent with what comes back; what is changed by a function
-/// loses them, or kpt would restore its old comments and key order.
+/// By these an orchestrator pairs the objects that it sent with those it gets back. An object that
+/// a function changes loses them, or kpt would restore its old comments and key order.
 pub(crate) const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
 /// What an object was called before kustomize renamed or moved it: the kinds, names and namespaces,
@@ -44,7 +44,7 @@ pub(crate) fn is_local(object: &Value<'_>) -> bool {
     annotation.is_some_and(|value| value.as_str() != Some("false"))
 }
 
-/// The file that an object says it is kept in, and its index there.
+/// The file that an object is kept in by its annotations, and its index there.
 pub(crate) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
     let annotation = |key| object.str_at(&["metadata", "annotations", key]);
     let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;

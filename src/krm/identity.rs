@@ -36,7 +36,7 @@ impl Identity {
     }
 }
 
-/// The fields of an object by which it is known, found in one walk.
+/// The fields of an object that identify it, found in one walk.
 pub(crate) struct Head<'d> {
     api_version: Option<Cow<'d, str>>,
     kind: Option<Cow<'d, str>>,
@@ -60,7 +60,7 @@ impl<'d> Head<'d> {
         }
     }
 
-    /// The identity, if there is a kind; without a name that is empty.
+    /// The identity, if the object has a kind; without a name that is empty.
     pub(crate) fn identity_of_kind(self) -> Option<Identity> {
         Self {
             name: self.name.or(Some(Cow::Borrowed(""))),
@@ -69,7 +69,7 @@ impl<'d> Head<'d> {
         .identity()
     }
 
-    /// The identity, if there is a kind and a name.
+    /// The identity, if the object has a kind and a name.
     pub(crate) fn identity(self) -> Option<Identity> {
         let api_version = self.api_version.unwrap_or_default();
         Some(Identity {
@@ -104,7 +104,7 @@ pub(crate) struct Kept<'d> {
 }
 
 impl<'d> Kept<'d> {
-    /// The annotations that say it: the new ones and, where these say nothing, the old.
+    /// The annotations for it: the new ones, else the old ones.
     pub(crate) const ANNOTATIONS: [&'static str; 4] = [
         annotations::PATH,
         annotations::LEGACY_PATH,
@@ -112,7 +112,7 @@ impl<'d> Kept<'d> {
         annotations::LEGACY_INDEX,
     ];
 
-    /// What the texts of [`ANNOTATIONS`](Self::ANNOTATIONS) say.
+    /// The meaning of the texts of [`ANNOTATIONS`](Self::ANNOTATIONS).
     pub(crate) fn from_annotations(texts: [Option<Cow<'d, str>>; 4]) -> Self {
         let [path, legacy_path, index, legacy_index] =
             texts.map(|text| text.filter(|text| !text.is_empty()));

@@ -1,6 +1,6 @@
 //! The names that people give a kind on a command line, as `kubectl` takes them.
 
-/// The short names of kinds that come with Kubernetes and OpenShift.
+/// The short names of kinds of Kubernetes and OpenShift.
 const SHORT: &[(&str, &str)] = &[
     ("bc", "buildconfig"),
     ("cj", "cronjob"),

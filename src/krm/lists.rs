@@ -1,10 +1,10 @@
-//! Objects taken out of a `List`, which is no object of its own: its comments go with them.
+//! Objects from a `List`, which is not an object of its own: its comments move with them.
 
 use krm_yaml::diagnostic::Result;
 use krm_yaml::{Cursor, Document, Enclosing, Position, Value};
 
-/// Writes an object as [`krm_yaml::render`] does. The first object of a `List` takes along the comments
-/// that stand above the list, and the last those below.
+/// Writes an object as [`krm_yaml::render`] does. The first object of a `List` takes along the
+/// comments above the list, and the last those below.
 ///
 /// # Errors
 /// As [`krm_yaml::render`].

@@ -1,13 +1,16 @@
-//! The Kubernetes Resource Model: what identifies an object, and the ResourceList that functions
+//! The Kubernetes Resource Model: the identity of objects, and the ResourceList that functions
 //! exchange.
 
 pub(crate) mod annotations;
+pub(crate) mod fields;
 pub(crate) mod identity;
 pub(crate) mod item_keys;
 pub(crate) mod kind_names;
 pub(crate) mod label_fields;
 pub(crate) mod lists;
+pub(crate) mod long_lists;
 pub(crate) mod names;
+pub(crate) mod pods;
 pub(crate) mod resource_list;
 pub(crate) mod scope;
 pub(crate) mod selection;

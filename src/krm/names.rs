@@ -52,16 +52,18 @@ impl Form {
 
     pub(crate) fn rule(self) -> String {
         let dns = "lower case letters, digits and `-`";
-        let ends = "begins and ends with a letter or digit";
+        let ends = "with a letter or digit at both ends";
         match self {
-            Self::Subdomain => format!(
-                "it holds up to {SUBDOMAIN} {dns}, also `.`, and each part between dots {ends}"
-            ),
-            Self::Label => format!("it holds up to {LABEL} {dns}, and {ends}"),
-            Self::Port => {
-                format!("it holds up to {PORT} {dns}, with a letter among them, and {ends}")
+            Self::Subdomain => {
+                format!(
+                    "use up to {SUBDOMAIN} {dns}, also `.`; each part between dots begins and ends with a letter or digit"
+                )
             }
-            Self::Segment => "it holds no `/` and no `%`".to_owned(),
+            Self::Label => format!("use up to {LABEL} {dns}, {ends}"),
+            Self::Port => {
+                format!("use up to {PORT} {dns}, at least one of them a letter, {ends}")
+            }
+            Self::Segment => "remove every `/` and `%`".to_owned(),
         }
     }
 }
@@ -76,7 +78,7 @@ fn is_dns_label(text: &str) -> bool {
             .all(|byte| is_alphanumeric(*byte) || *byte == b'-')
 }
 
-/// The part of a label's key behind the `/`, and a value that is not empty.
+/// The part of a label's key after the `/`, and a value that is not empty.
 pub(crate) fn is_label_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     text.len() <= LABEL
@@ -137,18 +139,26 @@ fn on_one_line(text: &str) -> String {
 }
 
 pub(crate) fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
-    Diagnostic::error(format!("`{}` is not the name of {what}", on_one_line(name)))
-        .hint(form.rule())
+    Diagnostic::error(format!(
+        "`{}` is not a valid name for {what}",
+        on_one_line(name)
+    ))
+    .hint(form.rule())
 }
 
 pub(crate) fn not_the_key(key: &str, what: &str) -> Diagnostic {
-    Diagnostic::error(format!("`{}` is not the key of {what}", on_one_line(key)))
-        .hint(format!("it is a name of up to {LABEL} letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit; a domain and `/` may come first"))
+    Diagnostic::error(format!("`{}` is not a valid key for {what}", on_one_line(key)))
+        .hint(format!("use up to {LABEL} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends; a domain and `/` may come first"))
 }
 
 pub(crate) fn not_the_value(text: &str) -> Diagnostic {
-    Diagnostic::error(format!("`{}` is not the value of a label", on_one_line(text)))
-        .hint(format!("it holds up to {LABEL} letters, digits, `-`, `_` and `.`, and begins and ends with a letter or digit"))
+    Diagnostic::error(format!(
+        "`{}` is not a valid value for a label",
+        on_one_line(text)
+    ))
+    .hint(format!(
+        "use up to {LABEL} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+    ))
 }
 
 #[cfg(test)]

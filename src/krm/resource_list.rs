@@ -28,7 +28,7 @@ impl<'d> ResourceList<'d> {
             let problem = if is_blank {
                 "is empty"
             } else {
-                "holds no object"
+                "has no object"
             };
             return Err(
                 Diagnostic::error(format!("`{name}` {problem}, expected a ResourceList"))
@@ -74,7 +74,7 @@ impl<'d> ResourceList<'d> {
             .flat_map(Cursor::children)
     }
 
-    /// Refuses items that hold what no reader of Kubernetes takes.
+    /// Refuses items with keys or values that Kubernetes cannot read.
     ///
     /// # Errors
     /// At the first key or value that is not one.
@@ -107,7 +107,7 @@ impl<'d> ResourceList<'d> {
             }
             found.push(
                 Diagnostic::warning(format!(
-                    "`{key}` is not a field of a ResourceList, and without `functionConfig` nothing is done"
+                    "unknown field `{key}` of a ResourceList; without `functionConfig` the function does nothing"
                 ))
                 .at(entry.key_place())
                 .hint("did you mean `functionConfig`?"),
@@ -158,7 +158,7 @@ impl<'d> ResourceList<'d> {
         Edited::new(self.root.document(), edits)
     }
 
-    /// Takes items out and puts new ones behind the others; where there are none, `keys` may get
+    /// Removes items and adds new ones after the others; if there are none, `keys` may get
     /// the key for them.
     fn change_items(
         &self,
@@ -207,7 +207,7 @@ impl<'d> ResourceList<'d> {
                 let items = added.concat();
                 keys.push(format!("{}items:\n{items}", self.indentation()));
             }
-            // `items: []`, `items: null` or `items:`, and maybe comments before and behind it.
+            // `items: []`, `items: null` or `items:`, perhaps with comments around it.
             (None, Some(entry)) => {
                 edits.push(empty_value(entry));
                 let line = krm_yaml::next_line(self.root.document().text(), entry.end());
@@ -261,7 +261,7 @@ impl<'d> ResourceList<'d> {
         match self.root.get("results") {
             Some(old) if old.holds(&list) => {}
             Some(old) => {
-                // In the style that stands, so that running again changes no lines.
+                // In the present style, so that running again changes no lines.
                 let updated = old
                     .children()
                     .next()
@@ -292,7 +292,7 @@ impl<'d> ResourceList<'d> {
         }
     }
 
-    /// What stands before the keys of a ResourceList in a block.
+    /// The indentation of the keys of a ResourceList in a block.
     fn indentation(&self) -> String {
         " ".repeat(self.root.document().column(self.root.start()))
     }
@@ -307,7 +307,7 @@ impl<'d> ResourceList<'d> {
 /// How items are written.
 #[derive(Debug)]
 enum ItemStyle {
-    /// As block YAML behind a dash at this column.
+    /// As block YAML after a dash at this column.
     Block { column: usize },
     /// As JSON on lines of their own.
     JsonLines { indentation: String },
@@ -316,7 +316,7 @@ enum ItemStyle {
 }
 
 impl ItemStyle {
-    /// The style of the items there are.
+    /// The style of the items.
     fn of(root: Cursor<'_>) -> Self {
         let document = root.document();
         let items = root.get("items");
@@ -383,12 +383,12 @@ fn empty_value(entry: Cursor<'_>) -> Edit {
     behind_key(entry, "")
 }
 
-/// Puts a text on one line in place of what stands behind an entry's key.
+/// Replaces the text after the key of an entry, on one line.
 fn behind_key(entry: Cursor<'_>, text: &str) -> Edit {
     let start = entry.behind_key();
     let old = entry.document().slice(start..entry.end());
     let is_tight = old.starts_with(|first: char| !first.is_whitespace());
-    // In braces a key may stand alone.
+    // In braces a key may be without a colon.
     let has_colon = entry.document().slice(0..start).ends_with(':');
     let blank = match (text.is_empty(), has_colon) {
         (true, _) => "",
@@ -409,9 +409,9 @@ pub(crate) struct Changes {
     pub(crate) edits: Vec<Edit>,
     /// Items that are taken out.
     pub(crate) removed: BTreeSet<NodeId>,
-    /// Objects to add behind the last item, as [`ResourceList::item_text`] writes them.
+    /// Objects to add after the last item, as [`ResourceList::item_text`] writes them.
     pub(crate) added: Vec<String>,
-    /// The list of what there is to report.
+    /// The list of results.
     pub(crate) results: Value<'static>,
 }
 
@@ -456,16 +456,14 @@ fn check_keys(root: Cursor<'_>) -> Result<()> {
 }
 
 const RUN_BY: &str =
-    "a function is run by `kustomize build`, `kpt fn eval` or `kpt fn render`, which send one";
+    "`kustomize build`, `kpt fn eval` and `kpt fn render` run the function and send it one";
 
 fn check_kind(root: Cursor<'_>) -> Result<()> {
     if !root.is_mapping() {
-        return Err(
-            Diagnostic::error("expected a ResourceList, found no mapping")
-                .at(root.place())
-                .hint(RUN_BY)
-                .into(),
-        );
+        return Err(Diagnostic::error("a ResourceList must be a mapping")
+            .at(root.place())
+            .hint(RUN_BY)
+            .into());
     }
     let kind = root.get("kind");
     let name = kind

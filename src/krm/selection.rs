@@ -1,6 +1,7 @@
 //! Which pods an object selects: its selector, and the labels of the pods it makes.
 
 use crate::krm::identity::group;
+use crate::krm::pods;
 use krm_yaml::Value;
 
 /// Labels or a selector: keys with their values.
@@ -8,29 +9,12 @@ pub(crate) type Pairs<'v> = Vec<(&'v str, &'v str)>;
 
 /// The labels of the pods that an object makes.
 pub(crate) fn pod_labels<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
-    let labels = match object.str_at(&["kind"])? {
-        "Pod" => object.at(&["metadata", "labels"])?,
-        "CronJob" => object.at(&[
-            "spec",
-            "jobTemplate",
-            "spec",
-            "template",
-            "metadata",
-            "labels",
-        ])?,
-        "DaemonSet"
-        | "Deployment"
-        | "DeploymentConfig"
-        | "Job"
-        | "ReplicaSet"
-        | "ReplicationController"
-        | "StatefulSet" => object.at(&["spec", "template", "metadata", "labels"])?,
-        _ => return None,
-    };
+    let pod = pods::pod(object.str_at(&["kind"])?)?;
+    let labels = object.at(&pod)?.at(&["metadata", "labels"])?;
     pairs(labels)
 }
 
-/// The labels by which an object selects pods. One that has none, or selects by expressions too,
+/// The labels by which an object selects pods. One without labels, or with expressions as well,
 /// has no such selector.
 pub(crate) fn selector<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
     let group = group(object.str_at(&["apiVersion"]).unwrap_or_default());

@@ -4,6 +4,7 @@
 //! fields that accept several types, such as `targetPort` or `cpu`.
 
 use crate::krm::identity::group;
+use crate::krm::pods;
 use crate::lint::context::{Context, place};
 use crate::template::{Dialect, Object, ParameterType, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -393,31 +394,20 @@ pub(super) fn is_built_in(group: &str) -> bool {
 
 /// The fields of the pods that an object has or creates.
 fn pods_of(kind: &str, object: &Value<'_>, root: &Path<'_>, visit: &mut Visit<'_>) {
-    let templates: &[&str] = match kind {
-        "Pod" => {
-            follow(object, "spec", root, &mut |spec, path| {
-                pod(spec, path, visit);
-            });
-            return;
-        }
-        "CronJob" => &["spec.jobTemplate.spec"],
-        "DaemonSet"
-        | "Deployment"
-        | "DeploymentConfig"
-        | "Job"
-        | "ReplicaSet"
-        | "ReplicationController"
-        | "StatefulSet" => &["spec"],
-        _ => return,
-    };
-    for keys in templates {
-        follow(object, keys, root, &mut |spec, path| {
-            each(spec, path, POD_TEMPLATE, visit);
-            follow(spec, "template.spec", path, &mut |spec, path| {
-                pod(spec, path, visit);
-            });
+    if kind == "Pod" {
+        follow(object, "spec", root, &mut |spec, path| {
+            pod(spec, path, visit);
         });
     }
+    let Some(maker) = pods::maker(kind) else {
+        return;
+    };
+    follow(object, &maker.join("."), root, &mut |spec, path| {
+        each(spec, path, POD_TEMPLATE, visit);
+        follow(spec, "template.spec", path, &mut |spec, path| {
+            pod(spec, path, visit);
+        });
+    });
 }
 
 fn pod(spec: &Value<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {

@@ -4,6 +4,7 @@ use crate::krm::identity::group;
 use crate::krm::names::{
     Form, is_label_key, is_label_text, not_the_key, not_the_name, not_the_value,
 };
+use crate::krm::pods;
 use crate::lint::context::{Context, place};
 use crate::lint::fields::{follow, is_built_in};
 use crate::template::{Dialect, Object, Part, Path, parts};
@@ -109,28 +110,13 @@ fn each_name(object: &Object<'_>, visit: &mut VisitName<'_>) {
         let port = || "a port of a Service".to_owned();
         each(value, &root, "spec.ports.name", &port, form);
     }
-    if let Some(pod) = pod_specs(kind) {
-        follow(value, pod, &root, &mut |spec, path| {
+    if let Some(pod) = pods::pod(kind) {
+        let spec = [pod.as_slice(), &["spec"]].concat().join(".");
+        follow(value, &spec, &root, &mut |spec, path| {
             for (keys, what, form) in POD_NAMES {
                 each(spec, path, keys, &|| (*what).to_owned(), *form);
             }
         });
-    }
-}
-
-/// The path of the specification of pods in objects of a kind.
-fn pod_specs(kind: &str) -> Option<&'static str> {
-    match kind {
-        "Pod" => Some("spec"),
-        "CronJob" => Some("spec.jobTemplate.spec.template.spec"),
-        "DaemonSet"
-        | "Deployment"
-        | "DeploymentConfig"
-        | "Job"
-        | "ReplicaSet"
-        | "ReplicationController"
-        | "StatefulSet" => Some("spec.template.spec"),
-        _ => None,
     }
 }
 
@@ -165,7 +151,8 @@ pub(super) fn invalid_label(
     ) {
         check("spec.selector", true);
     }
-    if let Some(pod) = pod_specs(kind).and_then(|pod| pod.strip_suffix(".spec")) {
+    if let Some(maker) = pods::maker(kind) {
+        let pod = format!("{}.template", maker.join("."));
         check(&format!("{pod}.metadata.labels"), true);
         check(&format!("{pod}.metadata.annotations"), false);
         check(&format!("{pod}.spec.nodeSelector"), true);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::context::Context;
 use crate::lint::references::Reference;
-use crate::template::{Dialect, Fallback, constant};
+use crate::template::{DefaultValue, Dialect, constant};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 
@@ -63,8 +63,10 @@ pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostic
 pub(super) fn generated_value(context: &Context<'_, '_>, found: &mut Diagnostics) {
     let template = context.template;
     for parameter in template.parameters() {
-        if matches!(template.fallback(parameter), Fallback::Generated(_))
-            && let Some(diagnostic) = constant::check(template, parameter)
+        if matches!(
+            template.default_value(parameter),
+            DefaultValue::Generated(_)
+        ) && let Some(diagnostic) = constant::check(template, parameter)
         {
             found.push(diagnostic);
         }

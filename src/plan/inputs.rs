@@ -35,13 +35,14 @@ impl<'d> Input<'d> {
     }
 }
 
-/// The items that a functionConfig may refer to; what is read from them borrows from here.
+/// The items that a functionConfig may refer to; the Templates that are read from them borrow from
+/// here.
 pub(crate) struct Inputs<'o, 'd> {
     pub(crate) list: Vec<Opening<'o, 'd>>,
     whence: Whence,
 }
 
-/// Where inputs come from, in the user's words.
+/// The origin of inputs, in the user's words.
 #[derive(Clone, Copy)]
 pub(crate) enum Whence {
     /// The items of a ResourceList.
@@ -67,8 +68,10 @@ impl Whence {
 
     const fn remedy(self) -> &'static str {
         match self {
-            Self::Items => "kustomize takes one from `resources`, kpt any of the package",
-            Self::Files => "give its file with another `-f`",
+            Self::Items => {
+                "for kustomize, list it under `resources`; kpt sends every object of the package"
+            }
+            Self::Files => "add its file with another `-f`",
         }
     }
 }
@@ -142,23 +145,23 @@ impl<'o, 'd> Inputs<'o, 'd> {
             }
             _ => {
                 let mut diagnostic = Diagnostic::error(format!(
-                    "{} {} are a {kind} `{name}`: which one is meant is unclear",
+                    "{} {} match {kind} `{name}`, and it is unclear which one to use",
                     named.len(),
                     self.whence.noun()
                 ));
                 for one in named {
                     diagnostic = diagnostic.related(one.place(), one.file());
                 }
-                Err(diagnostic.hint("give one of them another name").into())
+                Err(diagnostic.hint("rename one of them").into())
             }
         }
     }
 
-    /// Says which inputs of a kind there are.
+    /// Lists the inputs of a kind.
     fn among<'n>(&self, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
         let names: Vec<String> = names.take(10).map(|name| format!("`{name}`")).collect();
         if names.is_empty() {
-            format!("there is no {kind} at all: {}", self.whence.remedy())
+            format!("there is no {kind}: {}", self.whence.remedy())
         } else {
             format!("there is {}", names.join(", "))
         }

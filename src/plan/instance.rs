@@ -1,8 +1,8 @@
-//! A plan: what is expanded, how often and with what.
+//! A plan: which Templates are expanded, how often and with which values.
 
 use std::collections::BTreeSet;
 
-use crate::template::{Expander, Given};
+use crate::template::{Assignment, Expander};
 use krm_yaml::source::Place;
 
 /// What a functionConfig asks for.
@@ -10,8 +10,7 @@ use krm_yaml::source::Place;
 pub(crate) struct Plan<'d> {
     pub(crate) expanders: Vec<Box<dyn Expander + 'd>>,
     pub(crate) instances: Vec<Instance>,
-    /// Tells whether an object that stands among the items, and names its maker, is this
-    /// functionConfig's to take out.
+    /// Tells whether this functionConfig may remove an existing object that names its owner.
     pub(crate) owns: Owns,
 }
 
@@ -26,7 +25,7 @@ impl<'d> Plan<'d> {
         }
     }
 
-    /// Adds the instances of another plan behind its own.
+    /// Adds the instances of another plan after its own.
     pub(crate) fn append(&mut self, other: Self) {
         let first = self.expanders.len();
         self.expanders.extend(other.expanders);
@@ -38,7 +37,7 @@ impl<'d> Plan<'d> {
     }
 }
 
-/// One time that a Template is stamped out.
+/// One expansion of a Template.
 #[derive(Default)]
 pub(crate) struct Instance {
     /// Its position in [`Plan::expanders`].
@@ -49,7 +48,7 @@ pub(crate) struct Instance {
     pub(crate) owner: String,
     /// Tells its generated values from those of other instances.
     pub(crate) seed: String,
-    pub(crate) given: Vec<Given>,
+    pub(crate) given: Vec<Assignment>,
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) namespace: Option<String>,
     /// Where it is declared, if it is one of several.
@@ -60,12 +59,12 @@ pub(crate) struct Instance {
     pub(crate) template_path: Option<String>,
 }
 
-/// The owners whose objects a functionConfig may take out.
+/// The owners whose objects a functionConfig may remove.
 #[derive(Default)]
 pub(crate) struct Owns {
     /// `KIND/NAMESPACE/NAME` of the functionConfig.
     pub(crate) base: String,
-    /// Instances that are not this run's business, though the functionConfig has made them.
+    /// Instances of the functionConfig whose objects this run leaves alone.
     pub(crate) others: BTreeSet<String>,
 }
 

@@ -1,4 +1,5 @@
-//! What is expanded, how often and with what values: the plan of a functionConfig or of files.
+//! Plans: which Templates are expanded, how often and with which values, for a functionConfig or
+//! for files.
 
 mod inputs;
 mod instance;

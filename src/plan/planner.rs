@@ -8,7 +8,7 @@ use crate::plan::inputs::{Input, Inputs, Opening};
 use crate::plan::instance::{Instance, Plan};
 use crate::plan::secret::secret_values;
 use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
-use crate::template::{Given, Template, values_from_mapping};
+use crate::template::{Assignment, Template, values_from_mapping};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
@@ -21,7 +21,7 @@ fn base(config: &Identity) -> String {
     format!("{}/{}/{}", config.kind, config.namespace, config.name)
 }
 
-/// Reads what the functionConfig asks for; nothing if it asks for nothing. All errors go to
+/// Reads the plan of a functionConfig; `None` if it asks for nothing. All errors go to
 /// `diagnostics`.
 pub(crate) fn read<'o>(
     config: Cursor<'o>,
@@ -78,7 +78,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         let what = if kind.is_empty() {
             "has no `kind`".to_owned()
         } else {
-            format!("of `kind: {kind}` is not understood")
+            format!("has the unsupported `kind: {kind}`")
         };
         let kinds = [
             "Template",
@@ -89,7 +89,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         ];
         let hint = closest(kind, kinds).map(|known| {
             if known == kind {
-                "the kind is right; its `apiVersion` is not, or is missing".to_owned()
+                "the kind is right, but its `apiVersion` is wrong or missing".to_owned()
             } else {
                 format!("did you mean `{known}`?")
             }
@@ -99,7 +99,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 .at(place)
                 .field("kind")
                 .maybe_hint(hint)
-                .hint("accepted are `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, and a ConfigMap with values"),
+                .hint("use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, and a ConfigMap with values"),
         );
     }
 
@@ -160,7 +160,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 self.error(
                     Diagnostic::error(format!("two Templates among the items are named `{name}`"))
                         .at(one.place())
-                        .hint("give one of them another name"),
+                        .hint("rename one of them"),
                 );
                 continue;
             }
@@ -205,11 +205,11 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
             let data = self.config.get("data");
             let data = data.or_else(|| self.config.get("values"));
             self.error(
-                Diagnostic::error("there are values, but no Template is among the items")
+                Diagnostic::error("there are values, but there is no Template among the items")
                     .at(data.unwrap_or(self.config).key_place())
                     .field("data")
-                    .hint("kustomize takes a Template from `resources`, with the annotation `config.kubernetes.io/local-config: \"true\"`; kpt any of the package")
-                    .hint("or make the Template itself the functionConfig, with a map `values`"),
+                    .hint("for kustomize, list the Template under `resources` and set its annotation `config.kubernetes.io/local-config: \"true\"`; kpt sends every object of the package")
+                    .hint("or use the Template itself as the functionConfig, with a map `values`"),
             );
             return None;
         }
@@ -244,14 +244,14 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
             if is_known {
                 continue;
             }
-            // A Template says itself what it does not declare.
+            // A Template reports itself what it does not declare.
             if let [instance] = instances.as_mut_slice() {
                 instance.given.push(one);
                 continue;
             }
             let known = expanders.iter().flat_map(|one| one.parameters());
             let known = closest(&one.name, known.map(|parameter| parameter.name.as_ref()));
-            // What is given under a misspelt name may be a secret all the same, and so may what is
+            // A value under a misspelt name may be a secret all the same, and so may one that is
             // meant for a Template that could not be read.
             let mut meant = expanders.iter().flat_map(|one| one.parameters());
             let meant = meant.find(|parameter| Some(parameter.name.as_ref()) == known);
@@ -353,7 +353,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
     }
 
     /// The values of an instance, those of objects among the items read from there.
-    fn given(&mut self, sources: &[ValueSource], expander: Option<usize>) -> Vec<Given> {
+    fn given(&mut self, sources: &[ValueSource], expander: Option<usize>) -> Vec<Assignment> {
         let mut given = Vec::new();
         for source in sources {
             match source {
@@ -371,7 +371,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         given
     }
 
-    fn object_values(&mut self, source: &ObjectSource) -> Vec<Given> {
+    fn object_values(&mut self, source: &ObjectSource) -> Vec<Assignment> {
         let is_kind = |input: &Input<'_>| input.identity.kind == source.kind;
         let found = self
             .inputs

@@ -1,12 +1,12 @@
 //! Reads the values that a Secret holds.
 
-use crate::template::{Given, GivenValue, values_from_mapping};
+use crate::template::{AssignedValue, Assignment, values_from_mapping};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The values that a Secret holds: base64 under `data`, text under `stringData`, which counts where
 /// both have one.
-pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
+pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Assignment> {
     let mut read = |key: &str| {
         let values = node.get(key).filter(|values| !values.is_null());
         values
@@ -18,14 +18,14 @@ pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Gi
     let mut values = Vec::new();
     for mut one in encoded {
         let text = match &one.value {
-            GivenValue::Text(text) => decoded(text),
-            GivenValue::Structured(_) | GivenValue::Bytes(_) | GivenValue::Unknown(_) => {
-                Err("is no text")
+            AssignedValue::Text(text) => decoded(text),
+            AssignedValue::Structured(_) | AssignedValue::Bytes(_) | AssignedValue::Unknown(_) => {
+                Err("is not text")
             }
         };
         match text {
             Ok(text) => {
-                one.value = GivenValue::Text(text);
+                one.value = AssignedValue::Text(text);
                 values.push(one);
             }
             Err(problem) => {
@@ -35,7 +35,7 @@ pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Gi
                 ))
                 .conceal(true)
                 .field(format!("data.{}", one.name))
-                .hint("encode it as base64, or put it as text under `stringData`");
+                .hint("encode it as base64, or write it as text under `stringData`");
                 diagnostic.place = one.place;
                 found.push(diagnostic);
             }
@@ -53,5 +53,5 @@ fn decoded(text: &str) -> Result<String, &'static str> {
     // As Kubernetes, which reads a block of several lines.
     let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
     let bytes = base64::engine::general_purpose::STANDARD.decode(text);
-    String::from_utf8(bytes.map_err(|_| "is no base64")?).map_err(|_| "is no UTF-8 text")
+    String::from_utf8(bytes.map_err(|_| "is not base64")?).map_err(|_| "is not UTF-8 text")
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use crate::template::{Fallback, Parameter, ParameterType, Template};
+use crate::template::{DefaultValue, Parameter, ParameterType, Template};
 
 /// JSON Schema 2020-12 of the values of `template`, by the names of its parameters.
 ///
@@ -21,7 +21,7 @@ pub fn of_values(template: &Template<'_>) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for parameter in template.named_parameters() {
-        let fallback = template.fallback(parameter);
+        let fallback = template.default_value(parameter);
         if parameter.needs_value(&fallback) {
             required.push(parameter.name.as_ref());
         }
@@ -46,7 +46,7 @@ impl Fields {
     }
 }
 
-fn property(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> Value {
+fn property(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> Value {
     let kind = parameter.kind;
     let mut schema = Fields::default();
     schema.set("title", parameter.display_name.as_deref());
@@ -75,20 +75,20 @@ fn property(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> Value {
         schema.set("enum", Some(allowed).filter(|allowed| !allowed.is_empty()));
     }
     match fallback {
-        Fallback::Nothing | Fallback::Hidden => {}
-        Fallback::Text(text) => match typed(kind, text) {
+        DefaultValue::Nothing | DefaultValue::Hidden => {}
+        DefaultValue::Text(text) => match typed(kind, text) {
             Some(value) => schema.set("default", value),
             None => schema.set("x-default", text.as_ref()),
         },
-        Fallback::Structured(value) => {
+        DefaultValue::Structured(value) => {
             // A number without end has no JSON.
             schema.set(
                 "default",
                 serde_json::from_str::<Value>(&value.to_json()).ok(),
             );
         }
-        Fallback::Computed(text) => schema.set("x-default", text.as_ref()),
-        Fallback::Generated(from) => schema.set("x-generate", *from),
+        DefaultValue::Computed(text) => schema.set("x-default", text.as_ref()),
+        DefaultValue::Generated(from) => schema.set("x-generate", *from),
     }
     if !parameter.may_show() {
         schema.set("writeOnly", true);

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use krm_template::lint;
-use krm_template::template::{self, Generation, Given, Options, Template};
+use krm_template::template::{self, Assignment, Generation, Options, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys};
@@ -388,7 +388,7 @@ fn expand(document: &Document, judged: &mut Judged, diagnostics: &mut Diagnostic
         generation: Generation::Reproducible {
             seed: Some(b"seed".to_vec()),
             instance: String::new(),
-            standing: &|_| None,
+            existing: &|_| None,
         },
     };
     let objects = &mut judged.objects;
@@ -406,7 +406,7 @@ fn expand(document: &Document, judged: &mut Judged, diagnostics: &mut Diagnostic
 }
 
 /// A value for each parameter that has none and may not be empty.
-fn values(document: &Document, template: &Template<'_>, judged: &mut Judged) -> Vec<Given> {
+fn values(document: &Document, template: &Template<'_>, judged: &mut Judged) -> Vec<Assignment> {
     let root = document.roots().next();
     let value = root.and_then(|root| root.value(DuplicateKeys::LastWins, &mut Diagnostics::new()));
     let value = value.map(|value| value.to_json()).unwrap_or_default();
@@ -432,7 +432,7 @@ fn values(document: &Document, template: &Template<'_>, judged: &mut Judged) -> 
                 _ => "abc",
             };
             let first = declared["enum"][0].as_str();
-            given.push(Given::text(name, first.unwrap_or(sample), "-p"));
+            given.push(Assignment::text(name, first.unwrap_or(sample), "-p"));
         }
     }
     // Names that are not what they look like: `validate` and `process` see others.

@@ -4,6 +4,7 @@
 mod circles;
 mod paths;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,38 @@ const LAYERS: &[&[&str]] = &[
     &["function"],
     &["serve"],
     &["cli"],
+];
+
+/// The folders of each module that has several, from the bottom up. A folder uses those before it.
+const ROOMS: &[(&str, &[&str])] = &[
+    (
+        "crates/yaml/src",
+        &["source", "scalar", "read", "write", "edit"],
+    ),
+    ("crates/yaml/src/scalar", &["decode", "write"]),
+    (
+        "src/template",
+        &["values", "declare", "resolve", "expand", "show"],
+    ),
+    (
+        "src/composition",
+        &[
+            "tables",
+            "values",
+            "resources",
+            "fields",
+            "patch",
+            "engine",
+            "read",
+            "names",
+            "builtin",
+            "run",
+        ],
+    ),
+    (
+        "src/cli",
+        &["expansion", "process", "explain", "build", "validate"],
+    ),
 ];
 
 /// What only `cli` may use.
@@ -39,6 +72,7 @@ const MACHINE: &[&[&str]] = &[
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("architecture/sources_keep_the_layers", sources),
+        Trial::test("architecture/rooms_use_lower_rooms", rooms_use_lower_rooms),
         Trial::test("architecture/no_room_has_a_circle", no_circles),
         Trial::test("architecture/circles_are_found", circles_are_found),
         Trial::test("architecture/breaches_are_found", breaches_are_found),
@@ -70,6 +104,62 @@ fn no_circles() -> Result<(), Failed> {
         [] => Ok(()),
         circles => Err(circles.join("\n").into()),
     }
+}
+
+fn rooms_use_lower_rooms() -> Result<(), Failed> {
+    let mut breaches = Vec::new();
+    for folder in CRATES {
+        let files = read(folder)?;
+        let arrows = circles::rooms(&files)?;
+        for (module, folders) in folders_of(&files) {
+            if module.is_empty() && *folder == "src" {
+                // Those are the layers.
+                continue;
+            }
+            let name = [&[(*folder).to_owned()], module.as_slice()]
+                .concat()
+                .join("/");
+            let Some((_, order)) = ROOMS.iter().find(|(room, _)| *room == name) else {
+                breaches.push(format!("{name}: no order for {folders:?}"));
+                continue;
+            };
+            let listed: BTreeSet<String> = order.iter().map(|&name| name.to_owned()).collect();
+            if listed != folders {
+                breaches.push(format!("{name}: {folders:?}, listed {listed:?}"));
+            }
+            let level = |name: &str| order.iter().position(|room| *room == name);
+            for ((from, to), place) in arrows.get(&module).into_iter().flatten() {
+                if level(from)
+                    .zip(level(to))
+                    .is_some_and(|(from, to)| from < to)
+                {
+                    breaches.push(format!("{place}: `{from}` must not use `{to}`"));
+                }
+            }
+        }
+    }
+    match breaches.as_slice() {
+        [] => Ok(()),
+        breaches => Err(breaches.join("\n").into()),
+    }
+}
+
+/// The folders of each module that has several.
+fn folders_of(files: &[SourceFile]) -> BTreeMap<Vec<String>, BTreeSet<String>> {
+    let mut all: BTreeMap<Vec<String>, BTreeSet<String>> = BTreeMap::new();
+    for file in files {
+        let module = module_path(&file.path);
+        if is_test_file(&module) {
+            continue;
+        }
+        for length in 1..module.len() {
+            if let Some([outer @ .., inner]) = module.get(..length) {
+                all.entry(outer.to_vec()).or_default().insert(inner.clone());
+            }
+        }
+    }
+    all.retain(|_, folders| folders.len() > 1);
+    all
 }
 
 /// A source file, with its path from the root of the repository.

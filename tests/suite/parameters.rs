@@ -139,7 +139,7 @@ fn check(template: &Template<'_>) -> Result<(), String> {
         let text = template::skeleton(template, format);
         let found = read(&uncommented(&text, format))?;
         let mut values = values.clone();
-        values.retain(|name, _| !text.contains(&format!("# {name}: this format has no way")));
+        values.retain(|name, _| !text.contains(&format!("# {name}: this format cannot express")));
         if found != values {
             return Err(format!(
                 "{format:?}: expected {values:?}, found {found:?} in\n{text}"
@@ -206,8 +206,8 @@ fn values(template: &Template<'_>) -> Result<BTreeMap<String, String>, String> {
         let item = item.ok_or_else(|| format!("{} is not in the list", parameter.name))?;
         // What is put together from other parameters is for reading only.
         let is_computed = matches!(
-            template.fallback(parameter),
-            template::Fallback::Computed(_)
+            template.default_value(parameter),
+            template::DefaultValue::Computed(_)
         );
         if let Some(value) = item.get("value").filter(|_| !is_computed) {
             values.insert(parameter.name.to_string(), text(value));

@@ -1,11 +1,22 @@
-//! A YAML or JSON document that prints exactly as it was read.
+//! Reads, edits and prints YAML and JSON without changing a byte that you did not ask to change.
 //!
-//! The text is the model: [`Document`] holds the source and a table of byte ranges. Reading turns
-//! nodes into [`Value`]s that remember where they came from; writing compares a value with the
-//! text it came from and edits only what differs. Nothing else is ever printed anew.
+//! The text is the model: a [`Document`] holds the source and a table of byte ranges. A [`Cursor`] walks the
+//! nodes. Reading turns a node into a [`Value`], which remembers where each part came from. Writing compares
+//! a value with the text it came from, and edits only what differs. An [`Editor`] changes values by
+//! [field path](FieldPath).
 //!
-//! This module knows YAML and how Kubernetes reads it (go-yaml and sigs.k8s.io/yaml), but no
-//! Kubernetes objects.
+//! The crate reads YAML as Kubernetes tools do (go-yaml and sigs.k8s.io/yaml), but knows no Kubernetes
+//! objects: [`ItemKeys`] and [`LongLists`] are parameters.
+//!
+//! | module | content |
+//! |---|---|
+//! | `read` | from text to nodes and values |
+//! | `write` | values written over their old text, or as new text |
+//! | [`edit`] | changes by field path, updates in place, pairing of list items |
+//! | [`scalar`] | the meaning and the spelling of one scalar |
+//! | [`source`], [`diagnostic`] | texts with names and places; errors with hints |
+#![doc = ""]
+#![doc = include_str!("../README.md")]
 
 pub mod diagnostic;
 pub mod edit;
@@ -13,7 +24,6 @@ mod limits;
 mod lines;
 mod path;
 mod read;
-#[doc(hidden)]
 pub mod scalar;
 pub mod source;
 pub mod suggest;
@@ -37,6 +47,7 @@ pub use lines::{ends_line, next_line};
 pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
 pub use read::open::Opened;
+pub use read::scan::LongLists;
 pub use read::values::{DuplicateKeys, Words, is_word};
 pub use scalar::data::Scalar;
 pub use table::{Kind, NodeId};

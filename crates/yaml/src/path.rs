@@ -160,7 +160,7 @@ impl Problem {
             source: Source::new("field path", text),
             range: start..text.len().min(start + 1),
         };
-        Diagnostic::error(format!("`{text}` is no field path: {}", self.message))
+        Diagnostic::error(format!("`{text}` is not a field path: {}", self.message))
             .at(place)
             .hint(self.hint)
             .into()
@@ -185,7 +185,7 @@ fn next_step(text: &str, is_first: bool) -> Result<(Step, &str), Problem> {
         None => {
             return Err(Problem {
                 offset: 0,
-                message: "expected `.` or `[` behind `]`",
+                message: "expected `.` or `[` after `]`",
                 hint: "as in `containers[0].image`",
             });
         }
@@ -195,15 +195,15 @@ fn next_step(text: &str, is_first: bool) -> Result<(Step, &str), Problem> {
     if key.is_empty() {
         return Err(Problem {
             offset,
-            message: "expected a key behind `.`",
-            hint: "a key that is empty or holds dots stands in brackets: `annotations[example.com/name]`",
+            message: "expected a key after `.`",
+            hint: "put a key that is empty or contains dots in brackets: `annotations[example.com/name]`",
         });
     }
     let is_out_of_place = |c: char| matches!(c, '/' | ']' | '"') || c.is_control();
     if let Some(at) = key.find(is_out_of_place) {
         return Err(Problem {
             offset: offset + at,
-            message: "a key with this character must stand in brackets",
+            message: "a key with this character must be in brackets",
             hint: "as in `metadata.annotations[example.com/name]`",
         });
     }
@@ -219,7 +219,7 @@ fn bracketed(inside: &str) -> Result<(Step, &str), Problem> {
         return Err(Problem {
             offset: 0,
             message: "`[` is never closed",
-            hint: "put `]` behind the index or key",
+            hint: "put `]` after the index or key",
         });
     };
     if content.is_empty() {
@@ -237,7 +237,7 @@ fn bracketed(inside: &str) -> Result<(Step, &str), Problem> {
         Err(_) => Err(Problem {
             offset: 1,
             message: "the index is too large",
-            hint: "a key of digits stands behind a dot: `data.123`",
+            hint: "write a key of digits after a dot: `data.123`",
         }),
     }
 }
@@ -251,7 +251,7 @@ fn quoted(inside: &str) -> Result<(Step, &str), Problem> {
         (Some(key), Some(rest)) => Ok((Step::Key(key), rest)),
         _ => Err(Problem {
             offset: 1,
-            message: "expected a key in JSON's quotes and `]`",
+            message: "expected a key in JSON quotes and `]`",
             hint: r#"as in `data["a]b"]`"#,
         }),
     }
@@ -336,32 +336,38 @@ mod tests {
 
     #[test]
     fn says_where_a_path_is_wrong() {
-        check_error(".a", "1: `.a` is no field path: expected a key, found `.`");
+        check_error(
+            ".a",
+            "1: `.a` is not a field path: expected a key, found `.`",
+        );
         check_error(
             "a..b",
-            "3: `a..b` is no field path: expected a key behind `.`",
+            "3: `a..b` is not a field path: expected a key after `.`",
         );
-        check_error("a.", "3: `a.` is no field path: expected a key behind `.`");
-        check_error("a[", "2: `a[` is no field path: `[` is never closed");
+        check_error(
+            "a.",
+            "3: `a.` is not a field path: expected a key after `.`",
+        );
+        check_error("a[", "2: `a[` is not a field path: `[` is never closed");
         check_error(
             "a[]",
-            "3: `a[]` is no field path: expected an index or a key between `[` and `]`",
+            "3: `a[]` is not a field path: expected an index or a key between `[` and `]`",
         );
         check_error(
             "a[0]b",
-            "5: `a[0]b` is no field path: expected `.` or `[` behind `]`",
+            "5: `a[0]b` is not a field path: expected `.` or `[` after `]`",
         );
         check_error(
             "a.b/c",
-            "4: `a.b/c` is no field path: a key with this character must stand in brackets",
+            "4: `a.b/c` is not a field path: a key with this character must be in brackets",
         );
         check_error(
             "a[99999999999999999999]",
-            "3: `a[99999999999999999999]` is no field path: the index is too large",
+            "3: `a[99999999999999999999]` is not a field path: the index is too large",
         );
         check_error(
             r#"a["b]"#,
-            r#"3: `a["b]` is no field path: expected a key in JSON's quotes and `]`"#,
+            r#"3: `a["b]` is not a field path: expected a key in JSON quotes and `]`"#,
         );
     }
 }

@@ -292,7 +292,7 @@ pub fn updated(text: &str, choices: &[u8]) -> Result<(), String> {
         Err(error)
             if error
                 .message
-                .ends_with("stands for what is changed elsewhere") =>
+                .ends_with("refers to a value that is changed elsewhere") =>
         {
             return Ok(());
         }

@@ -28,7 +28,7 @@ fn not_utf8(name: String, error: &std::string::FromUtf8Error) -> Box<Diagnostic>
         format!("`{name}` is not UTF-8: byte 0x{byte:02X} at offset {offset}")
     };
     let hint = if !utf16 && bytes.contains(&0) {
-        "there are zero bytes in it: is it a text at all?"
+        "the file contains zero bytes: is it a text file?"
     } else {
         "save it as UTF-8"
     };

@@ -14,8 +14,9 @@ use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::cli::console::Console;
+use crate::krm::long_lists::LONG_LISTS;
 use crate::plan::{self, Input, Instance, Whence};
-use crate::template::{self, Cause, Generation, Given, Options, Template, Trace};
+use crate::template::{self, Assignment, Cause, Generation, Options, Template, Trace};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 
@@ -55,7 +56,7 @@ impl Arguments {
         run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
     ) -> Option<T> {
         let inputs = Inputs::read(self, others, console, diagnostics)?;
-        let done = Document::read_all_with(&inputs.templates, |documents| {
+        let done = Document::read_all_with(&inputs.templates, LONG_LISTS, |documents| {
             let mut found = Diagnostics::new();
             let made = self.find(&inputs, documents, &mut found, run);
             found.dedup();
@@ -167,7 +168,7 @@ pub(super) struct Expansion<'e> {
     /// The name of the instance; empty if it is none.
     pub(super) instance: &'e str,
     pub(super) template: &'e Template<'e>,
-    pub(super) given: Vec<Given>,
+    pub(super) given: Vec<Assignment>,
     pub(super) options: Options<'e>,
     /// How many of the labels are those of the instance; the others stand in the arguments.
     own_labels: usize,

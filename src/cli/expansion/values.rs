@@ -9,7 +9,7 @@ use crate::cli::expansion::inputs::Inputs;
 use crate::cli::expansion::targets::Targets;
 use crate::cli::io;
 use crate::plan::Instance;
-use crate::template::{self, Given, GivenValue, Template, env_file};
+use crate::template::{self, AssignedValue, Assignment, Template, env_file};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document};
@@ -21,7 +21,7 @@ pub(super) fn given(
     targets: &Targets<'_>,
     instance: &Instance,
     diagnostics: &mut Diagnostics,
-) -> Vec<Given> {
+) -> Vec<Assignment> {
     let template = targets.template(instance);
     let name = template.map_or("", Template::name);
     let mut given = env_values(&inputs.env_files, diagnostics);
@@ -77,13 +77,13 @@ fn only_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Optio
     None
 }
 
-fn declares(template: &Template<'_>, given: &Given) -> bool {
+fn declares(template: &Template<'_>, given: &Assignment) -> bool {
     let mut parameters = template.parameters().iter();
     parameters.any(|parameter| parameter.name == given.name)
 }
 
 /// Values of `PREFIX_NAME`, in alphabetical order.
-fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
+fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     let mut given = Vec::new();
     let mut is_used = false;
     for (variable, value) in io::environment() {
@@ -95,7 +95,7 @@ fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
         };
         is_used = true;
         match value.into_string() {
-            Ok(value) => given.push(Given::text(name, value, format!("${variable}"))),
+            Ok(value) => given.push(Assignment::text(name, value, format!("${variable}"))),
             Err(_) => diagnostics.push(
                 Diagnostic::error(format!(
                     "the environment variable `{variable}` is not UTF-8 text"
@@ -117,13 +117,13 @@ fn environment(prefix: &str, diagnostics: &mut Diagnostics) -> Vec<Given> {
 }
 
 /// Values that are the bytes of files. These may be keys, and are not shown.
-fn from_files(inputs: &Inputs, diagnostics: &mut Diagnostics) -> Vec<Given> {
+fn from_files(inputs: &Inputs, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     let files = inputs.value_files.iter();
-    let given: Vec<Given> = files
-        .map(|(name, bytes)| Given {
-            value: GivenValue::Bytes(bytes.clone()),
+    let given: Vec<Assignment> = files
+        .map(|(name, bytes)| Assignment {
+            value: AssignedValue::Bytes(bytes.clone()),
             secret: true,
-            ..Given::text(name, "", format!("--parameter-from-file {name}"))
+            ..Assignment::text(name, "", format!("--parameter-from-file {name}"))
         })
         .collect();
     warn_about_twice(&given, "the last file wins", diagnostics);
@@ -135,7 +135,7 @@ fn from_arguments(
     arguments: &Arguments,
     template: Option<&Template<'_>>,
     diagnostics: &mut Diagnostics,
-) -> Vec<Given> {
+) -> Vec<Assignment> {
     let bare = arguments.values.iter().map(|argument| (argument, ""));
     let flagged = arguments.assignments.iter();
     let flagged = flagged.map(|argument| (argument, "-p "));
@@ -144,7 +144,7 @@ fn from_arguments(
         if let Some((name, value)) = diagnostics.take(assignment(argument)) {
             warn_about_commas(&name, &value, template, diagnostics);
             let origin = format!("{flag}{name}");
-            given.push(Given::text(name, value, origin));
+            given.push(Assignment::text(name, value, origin));
         }
     }
     let hint = "the last value wins; values with `-p` come after values without it";
@@ -161,7 +161,7 @@ pub(super) fn assignment(argument: &str) -> Result<(String, String)> {
     })
 }
 
-fn warn_about_twice(given: &[Given], hint: &str, diagnostics: &mut Diagnostics) {
+fn warn_about_twice(given: &[Assignment], hint: &str, diagnostics: &mut Diagnostics) {
     let mut names = BTreeSet::new();
     for one in given {
         if !names.insert(one.name.as_str()) {
@@ -199,8 +199,8 @@ fn warn_about_commas(
 }
 
 /// The values of `oc`'s files: the first file that has a name wins.
-fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Given> {
-    let mut given: Vec<Given> = Vec::new();
+fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Assignment> {
+    let mut given: Vec<Assignment> = Vec::new();
     for source in sources {
         let place = |range: Range<usize>| Place {
             source: Arc::clone(source),
@@ -232,10 +232,10 @@ fn env_values(sources: &[Arc<Source>], diagnostics: &mut Diagnostics) -> Vec<Giv
                 );
                 continue;
             }
-            given.push(Given {
+            given.push(Assignment {
                 place: Some(place(assignment.range)),
                 name_place: Some(place(assignment.name_range)),
-                ..Given::text(assignment.name, assignment.value, source.name())
+                ..Assignment::text(assignment.name, assignment.value, source.name())
             });
         }
     }

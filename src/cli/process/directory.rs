@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::krm::identity::group;
 use crate::krm::lists;
-use crate::template::{self, Format, Given, Object, Options, Template};
+use crate::template::{self, Assignment, Format, Object, Options, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Position, Value};
 
@@ -34,7 +34,7 @@ impl File {
 /// Expands `template` and adds a file for each object. Returns the message of the Template.
 pub(super) fn files(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     format: Format,
     files: &mut Vec<File>,

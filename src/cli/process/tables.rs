@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::cli::table;
-use crate::template::{self, Given, Options, Parameter, Template};
+use crate::template::{self, Assignment, Options, Parameter, Template};
 use krm_yaml::diagnostic::Diagnostics;
 
 /// The replacement for a secret.
@@ -40,7 +40,7 @@ fn default(parameter: &Parameter<'_>) -> String {
 /// The value of each parameter and where it comes from; nothing if there are errors.
 pub(super) fn in_force(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {

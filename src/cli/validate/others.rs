@@ -12,10 +12,11 @@ use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
 use crate::composition::{GROUP, consolidate_node};
 use crate::files;
+use crate::krm::fields;
 use crate::krm::identity;
 use crate::lint;
 use crate::plan::{self, Input, Whence};
-use crate::template::{self, Generation, Given, OWN_GROUP, Options, Template, values_of_file};
+use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
@@ -231,7 +232,7 @@ fn options() -> Options<'static> {
 }
 
 /// What is wrong with the values of a Template, without what is wrong with the Template itself.
-fn check_values(template: &Template<'_>, given: &[Given], own: Cursor<'_>) -> Diagnostics {
+fn check_values(template: &Template<'_>, given: &[Assignment], own: Cursor<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
     template::effective(template, given, &options(), &mut found, |_| ());
     found.retain(|one| {
@@ -367,22 +368,14 @@ fn no_template(name: &str, meant: Cursor<'_>, known: &[String]) -> Diagnostic {
 }
 
 fn unknown_fields(root: Cursor<'_>, found: &mut Diagnostics) {
-    for entry in root.children() {
-        let Ok(key) = entry.key() else { continue };
-        if VALUES_FIELDS.contains(&key.as_ref()) {
-            continue;
-        }
-        let hint = closest(&key, VALUES_FIELDS).map_or_else(
-            || "put the values under `values`".to_owned(),
-            |known| format!("did you mean `{known}`?"),
-        );
-        found.push(
-            Diagnostic::warning(format!("unknown field `{key}` of ParameterValues"))
-                .rule("unknown-field")
-                .at(entry.key_place())
-                .field(key.as_ref())
-                .hint(hint),
-        );
+    for field in fields::unknown(root, &VALUES_FIELDS) {
+        let other = field
+            .meant
+            .is_none()
+            .then(|| "put the values under `values`".to_owned());
+        let diagnostic = Diagnostic::warning(field.message("ParameterValues"));
+        let diagnostic = diagnostic.rule("unknown-field").maybe_hint(other);
+        found.push(field.locate(diagnostic, ""));
     }
 }
 

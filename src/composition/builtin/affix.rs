@@ -1,4 +1,4 @@
-//! What the transformers of prefixes and suffixes share: they put a text before or behind names.
+//! Adds prefixes and suffixes to names.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
 
@@ -11,14 +11,14 @@ use crate::krm::names;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Data, FieldPath, Scalar};
 
-/// The end of a name that a text is put to.
+/// The end of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Front,
     Back,
 }
 
-/// Puts `affix` to one end of the names that `fields` lead to.
+/// Adds `affix` to one end of the names in `fields`.
 pub(crate) fn add(
     resources: &mut [Resource<'_>],
     context: &mut Context<'_, '_>,
@@ -39,7 +39,7 @@ pub(crate) fn add(
             if !field.is_for(&resource.value) {
                 continue;
             }
-            // Only a rename of the object itself is one that others must follow.
+            // Others must follow only a rename of the object itself.
             if field.path == "metadata/name" {
                 is_renamed = true;
                 resource.remember();
@@ -76,15 +76,15 @@ pub(crate) fn add(
     }
 }
 
-/// What is wrong with the name that an object has now.
+/// An error in the current name of an object.
 fn refused_name(resource: &Resource<'_>) -> Option<Diagnostic> {
     let text = |path: &[&str]| resource.value.str_at(path).unwrap_or_default();
     let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
     names::check_object_name(group(api_version), kind, text(&["metadata", "name"]))
 }
 
-/// Whether the name of an object says more than how it is called: what it defines, or a namespace
-/// that the `NamespaceTransformer` is there for.
+/// Whether an object keeps its name, because the name defines something or is a namespace, for
+/// which there is the `NamespaceTransformer`.
 fn keeps_its_name(resource: &Resource<'_>) -> bool {
     let now = resource.value.str_at(&["kind"]);
     let first = resource.previous.first().map(|first| first.kind.as_str());

@@ -1,9 +1,7 @@
-//! `ConfigMapGenerator`: makes a ConfigMap of texts and files, or adds to one.
+//! `ConfigMapGenerator`: creates a ConfigMap from texts and files, or changes one.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/configmapgenerator`, `api/internal/generators`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 
 use crate::composition::builtin::generator::{self, Config, Made};
@@ -12,7 +10,7 @@ use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::{FieldPath, Value};
 
-/// A generator of ConfigMaps.
+/// The generator of a `ConfigMap`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Generator(Config);
@@ -25,7 +23,7 @@ impl Transform for Generator {
             let diagnostic = context
                 .transformer
                 .error(&field, "a ConfigMap has no type")
-                .hint("take the SecretGenerator for what is secret");
+                .hint("use the SecretGenerator for secrets");
             context.diagnostics.push(diagnostic);
             return;
         }
@@ -38,7 +36,7 @@ impl Transform for Generator {
             match String::from_utf8(bytes) {
                 Ok(text) => data.push((key.into(), Value::from(text))),
                 Err(error) => {
-                    let encoded = generator::in_lines(&BASE64.encode(error.as_bytes()));
+                    let encoded = generator::base64(error.as_bytes());
                     binary.push((key.into(), Value::from(encoded)));
                 }
             }

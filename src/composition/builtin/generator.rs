@@ -1,10 +1,12 @@
-//! What `ConfigMapGenerator` and `SecretGenerator` share: where entries come from, and how what is
-//! made comes among the resources.
+//! The common part of `ConfigMapGenerator` and `SecretGenerator`: reads entries, and adds the
+//! object to the resources.
 //!
 //! Source: kustomize 5.8, `api/kv`, `api/internal/generators`, `api/resmap` (`AbsorbAll`).
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 
 use crate::composition::builtin::texts::{Text, Texts};
@@ -19,7 +21,7 @@ use krm_yaml::{Data, FieldPath, Value};
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Config {
-    /// What the object is called; by default as the generator is.
+    /// The name of the object; by default that of the generator.
     name: String,
     namespace: String,
     behavior: Behavior,
@@ -45,23 +47,23 @@ struct Options {
     immutable: bool,
 }
 
-/// What is done where the object is there.
+/// What to do if the object exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Behavior {
-    /// It must not be there.
+    /// Report an error.
     #[default]
     Create,
-    /// Its entries are replaced by the new ones.
+    /// Replace its entries.
     Replace,
-    /// The new entries are added to its own.
+    /// Add to its entries.
     Merge,
 }
 
-/// Keys with what they stand for.
+/// Values by their keys.
 type Pairs = BTreeMap<String, Vec<u8>>;
 
-/// Reads all entries; nothing if one is wrong, which is reported.
+/// Reads all entries; none if one is wrong, which is reported.
 pub(crate) fn pairs(config: &Config, context: &mut Context<'_, '_>) -> Option<Pairs> {
     let mut reader = Reader {
         context,
@@ -84,7 +86,7 @@ pub(crate) fn pairs(config: &Config, context: &mut Context<'_, '_>) -> Option<Pa
     (!reader.is_wrong).then_some(reader.pairs)
 }
 
-/// Collects entries, and reports those that are wrong at their fields.
+/// Collects entries, and reports errors at their fields.
 struct Reader<'r, 'c, 'd> {
     context: &'r mut Context<'c, 'd>,
     pairs: Pairs,
@@ -105,7 +107,7 @@ impl Reader<'_, '_, '_> {
         if let Err(problem) = check_key(key) {
             self.wrong(self.error(field, problem));
         } else if self.pairs.insert(key.to_owned(), bytes).is_some() {
-            self.wrong(self.error(field, format!("the key `{key}` is there twice")));
+            self.wrong(self.error(field, format!("duplicate key `{key}`")));
         }
     }
 
@@ -165,20 +167,20 @@ impl Reader<'_, '_, '_> {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            // A key alone has no text; what the environment says does not count.
+            // A key alone has no value; the environment does not provide one.
             let (key, value) = line.split_once('=').unwrap_or((line, ""));
             self.add(field, key, value.into());
         }
     }
 }
 
-/// Takes one pair of quotes off.
+/// Removes one pair of quotes.
 fn without_quotes(text: &str) -> &str {
     let inner = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
     inner('"').or_else(|| inner('\'')).unwrap_or(text)
 }
 
-/// What Kubernetes asks of the keys of `ConfigMap`s and Secrets.
+/// Checks a key as Kubernetes does for `ConfigMap`s and Secrets.
 fn check_key(key: &str) -> Result<(), String> {
     const MAX_LENGTH: usize = 253;
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
@@ -200,8 +202,13 @@ fn check_key(key: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Base64 in lines of 70 characters, if it is longer.
-pub(crate) fn in_lines(base64: &str) -> String {
+/// Bytes as base64, as kustomize writes them.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    in_lines(&BASE64.encode(bytes))
+}
+
+/// Wraps long base64 in lines of 70 characters.
+fn in_lines(base64: &str) -> String {
     const LENGTH: usize = 70;
     if base64.len() < LENGTH {
         return base64.to_owned();
@@ -217,16 +224,16 @@ pub(crate) fn in_lines(base64: &str) -> String {
     text
 }
 
-/// What a generator made.
+/// The object of a generator.
 pub(crate) struct Made<'d> {
     pub(crate) kind: &'static str,
     /// The fields besides `apiVersion`, `kind` and `metadata`.
     pub(crate) fields: Vec<(&'static str, Value<'d>)>,
-    /// The fields that hold entries, whether there are some or not.
+    /// The fields that may hold entries.
     pub(crate) parts: &'static [&'static str],
 }
 
-/// Puts what was made among the resources, or into the one that is there.
+/// Adds the object to the resources, or changes the existing one.
 pub(crate) fn absorb<'d>(
     resources: &mut Vec<Resource<'d>>,
     mut made: Made<'d>,
@@ -262,20 +269,20 @@ pub(crate) fn absorb<'d>(
             return;
         }
         (None, _, Behavior::Merge | Behavior::Replace) => {
-            let problem = format!("there is no {identity} to change");
+            let problem = format!("{identity} does not exist, so it cannot be changed");
             let field = FieldPath::root().key("behavior");
             context
                 .transformer
                 .error(&field, problem)
-                .hint("let it stand behind what makes the object, or take `behavior: create`")
+                .hint("move it after the step that creates the object, or use `behavior: create`")
         }
         (Some(old), None, Behavior::Create) => {
-            let problem = format!("{identity} is already there");
+            let problem = format!("{identity} already exists");
             let field = FieldPath::root().key("behavior");
             let diagnostic = context
                 .transformer
                 .error(&field, problem)
-                .hint("with `behavior: merge` or `behavior: replace`, it is changed");
+                .hint("to change it, use `behavior: merge` or `behavior: replace`");
             with_place(diagnostic, old)
         }
         (Some(first), Some(second), _) => {
@@ -331,8 +338,8 @@ fn set_metadata(metadata: &mut Value<'_>, options: &Options) {
     }
 }
 
-/// Changes the object that is there. Kustomize makes it anew and so loses what generators do not
-/// know, as `stringData` and finalizers; here that stays.
+/// Changes the existing object. Kustomize replaces it and so loses fields that generators do not
+/// know, such as `stringData` and finalizers; here these stay.
 fn change<'d>(old: &mut Resource<'d>, made: Made<'d>, config: &Config) {
     if let Some(metadata) = old.value.mapping_at("metadata") {
         set_metadata(metadata, &config.options);
@@ -358,7 +365,7 @@ fn change<'d>(old: &mut Resource<'d>, made: Made<'d>, config: &Config) {
                 }
             }
             (Some(there), _) => {
-                // Entries that stay keep their layout.
+                // Entries that do not change keep their layout.
                 new.adopt(there, &crate::krm::item_keys::ITEM_KEYS);
                 *there = new;
             }

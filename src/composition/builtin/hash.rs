@@ -1,9 +1,9 @@
-//! `HashTransformer`: puts a hash of its content behind the name of what was generated, so that a
-//! changed ConfigMap or Secret is another object, and what uses it is rolled out anew.
+//! `HashTransformer`: adds a hash of the content to the names of generated objects, so that a
+//! changed ConfigMap or Secret is another object and its users are rolled out again.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/hashtransformer`, `api/hasher`. For kinds other than
-//! ConfigMap and Secret, kustomize hashes how its parser keeps the object, layout and all, which
-//! nobody can do again; here it is the object as JSON with sorted keys.
+//! ConfigMap and Secret, kustomize hashes the internal form of its parser, with the layout, which
+//! cannot be reproduced; here it is the object as JSON with sorted keys.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::{Data, Scalar, Value};
 
-/// There is nothing to configure.
+/// The configuration has no fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {}
@@ -43,7 +43,7 @@ impl Transform for Config {
     }
 }
 
-/// Ten characters for what an object holds.
+/// Ten characters for the content of an object.
 fn hash(object: &Value<'_>) -> String {
     let mut json = String::new();
     match object.str_at(&["kind"]) {
@@ -63,7 +63,7 @@ fn hash(object: &Value<'_>) -> String {
         // Writing to a text cannot fail.
         let _ = write!(hex, "{byte:02x}");
     }
-    // No vowels and nothing that looks like one, so that no words come out.
+    // No vowels or digits that look like vowels, so that no words appear.
     let safe = |c| match c {
         '0' => 'g',
         '1' => 'h',
@@ -75,8 +75,8 @@ fn hash(object: &Value<'_>) -> String {
     hex.chars().map(safe).collect()
 }
 
-/// What of a ConfigMap or Secret counts, in the order of the keys. Kustomize means to count the
-/// name, too, and looks for it where it is not: it is always empty.
+/// The hashed part of a ConfigMap or Secret, in the order of the keys. Kustomize also means to hash
+/// the name but looks in the wrong place, so the name is always empty.
 fn write_parts(
     json: &mut String,
     object: &Value<'_>,
@@ -102,7 +102,8 @@ fn write_parts(
     write_entries(json, parts);
 }
 
-/// JSON as Go writes it: sorted keys, and no character that HTML or JavaScript could mistake.
+/// JSON as Go prints it: with sorted keys, and without characters that HTML or JavaScript could
+/// misread.
 fn write_json(json: &mut String, value: &Value<'_>) {
     match &value.data {
         Data::Scalar(Scalar::Null) => json.push_str("null"),

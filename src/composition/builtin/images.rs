@@ -1,8 +1,8 @@
 //! `ImageTagTransformer`: changes the name, the tag and the digest of images.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/imagetagtransformer`, `api/filters/imagetag`,
-//! `api/internal/image`. Besides the fields that are named, each `image` in a list `containers` or
-//! `initContainers` is looked at, at any depth; `CustomResourceDefinition`s never.
+//! `api/internal/image`. Besides the named fields, it changes each `image` in a list `containers`
+//! or `initContainers` at any depth, but never in a `CustomResourceDefinition`.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
 
-/// How many images a message lists.
+/// The maximum number of images in a message.
 const MAX_LISTED: usize = 10;
 
 /// The configuration.
@@ -42,7 +42,7 @@ struct ImageTag {
     new_tag: String,
     #[serde(default)]
     tag_suffix: String,
-    // Kustomize reads either, as Go does not mind case in JSON.
+    // Kustomize accepts both, because Go ignores case in JSON.
     #[serde(default, alias = "Digest")]
     digest: String,
 }
@@ -54,7 +54,7 @@ impl Transform for Config {
             Ok(names) => names,
             Err(error) => {
                 let field = FieldPath::root().key("imageTag").key("name");
-                let problem = format!("`{}` is no regular expression: {error}", image_tag.name);
+                let problem = format!("`{}` is not a regular expression: {error}", image_tag.name);
                 let diagnostic = context.transformer.error(&field, problem);
                 context.diagnostics.push(diagnostic);
                 return;
@@ -91,18 +91,18 @@ struct Change<'c> {
     seen: RefCell<Seen>,
 }
 
-/// The images that were looked at.
+/// The images that were found.
 #[derive(Default)]
 struct Seen {
-    /// Whether one of them was meant, or has the new name already, as when a function runs again.
+    /// Whether one of them matches, or already has the new name, as when a function runs again.
     has_match: bool,
     /// The names of the others, until there is a match.
     names: BTreeSet<String>,
 }
 
-/// Which images are meant: a regular expression for the whole name.
+/// Selects images by a regular expression for the whole name.
 enum Names {
-    /// Without anything special but dots, as nearly all are: looked for in a fraction of the time.
+    /// A name in which only dots are special, like nearly all: much faster to match.
     Plain(String),
     Pattern(Regex),
 }
@@ -134,13 +134,13 @@ impl Names {
     }
 }
 
-/// Whether two names of images end with the same part: `nginx` is `docker.io/library/nginx`.
+/// Whether two names of images end with the same part, like `nginx` and `docker.io/library/nginx`.
 fn ends_alike(one: &str, other: &str) -> bool {
     let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
     last(one) == last(Parts::of(other).name)
 }
 
-/// Whether what is behind a name is a tag, a digest, both or nothing.
+/// Whether the rest after a name is a tag, a digest, both or empty.
 fn is_tag_and_digest(text: &str) -> bool {
     let is_of = |text: &str, more: &str| {
         let mut all = text.chars();
@@ -213,7 +213,7 @@ impl Change<'_> {
         }
     }
 
-    /// Kustomize says nothing of a name that no image has, which mostly is a slip.
+    /// Warns if no image has the name, which mostly is a typing error. Kustomize does not.
     fn warn_of_no_image(&self, context: &mut Context<'_, '_>) {
         let seen = self.seen.borrow();
         if seen.has_match {
@@ -225,7 +225,8 @@ impl Change<'_> {
         let hint = match closest(name, known()).or(same_end) {
             Some(known) => format!("did you mean `{known}`?"),
             None if seen.names.is_empty() => {
-                "the resources that it gets hold no images: put it after what adds them".to_owned()
+                "the resources at this step have no images: move it after the step that adds them"
+                    .to_owned()
             }
             None => format!(
                 "the images are {}",
@@ -246,8 +247,8 @@ impl Change<'_> {
             &wish.new_name
         };
         let (tag, digest) = match (wish.new_tag.as_str(), wish.digest.as_str()) {
-            // A suffix is put there once: an image may be in the containers and in a field that is
-            // named, and a function may run again on what it made. Every tag ends with "".
+            // A suffix is added once: an image may be both in the containers and in a named field,
+            // and a function may run again on its output. Every tag ends with "".
             ("", "") if tag.ends_with(&wish.tag_suffix) => (tag.to_owned(), digest),
             ("", "") => (format!("{tag}{}", wish.tag_suffix), ""),
             (tag, digest) => (tag.to_owned(), digest),

@@ -1,4 +1,4 @@
-//! The objects that are among the resources, none of which may be added again.
+//! The objects among the resources, which may not be added again.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use krm_yaml::FieldPath;
 /// The ids of resources.
 pub(crate) struct Known(BTreeSet<Id>);
 
-/// What kustomize tells resources apart by: unlike in a cluster, the version counts.
+/// The identity of a resource for kustomize: unlike in a cluster, the version counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Id {
     api_version: String,
@@ -33,12 +33,12 @@ impl Id {
 }
 
 impl Known {
-    /// Those of the resources there are.
+    /// Those of the current resources.
     pub(crate) fn of(resources: &[Resource<'_>]) -> Self {
         Self(resources.iter().filter_map(Id::of).collect())
     }
 
-    /// Adds resources that `field` asks for. Those that are there already are reported.
+    /// Adds resources for `field`. Reports duplicates.
     pub(crate) fn add<'d>(
         &mut self,
         resources: &mut Vec<Resource<'d>>,
@@ -58,7 +58,7 @@ impl Known {
                 } = id;
                 let slash = if namespace.is_empty() { "" } else { "/" };
                 let problem =
-                    format!("`{kind} {namespace}{slash}{name}` is among the resources already");
+                    format!("`{kind} {namespace}{slash}{name}` is already among the resources");
                 let mut wrong = context.transformer.error(field, problem);
                 if let Some(place) = resource.place() {
                     wrong = wrong.related(place, "this one was to be added");

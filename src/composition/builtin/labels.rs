@@ -1,7 +1,7 @@
-//! `LabelTransformer`: sets labels, and the selectors that look for them.
+//! `LabelTransformer`: sets labels and the selectors for them.
 //!
-//! Source: kustomize 5.8, `api/filters/labels`. Where no fields are named, they are those of
-//! `commonLabels`: the labels of the object, of what it makes, and its selectors.
+//! Source: kustomize 5.8, `api/filters/labels`. By default the fields are those of `commonLabels`:
+//! the labels of the object and of its templates, and its selectors.
 
 use serde::Deserialize;
 
@@ -11,6 +11,7 @@ use crate::composition::engine::step::Transform;
 use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
+use crate::krm::label_fields::LABEL_FIELDS;
 use crate::krm::names;
 use krm_yaml::FieldPath;
 
@@ -27,12 +28,8 @@ pub(crate) struct Config {
 impl Transform for Config {
     fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
         warn_of_numbers("labels", context);
-        let defaults = [
-            defaults::METADATA_LABELS,
-            defaults::LABELS,
-            defaults::VOLUME_CLAIM_LABELS,
-        ];
-        let fields = fields_or(self.field_specs.as_deref(), &defaults.concat());
+        let defaults = [defaults::LABELS, LABEL_FIELDS].concat();
+        let fields = fields_or(self.field_specs.as_deref(), &defaults);
         if fields.iter().any(holds_labels) {
             warn_about(&self.labels, context);
         }
@@ -43,13 +40,13 @@ impl Transform for Config {
     }
 }
 
-/// Whether Kubernetes takes for labels what a field holds.
+/// Whether a field holds labels for Kubernetes.
 fn holds_labels(field: &FieldSpec) -> bool {
     let last = field.path.rsplit('/').next();
     matches!(last, Some("labels" | "matchLabels" | "selector"))
 }
 
-/// Kustomize puts any text there.
+/// Warns of labels that Kubernetes refuses. Kustomize accepts any text.
 fn warn_about(labels: &Texts, context: &mut Context<'_, '_>) {
     for (key, Text(value)) in labels {
         let field = FieldPath::root().key("labels").key(key.as_str());

@@ -1,5 +1,4 @@
-//! `LegacyOrderTransformer`: puts resources in the order of their kinds, as `SortOrderTransformer`
-//! does where it names no kinds.
+//! `LegacyOrderTransformer`: sorts resources by kind, as `SortOrderTransformer` does by default.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/LegacyOrderTransformer.go`.
 
@@ -10,7 +9,7 @@ use crate::composition::engine::context::Context;
 use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 
-/// There is nothing to configure.
+/// The configuration has no fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {}

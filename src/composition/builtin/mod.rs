@@ -1,4 +1,4 @@
-//! The built-in transformers, one a file, and the table of them.
+//! The built-in transformers: a file for each, and their table.
 
 mod affix;
 mod annotations;

@@ -1,7 +1,7 @@
-//! `NamespaceTransformer`: moves objects to the namespace that its `metadata.namespace` names.
+//! `NamespaceTransformer`: moves objects to the namespace of its `metadata.namespace`.
 //!
-//! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, `api/filters/namespace`. What
-//! names a moved object together with its namespace follows it, as subjects and webhooks do.
+//! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, `api/filters/namespace`. Fields
+//! that name a moved object with its namespace are updated, such as subjects and webhooks.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use krm_yaml::{Data, FieldPath, Value};
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Whether a namespace that is there stays.
+    /// Whether an existing namespace stays.
     #[serde(default)]
     unset_only: bool,
     #[serde(default)]
@@ -30,7 +30,7 @@ pub(crate) struct Config {
     field_specs: Option<Vec<FieldSpec>>,
 }
 
-/// The subjects of role bindings that are moved although they are not among the resources.
+/// The subjects of role bindings that are moved although their objects are not among the resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Subjects {
@@ -49,7 +49,10 @@ impl Transform for Config {
         let Some(namespace) = config_value.str_at(&["metadata", "namespace"]) else {
             let diagnostic = context
                 .transformer
-                .error(&FieldPath::root().key("metadata"), "it names no namespace")
+                .error(
+                    &FieldPath::root().key("metadata"),
+                    "`metadata.namespace` is missing",
+                )
                 .hint("write the namespace to move objects to as `metadata.namespace`");
             context.diagnostics.push(diagnostic);
             return;
@@ -86,7 +89,7 @@ impl Mover<'_> {
         let kind = object.str_at(&["kind"]).unwrap_or_default();
         let is_namespaced = is_namespaced(group(api_version), kind);
         let is_binding = matches!(kind, "RoleBinding" | "ClusterRoleBinding");
-        // A kind `Namespace` of another group is no namespace.
+        // A `Namespace` of another group does not define a namespace.
         let is_core = api_version == "v1";
         if is_namespaced {
             let own = FieldSpec {

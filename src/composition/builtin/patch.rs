@@ -1,8 +1,8 @@
-//! `PatchTransformer`: merges strategic merge patches, or does the operations of a JSON patch.
+//! `PatchTransformer`: applies strategic merge patches or a JSON patch.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/PatchTransformer.go`. A list is a JSON patch. A
-//! strategic merge patch without `target` is for the object that it names; several of them may then
-//! stand in one text.
+//! strategic merge patch without `target` is for the object that it names; one text may then hold
+//! several.
 
 use serde::Deserialize;
 
@@ -39,7 +39,7 @@ impl Transform for Config {
             ("", "") => {
                 let error = context
                     .transformer
-                    .error(&field("patch"), "there is no patch");
+                    .error(&field("patch"), "the patch is missing");
                 let error = error.hint("write it under `patch`, or name its file as `path`");
                 context.diagnostics.push(error);
                 return;
@@ -47,7 +47,7 @@ impl Transform for Config {
             ("", _) => PatchText::inline(&self.patch, field("patch"), context),
             (path, "") => PatchText::from_file(path, field("path"), context),
             _ => {
-                let problem = "`path` and `patch` are there, and only one may be";
+                let problem = "`path` and `patch` are both given, and only one is allowed";
                 let error = context.transformer.error(&field("patch"), problem);
                 context.diagnostics.push(error);
                 return;
@@ -111,7 +111,7 @@ fn merge(
     };
     let field = FieldPath::root().key("target");
     let [patch] = patches.as_slice() else {
-        let problem = "several patches in one text are for the objects that they name, so there can be no `target`";
+        let problem = "`target` is not allowed with several patches in one text: they are for the objects that they name";
         context
             .diagnostics
             .push(context.transformer.error(&field, problem));

@@ -1,4 +1,4 @@
-//! `PatchJson6902Transformer`: does the operations of a JSON patch.
+//! `PatchJson6902Transformer`: applies a JSON patch.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/PatchJson6902Transformer.go`.
 
@@ -30,7 +30,7 @@ impl Transform for Config {
             ("", "") => {
                 let error = context
                     .transformer
-                    .error(&field("path"), "there is no patch");
+                    .error(&field("path"), "the patch is missing");
                 let error = error.hint("write it under `jsonOp`, or name its file as `path`");
                 context.diagnostics.push(error);
                 return;
@@ -38,7 +38,7 @@ impl Transform for Config {
             ("", _) => PatchText::inline(&self.json_op, field("jsonOp"), context),
             (path, "") => PatchText::from_file(path, field("path"), context),
             _ => {
-                let problem = "`path` and `jsonOp` are there, and only one may be";
+                let problem = "`path` and `jsonOp` are both given, and only one is allowed";
                 let error = context.transformer.error(&field("jsonOp"), problem);
                 context.diagnostics.push(error);
                 return;

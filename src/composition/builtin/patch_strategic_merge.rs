@@ -1,7 +1,7 @@
 //! `PatchStrategicMergeTransformer`: merges patches into the objects that they name.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/PatchStrategicMergeTransformer.go`. An entry of
-//! `paths` that has several lines, or is a mapping in braces, is a patch itself.
+//! `paths` with several lines, or a mapping in braces, is a patch itself.
 
 use serde::Deserialize;
 
@@ -40,7 +40,7 @@ impl Transform for Config {
                 context,
             ));
         } else if self.paths.is_empty() {
-            let error = context.transformer.error(&root(), "there is no patch");
+            let error = context.transformer.error(&root(), "the patch is missing");
             let error = error.hint("write it under `patches`, or name its file under `paths`");
             context.diagnostics.push(error);
         }

@@ -1,4 +1,4 @@
-//! Patches: read from a file or a text in the configuration, and applied to resources.
+//! Reads patches from a file or from the configuration, and applies them to resources.
 //!
 //! Source: kustomize 5.8, `api/resource/resource.go` (`ApplySmPatch`) and
 //! `api/resmap/reswrangler.go` (`GetById`, `ApplySmPatch`).
@@ -20,7 +20,7 @@ use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, DuplicateKeys, FieldPath, Step, Value, Words, name_of};
 
-/// The text of patches, and the field of the configuration that holds or names it.
+/// The text of patches, and its field in the configuration.
 #[derive(Debug)]
 pub(crate) struct PatchText {
     document: Document,
@@ -34,7 +34,7 @@ pub(crate) struct MergePatch<'t> {
     value: Value<'static>,
 }
 
-/// What a patch may change of what its target is known by.
+/// Which parts of the identity of its target a patch may change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allowed {
     pub(crate) name_change: bool,
@@ -77,7 +77,7 @@ impl PatchText {
         }
     }
 
-    /// Its documents that hold something.
+    /// Its documents that are not empty.
     pub(crate) fn documents(&self) -> impl Iterator<Item = Cursor<'_>> {
         self.document.roots().filter(|root| !root.is_null())
     }
@@ -126,7 +126,7 @@ impl PatchText {
         Some(read)
     }
 
-    /// The operations of the JSON patch that it is.
+    /// Its operations, as a JSON patch.
     pub(crate) fn operations(&self, context: &mut Context<'_, '_>) -> Option<Operations<'_>> {
         let mut documents = self.documents();
         let Some(node) = documents.next() else {
@@ -171,7 +171,7 @@ impl PatchText {
         }
     }
 
-    /// Something that is wrong with the patch, at a place in it.
+    /// An error in the patch, at a place in it.
     pub(crate) fn error(
         &self,
         context: &Context<'_, '_>,
@@ -184,7 +184,7 @@ impl PatchText {
     }
 }
 
-/// What is wrong with the patch that a field holds or names, at its place in the file that holds it.
+/// An error in the patch of a field, at its place in the file that holds the patch.
 fn placed(mut error: Diagnostic, field: &FieldPath, context: &Context<'_, '_>) -> Diagnostic {
     let transformer = context.transformer;
     let written = error.place.as_ref();
@@ -199,7 +199,7 @@ fn placed(mut error: Diagnostic, field: &FieldPath, context: &Context<'_, '_>) -
     error
 }
 
-/// A field of a field.
+/// A field inside of a field.
 pub(crate) fn below(field: &FieldPath, inner: &FieldPath) -> FieldPath {
     let steps = inner.steps().iter();
     steps.fold(field.clone(), |path, step| match step {
@@ -208,7 +208,7 @@ pub(crate) fn below(field: &FieldPath, inner: &FieldPath) -> FieldPath {
     })
 }
 
-/// The place of a field, or of what it should be in.
+/// The place of a field, or of what contains it.
 pub(crate) fn place_in(node: Cursor<'_>, field: &FieldPath) -> Place {
     let mut way = field.clone();
     loop {
@@ -223,7 +223,7 @@ pub(crate) fn place_in(node: Cursor<'_>, field: &FieldPath) -> Place {
 }
 
 impl MergePatch<'_> {
-    /// Merges it into the one resource that it names.
+    /// Merges it into the resource that it names.
     pub(crate) fn apply_by_name(
         &self,
         text: &PatchText,
@@ -241,7 +241,7 @@ impl MergePatch<'_> {
         }
     }
 
-    /// Merges it into resources, given by ascending positions.
+    /// Merges it into resources, which are given by ascending positions.
     pub(crate) fn apply(
         &self,
         text: &PatchText,
@@ -279,7 +279,7 @@ impl MergePatch<'_> {
         }
     }
 
-    /// Reports a name that two resources have now.
+    /// Reports an identity that two resources now have.
     fn check_names(
         &self,
         text: &PatchText,
@@ -302,7 +302,7 @@ impl MergePatch<'_> {
         }
     }
 
-    /// The resource that it names, or why there is none, with a hint.
+    /// The resource that it names, or the error with a hint.
     fn target(
         &self,
         resources: &[Resource<'_>],
@@ -313,7 +313,7 @@ impl MergePatch<'_> {
             } else {
                 "kind"
             };
-            let hint = "or say with `target` which objects it is for".to_owned();
+            let hint = "or select its objects with `target`".to_owned();
             return Err((
                 format!("the patch does not name its object: it has no `{field}`"),
                 Some(hint),
@@ -333,7 +333,7 @@ impl MergePatch<'_> {
         match (found.next(), found.next()) {
             (Some((index, _)), None) => Ok(*index),
             (Some(_), Some(_)) => {
-                let hint = "say with `target` which of them are meant".to_owned();
+                let hint = "select one of them with `target`".to_owned();
                 Err((
                     format!("several objects are or were `{wanted}`"),
                     Some(hint),
@@ -350,7 +350,7 @@ impl MergePatch<'_> {
                     None => suggestion(&wanted, resources),
                 };
                 Err((
-                    format!("there is no `{wanted}`, which the patch is for"),
+                    format!("the object of the patch, `{wanted}`, does not exist"),
                     hint,
                 ))
             }
@@ -358,7 +358,7 @@ impl MergePatch<'_> {
     }
 }
 
-/// Whether a resource is or was known by a name.
+/// Whether a resource has or had an identity.
 fn is_named(resource: &Resource<'_>, wanted: &Identity) -> bool {
     let is_same = |identity: &Identity| {
         identity.name == wanted.name
@@ -366,7 +366,7 @@ fn is_named(resource: &Resource<'_>, wanted: &Identity) -> bool {
             && identity.group == wanted.group
             && effective_namespace(identity) == effective_namespace(wanted)
     };
-    // Most resources are told apart by what they are called, without a copy of it.
+    // Most resources differ in their names, which need not be copied.
     let is_called = resource.value.str_at(&["metadata", "name"]) == Some(wanted.name.as_str());
     (is_called || !resource.previous.is_empty()) && resource.is_or_was(is_same)
 }
@@ -381,8 +381,8 @@ fn suggestion(wanted: &Identity, resources: &[Resource<'_>]) -> Option<String> {
     Some(format!("did you mean `{close}`?"))
 }
 
-/// Merges a patch into a resource. Its API version and namespace stay, and its kind and name unless
-/// they may change.
+/// Merges a patch into a resource. Its API version and namespace stay, as do its kind and name
+/// unless they may change.
 fn merge_into(
     resource: &mut Resource<'_>,
     patch: &Value<'static>,
@@ -423,7 +423,7 @@ fn merge_into(
     Ok(Fate::Stays)
 }
 
-/// As kustomize does where a patch takes out the last one.
+/// As kustomize does after a patch removes the last one.
 fn drop_empty_annotations(resource: &mut Resource<'_>) {
     if let Some(metadata) = resource.value.get_mut("metadata") {
         remove_empty(metadata, "annotations");
@@ -443,7 +443,7 @@ fn restore<'s>(
     }
 }
 
-/// Keeps what a resource was known by, if that has changed.
+/// Remembers the identity that a resource had before, if that has changed.
 pub(crate) fn remember(resource: &mut Resource<'_>, before: Option<Identity>) {
     if let Some(before) = before
         && resource.identity().as_ref() != Some(&before)
@@ -461,7 +461,7 @@ pub(crate) struct Operations<'t> {
 }
 
 impl Operations<'_> {
-    /// Does them on resources.
+    /// Applies them to resources.
     pub(crate) fn apply(
         &self,
         targets: &[usize],
@@ -494,8 +494,8 @@ impl Operations<'_> {
     }
 }
 
-/// The positions of the resources that a field of the configuration selects; nothing if that is
-/// malformed. That it selects none is a warning.
+/// The positions of the resources that a field of the configuration selects; none if the field is
+/// malformed. Selecting no resources is a warning.
 pub(crate) fn select(
     selector: &Selector,
     field: &FieldPath,
@@ -512,7 +512,7 @@ pub(crate) fn select(
     Some(selected)
 }
 
-/// A selector made ready; nothing if it is malformed, which is reported.
+/// Compiles a selector; none if it is malformed, which is reported.
 pub(crate) fn compile(
     selector: &Selector,
     field: &FieldPath,

@@ -1,4 +1,4 @@
-//! `PrefixTransformer`: puts a text before the names of objects, and has what names them follow.
+//! `PrefixTransformer`: adds a prefix to the names of objects, and updates references to them.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`.
 

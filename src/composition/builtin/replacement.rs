@@ -1,8 +1,8 @@
 //! `ReplacementTransformer`: copies a value from one object to fields of others.
 //!
 //! Source: kustomize 5.8, `api/internal/builtins/ReplacementTransformer.go` and
-//! `api/filters/replacement`. `reject` takes out what all of its fields select together, as `select`
-//! does; kustomize takes out, too, what only its labels select.
+//! `api/filters/replacement`. `reject` excludes the objects that match all of its fields, as
+//! `select` selects; kustomize also excludes objects that match only its labels.
 
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ pub(crate) struct Config {
     replacements: Vec<Replacement>,
 }
 
-/// A replacement, or the path of a file that holds one or a list of them.
+/// A replacement, or the path of a file with one or a list of them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct Replacement {
@@ -40,7 +40,7 @@ struct Replacement {
     targets: Vec<Target>,
 }
 
-/// The object and the field that a value comes from.
+/// The object and the field to copy from.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct SourceSelector {
@@ -53,7 +53,7 @@ struct SourceSelector {
     options: Options,
 }
 
-/// The objects and the fields that a value goes to.
+/// The objects and the fields to copy to.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct Target {
@@ -63,18 +63,18 @@ struct Target {
     options: Options,
 }
 
-/// Which part of a text is meant, and whether fields are made.
+/// Which part of a string to copy or replace, and whether to add fields.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
     delimiter: String,
     index: i64,
     create: bool,
-    /// Of no effect, as upstream, which is a warning.
+    /// Has no effect, as upstream; a warning says so.
     encoding: String,
 }
 
-/// The field where neither source nor target name one.
+/// The default field of sources and targets.
 const DEFAULT_FIELD: &str = "metadata.name";
 
 impl Transform for Config {
@@ -93,8 +93,7 @@ impl Transform for Config {
             }
             let field = field.key("path");
             if replacement.source.is_some() || !replacement.targets.is_empty() {
-                let problem =
-                    "`path` stands for the whole replacement, so nothing else may be there";
+                let problem = "`path` names the whole replacement, so other fields are not allowed";
                 context
                     .diagnostics
                     .push(context.transformer.error(&field, problem));
@@ -124,12 +123,13 @@ impl Transform for Config {
     }
 }
 
-/// Where a replacement is written: in a field of the configuration, or in the file that it names.
+/// The place of a replacement: in a field of the configuration, or in the file that the field
+/// names.
 struct Home<'t> {
-    /// The field that names the file, if it is in one.
+    /// The field that names the file.
     field: FieldPath,
     node: Option<Cursor<'t>>,
-    /// The replacement itself, from there.
+    /// The path of the replacement from there.
     inner: FieldPath,
 }
 
@@ -190,7 +190,7 @@ impl Home<'_> {
                 None
             }
             (Some(_), Some(_)) => {
-                let problem = "`source` and `sourceValue` are there, and only one may be";
+                let problem = "`source` and `sourceValue` are both given, and only one is allowed";
                 let error = self.error(&root().key("sourceValue"), problem, context);
                 context.diagnostics.push(error);
                 None
@@ -217,7 +217,7 @@ impl Home<'_> {
         }
     }
 
-    /// The value that is copied.
+    /// The value to copy.
     fn value(
         &self,
         source: &SourceSelector,
@@ -242,7 +242,7 @@ impl Home<'_> {
                 return None;
             }
             (None, _) => {
-                let error = self.error(&field, "there is no such object", context);
+                let error = self.error(&field, "the source does not exist", context);
                 let hint = source.as_selector().suggestion(resources);
                 context.diagnostics.push(error.maybe_hint(hint));
                 return None;
@@ -294,22 +294,8 @@ impl Home<'_> {
         let Some(selected) = compile(select, &select_field, context).map(Matcher::literally) else {
             return;
         };
-        let mut rejected: Vec<Matcher> = Vec::new();
-        for (index, reject) in target.reject.iter().enumerate() {
-            let field = below(&self.inner, &field.clone().key("reject").index(index));
-            if !reject.is_empty() {
-                rejected.extend(compile(reject, &field, context).map(Matcher::literally));
-            }
-        }
-        let default = [DEFAULT_FIELD.to_owned()];
-        let paths = match target.field_paths.as_slice() {
-            [] => default.as_slice(),
-            paths => paths,
-        };
-        let paths: Vec<_> = paths
-            .iter()
-            .map(|path| ReplacementPath::parse(path, '.'))
-            .collect();
+        let rejected = self.rejected(target, field, context);
+        let paths = target.paths();
         let mut count = 0;
         let mut renamed = Vec::new();
         for (at, resource) in resources.iter_mut().enumerate() {
@@ -322,15 +308,9 @@ impl Home<'_> {
             }
             let before = resource.identity();
             for (index, path) in paths.iter().enumerate() {
-                let outcome = set_field(resource, path, value, &target.options);
-                if let Err((problem, hint)) = outcome {
+                if let Err(problem) = set_field(resource, path, value, &target.options) {
                     let field = field.clone().key("fieldPaths").index(index);
-                    let mut error = self.error(&field, problem, context);
-                    error.object = Some(resource.reference());
-                    if let Some(place) = resource.place() {
-                        error = error.related(place, "the target");
-                    }
-                    context.diagnostics.push(error.maybe_hint(hint));
+                    self.report(resource, &field, problem, context);
                 }
             }
             if resource.identity() != before {
@@ -342,6 +322,51 @@ impl Home<'_> {
             warn_of_nothing(select, &select_field, resources, context);
         }
     }
+
+    /// The selectors of `reject`.
+    fn rejected(
+        &self,
+        target: &Target,
+        field: &FieldPath,
+        context: &mut Context<'_, '_>,
+    ) -> Vec<Matcher> {
+        let mut rejected = Vec::new();
+        for (index, reject) in target.reject.iter().enumerate() {
+            let field = below(&self.inner, &field.clone().key("reject").index(index));
+            if !reject.is_empty() {
+                rejected.extend(compile(reject, &field, context).map(Matcher::literally));
+            }
+        }
+        rejected
+    }
+
+    /// Reports why a field of a target cannot be set.
+    fn report(
+        &self,
+        target: &Resource<'_>,
+        field: &FieldPath,
+        (problem, hint): (String, Option<String>),
+        context: &mut Context<'_, '_>,
+    ) {
+        let mut error = self.error(field, problem, context);
+        error.object = Some(target.reference());
+        if let Some(place) = target.place() {
+            error = error.related(place, "the target");
+        }
+        context.diagnostics.push(error.maybe_hint(hint));
+    }
+}
+
+impl Target {
+    /// Its fields, or the default.
+    fn paths(&self) -> Vec<ReplacementPath> {
+        let paths = self.field_paths.iter().map(String::as_str);
+        let default = self.field_paths.is_empty().then_some(DEFAULT_FIELD);
+        let paths = paths.chain(default);
+        paths
+            .map(|path| ReplacementPath::parse(path, '.'))
+            .collect()
+    }
 }
 
 fn or_default(path: &str) -> &str {
@@ -352,7 +377,8 @@ fn or_default(path: &str) -> &str {
 }
 
 impl SourceSelector {
-    /// Whether this is the object, by what it is known by now or was before; here a name is a name.
+    /// Whether it selects an object, by the current identity or a former one. Here a name is not a
+    /// regular expression.
     fn selects(&self, resource: &Resource<'_>) -> bool {
         let fits = |own: &str, found: &str| own.is_empty() || own == found;
         let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
@@ -395,9 +421,9 @@ fn is_empty(value: &Value<'_>) -> bool {
     }
 }
 
-const SCALARS_ONLY: &str = "`delimiter` splits a text, and this is none";
+const SCALARS_ONLY: &str = "`delimiter` needs a string";
 
-/// What is copied.
+/// A value to copy.
 struct Copied {
     value: Value<'static>,
     /// The text of a scalar, as it is written.
@@ -411,7 +437,7 @@ impl Copied {
     }
 }
 
-/// The part of a source that the options name.
+/// The part of a source that the options select.
 fn refined(value: &Value<'_>, options: &Options) -> Result<Value<'static>, String> {
     if options.delimiter.is_empty() {
         return Ok(value.clone().into_owned().without_origin());
@@ -444,7 +470,7 @@ fn set_field(
     let is_for_texts = path.is_for_texts();
     let mut set = |target: &mut Value<'_>| {
         assign(target, value, options)?;
-        // What is made of a text is a number, if it reads as one.
+        // The new value is a number if the string reads as one.
         if let Some(text) = value.text.as_ref().filter(|_| is_for_texts)
             && matches!(
                 target.data,
@@ -468,7 +494,7 @@ fn set_field(
                 if text.contains('/') && !text.contains('.') {
                     format!("write dots between keys: `{}`", text.replace('/', "."))
                 } else {
-                    "with `options: {create: true}` it is made".to_owned()
+                    "to add it, use `options: {create: true}`".to_owned()
                 }
             });
             Err((format!("the target has no `{path}`"), Some(hint)))
@@ -478,7 +504,7 @@ fn set_field(
     }
 }
 
-/// Sets a value that was found, or made and is null. A scalar stays of the type it is.
+/// Sets a value that was found, or added as null. A scalar keeps its type.
 fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<(), String> {
     let value = &copied.value;
     let mut text = copied.text.clone();
@@ -509,7 +535,7 @@ fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<
             );
             if !is_same {
                 let expected = name_of(&target.data);
-                return Err(format!("the target is {expected}, and the value is none"));
+                return Err(format!("the target is {expected}, and the value is not"));
             }
             new
         }
@@ -518,7 +544,7 @@ fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<
     Ok(())
 }
 
-/// A text with one of its parts replaced, or one put before or behind them.
+/// A string with one of its parts replaced, or with one added at either end.
 fn spliced(text: &str, new: &str, options: &Options) -> String {
     let mut parts: Vec<&str> = text.split(options.delimiter.as_str()).collect();
     let at = usize::try_from(options.index).ok();
@@ -530,7 +556,7 @@ fn spliced(text: &str, new: &str, options: &Options) -> String {
     parts.join(&options.delimiter)
 }
 
-/// A number or bool, if a text reads as one without quotes, else the text.
+/// A number or bool if a string reads as one without quotes, otherwise the string.
 fn typed(text: &str) -> Value<'static> {
     match resolve(text) {
         Scalar::Number(digits) if !is_non_finite(text) => Value::number(digits.into_owned()),

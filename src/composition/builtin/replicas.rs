@@ -1,7 +1,7 @@
-//! `ReplicaCountTransformer`: sets the number of replicas of the objects of a name.
+//! `ReplicaCountTransformer`: sets the number of replicas of the objects with a name.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/replicacounttransformer`, `api/filters/replicacount`. The
-//! name may be one that the object had before.
+//! name may be a former one.
 
 use serde::Deserialize;
 
@@ -56,7 +56,7 @@ impl Transform for Config {
                 .filter(|resource| fields.iter().any(|field| field.is_for(&resource.value)))
                 .filter_map(|resource| resource.value.str_at(&["metadata", "name"]));
             let field = FieldPath::root().key("replica").key("name");
-            let problem = format!("no object that has replicas is named `{name}`");
+            let problem = format!("no object with replicas is named `{name}`");
             let hint = closest(name, scalable).map(|known| format!("did you mean `{known}`?"));
             let diagnostic = context.transformer.error(&field, problem).maybe_hint(hint);
             context.diagnostics.push(diagnostic);

@@ -1,7 +1,7 @@
-//! `ResourceAccumulator`: adds the resources of files and directories to those there are.
+//! `ResourceAccumulator`: adds the resources of files and directories.
 //!
-//! Source: KEP-2299, and what kustomize 5.8 does with `resources` (`api/internal/target`,
-//! `api/resmap`). A directory with a Composition is built as one, with nothing for its input.
+//! Source: KEP-2299, and `resources` of kustomize 5.8 (`api/internal/target`, `api/resmap`). A
+//! Composition in a directory is built without input.
 
 use std::sync::Arc;
 
@@ -50,14 +50,14 @@ impl Transform for Config {
             let field = accumulation.field;
             known.add(resources, new, &field, context);
         }
-        // What a Composition has renamed may be named by what is around it.
+        // Resources around a Composition may refer to those that it has renamed.
         if is_renamed {
             references::update(resources, context);
         }
     }
 }
 
-/// Reads what one path names.
+/// Reads one path.
 struct Accumulation<'a, 'c, 'd> {
     /// The field that holds the path.
     field: FieldPath,
@@ -69,7 +69,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
         self.context.transformer.error(&self.field, problem)
     }
 
-    /// The resources of a file or directory. All errors are reported.
+    /// The resources of a file or directory. Reports all errors.
     fn path(&mut self, path: &str) -> Vec<Resource<'d>> {
         if path.is_empty() {
             let wrong = self.error("an empty path");
@@ -113,7 +113,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
         }
     }
 
-    /// Keeps a value, or reports its error at the path.
+    /// Takes a value, or reports its error at the path.
     fn take<T>(&mut self, result: Result<T>) -> Option<T> {
         let result = result.map_err(|mut problem| {
             if problem.place.is_none() {
@@ -125,12 +125,12 @@ impl<'d> Accumulation<'_, '_, 'd> {
         self.context.diagnostics.take(result)
     }
 
-    /// The resources of a file; those that it makes, if it is a Composition.
+    /// The resources of a file, or those that it creates if it is a Composition.
     fn file(&mut self, path: &str) -> Vec<Resource<'d>> {
         let root = self.context.transformer.directory_of(&self.field);
         let may_be_read = self.context.files.check(path, root);
         if may_be_read.is_err() && is_composition(path) {
-            // It stands for its directory, which may be anywhere.
+            // It means its directory, which may be anywhere.
             return self.context.build(path, &self.field).unwrap_or_default();
         }
         let source = self.context.files.source(path, root);
@@ -157,7 +157,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
         }
     }
 
-    /// The file of a Kustomization is named, and not its directory.
+    /// Reports the path of the file of a Kustomization instead of its directory.
     fn no_directory(&mut self, path: &str) -> Vec<Resource<'d>> {
         let wrong = self
             .error(format!("`{path}` is a Kustomization"))
@@ -197,7 +197,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
         resources
     }
 
-    /// Adds an object; of a List, its items.
+    /// Adds an object, or the items of a List.
     fn object(&mut self, node: Cursor<'d>, resources: &mut Vec<Resource<'d>>) {
         let kind = node.text_at(["kind"]).unwrap_or_default();
         let items = node.get("items").filter(|items| items.is_sequence());
@@ -223,8 +223,8 @@ impl<'d> Accumulation<'_, '_, 'd> {
     }
 }
 
-/// Makes texts of annotations that are numbers or bools, as they are spelled: Kubernetes takes
-/// nothing else.
+/// Turns numbers and bools among annotations into strings with the same spelling: Kubernetes
+/// accepts nothing else.
 fn quote_annotations(resource: &mut Resource<'_>) {
     let document = resource.document();
     let metadata = resource.value.get_mut("metadata");

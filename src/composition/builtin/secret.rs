@@ -1,9 +1,7 @@
-//! `SecretGenerator`: makes a Secret of texts and files, or adds to one.
+//! `SecretGenerator`: creates a Secret from texts and files, or changes one.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/secretgenerator`, `api/internal/generators`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 
 use crate::composition::builtin::generator::{self, Config, Made};
@@ -12,7 +10,7 @@ use crate::composition::engine::step::Transform;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::Value;
 
-/// A generator of Secrets.
+/// The generator of a `Secret`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Generator(Config);
@@ -24,7 +22,7 @@ impl Transform for Generator {
             return;
         };
         let data = pairs.into_iter().map(|(key, bytes)| {
-            let encoded = generator::in_lines(&BASE64.encode(bytes));
+            let encoded = generator::base64(&bytes);
             (key.into(), Value::from(encoded))
         });
         let kind = config.kind.clone().filter(|kind| !kind.is_empty());

@@ -1,5 +1,4 @@
-//! `SortOrderTransformer`: puts resources in the order of their kinds, so that each stands behind
-//! what it needs.
+//! `SortOrderTransformer`: sorts resources by kind, so that each comes after what it needs.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/sortordertransformer`.
 
@@ -37,7 +36,7 @@ const FIRST: &[&str] = &[
     "PodDisruptionBudget",
 ];
 
-/// The kinds that would get in the way of others.
+/// The kinds that would block others.
 const LAST: &[&str] = &[
     "MutatingWebhookConfiguration",
     "ValidatingWebhookConfiguration",
@@ -60,13 +59,13 @@ struct SortOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Order {
-    /// As they came.
+    /// In the order of the input.
     Fifo,
     /// By kind.
     Legacy,
 }
 
-/// The kinds that come first and last, each in this order.
+/// The kinds that come first and last, in this order.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct Kinds {
@@ -85,9 +84,9 @@ impl Transform for Config {
                 let field = FieldPath::root().key("sortOptions");
                 let error = context.transformer.error(
                     &field.key("legacySortOptions"),
-                    "it says how to sort by kind, and `order` is `fifo`",
+                    "it sorts by kind, but `order` is `fifo`",
                 );
-                let error = error.hint("write `order: legacy`, or take it out");
+                let error = error.hint("write `order: legacy`, or remove it");
                 context.diagnostics.push(error);
             }
             (Order::Legacy, Some(kinds)) => kinds.sort(resources),
@@ -96,7 +95,7 @@ impl Transform for Config {
     }
 }
 
-/// Puts resources in the order that kustomize has for their kinds.
+/// Sorts resources in the order of kinds that kustomize has.
 pub(crate) fn by_kind(resources: &mut [Resource<'_>]) {
     let kinds = Kinds {
         order_first: FIRST.iter().copied().map(str::to_owned).collect(),
@@ -110,10 +109,10 @@ impl Kinds {
         resources.sort_by_cached_key(|resource| self.key(resource));
     }
 
-    /// What resources are sorted by: the place of the kind; group, version and kind; namespace and
-    /// name. As kustomize compares texts that are joined, a separator counts as a character. What is
-    /// only called so stands behind the Namespaces; kustomize has no order for the two among other
-    /// kinds.
+    /// The sort key: the position of the kind; then group, version and kind; then namespace and
+    /// name. As in kustomize, which compares joined texts, the separator counts as a character.
+    /// Other kinds with the name `Namespace` come after the Namespaces; kustomize has no order for
+    /// the two among other kinds.
     fn key(&self, resource: &Resource<'_>) -> (usize, String, String, String) {
         let text = |keys: &[&str], none| match resource.value.str_at(keys) {
             None | Some("") => none,
@@ -140,7 +139,7 @@ impl Kinds {
         )
     }
 
-    /// Where a kind stands among all: of one that is named twice, the last place counts.
+    /// The position of a kind; the last one counts for a kind that is named twice.
     fn rank(&self, kind: &str) -> usize {
         let (first, last) = (&self.order_first, &self.order_last);
         let place = |kinds: &[String]| kinds.iter().rposition(|one| one == kind);

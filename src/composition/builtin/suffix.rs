@@ -1,4 +1,4 @@
-//! `SuffixTransformer`: puts a text behind the names of objects, and has what names them follow.
+//! `SuffixTransformer`: adds a suffix to the names of objects, and updates references to them.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/suffixtransformer`.
 

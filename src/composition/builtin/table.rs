@@ -15,7 +15,7 @@ use krm_yaml::diagnostic::Result;
 
 /// A transformer that is built in.
 pub(crate) struct Builtin {
-    /// Its kinds: the first is its name, the others are read as well.
+    /// Its kinds: its name, then aliases.
     pub(crate) kinds: &'static [&'static str],
     /// Reads the configuration of one.
     pub(crate) read: fn(&Transformer) -> Result<Box<dyn Transform>>,
@@ -76,7 +76,7 @@ pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
     kinds.flatten().copied()
 }
 
-/// The built-in transformer of this id; `apiVersion` is `builtin`, or missing. A Kustomization may
+/// The built-in transformer for an id: `apiVersion` is `builtin` or missing. A Kustomization may
 /// have its own.
 pub(crate) fn find(id: &TransformerId) -> Option<&'static Builtin> {
     if !id.is_builtin() && (id.group.as_str(), id.kind.as_str()) != (GROUP, KUSTOMIZATION) {

@@ -1,4 +1,4 @@
-//! Labels, annotations and other texts by their keys.
+//! Labels, annotations and other strings by their keys.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use crate::composition::values::quote::{text_of_float, text_of_number};
 use krm_yaml::diagnostic::Severity;
 use krm_yaml::{Data, FieldPath, Scalar, Value};
 
-/// Texts by their keys; numbers and bools are spelled as kustomize spells them.
+/// Strings by their keys; numbers and bools are spelled as kustomize spells them.
 pub(crate) type Texts = BTreeMap<String, Text>;
 
-/// A text that may be written as a number or bool.
+/// A string that may be written as a number or bool.
 #[derive(Clone, Debug)]
 pub(crate) struct Text(pub(crate) String);
 
@@ -61,7 +61,7 @@ impl Visitor<'_> for Spelling {
     }
 }
 
-/// Warns of numbers under `key` that are spelled otherwise as texts: `1.10` would be `1.1`.
+/// Warns of numbers under `key` that become strings of another spelling: `1.10` becomes `1.1`.
 pub(crate) fn warn_of_numbers(key: &'static str, context: &mut Context<'_, '_>) {
     let transformer = context.transformer;
     let entries = transformer.config.get(key).and_then(Value::entries);
@@ -87,7 +87,7 @@ pub(crate) fn warn_of_numbers(key: &'static str, context: &mut Context<'_, '_>) 
     }
 }
 
-/// Sets entries of the mappings that `fields` lead to.
+/// Sets entries of the mappings at `fields`.
 pub(crate) fn set_entries(
     object: &mut Value<'_>,
     fields: &[FieldSpec],

@@ -1,7 +1,7 @@
-//! `ValueAddTransformer`: puts a text into fields, or between the parts of a path in them.
+//! `ValueAddTransformer`: sets fields, or inserts a part into the paths in them.
 //!
-//! Source: kustomize 5.8, `api/internal/builtins/ValueAddTransformer.go`, `api/filters/valueadd` and
-//! `kyaml/filesys/util.go` (`InsertPathPart`).
+//! Source: kustomize 5.8, `api/internal/builtins/ValueAddTransformer.go`, `api/filters/valueadd`
+//! and `kyaml/filesys/util.go` (`InsertPathPart`).
 
 use serde::Deserialize;
 
@@ -42,7 +42,7 @@ struct TargetFile {
 struct Target {
     selector: Option<Selector>,
     field_path: String,
-    /// 0 replaces the value; 1 puts the text before the first part of the path in it, and so on.
+    /// 0 replaces the value; 1 inserts the text before the first part of the path, and so on.
     file_path_position: usize,
 }
 
@@ -54,7 +54,7 @@ impl Transform for Config {
             context.diagnostics.push(
                 context
                     .transformer
-                    .error(&field("value"), "there is no `value`"),
+                    .error(&field("value"), "`value` is missing"),
             );
             return;
         }
@@ -66,7 +66,7 @@ impl Transform for Config {
         if targets.is_empty() && !context.diagnostics.has_errors() {
             let error = context
                 .transformer
-                .error(&FieldPath::root(), "there are no `targets`");
+                .error(&FieldPath::root(), "`targets` is missing");
             context.diagnostics.push(error);
         }
         for (index, target) in targets.into_iter().enumerate() {
@@ -126,7 +126,7 @@ fn add(
         None => Some((0..resources.len()).collect()),
     };
     let path = ReplacementPath::parse(&target.field_path, '/');
-    // Kustomize puts a namespace there as it is.
+    // Kustomize sets a namespace as it is.
     let position = match target.field_path.as_str() {
         NAMESPACE => 0,
         _ => target.file_path_position,
@@ -181,8 +181,8 @@ fn set(found: &mut Value<'_>, value: &str, position: usize) -> Result<(), String
     Ok(())
 }
 
-/// A path with a part put in; the slash before an absolute one stays in front, and a position that is
-/// too high is the end.
+/// A path with an additional part. The slash of an absolute path stays in front, and a position
+/// that is too high means the end.
 fn with_part(path: &str, position: usize, part: &str) -> String {
     let (slash, relative) = match path.strip_prefix('/') {
         Some(relative) => ("/", relative),

@@ -1,4 +1,4 @@
-//! What a transformer may use while it runs.
+//! The context in which a transformer runs.
 
 use std::sync::Arc;
 
@@ -23,24 +23,24 @@ pub(crate) trait Builder<'d> {
     ) -> Option<Vec<Resource<'d>>>;
 }
 
-/// What transformers may use.
+/// What a transformer can use.
 pub(crate) struct Context<'c, 'd> {
     /// The transformer that runs.
     pub(crate) transformer: &'c Transformer,
-    /// To look for files with, by paths that the transformer [resolves](Transformer::resolve).
+    /// Finds files by paths that the transformer [resolves](Transformer::resolve).
     pub(crate) files: &'c dyn Files,
-    /// Runs what is not built in.
+    /// Runs functions that are not built in.
     pub(crate) functions: &'c dyn Functions,
-    /// Where documents that resources are read from are kept.
+    /// Keeps the documents that resources are read from.
     pub(crate) documents: &'d Documents,
-    /// What there is to say; with an error, the chain ends behind this transformer.
+    /// Collects messages; after an error, the chain ends with this transformer.
     pub(crate) diagnostics: &'c mut Diagnostics,
     /// Builds other Compositions.
     pub(crate) builder: &'c dyn Builder<'d>,
 }
 
 impl Context<'_, '_> {
-    /// The bytes of the file that a field names, in or below the directory it is written in.
+    /// The bytes of the file that a field names, which is in or below the directory of the field.
     pub(crate) fn read(&self, field: &FieldPath, path: &str) -> Result<Vec<u8>> {
         let root = self.transformer.directory_of(field);
         self.files.read(&join(root, path), root)
@@ -52,7 +52,7 @@ impl Context<'_, '_> {
         self.files.source(&join(root, path), root)
     }
 
-    /// Warns of what is wrong with a field of the configuration, though the transformer takes it.
+    /// Warns about a field of the configuration that the transformer accepts.
     pub(crate) fn warn_of(&mut self, field: &FieldPath, problem: Diagnostic) {
         let place = self.transformer.error(field, &problem.message);
         self.diagnostics.push(Diagnostic {
@@ -62,7 +62,7 @@ impl Context<'_, '_> {
         });
     }
 
-    /// Reports what went wrong with a resource.
+    /// Reports an error about a resource.
     pub(crate) fn outcome(&mut self, resource: &Resource<'_>, outcome: Result<(), String>) {
         if let Err(problem) = outcome {
             let mut diagnostic = self.transformer.error(&FieldPath::root(), problem);

@@ -1,4 +1,4 @@
-//! Functions that are not built in, as the program that has transformers run offers them.
+//! Functions that are not built in: the traits by which the caller offers them.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use crate::composition::engine::transformer::Transformer;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
-/// Runs what is not built in.
+/// Runs functions that are not built in.
 pub trait Functions {
-    /// Whether it would run a program for a transformer.
+    /// Checks that a program may run for a transformer.
     ///
     /// # Errors
     /// If that is not allowed.
@@ -17,8 +17,7 @@ pub trait Functions {
         Ok(())
     }
 
-    /// Runs the program that a transformer names on a ResourceList, whose functionConfig the
-    /// transformer is.
+    /// Runs the program of a transformer on a ResourceList whose functionConfig is the transformer.
     fn run(
         &self,
         transformer: &Transformer,
@@ -26,7 +25,7 @@ pub trait Functions {
         list: &Arc<Source>,
     ) -> FunctionOutput;
 
-    /// Runs one of our own functions on a ResourceList, whose functionConfig the transformer is.
+    /// Runs one of our own functions on a ResourceList whose functionConfig is the transformer.
     fn run_own(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
         let mut wrong = Diagnostic::error(format!("{}: nothing runs it here", transformer.id));
         wrong.place = transformer.place();
@@ -36,31 +35,31 @@ pub trait Functions {
         }
     }
 
-    /// The stream of objects that kustomize makes.
+    /// The stream of objects that kustomize prints.
     ///
     /// # Errors
-    /// If there is no kustomize, or it fails.
+    /// If kustomize is missing, or fails.
     fn kustomize(&self, _: &Kustomize<'_>) -> Result<Arc<Source>> {
         Err(
-            Diagnostic::error("this is for kustomize, and a function runs no other programs")
+            Diagnostic::error("this needs kustomize, and a function cannot run other programs")
                 .hint("on the command line, `krm-template build` runs kustomize")
                 .into(),
         )
     }
 }
 
-/// What kustomize is to build.
+/// A build for kustomize.
 #[derive(Clone, Copy, Debug)]
 pub struct Kustomize<'k> {
-    /// The directory with the Kustomization, from where files are read.
+    /// The directory with the Kustomization, relative to where files are read.
     pub directory: &'k str,
-    /// Names and texts of files that are to stand there instead of those it has. If there are
-    /// any, so is the Kustomization.
+    /// Names and texts of files that replace those of the directory. If there are any, the
+    /// Kustomization is one of them.
     pub files: &'k [(&'k str, String)],
-    /// Paths of files and directories from elsewhere that are to be found there, and which these
-    /// are.
+    /// Paths in the directory under which files and directories from elsewhere appear, with their
+    /// own paths.
     pub links: &'k [(String, String)],
-    /// Other Kustomizations, in which files are to stand, too.
+    /// Other Kustomizations in which files are replaced.
     pub bases: &'k [Base],
     /// Whether kustomize will call helm.
     pub calls_helm: bool,
@@ -69,17 +68,17 @@ pub struct Kustomize<'k> {
 /// The directory of a Kustomization that another one names.
 #[derive(Clone, Debug)]
 pub struct Base {
-    /// The directory, from where files are read.
+    /// The directory, relative to where files are read.
     pub directory: String,
-    /// Names and texts of files that are to stand there instead of those it has.
+    /// Names and texts of files that replace those of the directory.
     pub files: Vec<(String, String)>,
 }
 
-/// What a function gave back.
+/// The output of a function.
 #[derive(Debug)]
 pub struct FunctionOutput {
     /// The ResourceList; none if it failed.
     pub list: Option<String>,
-    /// What it has to say; with an error it has failed.
+    /// Its messages; an error means that it failed.
     pub diagnostics: Diagnostics,
 }

@@ -1,4 +1,4 @@
-//! What a transformer is configured with, and what it may use while it runs.
+//! A transformer: its configuration, what runs it, and the context in which it runs.
 
 pub(crate) mod context;
 pub(crate) mod functions;

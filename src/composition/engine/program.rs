@@ -1,4 +1,4 @@
-//! Programs that run functions: what a configuration says of them.
+//! Programs that run functions, as configurations name them.
 
 use serde::Deserialize;
 
@@ -19,7 +19,7 @@ pub enum Program {
     Exec(Exec),
 }
 
-/// What a configuration names to run a transformer.
+/// The runtime that a configuration names for a transformer.
 #[derive(Debug)]
 pub(crate) enum Runtime {
     Program(Program),
@@ -86,10 +86,10 @@ enum Named {
 }
 
 impl Runtime {
-    /// What the configuration of a transformer names to run it, if it names something.
+    /// The runtime that the configuration of a transformer names, if any.
     ///
     /// # Errors
-    /// If it names that more than once, or wrongly.
+    /// If the configuration names several, or one that is malformed.
     pub(crate) fn of(transformer: &Transformer) -> Result<Option<Self>> {
         let Some((field, value)) = field_of(transformer)? else {
             return Ok(None);
@@ -99,7 +99,7 @@ impl Runtime {
             Named::Container(container) => {
                 container
                     .check()
-                    .map_err(|problem| placed(problem, transformer, &field.key("container")))?;
+                    .map_err(|problem| placed(*problem, transformer, &field.key("container")))?;
                 Self::Program(Program::Container(container))
             }
             Named::Exec(exec) => {
@@ -109,7 +109,7 @@ impl Runtime {
             Named::Starlark(starlark) => {
                 starlark
                     .check()
-                    .map_err(|problem| placed(problem, transformer, &field.key("starlark")))?;
+                    .map_err(|problem| placed(*problem, transformer, &field.key("starlark")))?;
                 Self::Starlark
             }
         };
@@ -134,11 +134,11 @@ impl Spec {
         match (named.next(), named.next()) {
             (Some(only), None) => Ok(only),
             (None, _) => Err(transformer
-                .error(field, format!("`{field}` names nothing that runs it"))
+                .error(field, format!("`{field}` names no runtime"))
                 .hint("name an image under `container.image`, or a program under `exec.path`")
                 .into()),
             (Some(_), Some(_)) => Err(transformer
-                .error(field, format!("`{field}` names more than one thing that runs it"))
+                .error(field, format!("`{field}` names more than one runtime"))
                 .hint("keep one of `container`, `exec` and `starlark`; an override removes another with `null`")
                 .into()),
         }
@@ -146,24 +146,27 @@ impl Spec {
 }
 
 impl Container {
-    fn check(&self) -> std::result::Result<(), Diagnostic> {
+    fn check(&self) -> Result<()> {
         if self.image.is_empty() {
-            return Err(Diagnostic::error("the container has no `image`"));
+            return Err(Diagnostic::error("the container has no `image`").into());
         }
         if self.image.starts_with('-') {
             let problem = format!("`{}` is not the name of an image", self.image);
-            return Err(Diagnostic::error(problem).hint("an image begins with a letter or a digit"));
+            return Err(Diagnostic::error(problem)
+                .hint("an image begins with a letter or a digit")
+                .into());
         }
         if self.network {
-            return Err(Diagnostic::error("functions get no network here")
-                .hint("remove `network`; what the function needs must be among the resources"));
+            return Err(Diagnostic::error("functions have no network access")
+                .hint("remove `network`; what the function needs must be among the resources")
+                .into());
         }
         Ok(())
     }
 }
 
 impl Exec {
-    /// With its paths as they are seen from where files are read.
+    /// Resolves its paths.
     fn resolved(mut self, transformer: &Transformer, field: &FieldPath) -> Result<Self> {
         if self.path.is_empty() {
             return Err(transformer
@@ -185,16 +188,16 @@ impl Exec {
 }
 
 impl Starlark {
-    fn check(&self) -> std::result::Result<(), Diagnostic> {
+    fn check(&self) -> Result<()> {
         let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
         if is_given(&self.path) || is_given(&self.url) {
             return Ok(());
         }
-        Err(Diagnostic::error("there is no `path` of a script"))
+        Err(Diagnostic::error("there is no `path` of a script").into())
     }
 }
 
-/// The field that says what runs a transformer, with its value.
+/// The field that names the runtime of a transformer, with its value.
 fn field_of(transformer: &Transformer) -> Result<Option<(FieldPath, Value<'static>)>> {
     let fields = ["provider", "runtime"].map(|key| FieldPath::root().key(key));
     let annotation = |key| {
@@ -212,10 +215,10 @@ fn field_of(transformer: &Transformer) -> Result<Option<(FieldPath, Value<'stati
         return Ok(None);
     };
     if let Some((other, _)) = said.next() {
-        let problem = format!("`{field}` and `{other}` both say what runs it");
+        let problem = format!("`{field}` and `{other}` both name a runtime");
         let mut wrong = transformer.error(&other, problem);
         if let Some(place) = transformer.place_of(&field) {
-            wrong = wrong.related(place, "said here, too");
+            wrong = wrong.related(place, "also named here");
         }
         return Err(wrong.hint("they mean the same: keep one of them").into());
     }
@@ -239,13 +242,11 @@ fn from_annotation(
     });
     match read {
         Ok(Some(value)) => Ok(value),
-        Ok(None) => Err(transformer
-            .error(field, "the annotation says nothing")
-            .into()),
+        Ok(None) => Err(transformer.error(field, "the annotation is empty").into()),
         Err(problem) => Err(transformer
             .error(
                 field,
-                format!("the annotation is no YAML: {}", problem.message),
+                format!("the annotation is not valid YAML: {}", problem.message),
             )
             .into()),
     }

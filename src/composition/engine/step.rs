@@ -9,7 +9,7 @@ use crate::composition::resources::resource::Resource;
 
 /// A built-in transformer with its configuration.
 pub(crate) trait Transform: fmt::Debug {
-    /// Changes the resources, or reports what is wrong.
+    /// Changes the resources, or reports errors.
     fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>);
 }
 

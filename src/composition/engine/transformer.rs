@@ -1,5 +1,5 @@
-//! One transformer of a consolidated list: what it is called, how it is configured, and where each
-//! part of its configuration was written.
+//! One transformer of a consolidated list: its id, its configuration, and where each part of that
+//! was written.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, Step, Value};
 
-/// What a transformer is known by among the others.
+/// Identifies a transformer among the others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TransformerId {
     /// The group of its `apiVersion`; empty for the built-in ones.
     pub group: String,
-    /// The version; `builtin` for the built-in ones, where none is given.
+    /// The version; by default `builtin`.
     pub version: String,
     /// `kind`.
     pub kind: String,
@@ -51,17 +51,17 @@ impl fmt::Display for TransformerId {
     }
 }
 
-/// A node that a part of a configuration was read from.
+/// The node of a part of a configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
     pub(crate) document: Arc<Document>,
     pub(crate) node: NodeId,
-    /// Which part it is; the root for the object that declares the transformer.
+    /// The field of the part; the root for the object that declares the transformer.
     pub(crate) at: FieldPath,
 }
 
 impl Layer {
-    /// The node of a field, if it is in this part.
+    /// The node of a field in this part.
     pub(crate) fn find(&self, field: &FieldPath) -> Option<Cursor<'_>> {
         let steps = field.steps().strip_prefix(self.at.steps())?;
         let node = self.document.cursor(self.node);
@@ -74,7 +74,7 @@ impl Layer {
         node.lookup(&rest)
     }
 
-    /// Whether it is a part of a field, and not the whole of it.
+    /// Whether the part is inside of a field.
     fn is_within(&self, field: &FieldPath) -> bool {
         self.at != *field && self.at.starts_with(field)
     }
@@ -85,18 +85,18 @@ impl Layer {
     }
 }
 
-/// A transformer with its configuration, as it is after imports and overrides.
+/// A transformer with its configuration, after imports and overrides.
 #[derive(Clone, Debug)]
 pub struct Transformer {
-    /// What it is known by.
+    /// Identifies it among the others.
     pub id: TransformerId,
     /// The whole object, with `apiVersion`, `kind` and `metadata` filled in. Its parts name the
     /// nodes of the document that declares it.
     pub config: Value<'static>,
-    /// The directory of the file that declares it. Paths in it are [resolved](Self::resolve), for
-    /// an override may have them from elsewhere.
+    /// The directory of the file that declares it. [Resolve](Self::resolve) paths of the
+    /// configuration: an override may bring them from another directory.
     pub directory: String,
-    /// The object that declares it, then parts that others have put in.
+    /// The object that declares it, then the parts that overrides added.
     pub(crate) layers: Vec<Layer>,
 }
 
@@ -118,7 +118,7 @@ impl Transformer {
         self.layers.first().map_or("", Layer::file)
     }
 
-    /// Whether another one is declared by the same lines.
+    /// Whether the same lines declare another one.
     pub(crate) fn is_written_where(&self, other: &Self) -> bool {
         let file_and_node = |one: &Self| {
             let layer = one.layers.first()?;
@@ -127,8 +127,8 @@ impl Transformer {
         file_and_node(self) == file_and_node(other)
     }
 
-    /// The part that a field was written in, and its node there; the innermost part counts, and of
-    /// several the one that was put in last.
+    /// The part that a field was written in, and its node there. The innermost part counts, and of
+    /// several the one added last.
     fn written(&self, field: &FieldPath) -> Option<(&Layer, Cursor<'_>)> {
         let all = self.layers.iter().enumerate();
         let all = all.filter_map(|(index, layer)| {
@@ -139,7 +139,7 @@ impl Transformer {
         last.map(|(_, _, layer, node)| (layer, node))
     }
 
-    /// Where the value of a field was written, or what it is in.
+    /// The place of a field, or of what contains it.
     #[must_use]
     pub fn place_of(&self, field: &FieldPath) -> Option<Place> {
         let mut way = field.clone();
@@ -147,7 +147,7 @@ impl Transformer {
             if let Some((_, node)) = self.written(&way) {
                 return Some(node.place());
             }
-            // Of a mapping that an override brings, there are only the parts.
+            // The layers of an override hold the fields of a new mapping, not the mapping itself.
             if let Some(part) = self.layers.iter().find(|layer| layer.is_within(&way)) {
                 return Some(part.document.cursor(part.node).place());
             }
@@ -156,13 +156,13 @@ impl Transformer {
         self.place()
     }
 
-    /// The text that a field holds, to be read by itself.
+    /// The text of a field as a source of its own.
     pub(crate) fn source_of(&self, field: &FieldPath, text: &str) -> Arc<Source> {
         Source::new(format!("{}, `{field}`", self.id), text)
     }
 
-    /// A place in the [text of a field](Self::source_of) as one in the file that holds it; nothing
-    /// if it stands there otherwise than it reads.
+    /// The place in the file for a place in the [text of a field](Self::source_of); none if the
+    /// file spells the text differently there.
     pub(crate) fn place_in_text(&self, field: &FieldPath, place: &Place) -> Option<Place> {
         if place.source.name() != format!("{}, `{field}`", self.id) {
             return None;
@@ -179,26 +179,25 @@ impl Transformer {
         })
     }
 
-    /// Which file the value of a field was written in; nothing if it was filled in.
+    /// The file that holds the value of a field; none for a default.
     #[must_use]
     pub fn file_of(&self, field: &FieldPath) -> Option<&str> {
         self.written(field).map(|(layer, _)| layer.file())
     }
 
-    /// Whether parts of a field, and not the whole of it, were put in.
+    /// Whether an override added parts of a field, and not the whole field.
     pub(crate) fn is_changed_within(&self, field: &FieldPath) -> bool {
         self.layers.iter().any(|layer| layer.is_within(field))
     }
 
-    /// The files that the parts of a field were written in.
+    /// The files that hold the parts of a field.
     pub(crate) fn files_within(&self, field: &FieldPath) -> Vec<&str> {
         let parts = self.layers.iter().filter(|layer| layer.is_within(field));
         let whole = self.file_of(field).into_iter();
         whole.chain(parts.map(Layer::file)).collect()
     }
 
-    /// What a path that stands in a field is relative to: the directory of the file it was written
-    /// in.
+    /// The directory that a path in a field is relative to: that of the file that holds the field.
     #[must_use]
     pub fn directory_of(&self, field: &FieldPath) -> &str {
         let overriding = self.written(field);
@@ -212,13 +211,13 @@ impl Transformer {
         })
     }
 
-    /// The path that the text of a field names, seen from where files are read.
+    /// Resolves a path in a field: the path relative to where files are read.
     #[must_use]
     pub fn resolve(&self, field: &FieldPath, path: &str) -> String {
         files::join(self.directory_of(field), path)
     }
 
-    /// The node that it is, unless parts of it were put in or filled in.
+    /// Its node, unless overrides or defaults added parts.
     pub(crate) fn written_as_is(&self) -> Option<(&Arc<Document>, NodeId)> {
         match self.layers.as_slice() {
             [layer] => Some((&layer.document, layer.node)),
@@ -226,7 +225,7 @@ impl Transformer {
         }
     }
 
-    /// Says of what a function has found in its input where that is written.
+    /// Moves messages about the input of a function to the lines that the input comes from.
     pub(crate) fn placed(&self, found: &Diagnostics, input: &Arc<Source>) -> Diagnostics {
         let mut placed = Diagnostics::new();
         for mut one in found.iter().cloned() {
@@ -247,7 +246,8 @@ impl Transformer {
         placed
     }
 
-    /// Its configuration as text, with the layout and the comments of the file that declares it.
+    /// The text of the configuration, with the layout and the comments of the file that declares
+    /// it.
     ///
     /// # Errors
     /// As [`krm_yaml::render`].
@@ -258,7 +258,7 @@ impl Transformer {
         }
     }
 
-    /// Something that is wrong with a field of the configuration.
+    /// An error about a field of the configuration.
     pub(crate) fn error(&self, field: &FieldPath, problem: impl fmt::Display) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(format!("{}: {problem}", self.id));
         diagnostic.place = self.place_of(field);
@@ -268,16 +268,16 @@ impl Transformer {
         diagnostic
     }
 
-    /// The configuration as a type that says which fields there are.
+    /// Reads the configuration as a type.
     ///
     /// # Errors
-    /// If a field is unknown, missing, or of another type: with the place of the field.
+    /// If a field is unknown, missing, or of another type; the error has the place of the field.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         let read = typed::read_without(&Self::COMMON_FIELDS, &self.config);
         read.map_err(|mismatch| self.mismatch(&FieldPath::root(), &mismatch))
     }
 
-    /// A part of the configuration as such a type.
+    /// Reads a part of the configuration as a type.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -304,7 +304,8 @@ impl Transformer {
     }
 }
 
-/// A number that has to be a string, as the file spells it: the value of `1.10` is 1.1.
+/// The message for a number that has to be a string, with the spelling of the file: the value of
+/// `1.10` is 1.1.
 fn number_for_string(digits: &str, spelling: &str) -> (String, Option<String>) {
     let value = digits
         .parse::<f64>()
@@ -318,8 +319,8 @@ fn number_for_string(digits: &str, spelling: &str) -> (String, Option<String>) {
     (problem, Some(hint))
 }
 
-/// Where in the text of a scalar a place is that is known in what it reads as: in a literal block
-/// by its lines, otherwise on one line without escapes.
+/// The offset in the spelling of a scalar for an offset in its text. It is known for literal
+/// blocks, and for scalars on one line without escapes.
 fn in_raw(raw: &str, text: &str, at: usize) -> Option<usize> {
     if !raw.starts_with('|') {
         let is_line = !text.contains('\n') && !raw.contains('\n');
@@ -362,7 +363,7 @@ mod tests {
             Some(block.trim_end().len())
         );
         assert_eq!(in_raw("'a b'", "a b", 2), Some(3));
-        // Escapes, folded lines and lines that are joined are not counted through.
+        // Escapes, folded lines and joined lines are not known.
         assert_eq!(in_raw("'a''b'", "a'b", 2), None);
         assert_eq!(in_raw(">\n  a\n  b\n", "a b\n", 2), None);
         assert_eq!(in_raw("a\n  b", "a b", 2), None);

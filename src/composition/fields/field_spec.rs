@@ -1,4 +1,4 @@
-//! Fields named as kustomize's `fieldSpecs` name them: `spec/template/spec/containers[]/image`.
+//! Fields as the `fieldSpecs` of kustomize name them: `spec/template/spec/containers[]/image`.
 //!
 //! Source: kustomize 5.8, `api/filters/fieldspec` and `api/filters/filtersutil`.
 
@@ -7,16 +7,16 @@ use std::borrow::Cow;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::composition::tables::fields::Field;
 use crate::krm::identity::group;
+use crate::krm::label_fields::Field;
 use krm_yaml::{Data, Scalar, Value};
 
 /// A field in objects of some kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FieldSpec {
-    /// Keys with slashes between; `\/` is a slash in a key, `[]` behind a key says that a list is
-    /// there. Lists without it are gone through, too.
+    /// Keys with slashes between them. `\/` is a slash in a key, and `[]` after a key marks a list.
+    /// Lists without the mark are also searched.
     #[serde(deserialize_with = "path")]
     pub(crate) path: String,
     /// The API group; any if empty.
@@ -28,19 +28,19 @@ pub(crate) struct FieldSpec {
     /// The kind; any if empty.
     #[serde(default)]
     pub(crate) kind: String,
-    /// Whether the field is made where it is missing.
+    /// Whether a missing field is added.
     #[serde(default)]
     pub(crate) create: bool,
 }
 
-/// What is made of a field that is missing or null.
+/// What to add for a field that is missing or null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Made {
-    /// Nothing: it is left out.
+    /// Nothing.
     Nothing,
     /// An empty mapping.
     Mapping,
-    /// A null that is to be set.
+    /// A null, which the caller sets.
     Scalar,
 }
 
@@ -57,11 +57,11 @@ impl From<&Field> for FieldSpec {
 }
 
 impl FieldSpec {
-    /// Whether it is for objects like this.
+    /// Whether it applies to an object.
     pub(crate) fn is_for(&self, object: &Value<'_>) -> bool {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
         let fits = |own: &str, found: &str| own.is_empty() || own == found;
-        // Most fields are of another kind.
+        // Most fields have another kind.
         if !fits(&self.kind, text("kind")) {
             return false;
         }
@@ -70,10 +70,10 @@ impl FieldSpec {
         fits(&self.group, group(api_version)) && fits(&self.version, version)
     }
 
-    /// Calls `set` with each value that the path leads to.
+    /// Calls `set` with each value at the path.
     ///
     /// # Errors
-    /// Those of `set`, and one if the way leads through something that is no mapping or list.
+    /// Those of `set`, and one if the path leads through a scalar.
     pub(crate) fn visit<'s>(
         &self,
         object: &mut Value<'s>,
@@ -85,7 +85,7 @@ impl FieldSpec {
             .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
     }
 
-    /// Calls `set` with each value that the path leads to, and makes what is missing.
+    /// Calls `set` with each value at the path, and adds missing fields.
     pub(crate) fn descend<'s>(
         &self,
         object: &mut Value<'s>,
@@ -96,7 +96,7 @@ impl FieldSpec {
     }
 }
 
-/// The fields that the configuration names, or those of kustomize where it names none.
+/// The fields of the configuration, or those of kustomize by default.
 pub(crate) fn fields_or<'c>(
     own: Option<&'c [FieldSpec]>,
     defaults: &[Field],
@@ -107,7 +107,7 @@ pub(crate) fn fields_or<'c>(
     }
 }
 
-/// A path that is no slip.
+/// Reads a path, which must not have dots between its keys.
 fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let path = String::deserialize(deserializer)?;
     match with_slashes(&path) {
@@ -118,14 +118,15 @@ fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
     }
 }
 
-/// What was meant by a path with dots in place of slashes. No object has a field of such a name.
+/// The correct spelling of a path with dots instead of slashes. No object has a field of such a
+/// name.
 pub(crate) fn with_slashes(path: &str) -> Option<String> {
     let starts = ["metadata.", "spec.", "data.", "status."];
     let has_dots = starts.iter().any(|start| path.starts_with(start));
     (has_dots && !path.contains('/')).then(|| path.replace('.', "/"))
 }
 
-/// The first key of a path with slashes, of which `\\/` is none, and the path behind it.
+/// The first key of a path, and the rest; `\\/` does not end a key.
 fn first_key(path: &str) -> (Cow<'_, str>, Option<&str>) {
     let Some((key, rest)) = path.split_once('/') else {
         return (Cow::Borrowed(path), None);
@@ -137,7 +138,7 @@ fn first_key(path: &str) -> (Cow<'_, str>, Option<&str>) {
     (Cow::Owned(format!("{key}/{more}")), rest)
 }
 
-/// Calls `set` with each value that a path leads to; none leads to the value itself.
+/// Calls `set` with each value at a path; no path means the value itself.
 fn descend<'s>(
     value: &mut Value<'s>,
     path: Option<&str>,
@@ -160,7 +161,7 @@ fn descend<'s>(
                 None => (key.as_ref(), false),
             };
             if key.is_empty() {
-                return Err("it has an empty key".to_owned());
+                return Err("the path has an empty key".to_owned());
             }
             let creates = made != Made::Nothing && !is_list;
             if creates && entries.iter().all(|(name, _)| name != key) {

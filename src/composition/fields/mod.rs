@@ -1,4 +1,4 @@
-//! Which objects and which of their fields a configuration means.
+//! Selects objects and their fields, as configurations name them.
 
 pub(crate) mod field_spec;
 pub(crate) mod replacement_path;

@@ -1,10 +1,10 @@
-//! Ways to fields, as replacements write them: `spec.containers.[name=web].image`, `items.0`,
+//! Paths to fields, as replacements write them: `spec.containers.[name=web].image`, `items.0`,
 //! `containers.*.env`, `annotations.[example.com/name]`, `data.config\.json.url`.
 //!
 //! Source: kustomize 5.8, `kyaml/utils/pathsplitter.go`, `kyaml/yaml/match.go` (targets),
-//! `kyaml/yaml/fns.go` (`PathGetter`, sources) and `api/filters/replacement` (structured data).
-//! A target's `[name=web]` is a regular expression that need not match the whole name; a source's is
-//! the name. A text that holds YAML or JSON is gone into, and keeps its layout.
+//! `kyaml/yaml/fns.go` (`PathGetter`, sources) and `api/filters/replacement` (structured data). In
+//! a target, `[name=web]` is a regular expression that may match a part of the name; in a source it
+//! is the name. A path may lead into a string that holds YAML or JSON, which keeps its layout.
 
 use regex_lite::Regex;
 
@@ -13,7 +13,7 @@ use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Document, Editor, FieldPath, Scalar, Value, name_of};
 
-/// A way to fields.
+/// A path to fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReplacementPath {
     text: String,
@@ -36,7 +36,7 @@ enum Part {
     Every,
 }
 
-/// Sets a value that was found or made.
+/// Sets a value that was found or added.
 type Set<'f> = dyn FnMut(&mut Value<'_>) -> Result<(), String> + 'f;
 
 impl ReplacementPath {
@@ -49,7 +49,7 @@ impl ReplacementPath {
         }
     }
 
-    /// Whether it leads to labels or annotations, which are texts.
+    /// Whether it leads to labels or annotations, which are strings.
     pub(crate) fn is_for_texts(&self) -> bool {
         let is_key = |part: &Part, names: &[&str]| match part {
             Part::Key(key) => names.contains(&key.as_str()),
@@ -63,10 +63,10 @@ impl ReplacementPath {
         })
     }
 
-    /// The value that it leads to.
+    /// The value at the path.
     ///
     /// # Errors
-    /// If the way leads through something else than it says.
+    /// If a value on the way is of another type than the path says.
     pub(crate) fn find<'v, 's>(
         &self,
         object: &'v Value<'s>,
@@ -93,11 +93,11 @@ impl ReplacementPath {
         Ok(Some(value))
     }
 
-    /// Calls `set` with each value that it leads to, and says how many these were. What is missing
-    /// is made if `creates` says so.
+    /// Calls `set` with each value at the path, and returns their number. Adds missing values if
+    /// `creates` is set.
     ///
     /// # Errors
-    /// Those of `set`, and if the way leads through something else than it says.
+    /// Those of `set`, and one if a value on the way is of another type than the path says.
     pub(crate) fn visit(
         &self,
         object: &mut Value<'_>,
@@ -107,7 +107,7 @@ impl ReplacementPath {
         visit(object, &self.parts, creates, set)
     }
 
-    /// What a field on the way is probably called, if the way ends before its end.
+    /// The probable name of the field where the path ends early.
     pub(crate) fn suggestion(&self, object: &Value<'_>) -> Option<String> {
         let mut value = object;
         for part in &self.parts {
@@ -146,7 +146,7 @@ impl Part {
         format!("{what} is looked for in {}", name_of(data))
     }
 
-    /// What is made for this to be in.
+    /// The collection to add for this part.
     const fn container<'s>(&self) -> Data<'s> {
         match self {
             Self::Key(_) => Data::Mapping(Vec::new()),
@@ -155,8 +155,8 @@ impl Part {
     }
 }
 
-/// Splits a path. A delimiter behind a backslash is none, nor one in brackets; brackets around a key
-/// are left out.
+/// Splits a path. A delimiter after a backslash or in brackets does not split it; brackets around a
+/// key are removed.
 fn split(text: &str, delimiter: char) -> Vec<String> {
     let text = text.strip_prefix(delimiter).unwrap_or(text);
     let mut pieces: Vec<String> = Vec::new();
@@ -257,8 +257,8 @@ fn visit(
             }
             let count = items.len();
             let item = items.get_mut(*index).ok_or_else(|| match count {
-                1 => format!("there is no item {index}: the list has 1 item"),
-                _ => format!("there is no item {index}: the list has {count} items"),
+                1 => format!("item {index} does not exist: the list has 1 item"),
+                _ => format!("item {index} does not exist: the list has {count} items"),
             })?;
             visit(item, rest, creates, set)
         }
@@ -287,7 +287,7 @@ fn visit_items(
 ) -> Result<usize, String> {
     let expression = Regex::new(pattern);
     let expression =
-        expression.map_err(|error| format!("`{pattern}` is no regular expression: {error}"))?;
+        expression.map_err(|error| format!("`{pattern}` is not a regular expression: {error}"))?;
     let mut count = 0;
     let mut is_there = false;
     for item in items.iter_mut() {
@@ -398,7 +398,7 @@ mod tests {
             "a: [1]",
             "a.5",
             false,
-            "there is no item 5: the list has 1 item",
+            "item 5 does not exist: the list has 1 item",
         );
     }
 
@@ -410,7 +410,7 @@ mod tests {
             "a: []",
             "a.1",
             true,
-            "there is no item 1: the list has 0 items",
+            "item 1 does not exist: the list has 0 items",
         );
     }
 

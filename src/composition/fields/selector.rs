@@ -1,9 +1,9 @@
-//! Which resources a patch or replacement is for.
+//! Selects the resources for a patch or replacement.
 //!
 //! Source: kustomize 5.8, `api/types/selector.go`, `api/resmap/reswrangler.go` (`Select`) and
 //! `k8s.io/apimachinery/pkg/labels`. Group, version, kind, name and namespace are regular
-//! expressions for the whole text. Name, namespace, group and kind may be those that the resource
-//! has now or had before; a resource without a namespace is in `default`.
+//! expressions for the whole text. Group, kind, name and namespace also match former ones; a
+//! resource without a namespace is in `default`.
 
 use regex_lite::Regex;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use crate::krm::scope::effective_namespace;
 use krm_yaml::Value;
 use krm_yaml::suggest::closest;
 
-/// What a configuration says; what it leaves out may be anything.
+/// The selector of a configuration; empty fields match anything.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Selector {
@@ -32,7 +32,7 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
-    /// Whether it says nothing, and so selects all.
+    /// Whether it is empty, and so selects all.
     pub(crate) const fn is_empty(&self) -> bool {
         self.group.is_empty()
             && self.version.is_empty()
@@ -43,10 +43,10 @@ impl Selector {
             && self.annotations.is_empty()
     }
 
-    /// Makes ready for many resources.
+    /// Compiles it.
     ///
     /// # Errors
-    /// If an expression is none: with the name of the field.
+    /// If an expression is not valid; with the name of its field.
     pub(crate) fn compile(&self) -> Result<Matcher, (&'static str, String)> {
         let pattern = |field, text: &str| Pattern::parse(text).map_err(|problem| (field, problem));
         let labels = |field, text: &str| parse_labels(text).map_err(|problem| (field, problem));
@@ -62,7 +62,7 @@ impl Selector {
         })
     }
 
-    /// What it was probably meant to select, if it selects nothing: a name or kind that is there.
+    /// A hint for a selector that selects nothing: a similar name or kind.
     pub(crate) fn suggestion(&self, resources: &[Resource<'_>]) -> Option<String> {
         let identities: Vec<Identity> = resources.iter().filter_map(Resource::identity).collect();
         let kinds = || identities.iter().map(|identity| identity.kind.as_str());
@@ -83,7 +83,7 @@ impl Selector {
     }
 }
 
-/// A [`Selector`] made ready.
+/// A compiled [`Selector`].
 #[derive(Debug)]
 pub(crate) struct Matcher {
     group: Pattern,
@@ -93,12 +93,13 @@ pub(crate) struct Matcher {
     namespace: Pattern,
     labels: Vec<Requirement>,
     annotations: Vec<Requirement>,
-    /// Whether an object that names no namespace now is in none.
+    /// Whether an object without a namespace is not in `default`.
     is_literal: bool,
 }
 
 impl Matcher {
-    /// As replacements select: what names no namespace is not in `default`, unless it was moved.
+    /// Selects as replacements do: an object without a namespace is not in `default`, unless it was
+    /// moved.
     pub(crate) fn literally(mut self) -> Self {
         self.is_literal = true;
         self
@@ -137,8 +138,7 @@ impl Matcher {
     }
 }
 
-/// Whether `is` holds for what a resource is known by, now or before, or for nothing if it has
-/// neither kind nor name.
+/// Whether `is` holds for the current identity or a former one. Kind and name may be missing.
 fn any(resource: &Resource<'_>, is: impl Fn(&Identity) -> bool) -> bool {
     let text = |keys: &[&str]| resource.value.str_at(keys).unwrap_or_default().to_owned();
     let now = Identity {
@@ -177,7 +177,7 @@ impl Pattern {
             return Ok(Self::Text(text.to_owned()));
         }
         let whole = Regex::new(&format!("^(?:{text})$"));
-        let invalid = |error| format!("`{text}` is no regular expression: {error}");
+        let invalid = |error| format!("`{text}` is not a regular expression: {error}");
         whole.map(Self::Expression).map_err(invalid)
     }
 
@@ -190,7 +190,7 @@ impl Pattern {
     }
 }
 
-/// What is asked of one label.
+/// A requirement for one label.
 #[derive(Debug, PartialEq, Eq)]
 struct Requirement {
     key: String,
@@ -207,7 +207,7 @@ enum Test {
     Below(i64),
 }
 
-/// Whether labels or annotations are as is asked.
+/// Whether labels or annotations meet all requirements.
 fn fit(requirements: &[Requirement], labels: Option<&Value<'_>>) -> bool {
     requirements.iter().all(|requirement| {
         let label = labels
@@ -248,7 +248,7 @@ fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
     let parts = parts.map(str::trim).filter(|part| !part.is_empty());
     parts
         .map(|part| {
-            let invalid = || format!("`{part}` is no requirement for a label, as `app=web` is");
+            let invalid = || format!("`{part}` is not a label requirement such as `app=web`");
             let requirement = parse_requirement(part).ok_or_else(invalid)?;
             let is_clear = |c: char| !c.is_whitespace() && !"=!<>(),".contains(c);
             let is_key = !requirement.key.is_empty() && requirement.key.chars().all(is_clear);

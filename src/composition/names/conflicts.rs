@@ -1,7 +1,7 @@
-//! Objects that were two and have become one, by a new name or namespace.
+//! Objects that have become the same, by a new name or namespace.
 //!
 //! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, and `FromResourceSlice` in
-//! `api/resmap/factory.go`, which every build ends with.
+//! `api/resmap/factory.go`, which ends every build.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) fn renames(resources: &[Resource<'_>]) -> usize {
     counts.sum()
 }
 
-/// Reports objects that are the same one now and were not at first.
+/// Reports objects that are the same now and were not at first.
 pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_, '_>) {
     let mut known: BTreeMap<Identity, &Resource<'_>> = BTreeMap::new();
     for resource in resources {
@@ -50,7 +50,7 @@ fn doubled(other: &Resource<'_>, resource: &Resource<'_>, context: &Context<'_, 
     diagnostic
 }
 
-/// Reports resources that were renamed, but are not followed, and are the same as another now.
+/// Reports resources that were renamed without a trace and are now the same as another one.
 pub(crate) fn refuse_renamed(
     renamed: &[usize],
     resources: &[Resource<'_>],

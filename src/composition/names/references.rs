@@ -1,26 +1,26 @@
-//! Fields that name other objects follow these when they are renamed or moved.
+//! Updates fields that refer to objects by name, after these are renamed or moved.
 //!
 //! Source: kustomize 5.8, `api/filters/nameref`, `api/internal/accumulator`, `api/resmap`
-//! (`SubsetThatCouldBeReferencedByResource`). Only objects among the resources count, and only
-//! those that were renamed or moved: a name that none of them had stays.
+//! (`SubsetThatCouldBeReferencedByResource`). Only renamed or moved objects among the resources
+//! count; other names stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::composition::engine::context::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::resources::resource::Resource;
-use crate::composition::tables::fields::{NAME_REFERENCES, Named};
+use crate::composition::tables::name_references::{NAME_REFERENCES, Named};
 use crate::krm::Identity;
 use crate::krm::identity::group;
 use crate::krm::scope::{effective, effective_namespace, is_namespaced, or_default};
 use krm_yaml::{Data, Value};
 
-/// Has the fields that kustomize knows follow the objects they name.
+/// Updates the fields that kustomize knows.
 pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_, '_>) {
     follow(resources, NAME_REFERENCES, context);
 }
 
-/// Has the fields of a table follow the objects they name.
+/// Updates the fields of a table.
 pub(crate) fn follow(
     resources: &mut [Resource<'_>],
     table: &[Named],
@@ -63,24 +63,24 @@ pub(crate) fn follow(
     }
 }
 
-/// A field of objects of one kind, that names objects of another.
+/// A field of one kind that refers to objects of another.
 struct Link<'t> {
     from: FieldSpec,
     to: &'t Named,
 }
 
-/// An object that fields may name.
+/// An object that fields may refer to.
 struct Target {
     version: String,
     now: Identity,
-    /// Whether it belongs to the cluster and to no namespace.
+    /// Whether its kind has no namespace.
     is_global: bool,
-    /// The namespace it was in at first; `default` where none was named.
+    /// Its first namespace; `default` if it had none.
     first_namespace: String,
-    /// What it was known by; what it is known by, if that is so from the beginning.
+    /// Former identities, or the current one if never renamed.
     previous: Vec<Identity>,
-    /// Whether there is something to follow. One that is as it was is meant by its name, and not
-    /// another that had it.
+    /// Whether it was renamed. A field with the current name of an object means that object, not
+    /// another one that had the name before.
     is_renamed: bool,
     prefixes: Vec<String>,
     suffixes: Vec<String>,
@@ -114,7 +114,7 @@ impl Target {
         or_default(&self.now.namespace)
     }
 
-    /// Whether it was of a kind; what is empty is any.
+    /// Whether it was of a kind; empty parts match any.
     fn was(&self, group: &str, version: &str, kind: &str) -> bool {
         let fits = |wish: &str, is: &str| wish.is_empty() || wish == is;
         fits(group, &self.now.group)
@@ -122,19 +122,19 @@ impl Target {
             && self.previous.iter().any(|one| fits(kind, &one.kind))
     }
 
-    /// Whether it was called so while it was in a namespace.
+    /// Whether it had a name while it was in a namespace.
     fn was_called(&self, name: &str, namespace: &str) -> bool {
         let mut previous = self.previous.iter().filter(|one| one.name == name);
         !self.is_global && previous.any(|one| effective_namespace(one) == namespace)
     }
 }
 
-/// All that fields may name.
+/// All objects that fields may refer to.
 struct Targets {
     all: Vec<Target>,
-    /// Those that had a name.
+    /// Their indexes, by current and former names.
     by_name: BTreeMap<String, Vec<usize>>,
-    /// The namespaces that objects were in at first, with those that they name now.
+    /// The first namespaces of objects, with their current ones.
     moves: BTreeSet<(String, String)>,
 }
 
@@ -162,7 +162,7 @@ impl Targets {
         }
     }
 
-    /// The fields of a table that name objects of a kind that is there.
+    /// The fields of a table that refer to kinds among the objects.
     fn links<'t>(&self, table: &'t [Named]) -> Vec<Link<'t>> {
         let is_there = |to: &&Named| {
             let mut targets = self.all.iter();
@@ -178,13 +178,13 @@ impl Targets {
     }
 }
 
-/// An object that names others.
+/// An object that refers to others.
 struct Referrer {
     is_global: bool,
     namespace: String,
-    /// The namespaces of service accounts that it binds a role to.
+    /// The namespaces of the service accounts in its subjects.
     bound_namespaces: Vec<String>,
-    /// The API group and the kind of the role that it binds.
+    /// The API group and the kind of the role that it refers to.
     role: Option<(String, String)>,
     prefixes: Vec<String>,
     suffixes: Vec<String>,
@@ -216,21 +216,21 @@ impl Referrer {
         }
     }
 
-    /// Whether it may name objects that are in a namespace; empty if they name none.
+    /// Whether it may refer to objects in a namespace; empty for objects that name none.
     fn sees(&self, namespace: &str) -> bool {
         self.is_global
             || self.namespace == or_default(namespace)
             || self.bound_namespaces.iter().any(|bound| bound == namespace)
     }
 
-    /// Whether it may name this object. What is in another namespace it may not, other than service
-    /// accounts that a role is bound to.
+    /// Whether it may refer to this object. It may not refer to other namespaces, except to bind
+    /// service accounts.
     fn may_name(&self, target: &Target) -> bool {
         let is_near = self.is_global || target.is_global || self.namespace == target.namespace();
         is_near || (target.now.kind == "ServiceAccount" && self.sees(&target.now.namespace))
     }
 
-    /// Whether the same prefixes and suffixes were put to its name.
+    /// Whether its name got the same prefixes and suffixes.
     fn is_named_alike(&self, target: &Target, or_not_at_all: bool) -> bool {
         let alike = |own: &[String], other: &[String]| {
             let is_empty = own.is_empty() || other.is_empty();
@@ -241,7 +241,7 @@ impl Referrer {
     }
 }
 
-/// Finds what a field of an object names.
+/// Finds the object that a field refers to.
 struct Lookup<'l> {
     targets: &'l Targets,
     referrer: &'l Referrer,
@@ -277,7 +277,7 @@ impl Lookup<'_> {
     }
 
     fn update_mapping(&self, mapping: &mut Value<'_>) -> Result<(), String> {
-        // Kustomize takes a User for the ServiceAccount of the same name.
+        // Kustomize would change a User with the name of a ServiceAccount.
         let kind = mapping.str_at(&["kind"]);
         if kind.is_some_and(|kind| kind != self.link.to.kind) {
             return Ok(());
@@ -298,7 +298,7 @@ impl Lookup<'_> {
             ("name", &target.now.name),
             ("namespace", &target.now.namespace),
         ] {
-            // What names no namespace may still be put into one, so an empty one says nothing.
+            // An empty namespace may be set later, so it says nothing.
             if !text.is_empty() && mapping.str_at(&[key]) != Some(text) {
                 mapping.insert(key.into(), Value::string(text.clone()));
             }
@@ -306,8 +306,8 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// The object that is meant by a name it had, in a namespace it was in where one is given.
-    /// Objects that are the same by `identity` are as good as one.
+    /// The object with a former name, in a former namespace if one is given. Objects that are the
+    /// same by `identity` count as one.
     fn find<I: PartialEq>(
         &self,
         name: &str,
@@ -324,11 +324,11 @@ impl Lookup<'_> {
             if found.iter().any(is_in) {
                 found.retain(is_in);
             } else {
-                // What has followed it to another namespace names that one.
+                // A reference that was already updated has the new namespace.
                 found.retain(|target| target.was_called(name, namespace));
             }
         }
-        // One of another namespace is another object, whatever its name.
+        // The same name in another namespace is another object.
         let renamed = found.iter().filter(|target| target.is_renamed);
         let namespaces: Vec<&str> = renamed.map(|one| one.first_namespace.as_str()).collect();
         let is_rival = |target: &Target| namespaces.contains(&target.first_namespace.as_str());
@@ -361,7 +361,8 @@ impl Lookup<'_> {
             && self.referrer.may_name(target)
     }
 
-    /// Whether an object was in a namespace at first or, if nothing was in that one, is there now.
+    /// Whether the first namespace of an object is this one or, if no object was there at first,
+    /// its current one.
     fn is_in(&self, target: &Target, namespace: &str) -> bool {
         let from = (namespace.to_owned(), String::new());
         let moves = self.targets.moves.range(from..);

@@ -1,11 +1,11 @@
 //! JSON patches (RFC 6902) on plain data that remembers its text.
 //!
-//! Source: kustomize 5.8, `api/filters/patchjson6902`, which uses `evanphx/json-patch` v4. The crate
-//! `json-patch` works on JSON, in which nothing would know the text it came from: an item behind one
-//! that is added or taken out would lose its comments. So the six operations are done here. As
-//! there, `replace` adds a field that is missing, and a negative index counts from the end. An object
-//! always has annotations there, as its place is written into them; so annotations, and labels with
-//! them, are made where one is added.
+//! Source: kustomize 5.8, `api/filters/patchjson6902`, which uses `evanphx/json-patch` v4. The
+//! crate `json-patch` works on JSON, which does not remember its text: items after an added or
+//! removed one would lose their comments. So the six operations are implemented here. As upstream,
+//! `replace` adds a missing field, and a negative index counts from the end. Upstream an object
+//! always has annotations, because kustomize keeps its place in them; so annotations, and labels
+//! too, are added where the patch needs them.
 
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Value, name_of};
@@ -35,7 +35,7 @@ struct Pointer {
     last: String,
 }
 
-/// What is wrong with a patch, and the part of it where that is.
+/// An error in a patch, with its field.
 pub(crate) struct Malformed {
     pub(crate) field: FieldPath,
     pub(crate) message: String,
@@ -47,7 +47,7 @@ const KINDS: [&str; 6] = ["add", "copy", "move", "remove", "replace", "test"];
 /// Reads the operations of a patch, which has no origins.
 ///
 /// # Errors
-/// If it is no list of operations.
+/// If it is not a list of operations.
 pub(crate) fn read(patch: &Value<'static>) -> Result<Vec<Operation>, Malformed> {
     let malformed = |field, message: String| Malformed {
         field,
@@ -133,7 +133,7 @@ fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
                 || format!("it is one of `{}`", KINDS.join("`, `")),
                 |close| format!("did you mean `{close}`?"),
             );
-            let message = format!("`{other}` is no operation of a JSON patch");
+            let message = format!("`{other}` is not an operation of a JSON patch");
             return Err(Wrong {
                 key: "op",
                 message,
@@ -159,7 +159,7 @@ fn operation(item: &Value<'static>) -> Result<Operation, Wrong> {
 
 fn pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
     let Some(rest) = text.strip_prefix('/') else {
-        let message = format!("`{text}` is no JSON pointer: it must begin with `/`");
+        let message = format!("`{text}` is not a JSON pointer: it must begin with `/`");
         let hint = if text.is_empty() {
             "the whole object cannot be patched at once: name its fields".to_owned()
         } else {
@@ -174,11 +174,11 @@ fn pointer(key: &'static str, text: &str) -> Result<Pointer, Wrong> {
     let mut parents = Vec::new();
     for token in rest.split('/') {
         let Some(token) = unescape(token) else {
-            let message = format!("`{text}` is no JSON pointer: `~` must be followed by 0 or 1");
+            let message = format!("`{text}` is not a JSON pointer: `~` must be followed by 0 or 1");
             return Err(Wrong {
                 key,
                 message,
-                hint: Some("`~0` stands for `~`, and `~1` for `/`".to_owned()),
+                hint: Some("write `~0` for `~`, and `~1` for `/`".to_owned()),
             });
         };
         parents.push(token);
@@ -207,15 +207,15 @@ fn unescape(token: &str) -> Option<String> {
 }
 
 impl Operation {
-    /// The way to the field that it is about.
+    /// The path of the field.
     pub(crate) fn path(&self) -> &str {
         &self.path.text
     }
 
-    /// Does it.
+    /// Applies it.
     ///
     /// # Errors
-    /// If it cannot be done, in words that follow on the path.
+    /// If it cannot be applied; the message follows after the path.
     pub(crate) fn apply(&self, object: &mut Value<'_>) -> Result<(), String> {
         match &self.action {
             Action::Add(value) => self.path.add(object, value.clone()),
@@ -253,10 +253,10 @@ impl Operation {
 
 impl Pointer {
     fn missing(&self) -> String {
-        format!("there is nothing at `{}` to take from", self.text)
+        format!("there is no value at `{}`", self.text)
     }
 
-    /// What the last token is looked for in.
+    /// The collection for the last token.
     fn parent<'v, 's>(&self, object: &'v mut Value<'s>) -> Result<&'v mut Value<'s>, String> {
         let mut value = object;
         for token in &self.parents {
@@ -302,7 +302,7 @@ impl Pointer {
         }
     }
 
-    /// Makes the labels or annotations of an object that has none, if that is what it leads into.
+    /// Adds missing labels or annotations if the pointer leads into them.
     fn make_parent(&self, object: &mut Value<'_>) {
         let parents: Vec<&str> = self.parents.iter().map(String::as_str).collect();
         let key = match parents.as_slice() {
@@ -370,7 +370,7 @@ impl Pointer {
 
     fn test(&self, object: &mut Value<'_>, expected: &Value<'_>) -> Result<(), String> {
         let Some(found) = self.find(object)? else {
-            // As upstream: what is missing is null.
+            // As upstream, a missing value is null.
             return if expected.is_null() {
                 Ok(())
             } else {
@@ -381,11 +381,11 @@ impl Pointer {
             return Ok(());
         }
         // Neither value is shown: it may be secret.
-        Err("the value is another than the patch expects".to_owned())
+        Err("the value differs from that of the patch".to_owned())
     }
 }
 
-/// Puts a value in place of another; the text stays of what is the same in both.
+/// Replaces a value; equal parts keep their text.
 fn put<'s>(old: &mut Value<'s>, value: Value<'s>) {
     let before = std::mem::replace(old, value);
     old.adopt(&before, &crate::krm::item_keys::ITEM_KEYS);
@@ -400,7 +400,7 @@ fn index(token: &str, end: usize, length: usize) -> Result<usize, String> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let has_leading_zero = digits.len() > 1 && digits.starts_with('0');
     if !is_number || has_leading_zero {
-        return Err(format!("`{token}` is no index of a list"));
+        return Err(format!("`{token}` is not an index of a list"));
     }
     let number: usize = digits.parse().map_err(|_| out_of_range(token, length))?;
     if is_negative {
@@ -413,8 +413,8 @@ fn index(token: &str, end: usize, length: usize) -> Result<usize, String> {
 
 fn out_of_range(token: &str, length: usize) -> String {
     match length {
-        1 => format!("there is no item {token}: the list has 1 item"),
-        _ => format!("there is no item {token}: the list has {length} items"),
+        1 => format!("item {token} does not exist: the list has 1 item"),
+        _ => format!("item {token} does not exist: the list has {length} items"),
     }
 }
 
@@ -527,12 +527,12 @@ mod tests {
         check(
             r#"{"a":[1]}"#,
             r#"{"op":"add","path":"/a/3","value":1}"#,
-            "there is no item 3: the list has 1 item",
+            "item 3 does not exist: the list has 1 item",
         );
         check(
             r#"{"a":[1]}"#,
             r#"{"op":"add","path":"/a/00","value":1}"#,
-            "`00` is no index of a list",
+            "`00` is not an index of a list",
         );
         check(
             r#"{"spec":{}}"#,
@@ -552,7 +552,7 @@ mod tests {
         check(
             r#"{"a":1}"#,
             r#"{"op":"test","path":"/a","value":2}"#,
-            "the value is another than the patch expects",
+            "the value differs from that of the patch",
         );
         check(
             r#"{"a":{}}"#,
@@ -562,17 +562,17 @@ mod tests {
         check(
             "{}",
             r#"{"op":"ad","path":"/a"}"#,
-            "`ad` is no operation of a JSON patch",
+            "`ad` is not an operation of a JSON patch",
         );
         check(
             "{}",
             r#"{"op":"add","path":"a"}"#,
-            "`a` is no JSON pointer: it must begin with `/`",
+            "`a` is not a JSON pointer: it must begin with `/`",
         );
         check(
             "{}",
             r#"{"op":"add","path":"/~2"}"#,
-            "`/~2` is no JSON pointer: `~` must be followed by 0 or 1",
+            "`/~2` is not a JSON pointer: `~` must be followed by 0 or 1",
         );
     }
 }

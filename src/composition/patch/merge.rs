@@ -1,23 +1,25 @@
 //! Strategic merge: a patch that looks like the object it changes.
 //!
-//! Source: kustomize 5.8, `kyaml/yaml/merge2` and `kyaml/yaml/walk`. Mappings are merged, null takes
-//! a field out, `$patch: delete | replace | merge` says what is done with a mapping, an item or a
-//! list. A list is replaced, but for those of [`merge_keys`](crate::composition::tables::merge_keys): of
-//! these, the items of the patch come first, in its order, then the others. Ports, which have two
-//! keys, stay where they are, and only new ones come first.
+//! Source: kustomize 5.8, `kyaml/yaml/merge2` and `kyaml/yaml/walk`. Mappings are merged, null
+//! removes a field, and `$patch: delete | replace | merge` sets what to do with a mapping, an item
+//! or a list. A list is replaced, except for those in
+//! [`merge_keys`](crate::composition::tables::merge_keys): there, the items of the patch come
+//! first, in its order, then the others. Ports, which have two keys, keep their position, and only
+//! new ones come first.
 //!
-//! Parts of the object that stay keep their origin, so their text stays, too. Here and there kyaml
-//! loses data, and this does not:
+//! Parts of the object that stay keep their origin, and so their text. In some cases kyaml loses
+//! data, and this code does not:
+//!
 //! - A field without a value (`key:`) that the patch does not name is kept.
 //! - An item of the patch without the key of its list is an error where the object has items; kyaml
-//!   leaves it out, and sometimes items of the object with it. Two items with equal keys are one;
-//!   kyaml takes the first.
-//! - `$patch: replace` in an item of a list that is merged replaces the item; kyaml lets it be.
+//!   drops it, and sometimes items of the object too. Two items with equal keys are one; kyaml
+//!   takes the first.
+//! - `$patch: replace` in an item of a merged list replaces the item; kyaml ignores it.
 //! - A list that the patch does not name is kept; kyaml drops items with equal keys from it.
-//! - Ports are merged, too, where only some have a `protocol`.
-//! - `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…` do what they do for
-//!   `kubectl patch`, and `- $patch: …` is heeded in a list that is replaced, in another item of
-//!   which `$patch` is an error; kyaml writes them into the object.
+//! - Ports are also merged where only some have a `protocol`.
+//! - `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…` work as in `kubectl
+//!   patch`. `- $patch: …` works in a list that is replaced, and `$patch` in another item of that
+//!   list is an error; kyaml writes them into the object.
 
 use std::borrow::Cow;
 
@@ -26,19 +28,19 @@ use crate::composition::values::scalar::text_of;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Step, Value, name_of};
 
-/// What becomes of what a patch is merged into.
+/// Whether the target of a patch stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is there, changed or not.
+    /// It stays, changed or not.
     Stays,
-    /// The patch takes it out.
+    /// The patch removes it.
     Goes,
 }
 
 /// Why a patch cannot be merged.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    /// The way to the part of the patch, the last step first.
+    /// The path in the patch, the last step first.
     steps: Vec<Step>,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
@@ -68,7 +70,7 @@ impl Problem {
         self
     }
 
-    /// The part of the patch that it is about.
+    /// The path in the patch.
     pub(crate) fn path(&self) -> FieldPath {
         let steps = self.steps.iter().rev();
         steps.fold(FieldPath::root(), |path, step| match step {
@@ -78,11 +80,11 @@ impl Problem {
     }
 }
 
-/// Whether a text is written in quotes, or in lines of its own.
+/// Whether a string is written in quotes or as a block.
 pub(crate) type IsQuoted<'q> = &'q dyn Fn(&Value<'_>) -> bool;
 
-/// Merges `patch`, which has no origins, into `target`. A text in quotes stays a text where the patch
-/// has a number or bool.
+/// Merges `patch`, which has no origins, into `target`. A quoted string stays a string where the
+/// patch has a number or bool.
 ///
 /// # Errors
 /// If the two are of different types, or the patch is malformed; `target` is then half merged.
@@ -130,36 +132,38 @@ pub(crate) fn merge(
             name_of(&target.data),
             name_of(&patch.data)
         ))
-        .hint("to change the type of a field, take it out with `null` in a patch before".into())),
+        .hint(
+            "to change the type of a field, remove it first with `null` in another patch".into(),
+        )),
     }
 }
 
-/// What a patch says is done.
+/// What to do with a part of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Directive {
-    /// The two are merged.
+    /// Merge the two.
     Merge,
-    /// What the patch holds takes the place of what is there.
+    /// Replace it by the patch.
     Replace,
-    /// What is there is taken out.
+    /// Remove it.
     Delete,
 }
 
-/// The key under which a patch says what is done.
+/// The key for a directive in a patch.
 pub(crate) const DIRECTIVE: &str = "$patch";
 const RETAIN: &str = "$retainKeys";
 const ORDER: &str = "$setElementOrder/";
 const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 
-/// Whether an entry of a patch is no field of the object.
+/// Whether an entry of a patch is a directive and not a field.
 fn is_directive(key: &str) -> bool {
     key == DIRECTIVE || key == RETAIN || key.starts_with(ORDER) || key.starts_with(DELETE_FROM)
 }
 
-/// What a mapping of a patch says is done.
+/// The directive in a mapping of a patch.
 ///
 /// # Errors
-/// If that is none of what can be done.
+/// If the directive is unknown.
 pub(crate) fn directive(mapping: &Value<'_>) -> Result<Directive, Problem> {
     let Some(value) = mapping.get(DIRECTIVE) else {
         return Ok(Directive::Merge);
@@ -183,7 +187,7 @@ pub(crate) fn directive(mapping: &Value<'_>) -> Result<Directive, Problem> {
     }
 }
 
-/// What the item of a list says that holds nothing but a directive.
+/// The directive for a list, which is an item with nothing else in it.
 ///
 /// # Errors
 /// As [`directive`].
@@ -247,7 +251,7 @@ fn merge_mapping(
     Ok(Fate::Stays)
 }
 
-/// Puts what a patch holds in place of the old; the text stays of what is the same in both.
+/// Replaces the old value by that of a patch; equal parts keep their text.
 fn replace(target: &mut Value<'_>, patch: &Value<'static>, known: &Type) -> Result<(), Problem> {
     let old = std::mem::replace(target, Data::Scalar(Scalar::Null).into());
     let empty = match &patch.data {
@@ -261,7 +265,7 @@ fn replace(target: &mut Value<'_>, patch: &Value<'static>, known: &Type) -> Resu
     Ok(())
 }
 
-/// A patch without what it says about itself.
+/// A patch without directives.
 fn without_directive(patch: &Value<'static>) -> Value<'static> {
     let mut patch = patch.clone();
     match &mut patch.data {
@@ -272,7 +276,7 @@ fn without_directive(patch: &Value<'static>) -> Value<'static> {
     patch
 }
 
-/// What is made of a part of a patch where the object has nothing: without nulls and directives.
+/// The value for a part of a patch that the object does not have: without nulls and directives.
 fn made(patch: &Value<'static>, known: &Type) -> Result<Option<Value<'static>>, Problem> {
     match &patch.data {
         Data::Scalar(Scalar::Null) => Ok(None),
@@ -295,7 +299,7 @@ fn made(patch: &Value<'static>, known: &Type) -> Result<Option<Value<'static>>, 
             match known.keys {
                 Some([]) => merge_scalars(&mut new, items),
                 Some(keys) => merge_items(&mut new, items, keys, known, &|_| false)?,
-                // All of it is taken as it is, nulls and all.
+                // It is used as it is, with nulls.
                 None => {
                     check_plain(items)?;
                     new.extend(items.iter().filter(|item| !is_for_list(item)).cloned());
@@ -306,23 +310,22 @@ fn made(patch: &Value<'static>, known: &Type) -> Result<Option<Value<'static>>, 
     }
 }
 
-/// Refuses to write directives into items that are taken as they are.
+/// Refuses directives in items that are used as they are.
 fn check_plain(items: &[Value<'_>]) -> Result<(), Problem> {
     let mut items = items.iter().enumerate();
     let is_directed = |item: &Value<'_>| item.get(DIRECTIVE).is_some() && !is_for_list(item);
     let Some((index, _)) = items.find(|(_, item)| is_directed(item)) else {
         return Ok(());
     };
-    let problem = Problem::new("`$patch` cannot be said of an item of this list".to_owned());
-    let hint =
-        "the list is replaced as a whole: nothing is known by which its items are told apart";
+    let problem = Problem::new("`$patch` is not allowed in an item of this list".to_owned());
+    let hint = "the list is replaced as a whole, because its items have no known key";
     Err(problem
         .hint(hint.to_owned())
         .in_field(DIRECTIVE)
         .in_item(index))
 }
 
-/// Merges lists of scalars: each is there once, those of the patch first.
+/// Merges lists of scalars without duplicates; those of the patch come first.
 fn merge_scalars(items: &mut Vec<Value<'_>>, patched: &[Value<'static>]) {
     let mut merged = Vec::with_capacity(items.len() + patched.len());
     for new in patched.iter().filter(|item| !is_for_list(item)) {
@@ -335,8 +338,8 @@ fn merge_scalars(items: &mut Vec<Value<'_>>, patched: &[Value<'static>]) {
     *items = merged;
 }
 
-/// Merges lists whose items are told apart by keys. Those of the patch come first; where it takes
-/// several keys, only those that are new.
+/// Merges lists by the keys of their items. Items of the patch come first; with several keys, only
+/// new items do.
 fn merge_items<'s>(
     items: &mut Vec<Value<'s>>,
     patched: &[Value<'static>],
@@ -353,7 +356,7 @@ fn merge_items<'s>(
             continue;
         }
         let in_item = |problem: Problem| problem.in_item(index);
-        // Where there is nothing to merge with, nothing is meant by a key.
+        // With nothing to merge, the keys do not matter.
         if !(old.is_empty() && new.entries().is_some()) {
             check_key(new, keys).map_err(in_item)?;
         }
@@ -376,8 +379,8 @@ fn merge_items<'s>(
     Ok(())
 }
 
-/// For each item of a patch, which of the object's is the same: one with all the same keys, else
-/// one that no other item of the patch means so.
+/// For each item of a patch, the same item of the object: one with the same values of all keys, or
+/// else one that matches no other item of the patch.
 fn partners(
     old: &[Option<Value<'_>>],
     patched: &[Value<'static>],
@@ -398,7 +401,7 @@ fn partners(
     patched.iter().zip(&exact).map(loose).collect()
 }
 
-/// As [`merge`], where `known` is what is known of the list that the item is in.
+/// As [`merge`]; `known` is the type of the list that holds the item.
 fn merge_item(
     item: &mut Value<'_>,
     patch: &Value<'static>,
@@ -411,8 +414,9 @@ fn merge_item(
     }
 }
 
-/// Whether items are the same by the keys of their list. The first must be equal, the others only
-/// where both have them, or, if it is to be exact, where one has them.
+/// Whether items are the same by the keys of their list. The first key must be equal. The others
+/// must be equal where both items have them or, if the match has to be exact, where either has
+/// them.
 fn is_same(item: &Value<'_>, other: &Value<'_>, keys: &[&str], exact: bool) -> bool {
     let mut pairs = keys
         .iter()
@@ -443,11 +447,11 @@ fn check_key(item: &Value<'_>, keys: &[&str]) -> Result<(), Problem> {
         Data::Mapping(_) => format!("this item has no `{key}`"),
         other => format!("expected a mapping with `{key}`, found {}", name_of(other)),
     };
-    let hint = format!("items of this list are merged by `{key}`: it says which one is meant");
+    let hint = format!("items of this list are merged by `{key}`");
     Err(Problem::new(message).hint(hint))
 }
 
-/// Takes scalars out of a list.
+/// Removes scalars from a list.
 fn delete_from(target: &mut Value<'_>, list: &str, values: &Value<'_>) {
     let values = values.items().unwrap_or_default();
     if let Some(items) = target.get_mut(list).and_then(Value::items_mut) {
@@ -455,7 +459,7 @@ fn delete_from(target: &mut Value<'_>, list: &str, values: &Value<'_>) {
     }
 }
 
-/// Has the items of a list that are named in `order` stand in that order, where such items stood.
+/// Sorts the items of a list that `order` names, among their own positions.
 fn set_order(target: &mut Value<'_>, list: &str, order: &Value<'_>, keys: Option<&[&str]>) {
     let order = order.items().unwrap_or_default();
     let Some(items) = target.get_mut(list).and_then(Value::items_mut) else {
@@ -487,7 +491,7 @@ fn set_order(target: &mut Value<'_>, list: &str, order: &Value<'_>, keys: Option
     );
 }
 
-/// Takes out the fields that are not named.
+/// Removes the fields that are not named.
 fn retain(target: &mut Value<'_>, names: &Value<'_>) {
     let names = names.items().unwrap_or_default();
     if let Data::Mapping(entries) = &mut target.data {

@@ -17,11 +17,11 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Document, FieldPath, NodeId, Value};
 
-/// How many imports are followed. Of Compositions that import the same ones, each import counts.
+/// The maximum number of imports. If several Compositions import the same one, each import counts.
 const MAX_IMPORTS: usize = 10_000;
 
-/// Reads the Composition in a file, or in `composition.yaml` of a directory, and all that it
-/// imports. With errors, what is returned is not to be used.
+/// Reads the Composition in a file, or in `composition.yaml` of a directory, with all that it
+/// imports. After errors, do not use the result.
 pub(crate) fn consolidate(
     files: &dyn Files,
     path: &str,
@@ -35,7 +35,7 @@ pub(crate) fn consolidate(
         .unwrap_or_default()
 }
 
-/// The same of a Composition that is a part of a document; its paths are relative to `directory`.
+/// Reads the Composition under a node; its paths are relative to `directory`.
 pub(crate) fn consolidate_node(
     files: &dyn Files,
     document: &Arc<Document>,
@@ -55,16 +55,17 @@ struct Importer<'f> {
     files: &'f dyn Files,
     /// The files that are being read, each imported by the one before.
     open: Vec<String>,
-    /// The files whose import failed or has no transformers: to read them again changes nothing.
+    /// The files whose import failed or has no transformers: reading them again would change
+    /// nothing.
     settled: BTreeMap<String, Settled>,
     /// How many imports were followed.
     count: usize,
 }
 
-/// What came of the import of a file.
+/// The outcome of an import.
 #[derive(Clone, Copy)]
 enum Settled {
-    /// It failed, which is reported.
+    /// It failed, and the errors are reported.
     Failed,
     /// It has no transformers.
     Empty,
@@ -77,7 +78,7 @@ struct All {
     is_whole: bool,
 }
 
-/// Transformers of one import, or those that a Composition declares itself.
+/// The transformers of one import, or those of the Composition itself.
 struct Part {
     mode: Option<Mode>,
     transformers: Vec<Transformer>,
@@ -93,7 +94,7 @@ impl<'f> Importer<'f> {
         }
     }
 
-    /// The transformers of the Composition in a file; nothing if they cannot be told.
+    /// The transformers of the Composition in a file; none after an error.
     fn file(&mut self, file: &str, diagnostics: &mut Diagnostics) -> Option<All> {
         diagnostics.take(check_chain(&self.open, file, "import"))?;
         let source = diagnostics.take(self.files.source(file, directory_of(file)))?;
@@ -105,7 +106,7 @@ impl<'f> Importer<'f> {
         Some(all)
     }
 
-    /// The transformers of a Composition and of all that it imports.
+    /// The transformers of a Composition and of its imports.
     fn all(
         &mut self,
         composition: Composition,
@@ -126,7 +127,7 @@ impl<'f> Importer<'f> {
         let own = composition.transformers.into_iter();
         let own = own.map(|declared| transformer(declared, directory));
         let own: Vec<Transformer> = own.collect();
-        // Where an import is missing, so may be what is to be overridden or ordered.
+        // With a missing import, transformers to override or to order may be missing too.
         if is_whole {
             override_imported(
                 &mut parts,
@@ -158,7 +159,8 @@ impl<'f> Importer<'f> {
         }
     }
 
-    /// Refuses a file outside of `directory` that is not a Composition, without a word of it.
+    /// Refuses a file outside of `directory` that is not a Composition, without showing any of its
+    /// text.
     fn check_outside(&self, file: &str, directory: &str) -> Result<()> {
         if is_composition(file) || files::is_below(directory, file) {
             return Ok(());
@@ -174,12 +176,12 @@ impl<'f> Importer<'f> {
         }
         Err(
             Diagnostic::error(format!("`{file}` cannot be read as a Composition"))
-                .hint(format!("`krm-template build {file}` says why"))
+                .hint(format!("`krm-template build {file}` shows why"))
                 .into(),
         )
     }
 
-    /// The transformers of an import; nothing if there was an error.
+    /// The transformers of an import; none after an error.
     fn import(
         &mut self,
         import: &Import,
@@ -216,7 +218,7 @@ impl<'f> Importer<'f> {
             }
         }
         for mut one in found.iter().cloned() {
-            // A file that cannot be read has no place of its own.
+            // A file that cannot be read has no place.
             one.place.get_or_insert_with(|| import.place.clone());
             diagnostics.push(one);
         }
@@ -298,7 +300,7 @@ fn override_imported(
     }
 }
 
-/// An override of what was not imported.
+/// An override of a transformer that was not imported.
 fn unmatched(
     change: &Declared,
     parts: &[Part],
@@ -306,12 +308,10 @@ fn unmatched(
     are_there_imports: bool,
 ) -> Diagnostic {
     let id = &change.id;
-    let wrong = Diagnostic::error(format!(
-        "no `{id}` was imported, so it cannot be overridden"
-    ))
-    .at(change.place());
+    let wrong = Diagnostic::error(format!("cannot override `{id}`: it was not imported"))
+        .at(change.place());
     if let Some(own) = own.iter().find(|own| own.id == *id) {
-        let wrong = wrong.hint("it is declared in this Composition itself: change it there");
+        let wrong = wrong.hint("this Composition declares it: change it there");
         return match own.place() {
             Some(place) => wrong.related(place, "declared here"),
             None => wrong,
@@ -319,7 +319,7 @@ fn unmatched(
     }
     if !are_there_imports {
         return wrong
-            .hint("this Composition imports nothing: name others under `transformersFrom`");
+            .hint("this Composition imports nothing: add imports under `transformersFrom`");
     }
     let imported = || parts.iter().flat_map(|part| &part.transformers);
     let same_name = imported().find(|one| one.id.name == id.name && one.id.kind == id.kind);
@@ -333,24 +333,24 @@ fn unmatched(
         (None, Some(known)) => format!("did you mean `{known}`?"),
         (None, None) => {
             let names: Vec<&str> = names.iter().map(String::as_str).take(10).collect();
-            format!("imported are {}", backticked(&names))
+            format!("the imported transformers are {}", backticked(&names))
         }
     })
 }
 
-/// A Composition has come in two ways.
+/// The error for a Composition that was imported twice.
 fn imported_twice(one: &Transformer) -> Diagnostic {
     let mut wrong = Diagnostic::error(format!(
         "`{}` is imported twice, and with it `{}`",
         one.file(),
         one.id
     ))
-    .hint("import it in one place: what others import is imported with them");
+    .hint("import it in one place: a Composition brings its own imports with it");
     wrong.place = one.place();
     wrong
 }
 
-/// Reports transformers that are there twice.
+/// Reports duplicate transformers.
 fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
     let mut are_told_apart = true;
     let mut known = BTreeMap::new();
@@ -366,10 +366,10 @@ fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
         }
         let files = [first, one].map(|one| format!("`{}`", one.file()));
         let mut wrong = Diagnostic::error(if files[0] == files[1] {
-            format!("`{}` is there twice in {}", one.id, files[0])
+            format!("duplicate transformer `{}` in {}", one.id, files[0])
         } else {
             format!(
-                "`{}` is there twice, in {} and {}",
+                "duplicate transformer `{}`, in {} and {}",
                 one.id, files[0], files[1]
             )
         })

@@ -4,15 +4,15 @@ use crate::files::{self, Entry, Files, directory_of, join};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::suggest::closest;
 
-/// What the file of a Composition may be called, as with Kustomizations.
+/// The names for the file of a Composition, like those of a Kustomization.
 pub(crate) const FILE_NAMES: [&str; 3] = ["composition.yaml", "composition.yml", "Composition"];
-/// What the file of a Kustomization may be called.
+/// The names for the file of a Kustomization.
 pub const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// What there is to build at a path.
+/// The thing to build at a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A file, as it is named.
+    /// A file.
     File,
     /// A directory with a Composition: the path of its file.
     Composition(String),
@@ -22,10 +22,10 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Looks what is at a path.
+/// Finds the thing to build at a path.
 ///
 /// # Errors
-/// If nothing is, if it is an address, or if a directory has more than one thing to build.
+/// If the path does not exist or is an address, or if a directory has more than one thing to build.
 pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
     if is_address(path) {
         return Err(files::address(path).into());
@@ -51,28 +51,28 @@ pub(crate) fn find(files: &dyn Files, path: &str) -> Result<Found> {
         ([], []) => Ok(Found::Nothing),
         ([], _) => Ok(Found::Kustomization),
         ([first, ..], [second, ..]) | ([first, second, ..], []) => Err(Diagnostic::error(format!(
-            "`{path}` holds both `{first}` and `{second}`: which one is meant is unclear"
+            "`{path}` holds both `{first}` and `{second}`: only one is allowed"
         ))
         .hint("move one of them to a directory of its own")
         .into()),
     }
 }
 
-/// Whether a file is called like a Kustomization.
+/// Whether a file has the name of a Kustomization.
 pub(crate) fn is_kustomization(path: &str) -> bool {
     path.rsplit('/')
         .next()
         .is_some_and(|name| KUSTOMIZATIONS.contains(&name))
 }
 
-/// Whether a file is called like a Composition.
+/// Whether a file has the name of a Composition.
 pub(crate) fn is_composition(path: &str) -> bool {
     path.rsplit('/')
         .next()
         .is_some_and(|name| FILE_NAMES.contains(&name))
 }
 
-/// Where a directory is named that has another spelling of a Composition's name.
+/// A hint if the directory has a file with another of the names.
 fn near(files: &dyn Files, path: &str) -> Option<String> {
     let directory = directory_of(path);
     let known = FILE_NAMES.map(|name| join(directory, name));
@@ -81,7 +81,7 @@ fn near(files: &dyn Files, path: &str) -> Option<String> {
     closest(path, known).map(|known| format!("did you mean `{known}`?"))
 }
 
-/// Whether this is what kustomize would fetch from somewhere.
+/// Whether kustomize would fetch this from a remote place.
 pub(crate) fn is_address(path: &str) -> bool {
     path.contains("://") || path.starts_with("git@") || path.starts_with("git::")
 }
@@ -101,6 +101,6 @@ pub(crate) fn locate(files: &dyn Files, path: &str) -> Result<String> {
         Found::Nothing => format!("`{path}` holds no `{}`", FILE_NAMES[0]),
     };
     Err(Diagnostic::error(problem)
-        .hint("name the directory that does, or the file, if it is called otherwise")
+        .hint("name the directory that does, or the file if it has another name")
         .into())
 }

@@ -1,4 +1,4 @@
-//! From files to one list of transformers.
+//! Reads files into one list of transformers.
 
 pub(crate) mod consolidate;
 pub(crate) mod locate;

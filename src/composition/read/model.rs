@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::composition::engine::transformer::TransformerId;
 use crate::composition::values::words::backticked;
+use crate::krm::fields;
 use crate::krm::identity::group;
 use crate::krm::scope::unless_default;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -14,12 +15,12 @@ use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Value, Words};
 
 /// The API group of Compositions, Kustomizations and Components.
 pub(crate) const GROUP: &str = "kustomize.config.k8s.io";
-/// The only `apiVersion` there is.
+/// Its only `apiVersion`.
 const API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
-/// The version that stands for a missing `apiVersion` of a transformer.
+/// The version of a transformer without an `apiVersion`.
 pub(crate) const BUILTIN: &str = "builtin";
 
-/// Kinds whose text is read once more, by the rules that hold for it.
+/// Kinds that have readers of their own, with their own rules.
 const READERS: [&str; 4] = [
     "Template",
     "TemplateInstance",
@@ -55,7 +56,7 @@ pub(crate) struct Composition {
     pub(crate) imports: Vec<Import>,
     pub(crate) overrides: Vec<Declared>,
     pub(crate) transformers: Vec<Declared>,
-    /// The order of all transformers, where it names one.
+    /// The order of all transformers, if the Composition has one.
     pub(crate) order: Option<Order>,
 }
 
@@ -67,13 +68,13 @@ pub(crate) struct Import {
     pub(crate) place: Place,
 }
 
-/// Where imported transformers go.
+/// The position of imported transformers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Before the Composition's own. The KEP has it for the default.
+    /// Before the own ones of the Composition; the default of the KEP.
     #[default]
     Prepend,
-    /// Behind them.
+    /// After them.
     Append,
 }
 
@@ -91,12 +92,12 @@ pub(crate) struct Declared {
 #[derive(Debug)]
 pub(crate) struct Order {
     pub(crate) entries: Vec<Entry>,
-    /// Whether all of it could be read.
+    /// Whether all entries could be read.
     pub(crate) is_whole: bool,
     pub(crate) place: Place,
 }
 
-/// Names one transformer: what it says must be so, what it does not say may be anything.
+/// Names one transformer; a field that is missing matches anything.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) name: String,
@@ -148,7 +149,7 @@ impl Declared {
     }
 }
 
-/// The Composition that a file must hold; nothing if it holds none.
+/// The Composition in a file; none after an error.
 pub(crate) fn read_file(
     document: &Arc<Document>,
     diagnostics: &mut Diagnostics,
@@ -171,7 +172,7 @@ pub(crate) fn read_file(
     read(document, root.id(), diagnostics)
 }
 
-/// The Composition under a node; nothing if it is none.
+/// The Composition under a node; none after an error.
 pub(crate) fn read(
     document: &Arc<Document>,
     node: NodeId,
@@ -230,7 +231,7 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
     // The examples of the KEP name no apiVersion.
     match version {
         Some(version) if version != API_VERSION => Err(Diagnostic::error(format!(
-            "a Composition of the unknown `apiVersion: {version}`"
+            "unknown `apiVersion: {version}` of a Composition"
         ))
         .at(place("apiVersion"))
         .field("apiVersion")
@@ -240,55 +241,47 @@ fn check_kind(root: Cursor<'_>) -> Result<()> {
     }
 }
 
-/// Reports keys that are no fields, or there twice.
+/// Reports unknown and duplicate fields.
 fn check_fields(
     node: Cursor<'_>,
-    known: &[&str],
+    known: &[&'static str],
     path: &str,
     what: &str,
     diagnostics: &mut Diagnostics,
 ) {
     node.check_keys(DuplicateKeys::Refuse, diagnostics);
-    for entry in node.children() {
-        let Ok(key) = entry.key() else { continue };
-        if known.contains(&key.as_ref()) || entry.is_merge_key() {
-            continue;
-        }
-        let hint = match closest(&key, known.iter().copied()) {
-            Some(known) => format!("did you mean `{known}`?"),
-            None if matches!(key.as_ref(), "resources" | "components" | "bases") => {
-                "resources are added by a ResourceAccumulator, the first of the `transformers`: `paths: [FILE]`".to_owned()
+    for unknown in fields::unknown(node, known) {
+        let hint = match unknown.key.as_ref() {
+            _ if unknown.meant.is_some() => None,
+            "resources" | "components" | "bases" => {
+                Some("add resources with a ResourceAccumulator, as the first of the `transformers`: `paths: [FILE]`".to_owned())
             }
-            None => format!("its fields are {}", backticked(known)),
+            _ => Some(format!("its fields are {}", backticked(known))),
         };
-        diagnostics.push(
-            Diagnostic::error(format!("`{key}` is not a field of {what}"))
-                .at(entry.key_place())
-                .field(format!("{path}{key}"))
-                .hint(hint),
-        );
+        let wrong = Diagnostic::error(unknown.message(what)).maybe_hint(hint);
+        diagnostics.push(unknown.locate(wrong, path));
     }
 }
 
-/// What to do with an object that is something else than a Composition.
+/// The hint for an object that is not a Composition.
 fn hint_for(kind: &str) -> &'static str {
     if closest(kind, ["Composition"]).is_some() {
         return "did you mean `kind: Composition`?";
     }
     match kind {
         "Template" | "TemplateInstance" => {
-            "it is expanded by `krm-template process -f FILE`; in a Composition it is one of the `transformers`"
+            "expand it with `krm-template process -f FILE`, or add it to the `transformers` of a Composition"
         }
         "Kustomization" => {
-            "`kustomize build` builds it; in a Composition, a ResourceAccumulator adds what it makes"
+            "build it with `kustomize build`, or add its resources to a Composition with a ResourceAccumulator"
         }
         _ => {
-            "a Composition lists its `transformers`; resources are added by a ResourceAccumulator among them"
+            "a Composition lists its `transformers`; a ResourceAccumulator among them adds resources"
         }
     }
 }
 
-/// How an item of a list is begun.
+/// The hint for an item of a list that is not a mapping.
 fn hint_for_item(list: &str) -> &'static str {
     match list {
         "transformers" => {
@@ -296,7 +289,7 @@ fn hint_for_item(list: &str) -> &'static str {
         }
         "transformersFrom" => "write it as `- path: DIR|FILE`",
         "transformerOrder" => "write it as `- name: NAME` or `- kind: KIND`",
-        _ => "begin it with `- kind: KIND`, the kind of the transformer that is changed",
+        _ => "begin it with `- kind: KIND`, the kind of the transformer to change",
     }
 }
 
@@ -333,7 +326,7 @@ fn items<'d>(
     found
 }
 
-/// The text of a field; nothing if it is missing or empty. Another type is reported.
+/// The text of a field; none if it is missing or empty. Reports another type.
 fn text(
     node: Cursor<'_>,
     key: &str,
@@ -356,7 +349,7 @@ fn text(
     .filter(|(text, _)| !text.is_empty())
 }
 
-/// Reports a field that must be there and is not, or is empty.
+/// The error for a required field that is missing or empty.
 fn missing(node: Cursor<'_>, key: &str, path: &str, what: &str) -> Diagnostic {
     let (problem, place) = match node.get(key) {
         Some(field) => (format!("{what} has an empty `{key}`"), field.place()),
@@ -381,7 +374,7 @@ fn import(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Optio
                 None => "use `prepend`, which is the default, or `append`".to_owned(),
             };
             diagnostics.push(
-                Diagnostic::error(format!("`{mode}` is no import mode"))
+                Diagnostic::error(format!("unknown import mode `{mode}`"))
                     .at(place)
                     .field(format!("{field}.importMode"))
                     .hint(hint),
@@ -408,7 +401,7 @@ fn all_declared(
     items(root, key, diagnostics)
         .into_iter()
         .filter_map(|(field, node)| {
-            // As kustomize reads the configuration of a transformer, but for what reads its own.
+            // As kustomize reads configurations, except for kinds with readers of their own.
             let kind = node.text_at(["kind"]).unwrap_or_default();
             let words = if READERS.contains(&kind.as_ref()) {
                 Words::Bools
@@ -427,7 +420,7 @@ fn all_declared(
         .collect()
 }
 
-/// Reports `metadata` that is no mapping.
+/// Reports `metadata` that is not a mapping.
 fn check_metadata(node: Cursor<'_>, path: &str, diagnostics: &mut Diagnostics) {
     let metadata = node.get("metadata").filter(|metadata| !metadata.is_null());
     if let Some(metadata) = metadata.filter(|metadata| !metadata.is_mapping()) {
@@ -439,7 +432,7 @@ fn check_metadata(node: Cursor<'_>, path: &str, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// What the transformer under a node is known by.
+/// The id of the transformer under a node.
 fn id(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<TransformerId> {
     let version = text(node, "apiVersion", field, diagnostics);
     let (group, version) = split(version.as_ref().map_or(BUILTIN, |(version, _)| version));
@@ -455,7 +448,7 @@ fn id(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics) -> Option<Tr
             let key = entry.key().ok()?;
             let is_slip = closest(&key, ["kind", "apiVersion", "metadata"]).is_some();
             (is_slip && key != "apiVersion" && key != "metadata" && key != "kind")
-                .then(|| format!("`{key}` is probably a slip"))
+                .then(|| format!("`{key}` is probably a typing error"))
         });
         wrong = wrong.maybe_hint(slip);
         diagnostics.push(wrong);
@@ -476,8 +469,8 @@ pub(crate) fn split(api_version: &str) -> (&str, &str) {
     (group(api_version), version)
 }
 
-/// `config-map-generator` of `ConfigMapGenerator`, `iam-policy` of `IAMPolicy`: what a transformer
-/// is called that has no name.
+/// The name of a transformer without one: `config-map-generator` for `ConfigMapGenerator`,
+/// `iam-policy` for `IAMPolicy`.
 pub(crate) fn kebab_case(kind: &str) -> String {
     let mut name = String::with_capacity(kind.len() + 4);
     let mut before: Option<char> = None;
@@ -532,7 +525,7 @@ pub(crate) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics
         );
     }
     let Some(name) = name else {
-        // What is no text has been reported.
+        // Another type than a string is already reported.
         if node
             .get("name")
             .is_none_or(|name| !name.is_mapping() && !name.is_sequence())
@@ -552,7 +545,7 @@ pub(crate) fn entry(node: Cursor<'_>, field: &str, diagnostics: &mut Diagnostics
     })
 }
 
-/// The kind of what is built and no resource itself: it is of our group, or names none.
+/// The kind of an object that is built, such as a Composition: it has our group, or no group.
 pub(crate) fn built_kind(root: Cursor<'_>) -> Option<String> {
     let api_version = root.text_at(["apiVersion"]).unwrap_or_default();
     let is_ours = api_version.is_empty() || split(&api_version).0 == GROUP;

@@ -2,10 +2,10 @@
 
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
-/// How many Compositions may import, or build, one another in a row.
+/// How deep Compositions may import, or build, one another.
 pub(crate) const MAX_NESTING: usize = 64;
 
-/// Refuses a file that is being read, or built, already.
+/// Refuses a file that is already being read or built.
 pub(crate) fn check_chain(open: &[String], next: &str, verb: &str) -> Result<()> {
     if let Some(at) = open.iter().position(|file| file == next) {
         let chain = open.iter().skip(at).map(String::as_str).chain([next]);
@@ -14,7 +14,7 @@ pub(crate) fn check_chain(open: &[String], next: &str, verb: &str) -> Result<()>
             "Compositions {verb} one another in a circle: {}",
             chain.join(" → ")
         ))
-        .hint("take what they share into a Composition of its own")
+        .hint("move the shared part to a Composition of its own")
         .into());
     }
     if open.len() >= MAX_NESTING {

@@ -11,17 +11,17 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar, Step, Value};
 
-/// Lists whose items are told apart by a key: kind, the list, the key.
+/// Lists whose items have a key: the kind, the list, the key.
 const KEYED: &[(&str, &[&str], &str)] = &[
     ("Template", &["parameters"], "name"),
     ("TemplateInstance", &["spec", "instances"], "name"),
 ];
 
-/// Fields by which a transformer is found; an override says them, and does not change them.
+/// The fields that identify a transformer; an override repeats them and cannot change them.
 const IDENTITY: [&str; 4] = ["apiVersion", "kind", "metadata.name", "metadata.namespace"];
 
-/// What tells the items of other lists apart, if all of them have it and no two the same: the keys
-/// by which kyaml knows such lists (`kyaml/yaml/const.go`), the name before the type.
+/// Keys for the items of other lists, if every item has one and no two are equal: those that kyaml
+/// infers (`kyaml/yaml/const.go`), with the name before the type.
 const INFERRED: [&str; 7] = [
     "mountPath",
     "devicePath",
@@ -32,9 +32,9 @@ const INFERRED: [&str; 7] = [
     "type",
 ];
 
-/// Merges what `change` says into a transformer, as a strategic merge patch: mappings deeply, lists
-/// as a whole unless their items have a key. Null takes a field out, and `$patch` says what is done
-/// with a mapping, an item or a list. Returns whether the transformer stays.
+/// Merges `change` into a transformer, as a strategic merge patch. Mappings merge deeply; lists are
+/// replaced unless their items have a key. Null removes a field, and `$patch` sets what to do with
+/// a mapping, an item or a list. Returns whether the transformer stays.
 pub(crate) fn apply(
     transformer: &mut Transformer,
     change: &Declared,
@@ -63,7 +63,7 @@ struct Merging<'m, 'd> {
     kind: &'m str,
     /// The document of the change.
     document: &'d Arc<Document>,
-    /// The parts of the transformer, with the nodes that they were read from.
+    /// The layers of the transformer.
     layers: &'m mut Vec<Layer>,
     diagnostics: &'m mut Diagnostics,
 }
@@ -77,7 +77,7 @@ impl<'d> Merging<'_, 'd> {
         });
     }
 
-    /// What the change says of itself; nothing if that is malformed, which is reported.
+    /// The directive of the change; none if it is malformed, which is reported.
     fn directive(&mut self, change: &Value<'_>, node: Cursor<'_>) -> Option<Directive> {
         self.reported(merge::directive(change), node)
     }
@@ -94,7 +94,7 @@ impl<'d> Merging<'_, 'd> {
         }
     }
 
-    /// Puts the whole of a change in place of a transformer, but for what that is known by.
+    /// Replaces a transformer, except for its identity.
     fn whole(&mut self, base: &mut Value<'static>, change: Value<'static>, node: Cursor<'d>) {
         if let Data::Mapping(entries) = &mut base.data {
             entries.retain(|(key, _)| matches!(key.as_ref(), "apiVersion" | "kind" | "metadata"));
@@ -211,7 +211,7 @@ impl<'d> Merging<'_, 'd> {
         for (item, node) in items {
             match item.get(DIRECTIVE) {
                 None => {
-                    // Elsewhere than in the text, if something before it is no item.
+                    // The index differs from that in the file if a directive comes before the item.
                     if !is_whole {
                         self.put(path.clone().index(new.len()), node);
                     }
@@ -223,15 +223,15 @@ impl<'d> Merging<'_, 'd> {
         base.insert(key, Value::sequence(new));
     }
 
-    /// Nothing tells the items of a list apart, so nothing can be done with one of them.
+    /// Reports a directive in a list whose items have no key.
     fn undirected(&mut self, item: Cursor<'_>) {
         let place = item.get(DIRECTIVE).unwrap_or(item).place();
-        let wrong = Diagnostic::error("`$patch` cannot be said of an item of this list").at(place);
-        let hint = "the list is replaced as a whole: its items have no key that tells them apart";
+        let wrong = Diagnostic::error("`$patch` is not allowed in an item of this list").at(place);
+        let hint = "the list is replaced as a whole, because its items have no key";
         self.diagnostics.push(wrong.hint(hint));
     }
 
-    /// A parameter that the Template does not have, of which only the value is said, is a slip.
+    /// Warns of a new parameter that has only a value, which is probably a typing error.
     fn warn_of_new(&mut self, base: &[Value<'_>], item: &Value<'_>, node: Cursor<'_>) {
         let mut fields = item.entries().unwrap_or_default().iter();
         let declares = fields.any(|(key, _)| !matches!(key.as_ref(), "name" | "value"));
@@ -240,12 +240,13 @@ impl<'d> Merging<'_, 'd> {
         };
         let known = base.iter().filter_map(|one| one.str_at(&["name"]));
         let hint = closest(name, known).map(|known| format!("did you mean `{known}`?"));
-        let problem = format!("the imported Template has no parameter `{name}`: it is a new one");
+        let problem =
+            format!("the imported Template has no parameter `{name}`: a new one is added");
         let warning = Diagnostic::warning(problem).at(node.key_place());
         self.diagnostics.push(warning.maybe_hint(hint));
     }
 
-    /// The key that tells the items of both lists apart.
+    /// The key for the items of both lists.
     fn item_key(
         &self,
         base: &[Value<'_>],
@@ -307,7 +308,7 @@ impl<'d> Merging<'_, 'd> {
     }
 }
 
-/// Whether all items have a scalar under a key, and no two the same; there must be some.
+/// Whether all items have a scalar under a key, and no two the same. An empty list has no key.
 fn tells_apart(key: &str, items: &[&Value<'_>]) -> bool {
     let mut known: Vec<&str> = items
         .iter()
@@ -318,8 +319,8 @@ fn tells_apart(key: &str, items: &[&Value<'_>]) -> bool {
     !items.is_empty() && known.len() == items.len()
 }
 
-/// Tells the layers that an item of a list is gone, of which `left` are left: each of these is still
-/// where it was written.
+/// Updates the layers after an item of a list was removed: the `left` others keep their places in
+/// the files.
 fn remove_item(layers: &mut Vec<Layer>, list: &FieldPath, gone: usize, left: usize) {
     let moved = |at: &FieldPath| {
         let [Step::Index(index), rest @ ..] = at.steps().strip_prefix(list.steps())? else {

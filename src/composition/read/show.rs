@@ -10,11 +10,10 @@ use krm_yaml::{FieldPath, Value};
 const HEAD: &str =
     "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Composition\ntransformers:\n";
 
-/// Prints transformers; behind each part that its declaration does not have stands where it is
-/// from.
+/// Prints transformers. A part that an override or a default added gets its origin as a comment.
 ///
 /// # Errors
-/// If the text would not read as it is meant.
+/// If the text is not valid YAML.
 pub fn show(steps: &[Step]) -> Result<String> {
     if steps.is_empty() {
         return Ok(HEAD.replace("transformers:", "transformers: []"));
@@ -75,7 +74,7 @@ fn indented(text: &mut String, line: &str, depth: usize, comment: &str) {
     text.push('\n');
 }
 
-/// Whether a value was written in the declaration, with all that is in it.
+/// Whether the declaration holds all of a value.
 fn is_of_one_origin(transformer: &Transformer, at: &FieldPath, value: &Value<'_>) -> bool {
     let is_declared = transformer.file_of(at) == Some(transformer.file());
     let mut entries = value.entries().unwrap_or_default().iter();
@@ -85,7 +84,7 @@ fn is_of_one_origin(transformer: &Transformer, at: &FieldPath, value: &Value<'_>
             .all(|(key, value)| is_of_one_origin(transformer, &at.clone().key(key.as_ref()), value))
 }
 
-/// Where a part is from, if that is not the declaration.
+/// The origin of a part, if that is not the declaration.
 fn comment(transformer: &Transformer, at: &FieldPath, value: &Value<'_>) -> String {
     if transformer.is_changed_within(at) && value.items().is_some() {
         let mut files: Vec<&str> = transformer.files_within(at);

@@ -1,11 +1,11 @@
-//! Comments of a stream that stand apart from its objects, as a licence at the top does.
+//! Comments of a stream that do not belong to an object, such as a licence at the top.
 
 use std::ops::Range;
 
 use krm_yaml::{Document, lines_of_root};
 
-/// The comments around an object that are not its own: whole lines, the blank ones between them
-/// too.
+/// The comments around an object that belong to the stream: whole lines, with the blank lines
+/// between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Apart {
     above: String,
@@ -13,7 +13,8 @@ pub(crate) struct Apart {
 }
 
 impl Apart {
-    /// Parts the comments above from those below, for the first and the last object of a list.
+    /// Splits the comments for the first and the last object of a list: those above, and those
+    /// below.
     pub(crate) fn split(self) -> [Option<Self>; 2] {
         let (above, below) = (self.above, self.below);
         let above = Self {
@@ -27,15 +28,14 @@ impl Apart {
         [above, below].map(|apart| Some(apart).filter(|apart| *apart != Self::default()))
     }
 
-    /// The text of an object with them.
+    /// Adds the comments to the text of an object.
     pub(crate) fn around(&self, text: &str) -> String {
         [self.above.as_str(), text, &self.below].concat()
     }
 }
 
-/// Those of each root of a stream, where there are any. What stands behind a `---` belongs to the
-/// object below it, what stands before it to the one above; to the first object belongs all that is
-/// above it.
+/// The comments around each root of a stream. Comments after a `---` belong to the object below,
+/// those before it to the object above. The first object gets all comments above it.
 pub(crate) fn of_roots(document: &Document) -> Vec<Option<Apart>> {
     let roots: Vec<_> = document.roots().map(lines_of_root).collect();
     let text = |range: Range<usize>| document.text().get(range).unwrap_or_default();
@@ -56,7 +56,7 @@ pub(crate) fn of_roots(document: &Document) -> Vec<Option<Apart>> {
     all
 }
 
-/// What is before the line that begins another document, and what is behind it.
+/// Splits a text before the line that begins another document.
 fn split(text: &str) -> (&str, &str) {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -68,7 +68,7 @@ fn split(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// The comment lines, and the blank ones around them.
+/// The comment lines, with the blank lines around them.
 fn comments(text: &str) -> String {
     let lines = text.split_inclusive('\n');
     let lines = lines.filter(|line| line.trim().is_empty() || line.trim().starts_with('#'));

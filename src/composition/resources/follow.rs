@@ -1,4 +1,4 @@
-//! Follows resources through other programs, which give back objects of their own.
+//! Recognizes resources in the output of other programs.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::krm::Identity;
 use crate::krm::annotations::{annotate, remove_empty};
 use krm_yaml::Value;
 
-/// The resources with their number in an annotation, as they are sent to another program.
+/// Copies of the resources with their number in an annotation, for another program.
 pub(crate) fn numbered<'d>(resources: &[Resource<'d>], key: &'static str) -> Vec<Resource<'d>> {
     let mut numbered = resources.to_vec();
     for (index, resource) in numbered.iter_mut().enumerate() {
@@ -16,8 +16,8 @@ pub(crate) fn numbered<'d>(resources: &[Resource<'d>], key: &'static str) -> Vec
     numbered
 }
 
-/// Tells of each object that came back which of the resources it is: by its number, where they were
-/// numbered, else by what it is known by. The numbers are taken off.
+/// The resource that each returned object is: by its number if resources were numbered, otherwise
+/// by its identity. Removes the numbers.
 pub(crate) fn pairs(
     sent: &[Resource<'_>],
     back: &mut [Resource<'_>],
@@ -34,7 +34,7 @@ pub(crate) fn pairs(
         let number = key.and_then(|key| number(&object.value, key));
         let namesake = object.identity();
         let namesake = namesake.and_then(|identity| by_identity.get(&identity).copied());
-        // A copy of an object has its number, too: the one that is called so is the object itself.
+        // A copy of an object also has its number; the one with the same name is the object itself.
         let both = number.filter(|number| Some(*number) == namesake);
         [both, number, namesake]
     });
@@ -65,8 +65,8 @@ fn number(object: &Value<'_>, key: &str) -> Option<usize> {
     number.parse().ok()
 }
 
-/// Takes the number off an object: what the resource had there comes back, and annotations that
-/// were made for it go.
+/// Removes the number from an object. The annotation of the resource comes back, and annotations
+/// added for the number are removed.
 fn take_off(object: &mut Value<'_>, key: &'static str, sent: Option<&Resource<'_>>) {
     let before = sent.and_then(|sent| sent.value.str_at(&["metadata", "annotations", key]));
     if let Some(before) = before {

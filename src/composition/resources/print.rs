@@ -14,10 +14,10 @@ pub enum Format {
     ResourceList,
 }
 
-/// How many resources a thread is worth starting for.
+/// How many resources make another thread worthwhile.
 const RESOURCES_A_THREAD: usize = 64;
 
-/// The text of all resources, in pieces; nothing if one cannot be printed, which is reported.
+/// The text of all resources, in pieces; none if a resource cannot be printed, which is reported.
 pub fn print(
     resources: &[Resource<'_>],
     format: Format,
@@ -52,7 +52,7 @@ pub(crate) fn texts(resources: &[Resource<'_>], position: Position) -> Vec<Resul
     text_of_each(resources, |resource| resource.text(position))
 }
 
-/// What `text` makes of each resource.
+/// Calls `text` for each resource.
 pub(crate) fn text_of_each<'d>(
     resources: &[Resource<'d>],
     text: impl Fn(&Resource<'d>) -> Result<String> + Sync,

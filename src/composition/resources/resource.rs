@@ -12,17 +12,17 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Document, DuplicateKeys, Opened, Position, Value, Words};
 
-/// With it, an object that a function makes asks for a hash behind its name.
+/// An object with this annotation gets a hash after its name.
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 
-/// How many Compositions may be built within others.
+/// The maximum number of Compositions built by others.
 const MAX_BUILDS: usize = 10_000;
 
-/// The documents that resources were read from; they live as long as all transformers run.
+/// The documents that resources were read from. They live until all transformers are done.
 #[derive(Default)]
 pub struct Documents {
     documents: elsa::FrozenVec<Box<Document>>,
-    /// How many Compositions were built within others.
+    /// The number of Compositions built by others.
     builds: Cell<usize>,
 }
 
@@ -38,10 +38,10 @@ impl Documents {
         self.documents.push_get(Box::new(document))
     }
 
-    /// Counts a Composition that is built within another.
+    /// Counts a Composition that another one builds.
     ///
     /// # Errors
-    /// If these are too many.
+    /// If the limit is exceeded.
     pub(crate) fn count_build(&self) -> Result<()> {
         self.builds.set(self.builds.get().saturating_add(1));
         if self.builds.get() <= MAX_BUILDS {
@@ -59,22 +59,22 @@ impl Documents {
 #[derive(Clone, Debug)]
 pub struct Resource<'d> {
     node: Option<Cursor<'d>>,
-    /// Comments around it that are not its own.
+    /// The comments around it that belong to the stream.
     pub(crate) apart: Option<Box<Apart>>,
     /// The object as it is now.
     pub value: Value<'d>,
-    /// What it was known by before it was renamed, the first name first.
+    /// Its former identities, the first one first.
     pub(crate) previous: Vec<Identity>,
-    /// What was put before its name, the first first; so for what was put behind it.
+    /// The prefixes added to its name, the first one first; the same for suffixes.
     pub(crate) prefixes: Vec<String>,
     pub(crate) suffixes: Vec<String>,
-    /// Whether the `HashTransformer` is to put a hash of its content behind its name.
+    /// Whether the `HashTransformer` adds a hash of the content to its name.
     pub(crate) needs_hash: bool,
 }
 
 impl<'d> Resource<'d> {
-    /// Reads an object as kustomize does, to which `yes` and `n` are texts; nothing if it cannot be
-    /// read, as with a key that is there twice.
+    /// Reads an object as kustomize does, for which `yes` and `n` are strings; none if it cannot be
+    /// read, for example because of a duplicate key.
     pub fn read(
         node: Cursor<'d>,
         documents: &'d Documents,
@@ -83,7 +83,7 @@ impl<'d> Resource<'d> {
         Self::read_with(node, Words::Texts, documents, diagnostics)
     }
 
-    /// As [`read`](Self::read), with another meaning of such words.
+    /// As [`read`](Self::read), with another meaning of words such as `yes`.
     pub(crate) fn read_with(
         node: Cursor<'d>,
         words: Words,
@@ -114,13 +114,14 @@ impl<'d> Resource<'d> {
         }
     }
 
-    /// What it is known by now; nothing without a kind and a name.
+    /// Its identity; none without a kind and a name.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         Identity::of(&self.value)
     }
 
-    /// What an object lacks that each must have; `node` is what it was read from.
+    /// The first required field that is missing or malformed, with its place; `node` is the object
+    /// as it was read.
     pub(crate) fn incomplete(&self, node: Cursor<'_>) -> Option<(String, Place)> {
         let object = &self.value;
         let is_there = |keys: &[&str]| object.str_at(keys).is_some_and(|text| !text.is_empty());
@@ -158,7 +159,7 @@ impl<'d> Resource<'d> {
         None
     }
 
-    /// Takes over what was known of another, which it is now.
+    /// Takes over the history of the resource that this was before.
     pub(crate) fn succeed(&mut self, before: &Self) {
         self.apart.clone_from(&before.apart);
         self.previous.clone_from(&before.previous);
@@ -171,8 +172,7 @@ impl<'d> Resource<'d> {
         self.needs_hash = before.needs_hash;
     }
 
-    /// Obeys the annotation by which a function asks for a hash behind the name of what it makes. It
-    /// is taken out.
+    /// Removes the annotation that asks for a hash after the name, and notes the request.
     pub(crate) fn take_needs_hash(&mut self) {
         let Some(metadata) = self.value.get_mut("metadata") else {
             return;
@@ -186,22 +186,22 @@ impl<'d> Resource<'d> {
         }
     }
 
-    /// Notes what it is known by, before it is renamed or moved to another namespace.
+    /// Notes the identity before the object is renamed or moved to another namespace.
     pub(crate) fn remember(&mut self) {
         self.previous.extend(self.identity());
     }
 
-    /// Adds what it was known by before it was read.
+    /// Adds former identities.
     pub fn remember_all(&mut self, previous: impl IntoIterator<Item = Identity>) {
         self.previous.extend(previous);
     }
 
-    /// Whether `is` holds for what it is known by, now or before.
+    /// Whether `is` holds for the current identity or a former one.
     pub(crate) fn is_or_was(&self, is: impl Fn(&Identity) -> bool) -> bool {
         self.identity().is_some_and(|now| is(&now)) || self.previous.iter().any(is)
     }
 
-    /// All that it is or was known by, what it is now first.
+    /// The current identity and the former ones.
     #[must_use]
     pub fn identities(&self) -> Vec<Identity> {
         let now = self.identity().into_iter();
@@ -214,7 +214,7 @@ impl<'d> Resource<'d> {
         self.node.map(Cursor::document)
     }
 
-    /// Tells whether a part of it is a text that was read from quotes or a block.
+    /// Tests whether a part of it was written as a quoted string or a block.
     pub(crate) fn is_quoted(&self) -> impl Fn(&Value<'_>) -> bool + use<'d> {
         let document = self.node.map(Cursor::document);
         move |part| {
@@ -243,10 +243,10 @@ impl<'d> Resource<'d> {
         }
     }
 
-    /// Its text: what was read, with all that is otherwise now edited in.
+    /// Its text as it was read, with all changes.
     ///
     /// # Errors
-    /// If the text cannot be made, or would not read as meant.
+    /// If the changed text would not read as the object.
     pub fn text(&self, position: Position) -> Result<String> {
         let text = match self.node {
             Some(node) => lists::render(node.document(), &self.value, position),

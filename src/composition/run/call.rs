@@ -14,13 +14,13 @@ use krm_yaml::diagnostic::{Diagnostics, Result, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Position, Words};
 
-/// Where functions find the number of an item, as with kustomize and kpt.
+/// The annotation with the number of an item, as with kustomize and kpt.
 const ID: &str = "internal.config.kubernetes.io/id";
-/// How functions get resources.
+/// The position of resources in the input of a function.
 const ITEM: Position = Position::Item { column: 0 };
 
-/// Runs one of our own functions on the resources in short, which does if all that it does is to
-/// add others behind them. Tells whether it did; if not, nothing has happened.
+/// Runs one of our own functions on shortened resources, which works if the function only adds
+/// objects. Returns whether it did; if not, nothing has changed.
 pub(crate) fn adds<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) -> bool {
     if resources.is_empty() {
         return false;
@@ -65,7 +65,7 @@ pub(crate) fn adds<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<
 pub(crate) enum Function<'p> {
     /// One of our own.
     Own,
-    /// Another program; resources have their numbers in an annotation on the way through it.
+    /// Another program. Resources have their number in an annotation while it runs.
     Program(&'p Program),
 }
 
@@ -77,8 +77,8 @@ impl Function<'_> {
         }
     }
 
-    /// How it means words such as `yes`: our own functions write what kubectl reads, others what
-    /// kustomize reads.
+    /// How to read words such as `yes` in its output: our own functions print for kubectl, others
+    /// for kustomize.
     const fn words(self) -> Words {
         match self {
             Self::Own => Words::Bools,
@@ -110,7 +110,7 @@ pub(crate) fn call<'d>(
         let resource = Resource::read_with(item, words, context.documents, context.diagnostics);
         let lack = resource.as_ref().and_then(|one| one.incomplete(item));
         if let Some((problem, _)) = lack.filter(|_| id.is_some()) {
-            let problem = format!("what it gives back is wrong: {problem}");
+            let problem = format!("its output is not valid: {problem}");
             let mut wrong = context.transformer.error(&FieldPath::root(), problem);
             wrong.object = resource.as_ref().map(Resource::reference);
             context.diagnostics.push(wrong);
@@ -129,12 +129,12 @@ pub(crate) fn call<'d>(
     *resources = back;
 }
 
-/// Of two objects of one name, a cluster keeps the second.
+/// Warns of duplicate objects: a cluster keeps the second one.
 fn warn_of_doubles(back: &[Resource<'_>], context: &mut Context<'_, '_>) {
     let mut known = BTreeSet::new();
     for identity in back.iter().filter_map(Resource::identity) {
         if known.contains(&identity) {
-            let problem = format!("it gives back `{identity}` more than once");
+            let problem = format!("it returns `{identity}` more than once");
             let mut warning = context.transformer.error(&FieldPath::root(), problem);
             warning.severity = Severity::Warning;
             context.diagnostics.push(warning);
@@ -143,7 +143,7 @@ fn warn_of_doubles(back: &[Resource<'_>], context: &mut Context<'_, '_>) {
     }
 }
 
-/// What the function made of a ResourceList, beside the list.
+/// The output of the function, and its input.
 fn run_function<'d>(
     function: Function<'_>,
     list: Option<List>,
@@ -167,7 +167,7 @@ fn run_function<'d>(
     if root.is_none() {
         let wrong = transformer.error(
             &FieldPath::root(),
-            "the function wrote no ResourceList to its standard output",
+            "the function did not print a ResourceList",
         );
         context.diagnostics.push(wrong);
     }
@@ -181,7 +181,7 @@ fn is_list(root: Cursor<'_>) -> bool {
 /// The ResourceList that a function reads.
 struct List {
     text: String,
-    /// Where its items end.
+    /// The end of its items.
     items: usize,
 }
 
@@ -205,7 +205,7 @@ fn list_for(
         }
     }
     let items = list.len();
-    // The text of an item, without its dash, is that of an entry.
+    // Without its dash, the text of an item is that of an entry.
     let config = function_config(function, context.transformer);
     let config = context.diagnostics.take(config)?;
     let config = config.strip_prefix("- ").unwrap_or(&config);
@@ -214,8 +214,8 @@ fn list_for(
     is_whole.then_some(List { text: list, items })
 }
 
-/// It as a function gets it: as an item of a list at the left margin. Our own kinds are not
-/// told what runs them.
+/// The functionConfig, as an item of a list at the left margin. Our own kinds do not get their
+/// runtime.
 ///
 /// # Errors
 /// As [`krm_yaml::render`].

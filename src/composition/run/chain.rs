@@ -1,4 +1,4 @@
-//! Resources pass through transformers, from the first to the last.
+//! Passes resources through transformers, from the first to the last.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,29 +17,28 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Position};
 
-/// What is there besides the resources.
+/// What all transformers of a chain share.
 #[derive(Clone)]
 struct Surroundings<'c, 'd> {
     files: &'c dyn Files,
     functions: &'c dyn Functions,
     documents: &'d Documents,
-    /// The Compositions that are being built, each for the one before.
+    /// The Compositions that are being built, each by the one before.
     building: Vec<String>,
 }
 
-/// What one transformer took.
+/// Statistics of one transformer.
 #[derive(Debug)]
 pub struct Stat {
     /// The transformer.
     pub name: String,
     /// How long it ran.
     pub time: Duration,
-    /// How many resources there are behind it.
+    /// The number of resources after it.
     pub count: usize,
 }
 
-/// Has `resources` pass through all transformers. After an error they are what they were when it
-/// came up, and are not to be used.
+/// Passes `resources` through all steps. After an error, do not use the result.
 pub fn run<'d>(
     steps: &[Step],
     resources: Vec<Resource<'d>>,
@@ -90,7 +89,7 @@ impl<'d> Surroundings<'_, 'd> {
         (resources, stats)
     }
 
-    /// Whether there will be something to run a step.
+    /// Checks that a step can run.
     fn check(&self, step: &Step) -> Result<()> {
         match &step.runner {
             Runner::Starlark => Err(no_starlark(&step.transformer).into()),
@@ -119,7 +118,7 @@ impl<'d> Surroundings<'_, 'd> {
             }
             Runner::Composition => self.nested(transformer, resources, diagnostics),
             Runner::Starlark => diagnostics.push(no_starlark(transformer)),
-            // It gives objects no other names.
+            // Our own functions rename nothing.
             Runner::Own => {
                 if !adds(resources, &mut context) {
                     call(Function::Own, resources, &mut context);
@@ -150,7 +149,7 @@ impl<'d> Surroundings<'_, 'd> {
         diagnostics.append(found);
     }
 
-    /// The transformers of a Composition that is itself a transformer.
+    /// The steps of a Composition that is itself a transformer.
     fn steps_of(
         &self,
         transformer: &Transformer,
@@ -161,7 +160,7 @@ impl<'d> Surroundings<'_, 'd> {
         if let Some((document, node)) = transformer.written_as_is() {
             return consolidate_node(self.files, document, node, directory, found);
         }
-        // Parts were overridden: what it is now stands in no file.
+        // With overrides, no file holds the Composition.
         let text = found.take(transformer.text(Position::Document));
         let source = text.map(|text| Source::new(name, text));
         let document = source.and_then(|source| found.take(Document::parse(&source)));
@@ -175,7 +174,7 @@ impl<'d> Surroundings<'_, 'd> {
         })
     }
 
-    /// Has resources pass through the transformers of another Composition, called `name`.
+    /// Passes resources through the steps of another Composition, called `name`.
     fn pass(
         &self,
         steps: &[Step],
@@ -220,23 +219,23 @@ impl<'d> Builder<'d> for Surroundings<'_, 'd> {
     }
 }
 
-/// Warns of a transformer that leaves nothing of `count` resources.
+/// The warning about a transformer that drops all `count` resources.
 fn drops_all(transformer: &Transformer, count: usize) -> Diagnostic {
     let all = match count {
-        1 => "the only resource there was".to_owned(),
-        _ => format!("all {count} resources there were"),
+        1 => "the only resource".to_owned(),
+        _ => format!("all {count} resources"),
     };
     let mut warning = Diagnostic::warning(format!("{}: it drops {all}", transformer.id));
     warning.place = transformer.place();
     warning
 }
 
-/// The one well-kept crate that runs Starlark would be most of the program.
+/// The only maintained crate that runs Starlark would make up most of the program.
 fn no_starlark(transformer: &Transformer) -> Diagnostic {
     transformer
-        .error(&FieldPath::root(), "this program runs no Starlark")
-        .hint("run the script with a program that does: `runtime.exec.path`, or an image under `runtime.container.image`")
-        .hint("or let a Template, or the built-in transformers, do what it does")
+        .error(&FieldPath::root(), "this program does not run Starlark")
+        .hint("run the script with a program that does: name it under `runtime.exec.path`, or its image under `runtime.container.image`")
+        .hint("or use a Template or built-in transformers instead")
 }
 
 #[expect(

@@ -1,5 +1,5 @@
-//! Objects in short, for our own functions: these look at what an object is called and whose it is,
-//! and into few kinds.
+//! Shortened objects for our own functions, which read only the identity and the owner of most
+//! kinds.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use crate::composition::resources::resource::Resource;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::{Data, Position, Value};
 
-/// Kinds that a functionConfig may refer to: they are not shortened.
+/// Kinds that a functionConfig may refer to; these are not shortened.
 const WHOLE: [&str; 3] = ["Template", "ConfigMap", "Secret"];
 
-/// The text of each resource as an item at the left margin, shortened where that does.
+/// The text of each resource as an item at the left margin, shortened where possible.
 pub(crate) fn texts(resources: &[Resource<'_>]) -> Vec<Result<String>> {
     text_of_each(resources, |resource| {
         let kind = resource.value.str_at(&["kind"]).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Finds out what runs a transformer.
+//! Finds the runtime of a transformer.
 
 use crate::composition::builtin::table::{self, BUILTINS};
 use crate::composition::engine::program::{Program, Runtime};
@@ -14,7 +14,7 @@ const OWN_KINDS: [&str; 2] = ["Template", "TemplateInstance"];
 /// The name of this program's image, in whatever registry.
 const OWN_IMAGE: &str = "krm-template";
 
-/// The step that a transformer is.
+/// The step for a transformer.
 ///
 /// # Errors
 /// If nothing runs it, or its configuration is wrong.
@@ -54,7 +54,7 @@ fn internal(transformer: &Transformer) -> Result<Runner> {
         let hint = match closest(&id.kind, kinds) {
             Some(known) => format!("did you mean `{known}`?"),
             None if id.kind == "Composition" => {
-                "as a transformer it needs its `apiVersion: kustomize.config.k8s.io/v1alpha1`"
+                "as a transformer it needs `apiVersion: kustomize.config.k8s.io/v1alpha1`"
                     .to_owned()
             }
             None => "a transformer of your own has an `apiVersion` with a group, and a `runtime`"
@@ -66,14 +66,14 @@ fn internal(transformer: &Transformer) -> Result<Runner> {
             .into());
     }
     Err(transformer
-        .error(&field, "it does not say what runs it")
+        .error(&field, "it names no runtime")
         .hint(
             "name an image under `runtime.container.image`, or a program under `runtime.exec.path`",
         )
         .into())
 }
 
-/// Whether an image is that of this program: it is called so, in whatever registry.
+/// Whether an image is that of this program, in any registry.
 fn is_ours(image: &str) -> bool {
     let name = image.rsplit('/').next().unwrap_or_default();
     let name = name.split(['@', ':']).next().unwrap_or_default();

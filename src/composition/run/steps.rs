@@ -10,14 +10,14 @@ use crate::files::Files;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, NodeId};
 
-/// Reads the Composition in a file, or in `composition.yaml` of a directory, and all that it
-/// imports. With errors, what is returned is not to be used.
+/// Reads the Composition in a file, or in `composition.yaml` of a directory, with all that it
+/// imports. After errors, do not use the result.
 pub fn consolidate(files: &dyn Files, path: &str, diagnostics: &mut Diagnostics) -> Vec<Step> {
     let list = read::consolidate::consolidate(files, path, diagnostics);
     steps(list, diagnostics)
 }
 
-/// The same of a Composition that is a part of a document; its paths are relative to `directory`.
+/// Reads the Composition under a node; its paths are relative to `directory`.
 pub fn consolidate_node(
     files: &dyn Files,
     document: &Arc<Document>,

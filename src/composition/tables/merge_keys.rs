@@ -1,24 +1,23 @@
-//! By which fields the items of a list are told apart when a patch is merged into it.
+//! The fields that identify the items of a list when a patch is merged into it.
 //!
-//! Source: the `OpenAPI` schema of Kubernetes that kustomize 5.8 has built in
-//! (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`, `x-kubernetes-list-map-keys`).
-//! A list that is not in the tables is replaced as a whole, and so are those of custom kinds.
+//! Source: the `OpenAPI` schema of Kubernetes that is built into kustomize 5.8
+//! (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`, `x-kubernetes-list-map-keys`). A
+//! list that is not in the tables is replaced as a whole, as are the lists of custom kinds.
 
 use crate::krm::identity::group;
 
-/// What is known of a field, or of the items of a list.
+/// The type of a field, or of the items of a list.
 #[derive(Debug)]
 pub(crate) struct Type {
-    /// The fields that tell items apart, if this is a list whose items are merged; none of them for
-    /// scalars, which tell themselves apart. Items have the same value in the first field, and in
-    /// the others as far as they have these.
+    /// The fields that identify items, if this is a list whose items are merged; none for scalars.
+    /// The same item has the same value in the first field, and in the others if it has them.
     pub(crate) keys: Option<&'static [&'static str]>,
     /// Fields below, in the mapping or in each item.
     fields: &'static [(&'static str, &'static Self)],
 }
 
 impl Type {
-    /// What is known of a field.
+    /// The type of a field.
     pub(crate) fn field(&self, name: &str) -> &'static Self {
         let mut fields = self.fields.iter();
         let found = fields.find(|(known, _)| *known == name);
@@ -26,8 +25,8 @@ impl Type {
     }
 }
 
-/// What is known of objects of an API version and kind; if nothing is, of those of the kind that a
-/// patch for them has, as upstream.
+/// The type of objects of an API version and kind; by default that of the kind of the patch, as
+/// upstream.
 pub(crate) fn of(api_version: &str, kind: &str, patch_kind: &str) -> &'static Type {
     let find = |kind| {
         let mut kinds = KINDS.iter();
@@ -44,7 +43,7 @@ pub(crate) fn of(api_version: &str, kind: &str, patch_kind: &str) -> &'static Ty
         .unwrap_or_else(of_group)
 }
 
-/// Nothing below is merged item by item.
+/// A type without lists that are merged.
 static PLAIN: Type = mapping(&[]);
 
 const fn mapping(fields: &'static [(&'static str, &'static Type)]) -> Type {
@@ -146,7 +145,7 @@ static CSI_NODE: Type = mapping(&[
     ("spec", &mapping(&[("drivers", &BY_NAME)])),
 ]);
 
-/// API versions, kinds, and what is known of them.
+/// API versions, kinds, and their types.
 static KINDS: &[(&[&str], &[&str], &Type)] = &[
     (
         &["apps/v1"],
@@ -198,7 +197,7 @@ static KINDS: &[(&[&str], &[&str], &Type)] = &[
     ),
 ];
 
-/// The API groups of Kubernetes itself, whose objects have metadata that is known.
+/// The API groups of Kubernetes itself, whose objects have known metadata.
 const GROUPS: &[&str] = &[
     "",
     "admissionregistration.k8s.io",

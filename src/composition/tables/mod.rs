@@ -1,4 +1,5 @@
-//! What kustomize knows of kinds and their fields, as data.
+//! Tables of kinds and their fields, as kustomize has them.
 
 pub(crate) mod fields;
 pub(crate) mod merge_keys;
+pub(crate) mod name_references;

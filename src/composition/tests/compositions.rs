@@ -19,27 +19,30 @@ use krm_yaml::source::{Place, Source};
 
 /// Cases in which something else comes out here, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("fn_plugins", "this program runs no Starlark"),
-    ("module_order/single_layer", "this program runs no Starlark"),
+    ("fn_plugins", "this program does not run Starlark"),
+    (
+        "module_order/single_layer",
+        "this program does not run Starlark",
+    ),
 ];
 
 /// What is said of the cases that are wrong, in our words.
 const ERRORS: &[(&str, &[&str])] = &[
     (
         "duplicate_transformers",
-        &["`LabelTransformer top-labeller` is there twice in `composition.yaml`"],
+        &["duplicate transformer `LabelTransformer top-labeller` in `composition.yaml`"],
     ),
     (
         "import_collision",
         &[
-            "`LabelTransformer environment-label` is there twice, in `base/composition.yaml` and `composition.yaml`",
+            "duplicate transformer `LabelTransformer environment-label`, in `base/composition.yaml` and `composition.yaml`",
         ],
     ),
     (
         "invalid_composition/overrides_invalid_fields",
         &[
             "a transformer has an empty `kind`",
-            "no `tester test` was imported, so it cannot be overridden",
+            "cannot override `tester test`: it was not imported",
         ],
     ),
     (
@@ -53,7 +56,7 @@ const ERRORS: &[(&str, &[&str])] = &[
     (
         "invalid_composition/root_unrecognized_fields",
         &[
-            "`extraField` is not a field of a Composition",
+            "unknown field `extraField` of a Composition",
             "Kubeval validator: there is no built-in transformer of this kind",
         ],
     ),
@@ -63,7 +66,7 @@ const ERRORS: &[(&str, &[&str])] = &[
     ),
     (
         "invalid_composition/transformersFrom_invalid_mode",
-        &["`insert` is no import mode"],
+        &["unknown import mode `insert`"],
     ),
     (
         "invalid_composition/transformersFrom_missing_fields",
@@ -72,7 +75,7 @@ const ERRORS: &[(&str, &[&str])] = &[
     (
         "invalid_composition/transformersFrom_unrecognized_fields",
         &[
-            "`invalid` is not a field of an entry of `transformersFrom`",
+            "unknown field `invalid` of an entry of `transformersFrom`",
             "there is no `base/composition.yaml`",
         ],
     ),
@@ -89,13 +92,11 @@ const ERRORS: &[(&str, &[&str])] = &[
     ),
     (
         "override_misnamed",
-        &["no `ResourceGenerator local-resources-oops` was imported, so it cannot be overridden"],
+        &["cannot override `ResourceGenerator local-resources-oops`: it was not imported"],
     ),
     (
         "override_version_conflict",
-        &[
-            "no `ResourceGenerator.builtin-next local-resources` was imported, so it cannot be overridden",
-        ],
+        &["cannot override `ResourceGenerator.builtin-next local-resources`: it was not imported"],
     ),
 ];
 

@@ -14,9 +14,10 @@ use crate::composition::engine::transformer::Transformer;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::names::references;
 use crate::composition::resources::resource::{Documents, Resource};
-use crate::composition::tables::fields::{Field, Named};
+use crate::composition::tables::name_references::Named;
 use crate::files::InMemory;
 use crate::krm::Identity;
+use crate::krm::label_fields::Field;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, FieldPath, Position, Value};
@@ -285,6 +286,7 @@ struct Past {
     own: [&'static str; 2],
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn past(case: &str) -> Past {
     let past = |names, prefixes, suffixes, own| Past {
         names,

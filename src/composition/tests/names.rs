@@ -128,7 +128,7 @@ fn says_which_name_has_no_replicas() {
     check(
         &["kind: ReplicaCountTransformer\nreplica: {name: wep, count: 3}\n"],
         WEB,
-        &expect!["ReplicaCountTransformer : no object that has replicas is named `wep`"],
+        &expect!["ReplicaCountTransformer : no object with replicas is named `wep`"],
     );
 }
 
@@ -271,11 +271,11 @@ fn generators_refuse() {
     for (config, expected) in [
         (
             GENERATOR.to_owned(),
-            &expect!["ConfigMapGenerator settings: ConfigMap settings is already there"],
+            &expect!["ConfigMapGenerator settings: ConfigMap settings already exists"],
         ),
         (
             GENERATOR.replace("{name: settings}", "{name: a}") + "behavior: merge\n",
-            &expect!["ConfigMapGenerator a: there is no ConfigMap a to change"],
+            &expect!["ConfigMapGenerator a: ConfigMap a does not exist, so it cannot be changed"],
         ),
         (
             GENERATOR.to_owned() + "type: Opaque\n",
@@ -283,7 +283,7 @@ fn generators_refuse() {
         ),
         (
             GENERATOR.replace("FRUIT=", "COLOR="),
-            &expect!["ConfigMapGenerator settings: the key `COLOR` is there twice"],
+            &expect!["ConfigMapGenerator settings: duplicate key `COLOR`"],
         ),
         (
             GENERATOR.replace("FRUIT=", "="),
@@ -309,6 +309,10 @@ fn generators_refuse() {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one list of objects, before and after"
+)]
 fn what_names_a_namespace_with_an_object_follows_it() {
     let input = "\
 apiVersion: v1
@@ -418,7 +422,7 @@ fn moving_refuses_two_objects_that_become_one() {
     check(
         &["kind: NamespaceTransformer\n"],
         WEB,
-        &expect!["NamespaceTransformer : it names no namespace"],
+        &expect!["NamespaceTransformer : `metadata.namespace` is missing"],
     );
 }
 
@@ -493,7 +497,7 @@ fn a_suffix_of_tags_is_put_there_once() {
         &["kind: ImageTagTransformer\nimageTag: {name: 'web(', newTag: '1'}\n"],
         WEB,
         &expect![
-            "ImageTagTransformer : `web(` is no regular expression: found open group without closing ')'"
+            "ImageTagTransformer : `web(` is not a regular expression: found open group without closing ')'"
         ],
     );
 }

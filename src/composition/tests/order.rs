@@ -70,6 +70,6 @@ fn an_order_is_fifo_or_legacy() {
     );
     assert_eq!(
         message("sortOptions: {order: fifo, legacySortOptions: {}}\n"),
-        "SortOrderTransformer : it says how to sort by kind, and `order` is `fifo`"
+        "SortOrderTransformer : it sorts by kind, but `order` is `fifo`"
     );
 }

@@ -465,7 +465,7 @@ fn says_where_a_merge_patch_is_wrong() {
         &merge("spec: []"),
         &expect![[r#"
             config.yaml:8:9: [spec] PatchTransformer x: expected a mapping, as in the object, found a list
-              hint: to change the type of a field, take it out with `null` in a patch before
+              hint: to change the type of a field, remove it first with `null` in another patch
         "#]],
     );
     check_error(
@@ -479,7 +479,7 @@ fn says_where_a_merge_patch_is_wrong() {
         &merge("spec: {template: {spec: {containers: [{image: a}]}}}"),
         &expect![[r#"
             config.yaml:8:41: [spec.template.spec.containers[0]] PatchTransformer x: this item has no `name`
-              hint: items of this list are merged by `name`: it says which one is meant
+              hint: items of this list are merged by `name`
         "#]],
     );
     check_error(
@@ -493,7 +493,7 @@ fn says_where_a_merge_patch_is_wrong() {
     check_error(
         named,
         &expect![[r#"
-            config.yaml:4:66: [patch] PatchTransformer x: there is no `Deployment.apps wep`, which the patch is for
+            config.yaml:4:66: [patch] PatchTransformer x: the object of the patch, `Deployment.apps wep`, does not exist
               hint: did you mean `Deployment.apps web`?
         "#]],
     );
@@ -501,7 +501,7 @@ fn says_where_a_merge_patch_is_wrong() {
     check_error(
         &version,
         &expect![[r#"
-            config.yaml:4:71: [patch] PatchTransformer x: there is no `Deployment.apps web`, which the patch is for
+            config.yaml:4:71: [patch] PatchTransformer x: the object of the patch, `Deployment.apps web`, does not exist
               hint: its apiVersion is `apps/v1`, not `apps/v1beta1`
         "#]],
     );
@@ -529,7 +529,7 @@ fn says_where_a_json_patch_is_wrong() {
     check_error(
         &of("web", "{op: delete, path: /spec/x}"),
         &expect![[r#"
-            config.yaml:9:10: [patch] PatchTransformer x: `delete` is no operation of a JSON patch
+            config.yaml:9:10: [patch] PatchTransformer x: `delete` is not an operation of a JSON patch
               hint: it is one of `add`, `copy`, `move`, `remove`, `replace`, `test`
         "#]],
     );
@@ -542,7 +542,7 @@ fn says_where_a_json_patch_is_wrong() {
     check_error(
         &of("'('", "{op: remove, path: /spec}"),
         &expect![[r#"
-        config.yaml:4:16: [target.name] PatchTransformer x: `(` is no regular expression: found open group without closing ')'
+        config.yaml:4:16: [target.name] PatchTransformer x: `(` is not a regular expression: found open group without closing ')'
     "#]],
     );
     check_error(
@@ -571,7 +571,7 @@ fn says_where_a_replacement_is_wrong() {
     check(
         &format!("source: {{kind: Deploymet}}\n  {targets}"),
         &expect![[r#"
-        config.yaml:5:11: [replacements[0].source] ReplacementTransformer x: there is no such object
+        config.yaml:5:11: [replacements[0].source] ReplacementTransformer x: the source does not exist
           hint: did you mean `kind: Deployment`?
     "#]],
     );
@@ -586,7 +586,7 @@ fn says_where_a_replacement_is_wrong() {
         &format!("source: {{kind: Deployment}}\n  {targets}"),
         &expect![[r#"
         config.yaml:6:48: [replacements[0].targets[0].fieldPaths[0]] ReplacementTransformer x: the target has no `spec.replicas`
-          hint: with `options: {create: true}` it is made
+          hint: to add it, use `options: {create: true}`
     "#]],
     );
     check(
@@ -595,7 +595,7 @@ fn says_where_a_replacement_is_wrong() {
             targets.replace("spec.replicas", "spec.template.spec.containers.7")
         ),
         &expect![[r#"
-        config.yaml:6:48: [replacements[0].targets[0].fieldPaths[0]] ReplacementTransformer x: `spec.template.spec.containers.7`: there is no item 7: the list has 2 items
+        config.yaml:6:48: [replacements[0].targets[0].fieldPaths[0]] ReplacementTransformer x: `spec.template.spec.containers.7`: item 7 does not exist: the list has 2 items
     "#]],
     );
     check(

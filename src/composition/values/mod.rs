@@ -1,4 +1,4 @@
-//! Scalars of objects and configurations: their text, and how Go spells them.
+//! Values: typed reading, and the spelling of scalars.
 
 pub(crate) mod quote;
 pub(crate) mod scalar;

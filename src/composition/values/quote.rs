@@ -1,8 +1,9 @@
-//! Labels and annotations are texts: numbers and bools that patches and replacements put there.
+//! Labels and annotations are strings: quotes the numbers and bools that patches and replacements
+//! put there.
 
 use krm_yaml::{Data, Document, Scalar, Value};
 
-/// The fields that hold what is an object by itself.
+/// The fields that hold other objects.
 const WITHIN: [&str; 5] = [
     "spec",
     "template",
@@ -11,9 +12,9 @@ const WITHIN: [&str; 5] = [
     "volumeClaimTemplate",
 ];
 
-/// Makes texts of the numbers and bools among labels and annotations, those of templates in an
-/// object, too. Kubernetes takes nothing else. They are spelled as in `document`, if they were read
-/// from it, else as Go writes them.
+/// Turns numbers and bools among labels and annotations into strings, also in the templates of an
+/// object. Kubernetes accepts nothing else. They are spelled as in `document` if they come from it,
+/// otherwise as Go prints them.
 pub(crate) fn quote(object: &mut Value<'_>, document: Option<&Document>) {
     if let Data::Sequence(items) = &mut object.data {
         for item in items {
@@ -50,7 +51,7 @@ fn quote_scalar(value: &mut Value<'_>, document: Option<&Document>) {
     value.set(Value::string(written.unwrap_or(spelled)).data);
 }
 
-/// The text that a scalar was read from, if it still is what that means.
+/// The text that a scalar was read from, if that still means the same.
 pub(crate) fn written(value: &Value<'_>, document: &Document) -> Option<String> {
     let node = document.cursor(value.origin?);
     let Data::Scalar(scalar) = &value.data else {
@@ -79,11 +80,11 @@ fn json_of_go(number: f64) -> String {
     if size != 0.0 && !(1e-6..1e21).contains(&size) {
         return with_exponent(&format!("{number:e}"), 1);
     }
-    // Zero has no sign once Go has read it.
+    // Go reads zero without its sign.
     format!("{}", number + 0.0)
 }
 
-/// `1e+21` of `1e21`, with at least so many digits in the exponent.
+/// `1e+21` for `1e21`, with at least `width` digits in the exponent.
 fn with_exponent(text: &str, width: usize) -> String {
     let Some((mantissa, exponent)) = text.split_once('e') else {
         return text.to_owned();
@@ -95,8 +96,9 @@ fn with_exponent(text: &str, width: usize) -> String {
     format!("{mantissa}e{sign}{exponent:0>width$}")
 }
 
-/// A number as kustomize makes a text of it in the configuration of a transformer, where
-/// `sigs.k8s.io/yaml` reads a string: whole numbers by their digits, others as a float of 32 bits.
+/// A number as kustomize spells it where the configuration of a transformer needs a string and
+/// `sigs.k8s.io/yaml` reads a number: whole numbers keep their digits, others become floats of 32
+/// bits.
 pub(crate) fn text_of_number(digits: &str) -> String {
     let is_whole = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok();
     match digits.parse::<f64>() {
@@ -105,7 +107,7 @@ pub(crate) fn text_of_number(digits: &str) -> String {
     }
 }
 
-/// The same of a number that is not spelled as a whole one.
+/// The same for a number with a fraction or an exponent.
 pub(crate) fn text_of_float(number: f64) -> String {
     let json = json_of_go(number);
     if json.parse::<i64>().is_ok() || json.parse::<u64>().is_ok() {
@@ -131,14 +133,14 @@ pub(crate) fn text_of_float(number: f64) -> String {
     format!("{number}")
 }
 
-/// From which exponent on Go's format `g` writes one.
+/// The exponent from which on the format `g` of Go prints exponents.
 const LARGE: i32 = 6;
 
 #[cfg(test)]
 mod tests {
     use super::text_of_number;
 
-    /// What `kubectl kustomize` makes of labels in the configuration of a `LabelTransformer`.
+    /// As `kubectl kustomize` spells labels in the configuration of a `LabelTransformer`.
     #[test]
     fn numbers_become_texts_as_in_kustomize() {
         for (number, text) in [

@@ -1,7 +1,7 @@
-//! Reads a value as a type, strictly: a mapping is read from a mapping only, and a text only from a
-//! text.
+//! Reads a value as a type, strictly: a mapping only from a mapping, and a string only from a
+//! string.
 //!
-//! A value that does not fit is a [`Mismatch`]: where it is, and what is wrong.
+//! A value of another type is a [`Mismatch`] with its field.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,7 @@ use krm_yaml::scalar::resolve;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Step, Value, is_word, name_of};
 
-/// How long a text is that a message repeats.
+/// The maximum length of a string that a message repeats.
 const MAX_SHOWN: usize = 60;
 
 /// Reads a value as a type.
@@ -29,7 +29,7 @@ pub(crate) fn read<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Result<T, Mi
     read_without(&[], value)
 }
 
-/// Reads a mapping as a type that does not know of some keys.
+/// Reads a mapping as a type, without some keys that are not part of the type.
 ///
 /// # Errors
 /// As [`read`].
@@ -43,7 +43,7 @@ pub(crate) fn read_without<'v, T: Deserialize<'v>>(
 /// A value that does not fit its type.
 #[derive(Debug)]
 pub(crate) struct Mismatch {
-    /// The way to the value, from the inside out.
+    /// The path of the value, from the inside out.
     way: Vec<Step>,
     pub(crate) problem: Problem,
 }
@@ -51,19 +51,19 @@ pub(crate) struct Mismatch {
 /// What is wrong with a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// There is no field of this name.
+    /// A field of this name does not exist.
     UnknownField(String, &'static [&'static str]),
     /// A required field is missing.
     MissingField(&'static str),
     /// A field is given under both of its names.
     DuplicateField(&'static str),
-    /// The text is none of those allowed.
+    /// The string is not one of those allowed.
     UnknownVariant(String, &'static [&'static str]),
     /// The value is of another type.
     Type { expected: Expected, found: String },
-    /// A number in the place of a string.
+    /// A number instead of a string.
     Number(String),
-    /// The type says it itself.
+    /// The message of the type itself.
     Other(String),
 }
 
@@ -103,7 +103,7 @@ impl Mismatch {
         self
     }
 
-    /// The field that is wrong, in a value that is itself the field `start`.
+    /// The path of the value, where the whole value is the field `start`.
     pub(crate) fn field(&self, start: &FieldPath) -> FieldPath {
         let steps = self.way.iter().rev();
         steps.fold(start.clone(), |path, step| match step {
@@ -112,7 +112,7 @@ impl Mismatch {
         })
     }
 
-    /// The problem in words, and what was probably meant.
+    /// The message and the hint.
     pub(crate) fn in_words(&self) -> (String, Option<String>) {
         let last = match self.way.first() {
             Some(Step::Key(key)) => key.as_str(),
@@ -218,11 +218,11 @@ impl de::Error for Mismatch {
     }
 }
 
-/// A value on its way into a type.
+/// Reads a value.
 #[derive(Clone, Copy)]
 struct Typed<'v, 's> {
     value: &'v Value<'s>,
-    /// The keys of the mapping that are not for the type.
+    /// Keys of the mapping that are not part of the type.
     keys: &'v [&'v str],
 }
 
@@ -259,7 +259,7 @@ impl<'v, 's> Typed<'v, 's> {
         } else {
             return Err(self.mismatch(Expected::WholeNumber));
         };
-        // The visitor refuses a number that its type cannot hold.
+        // The visitor refuses a number that does not fit its type.
         visited.map_err(|_| self.mismatch(Expected::WholeNumber))
     }
 }
@@ -284,14 +284,14 @@ impl<'v> Deserializer<'v> for Typed<'v, '_> {
             Data::Scalar(Scalar::String(text)) => visitor.visit_str(text),
             Data::Sequence(items) => visitor.visit_seq(Items { items, index: 0 }),
             Data::Mapping(entries) => visitor.visit_map(Entries {
-                entries,
+                left: entries,
                 keys: self.keys,
                 entry: None,
             }),
         }
     }
 
-    /// Also from `yes` and the like, which is a text elsewhere in a configuration.
+    /// Accepts words such as `yes`, which are strings elsewhere in a configuration.
     fn deserialize_bool<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match &self.value.data {
             Data::Scalar(Scalar::Bool(flag)) => visitor.visit_bool(*flag),
@@ -360,7 +360,7 @@ impl<'v> Deserializer<'v> for Typed<'v, '_> {
     ) -> Result<V::Value, Mismatch> {
         if self.value.entries().is_none() {
             let mut expected = (&visitor as &dyn de::Expected).to_string();
-            // The description that a type has if it does not say another.
+            // The default description of a type.
             if expected == format!("struct {name}") {
                 "a mapping".clone_into(&mut expected);
             }
@@ -418,9 +418,9 @@ impl<'v> SeqAccess<'v> for Items<'v, '_> {
 
 /// The entries of a mapping.
 struct Entries<'v, 's> {
-    entries: &'v [(Cow<'s, str>, Value<'s>)],
+    left: &'v [(Cow<'s, str>, Value<'s>)],
     keys: &'v [&'v str],
-    /// The entry whose key was read.
+    /// The entry after its key was read.
     entry: Option<(&'v str, &'v Value<'s>)>,
 }
 
@@ -431,8 +431,8 @@ impl<'v> MapAccess<'v> for Entries<'v, '_> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Mismatch> {
-        while let Some(((key, value), rest)) = self.entries.split_first() {
-            self.entries = rest;
+        while let Some(((key, value), rest)) = self.left.split_first() {
+            self.left = rest;
             if self.keys.contains(&key.as_ref()) {
                 continue;
             }

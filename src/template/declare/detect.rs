@@ -36,7 +36,7 @@ pub(crate) fn dialect_of(
     }
 }
 
-/// `apiVersion: v1` is what OpenShift used. The Template is the proposal's only if it refers to
+/// `apiVersion: v1` comes from OpenShift. The Template is the proposal's only if it refers to
 /// a parameter in that syntax, and to none in OpenShift's.
 fn of_legacy(template: Cursor<'_>, names: &[&str]) -> Dialect {
     let refers = |dialect: Dialect| {

@@ -1,5 +1,5 @@
-//! What a Template says of its parameters before any value is given: for lists, forms and
-//! skeletons.
+//! The values that a Template declares for its parameters, before any value is given: for lists,
+//! forms and skeletons.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use crate::template::declare::dialect::{Dialect, OWN_GROUP};
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::declare::reference::{Part, parts};
-use crate::template::values::given::GivenValue;
+use crate::template::values::given::AssignedValue;
 use crate::template::values::text::read_text;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{DuplicateKeys, Value};
 
 /// What value a parameter has if none is given.
 #[derive(Debug)]
-pub enum Fallback<'t> {
+pub enum DefaultValue<'t> {
     /// None.
     Nothing,
     /// This text, which is not empty.
@@ -39,50 +39,50 @@ impl<'d> Template<'d> {
     /// What value `parameter` has if none is given: the one in the map `values`, else its default,
     /// else a generated one.
     #[must_use]
-    pub fn fallback<'t>(&'t self, parameter: &'t Parameter<'d>) -> Fallback<'t> {
+    pub fn default_value<'t>(&'t self, parameter: &'t Parameter<'d>) -> DefaultValue<'t> {
         let mut values = self.values.iter().rev();
         let value = match values.find(|given| given.name == parameter.name) {
             Some(given) => match &given.value {
-                GivenValue::Text(text) => plain(parameter, text.into()),
-                GivenValue::Structured(value) => Fallback::Structured(value.clone()),
+                AssignedValue::Text(text) => plain(parameter, text.into()),
+                AssignedValue::Structured(value) => DefaultValue::Structured(value.clone()),
                 // Those of files are given with the map, never in it.
-                GivenValue::Bytes(_) | GivenValue::Unknown(_) => Fallback::Hidden,
+                AssignedValue::Bytes(_) | AssignedValue::Unknown(_) => DefaultValue::Hidden,
             },
             None => self.default(parameter),
         };
         match value {
-            Fallback::Nothing | Fallback::Generated(_) => value,
+            DefaultValue::Nothing | DefaultValue::Generated(_) => value,
             _ if parameter.may_show() => value,
-            _ => Fallback::Hidden,
+            _ => DefaultValue::Hidden,
         }
     }
 
-    fn default<'t>(&'t self, parameter: &'t Parameter<'d>) -> Fallback<'t> {
+    fn default<'t>(&'t self, parameter: &'t Parameter<'d>) -> DefaultValue<'t> {
         let Some(default) = parameter.value else {
             return generated(parameter);
         };
         if default.is_mapping() || default.is_sequence() {
             let value = default.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
-            return value.map_or(Fallback::Nothing, |value| {
-                Fallback::Structured(value.without_origin())
+            return value.map_or(DefaultValue::Nothing, |value| {
+                DefaultValue::Structured(value.without_origin())
             });
         }
         match default.text().ok().flatten() {
             Some(text) if text.is_empty() => generated(parameter),
-            Some(text) if self.defaults_refer() && refers(&text) => Fallback::Computed(text),
+            Some(text) if self.defaults_refer() && refers(&text) => DefaultValue::Computed(text),
             Some(text) => plain(parameter, text),
             None => generated(parameter),
         }
     }
 
-    /// Its parameters, each name once: of several declarations a given value goes to the first.
+    /// Its parameters, each name once: of several declarations, a given value belongs to the first.
     pub fn named_parameters(&self) -> impl Iterator<Item = &Parameter<'d>> {
         let mut seen = std::collections::BTreeSet::new();
         let parameters = self.parameters.iter();
         parameters.filter(move |parameter| seen.insert(parameter.name.as_ref()))
     }
 
-    /// What people call it, and what it is for, as OpenShift's catalog has them.
+    /// Its display name and description, as OpenShift's catalog has them.
     #[must_use]
     pub fn title(&self) -> (Option<Cow<'d, str>>, Option<Cow<'d, str>>) {
         (
@@ -92,22 +92,22 @@ impl<'d> Template<'d> {
     }
 }
 
-fn generated<'t>(parameter: &'t Parameter<'_>) -> Fallback<'t> {
+fn generated<'t>(parameter: &'t Parameter<'_>) -> DefaultValue<'t> {
     match &parameter.from {
-        Some((from, _)) => Fallback::Generated(from),
-        None => Fallback::Nothing,
+        Some((from, _)) => DefaultValue::Generated(from),
+        None => DefaultValue::Nothing,
     }
 }
 
 /// A text as the value of a parameter.
-fn plain<'t>(parameter: &Parameter<'_>, text: Cow<'t, str>) -> Fallback<'t> {
+fn plain<'t>(parameter: &Parameter<'_>, text: Cow<'t, str>) -> DefaultValue<'t> {
     if text.is_empty() {
-        return Fallback::Nothing;
+        return DefaultValue::Nothing;
     }
     let value = parameter.kind.is_structured().then(|| read_text(&text));
     match value.flatten() {
-        Some(value) if value.non_finite().is_none() => Fallback::Structured(value),
-        _ => Fallback::Text(text),
+        Some(value) if value.non_finite().is_none() => DefaultValue::Structured(value),
+        _ => DefaultValue::Text(text),
     }
 }
 
@@ -118,8 +118,8 @@ fn refers(text: &str) -> bool {
 
 impl Parameter<'_> {
     /// Whether a value must be given.
-    pub(crate) const fn needs_value(&self, fallback: &Fallback<'_>) -> bool {
-        self.required && matches!(fallback, Fallback::Nothing)
+    pub(crate) const fn needs_value(&self, fallback: &DefaultValue<'_>) -> bool {
+        self.required && matches!(fallback, DefaultValue::Nothing)
     }
 
     /// What must be so of a value, besides its type, in a few words each.

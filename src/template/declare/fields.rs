@@ -1,11 +1,11 @@
-//! The fields of a Template and of its parameters by their names, and what is said of others.
+//! The fields of a Template and of its parameters by name, and reports of unknown ones.
 
 use std::borrow::Cow;
 
+use crate::krm::fields;
 use crate::template::declare::dialect::Dialect;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::suggest::closest;
 
 /// Names from elsewhere, with the field that means the same.
 const MEANT: &[(&str, &str)] = &[("default", "value"), ("defaultValue", "value")];
@@ -22,7 +22,7 @@ fn folds_to(key: &str, name: &str) -> bool {
 }
 
 /// The entry of `apiVersion` or `kind`: the one with this name, else the last one that differs in
-/// case only. `oc` finds out by these two what a file holds, and reads them, unlike all others,
+/// case only. `oc` detects the type of a file by these two, and reads them, unlike all others,
 /// with a decoder that ignores case.
 pub(crate) fn type_field<'d>(node: Cursor<'d>, name: &str) -> Option<Cursor<'d>> {
     node.get(name).or_else(|| {
@@ -38,10 +38,10 @@ pub(crate) fn type_text<'d>(node: Cursor<'d>, name: &str) -> Option<Cow<'d, str>
     type_field(node, name)?.text().ok()?
 }
 
-/// Warns of keys that are not fields of `what`.
+/// Warns of unknown fields of `what`.
 pub(crate) fn unknown_fields(
     node: Cursor<'_>,
-    known: &[&str],
+    known: &[&'static str],
     path: &str,
     what: &str,
     found: &mut Diagnostics,
@@ -49,53 +49,40 @@ pub(crate) fn unknown_fields(
     check_fields(node, known, path, what, None, found);
 }
 
-/// Reports keys that are not fields of `what`. Of a Template in `dialect`, a field in another case
-/// is an error in the proposal's, and in OpenShift's what it is to `oc`.
+/// Reports unknown fields of `what`. In a Template of the proposal's dialect, a field in another
+/// case is an error; in OpenShift's dialect it means what it means to `oc`.
 pub(crate) fn check_fields(
     node: Cursor<'_>,
-    known: &[&str],
+    known: &[&'static str],
     path: &str,
     what: &str,
     dialect: Option<Dialect>,
     found: &mut Diagnostics,
 ) {
-    for entry in node.children() {
-        let Ok(key) = entry.key() else { continue };
-        if known.contains(&key.as_ref()) || key == "<<" {
-            continue;
-        }
-        let in_other_case = known.iter().find(|name| folds_to(&key, name)).copied();
+    for mut field in fields::unknown(node, known) {
+        let key = field.key.as_ref();
+        let in_other_case = known.iter().find(|name| folds_to(key, name)).copied();
         let is_type = path.is_empty()
             && in_other_case.is_some_and(|name| {
                 matches!(name, "apiVersion" | "kind") && node.get(name).is_none()
             });
-        let message = format!("`{key}` is not a field of {what}");
+        let message = field.message(what);
         let diagnostic = match (dialect, in_other_case) {
             (Some(Dialect::Proposal), Some(_)) => Diagnostic::error(message),
             (Some(Dialect::OpenShift), Some(name)) if is_type => {
-                Diagnostic::warning(format!("`{key}` is taken for `{name}`"))
+                Diagnostic::warning(format!("`{key}` is read as `{name}`"))
+                    .hint(format!("write `{name}`"))
             }
             _ => Diagnostic::warning(message),
         };
-        let meant = MEANT.iter().find(|(other, _)| *other == key);
-        let meant = meant.map(|(_, meant)| *meant);
-        let meant = meant.filter(|meant| known.contains(meant));
-        let hint = match in_other_case {
-            Some(name) if is_type && dialect == Some(Dialect::OpenShift) => {
-                Some(format!("write `{name}`"))
-            }
-            Some(name) => Some(format!("did you mean `{name}`?")),
-            None => meant
-                .or_else(|| closest(&key, known.iter().copied()))
-                .map(|name| format!("did you mean `{name}`?")),
+        let mut elsewhere = MEANT.iter().filter(|(_, name)| known.contains(name));
+        let elsewhere = elsewhere.find(|(other, _)| *other == key);
+        field.meant = match in_other_case {
+            Some(_) if !diagnostic.hints.is_empty() => None,
+            Some(name) => Some(name),
+            None => elsewhere.map(|(_, name)| *name).or(field.meant),
         };
-        found.push(
-            diagnostic
-                .rule("unknown-field")
-                .at(entry.key_place())
-                .field(format!("{path}{key}"))
-                .maybe_hint(hint),
-        );
+        found.push(field.locate(diagnostic.rule("unknown-field"), path));
     }
 }
 

@@ -1,5 +1,5 @@
 //! References in the syntax of the other dialect: which spelling is the right one, and where the
-//! text is meant for somebody else.
+//! text is for a shell or another program.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -82,16 +82,16 @@ pub(crate) fn diagnostic(
     match dialect {
         Dialect::Proposal => diagnostic
             .hint(if is_raw {
-                format!("to put the value in, write `$(({name}))`")
+                format!("to insert the value, write `$(({name}))`")
             } else {
-                format!("to put the value in, write `$({name})`")
+                format!("to insert the value, write `$({name})`")
             })
             .hint(format!(
                 "to keep the text for a shell or another program, write `${spelling}`"
             )),
         Dialect::OpenShift if is_raw => {
-            diagnostic.hint(format!("to put the value in, write `${{{{{name}}}}}`"))
+            diagnostic.hint(format!("to insert the value, write `${{{{{name}}}}}`"))
         }
-        Dialect::OpenShift => diagnostic.hint(format!("to put the value in, write `${{{name}}}`")),
+        Dialect::OpenShift => diagnostic.hint(format!("to insert the value, write `${{{name}}}`")),
     }
 }

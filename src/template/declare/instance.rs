@@ -1,5 +1,5 @@
 //! The `TemplateInstance` as it is written: a Template, or the name of one, and the values, labels
-//! and namespace of each time it is stamped out.
+//! and namespace of each expansion.
 //!
 //! Ours is `template.krm.dev/v1alpha1`. OpenShift's own kind (`template.openshift.io/v1`) holds its
 //! Template and names a Secret with the values; its objects go into its own namespace.
@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 use crate::krm::identity::{self, group};
 use crate::template::declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::declare::fields::unknown_fields;
-use crate::template::values::given::{self, Given};
+use crate::template::values::given::{self, Assignment};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Scalar};
 
-/// One time that a Template is stamped out.
+/// One expansion of a Template.
 #[derive(Debug)]
 pub(crate) struct Instance<'d> {
-    /// Its name among the `instances`; none if there is no such list.
+    /// Its name among the `instances`; `None` without such a list.
     pub(crate) name: Option<String>,
     /// The Template.
     pub(crate) template: TemplateSource<'d>,
@@ -48,11 +48,11 @@ pub(crate) enum TemplateSource<'d> {
     },
 }
 
-/// Where values come from.
+/// A source of values.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueSource {
-    /// They stand in the instance.
-    Given(Vec<Given>),
+    /// Values in the instance itself.
+    Given(Vec<Assignment>),
     /// An object among the items.
     Object(ObjectSource),
 }
@@ -63,7 +63,7 @@ pub(crate) struct ObjectSource {
     /// `ConfigMap` or `Secret`.
     pub(crate) kind: &'static str,
     pub(crate) name: String,
-    /// Without it, it is no error.
+    /// Whether the object may be missing.
     pub(crate) optional: bool,
     /// Whether it may hold values for names that the Template does not declare.
     pub(crate) may_have_others: bool,
@@ -80,11 +80,11 @@ pub(crate) const SHARED_FIELDS: &[&str] = &[
     "labels",
     "namespace",
 ];
-/// The objects that values may come from.
+/// The kinds of objects that can provide values.
 pub(crate) const VALUE_OBJECTS: &[(&str, &str)] =
     &[("configMapRef", "ConfigMap"), ("secretRef", "Secret")];
 
-/// Reads a `TemplateInstance`: each time its Template is to be stamped out, in order. All errors
+/// Reads a `TemplateInstance`: each expansion of its Template, in order. All errors
 /// and warnings go to `diagnostics`.
 pub(crate) fn read<'d>(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Vec<Instance<'d>> {
     let mut found = Diagnostics::new();
@@ -163,7 +163,7 @@ fn read_list<'d>(
                 Diagnostic::error("the instance has no `name`")
                     .at(node.key_place())
                     .field(format!("{field}.name"))
-                    .hint("its objects are found again by it: begin it with `- name: NAME`"),
+                    .hint("begin it with `- name: NAME`: later runs find its objects by this name"),
             );
             continue;
         };
@@ -177,7 +177,7 @@ fn read_list<'d>(
                 Diagnostic::error(format!("`{name}` is not the name of an instance"))
                     .at(place)
                     .field(format!("{field}.name"))
-                    .hint("use letters, digits, `-`, `_` and `.`: the file of its objects is named like it"),
+                    .hint("use letters, digits, `-`, `_` and `.`: the file of its objects gets this name"),
             );
             continue;
         }
@@ -187,7 +187,7 @@ fn read_list<'d>(
                     .at(place)
                     .related(first, "first here")
                     .field(format!("{field}.name"))
-                    .hint("give one of them another name"),
+                    .hint("rename one of them"),
             );
             continue;
         }
@@ -197,7 +197,7 @@ fn read_list<'d>(
     instances
 }
 
-/// Whether a name can stand in an annotation's value and be the name of a file.
+/// Whether a name is valid in the value of an annotation and as the name of a file.
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name
@@ -242,7 +242,7 @@ fn read_openshift<'d>(
     shared.instance(None, spec, found)
 }
 
-/// What stands in the `spec`, for every instance, or in one of them, for itself.
+/// The fields of the `spec`, for every instance, or of one instance, for itself.
 struct Shared<'d> {
     template: Option<TemplateSource<'d>>,
     values: Vec<ValueSource>,
@@ -262,7 +262,7 @@ impl<'d> Shared<'d> {
         }
     }
 
-    /// What is said here, and where nothing is, what is said for all.
+    /// These fields, completed with those for all instances.
     fn over(mut self, all: &Self) -> Self {
         self.values.splice(..0, all.values.iter().cloned());
         let others = all.labels.iter();
@@ -288,7 +288,7 @@ impl<'d> Shared<'d> {
             (Some(inline), None) if !inline.is_mapping() => {
                 let name = inline.text().ok().flatten().unwrap_or_default();
                 found.push(
-                    Diagnostic::error("`template` must be a Template, found no mapping")
+                    Diagnostic::error("`template` must be a mapping: the whole Template")
                         .at(inline.place())
                         .field(format!("{field}.template"))
                         .hint(format!(
@@ -299,7 +299,7 @@ impl<'d> Shared<'d> {
             }
             (Some(inline), Some(named)) => {
                 found.push(
-                    Diagnostic::error("`template` and `templateRef` are both there")
+                    Diagnostic::error("both `template` and `templateRef` are set")
                         .at(named.key_place())
                         .related(inline.key_place(), "the other one")
                         .field(format!("{field}.templateRef"))
@@ -343,7 +343,7 @@ impl<'d> Shared<'d> {
             // What is there and wrong was reported.
             if !found.has_errors() {
                 found.push(
-                    Diagnostic::error("no Template is named")
+                    Diagnostic::error("no Template is given")
                         .at(node.key_place())
                         .field("spec.templateRef")
                         .hint("name one of the items under `spec.templateRef.name`, or put a Template under `spec.template`"),
@@ -363,7 +363,7 @@ impl<'d> Shared<'d> {
 }
 
 /// The values under `parameters`.
-fn own_values(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<Vec<Given>> {
+fn own_values(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<Vec<Assignment>> {
     let mapping = node.get("parameters").filter(|values| !values.is_null())?;
     let mut own = Diagnostics::new();
     if mapping.is_sequence() {
@@ -401,7 +401,7 @@ fn values_from(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Vec<Va
 }
 
 fn value_object(entry: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<ObjectSource> {
-    let keys: Vec<&str> = VALUE_OBJECTS.iter().map(|(key, _)| *key).collect();
+    let keys: Vec<&'static str> = VALUE_OBJECTS.iter().map(|(key, _)| *key).collect();
     if entry.is_mapping() {
         unknown_fields(
             entry,
@@ -416,7 +416,7 @@ fn value_object(entry: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Opti
         .filter_map(|(key, kind)| Some((*key, *kind, entry.get(key)?)));
     let (Some((key, kind, object)), None) = (there.next(), there.next()) else {
         found.push(
-            Diagnostic::error("an entry of `parametersFrom` names one object")
+            Diagnostic::error("an entry of `parametersFrom` must name exactly one object")
                 .at(entry.place())
                 .field(field)
                 .hint("write `configMapRef: {name: NAME}` or `secretRef: {name: NAME}`"),
@@ -521,7 +521,13 @@ fn required_name(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Opti
     None
 }
 
-fn unknown(node: Cursor<'_>, own: &[&str], path: &str, what: &str, found: &mut Diagnostics) {
+fn unknown(
+    node: Cursor<'_>,
+    own: &[&'static str],
+    path: &str,
+    what: &str,
+    found: &mut Diagnostics,
+) {
     let known = [SHARED_FIELDS, own].concat();
     unknown_fields(node, &known, path, what, found);
 }

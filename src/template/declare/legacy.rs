@@ -1,12 +1,12 @@
-//! What `oc` does to the objects of a Template before they are created: their namespace goes, and
-//! kinds that once had no API group get theirs.
+//! Changes that `oc` makes to the objects of a Template before it creates them: it removes the
+//! namespace, and kinds that once had no API group get theirs.
 
 use std::borrow::Cow;
 
 use crate::template::declare::reference;
 use krm_yaml::{Data, Scalar, Value};
 
-/// As `oc`: a namespace that is no reference goes, so that objects land where they are created.
+/// As `oc`: removes a namespace that is not a reference, so that the caller chooses one.
 pub(crate) fn strip_namespace(object: &mut Value<'_>) {
     let Some(metadata) = object.get_mut("metadata") else {
         return;

@@ -10,7 +10,7 @@ use crate::template::declare::parameter::{
     Parameter, check_duplicates, check_names, names, read_parameters,
 };
 use crate::template::declare::reference;
-use crate::template::values::given::{self, Given};
+use crate::template::values::given::{self, Assignment};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -28,7 +28,7 @@ pub struct Template<'d> {
     pub(crate) labels: Option<Cursor<'d>>,
     pub(crate) message: Option<Cursor<'d>>,
     /// The map `values`, which a strategic-merge patch merges where it replaces `parameters`.
-    pub(crate) values: Vec<Given>,
+    pub(crate) values: Vec<Assignment>,
 }
 
 /// The fields of a Template that are known.
@@ -49,7 +49,7 @@ pub(crate) fn is_template_group(group: &str) -> bool {
     matches!(group, "" | OWN_GROUP | OPENSHIFT_GROUP)
 }
 
-/// Whether a Template may have this API version: of ours there is one, and the versions that
+/// Whether a Template may have this API version: we have one, and the versions that
 /// OpenShift had mean the same.
 fn is_known(api_version: &str) -> bool {
     match identity::group(api_version) {
@@ -59,9 +59,9 @@ fn is_known(api_version: &str) -> bool {
 }
 
 /// What to do with values where a Template is expected.
-const VALUES_HINT: &str = "a file of values is given by `-P`";
+const VALUES_HINT: &str = "to give a file of values, use `-P`";
 
-/// What to do with a document that is no Template.
+/// A hint for a document that is not a Template.
 fn hint_for(kind: &str) -> &'static str {
     if closest(kind, ["Template"]).is_some() {
         return "did you mean `kind: Template`?";
@@ -69,16 +69,16 @@ fn hint_for(kind: &str) -> &'static str {
     match kind {
         "" => "a Template begins with `apiVersion` and `kind: Template`",
         "ResourceList" => {
-            "the functionConfig of a ResourceList is expanded by `krm-template < FILE`"
+            "to expand the functionConfig of a ResourceList, run `krm-template < FILE`"
         }
-        "List" => "take the Template out of the `items`",
-        _ => "objects stand under `objects` of a Template",
+        "List" => "move the Template out of `items` to a document of its own",
+        _ => "put objects under `objects` of a Template",
     }
 }
 
 impl<'d> Template<'d> {
     /// Reads the Template under a node. All errors and warnings go to `diagnostics`; after an
-    /// error there is no Template.
+    /// error it returns `None`.
     #[must_use]
     pub fn read(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Option<Self> {
         let mut found = Diagnostics::new();
@@ -96,7 +96,7 @@ impl<'d> Template<'d> {
     fn read_fields(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Self> {
         if !node.is_mapping() {
             found.push(
-                Diagnostic::error("expected a Template, found no mapping")
+                Diagnostic::error("a Template must be a mapping")
                     .at(node.place())
                     .hint(hint_for(""))
                     .advise(Way::Arguments, VALUES_HINT),
@@ -146,8 +146,8 @@ impl<'d> Template<'d> {
         &self.parameters
     }
 
-    /// Where values stand that must not be shown: of its own parameters, and among those given.
-    pub(crate) fn secrets(&self, given: &[Given]) -> Vec<Place> {
+    /// The places of values that must not be shown: of its own parameters, and among those given.
+    pub(crate) fn secrets(&self, given: &[Assignment]) -> Vec<Place> {
         let hidden = || {
             self.parameters
                 .iter()
@@ -242,7 +242,7 @@ fn object_reference(node: Cursor<'_>, api_version: &str, kind: &str) -> ObjectRe
     }
 }
 
-/// The list `objects`. Where there is none, `oc` makes an empty list.
+/// The list `objects`. Without one, `oc` uses an empty list.
 fn read_objects<'d>(
     node: Cursor<'d>,
     dialect: Dialect,
@@ -262,7 +262,7 @@ fn read_objects<'d>(
                     .field("objects")
                     .maybe_hint(misspelt(node, "objects"))
                     .hint(
-                        "list the objects to make under `objects:`; an empty list is `objects: []`",
+                        "list the objects to create under `objects:`; an empty list is `objects: []`",
                     ),
             );
             None
@@ -296,7 +296,7 @@ fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'
     let object_labels = node.get("objectLabels").filter(|labels| !labels.is_null());
     if let (Some(labels), Some(object_labels)) = (labels, object_labels) {
         found.push(
-            Diagnostic::error("`labels` and `objectLabels` are the same field, and both are there")
+            Diagnostic::error("`labels` and `objectLabels` are the same field, but both are set")
                 .at(object_labels.key_place())
                 .related(labels.key_place(), "the other one")
                 .field("objectLabels")
@@ -326,7 +326,7 @@ fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'
     None
 }
 
-fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Given> {
+fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Assignment> {
     match node.get("values").filter(|values| !values.is_null()) {
         None => Vec::new(),
         Some(values) if values.is_mapping() => given::from_mapping(values, found),

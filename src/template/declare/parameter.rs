@@ -32,7 +32,7 @@ pub enum ParameterType {
 }
 
 impl ParameterType {
-    /// The names a Template may use, aliases behind the first.
+    /// The names a Template may use, aliases last.
     pub(crate) const NAMES: &[(&str, Self)] = &[
         ("string", Self::String),
         ("int", Self::Int),
@@ -91,7 +91,7 @@ pub struct Parameter<'d> {
     pub(crate) max_length: Option<usize>,
     /// Whether its value must not be shown.
     pub secret: bool,
-    /// What it stands together with in forms.
+    /// Its group in forms.
     pub group: Option<Cow<'d, str>>,
     pub(crate) node: Cursor<'d>,
     /// Its position in the Template's list.
@@ -143,7 +143,7 @@ pub(crate) const PARAMETER_FIELDS: &[&str] = &[
     "group",
 ];
 
-/// The names of all parameters, by which the dialect is found out before they are read.
+/// The names of all parameters, from which the dialect is detected before they are read.
 pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
     let list = node.get("parameters").filter(|list| list.is_sequence());
     let parameters = list.into_iter().flat_map(Cursor::children);
@@ -152,7 +152,7 @@ pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
         .collect()
 }
 
-/// Reads the list `parameters`; `lenient` takes what `oc` takes.
+/// Reads the list `parameters`; `lenient` accepts what `oc` accepts.
 pub(crate) fn read_parameters<'d>(
     node: Cursor<'d>,
     dialect: Dialect,
@@ -291,11 +291,11 @@ fn check_default(parameter: &Parameter<'_>, found: &mut Diagnostics) {
     }
 }
 
-/// Reads the fields of one parameter and says what is wrong with each.
+/// Reads the fields of one parameter and reports problems.
 struct Fields<'f, 'd> {
     node: Cursor<'d>,
     path: &'f str,
-    /// Whether what `oc` takes is no error.
+    /// Whether to accept what `oc` accepts.
     lenient: bool,
     found: &'f mut Diagnostics,
 }
@@ -527,10 +527,10 @@ pub(crate) fn check_names(parameters: &[Parameter<'_>], dialect: Dialect, found:
                 .hint("use letters, digits, `_`, `.` and `-`")
         } else if dialect == Dialect::OpenShift && (!legal || name.contains(['-', '.'])) {
             Diagnostic::warning(format!("parameter `{name}` cannot be referred to"))
-                .hint("a reference `${NAME}` holds letters, digits and `_` only")
+                .hint("a name in `${NAME}` may only have letters, digits and `_`")
         } else if dialect == Dialect::Proposal && !starts {
             Diagnostic::warning(format!("parameter `{name}` cannot be referred to"))
-                .hint("the name in a reference begins with a letter or `_`")
+                .hint("a name in a reference must begin with a letter or `_`")
         } else {
             continue;
         };

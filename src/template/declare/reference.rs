@@ -9,7 +9,7 @@ use crate::template::declare::dialect::Dialect;
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part<'t> {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(&'t str),
     /// `$(NAME)` or `${NAME}`, with its spelling.
     String { name: &'t str, spelling: &'t str },
@@ -40,7 +40,7 @@ pub(crate) fn parts(text: &str, dialect: Dialect) -> Vec<Part<'_>> {
     }
 }
 
-/// Goes from `$` to `$`; `reference` says whether one begins there.
+/// Scans from `$` to `$`; `reference` parses a reference that begins there.
 fn split<'t>(text: &'t str, reference: fn(&'t str) -> Option<Part<'t>>) -> Vec<Part<'t>> {
     let mut parts = Vec::new();
     let mut done = 0;
@@ -69,7 +69,7 @@ fn split<'t>(text: &'t str, reference: fn(&'t str) -> Option<Part<'t>>) -> Vec<P
 }
 
 impl<'t> Part<'t> {
-    /// The piece as it stands in the text.
+    /// The piece as it is written.
     pub(crate) const fn spelling(self) -> &'t str {
         match self {
             Self::Text(spelling)
@@ -94,8 +94,8 @@ impl<'t> Part<'t> {
     }
 }
 
-/// The text of `parts` with `new` in place of each reference for which there is something new;
-/// nothing if there is none.
+/// The text of `parts`, where `new` replaces each part for which it returns something;
+/// `None` if it replaces nothing.
 pub(crate) fn replace<'t, 'n>(
     parts: &[Part<'t>],
     mut new: impl FnMut(Part<'t>) -> Option<Cow<'n, str>>,
@@ -230,7 +230,7 @@ pub(crate) fn names(text: &str, dialect: Dialect) -> impl Iterator<Item = &str> 
     references(text, dialect).map(|(name, _)| name)
 }
 
-/// Whether a text holds `${NAME}` for any name, declared or not: what keeps a namespace.
+/// Whether a text has `${NAME}` for any name, declared or not: such a namespace is kept.
 pub(crate) fn has_openshift_reference(text: &str) -> bool {
     split(text, openshift_reference)
         .iter()

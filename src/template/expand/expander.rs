@@ -3,7 +3,7 @@
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::expand::expansion::{Options, Sink, process};
-use crate::template::values::given::Given;
+use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::{Diagnostics, ObjectReference};
 
 /// Makes objects of the values that are given for its parameters.
@@ -19,13 +19,13 @@ pub trait Expander {
     /// after an error the objects are of no use.
     fn expand(
         &self,
-        given: &[Given],
+        given: &[Assignment],
         options: &Options<'_>,
         diagnostics: &mut Diagnostics,
         sink: &mut Sink<'_>,
     ) -> Option<String>;
 
-    /// The Template that it is, for what only a Template has: annotations, references, a trace.
+    /// The Template, if it is one: only a Template has annotations, references and a trace.
     fn template(&self) -> Option<&Template<'_>> {
         None
     }
@@ -48,7 +48,7 @@ impl Expander for Template<'_> {
 
     fn expand(
         &self,
-        given: &[Given],
+        given: &[Assignment],
         options: &Options<'_>,
         diagnostics: &mut Diagnostics,
         sink: &mut Sink<'_>,

@@ -12,7 +12,7 @@ use crate::template::expand::{labels, refused};
 use crate::template::resolve::generation::{self, Generation};
 use crate::template::resolve::parameters::Parameters;
 use crate::template::resolve::resolver;
-use crate::template::values::given::Given;
+use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, Scalar, Value};
@@ -49,7 +49,7 @@ pub struct Options<'o> {
 
 /// Looks at objects, perhaps at several at the same time.
 pub trait Inspect: Sync {
-    /// Looks at an object that was made of `template` with these values, and says what is wrong
+    /// Checks an object that `template` created with these values, and reports problems
     /// with it.
     fn object(
         &self,
@@ -62,7 +62,7 @@ pub trait Inspect: Sync {
 
 /// An object made from a Template.
 pub struct Object<'d> {
-    /// Its data, with the nodes of the Template they come from.
+    /// Its data, with the nodes of the Template that it was read from.
     pub value: Value<'d>,
     /// The document of the Template.
     pub document: &'d Document,
@@ -70,7 +70,7 @@ pub struct Object<'d> {
     pub field: String,
 }
 
-/// Takes the objects one by one; what it has to say of one goes to the diagnostics.
+/// Receives the objects one by one; problems with an object go to the diagnostics.
 pub type Sink<'s> = dyn FnMut(Object<'_>, &mut Diagnostics) + 's;
 
 /// Expands `template` with `given` values, the strongest last, and hands each object to `sink` in
@@ -78,7 +78,7 @@ pub type Sink<'s> = dyn FnMut(Object<'_>, &mut Diagnostics) + 's;
 /// `diagnostics`; after an error the objects are of no use.
 pub fn process(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     sink: &mut Sink<'_>,
@@ -97,11 +97,11 @@ pub fn process(
     message
 }
 
-/// Finds the values of the parameters as [`process`] does, and lets `look` have a look at them;
-/// nothing if there are errors before that.
+/// Finds the values of the parameters as [`process`] does, and passes them to `look`;
+/// `None` after an error.
 pub fn effective<'d, R>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     look: impl FnOnce(&Parameters<'d>) -> R,
@@ -110,11 +110,11 @@ pub fn effective<'d, R>(
     Some(expand(template, given, options, diagnostics, look)?.1)
 }
 
-/// Does all that comes before the objects, and lets `run` expand them. Returns the message and
-/// what `run` returns; nothing if there are errors before that.
+/// Prepares everything but the objects, and has `run` expand them. Returns the message and
+/// the result of `run`; `None` after an error.
 pub(crate) fn expand<'d, R>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
@@ -131,7 +131,7 @@ pub(crate) fn expand<'d, R>(
 
 fn prepare<'d, R>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
@@ -179,7 +179,7 @@ fn prepare<'d, R>(
 }
 
 /// The Template's labels with references replaced, and the given ones over them. `None` if there
-/// is no such field, which differs from an empty one.
+/// is no such field; that differs from an empty one.
 fn template_labels(
     template: &Template<'_>,
     options: &Options<'_>,
@@ -247,7 +247,7 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
         };
         diagnostics.push(
             Diagnostic::error(format!(
-                "label `{}` is there twice once references are replaced",
+                "duplicate label `{}` after references are replaced",
                 label.key
             ))
             .rule("duplicate-key")
@@ -300,7 +300,7 @@ impl<'d> Expansion<'_, 'd> {
         self.template.objects.into_iter().flat_map(Cursor::children)
     }
 
-    /// Expands the object that stands at `index` and hands on what becomes of it, also after errors.
+    /// Expands the object at `index` and passes the result to the sink, also after errors.
     pub(crate) fn object(
         &self,
         index: usize,
@@ -409,7 +409,7 @@ impl<'d> Expansion<'_, 'd> {
             let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
             diagnostics.push(
                 Diagnostic::warning(
-                    "the labels of this object are left out: they are no mapping of strings",
+                    "the labels of this object are dropped: they are not a mapping of strings",
                 )
                 .rule("string-expected")
                 .at(metadata.place())
@@ -425,7 +425,7 @@ impl<'d> Expansion<'_, 'd> {
     }
 
     /// Reports the fields that every Kubernetes object has and this one does not; whether it can be
-    /// handed on all the same.
+    /// created all the same.
     fn is_complete(
         &self,
         value: &Value<'_>,
@@ -493,9 +493,9 @@ fn missing(
         None | Some(Data::Scalar(Scalar::Null)) => {
             let hint = match keys {
                 ["apiVersion"] => "`kubectl explain KIND` shows the API version of a kind",
-                ["kind"] => "every Kubernetes object has one, as `kind: Deployment`",
+                ["kind"] => "every Kubernetes object has one, for example `kind: Deployment`",
                 _ if generates => {
-                    "`generateName` will not do: kustomize and kpt find an object again by its name; \
+                    "`generateName` is not enough: kustomize and kpt identify an object by its name; \
                      use `krm-template process` and `kubectl create`"
                 }
                 _ => "every Kubernetes object has one",
@@ -518,12 +518,16 @@ fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
 }
 
 fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
-    let what = if is_null { "is empty" } else { "is no mapping" };
+    let what = if is_null {
+        "is empty"
+    } else {
+        "is not a mapping"
+    };
     Diagnostic::error(format!("the object {what}"))
         .at(place)
         .field(field)
         .hint("an object has `apiVersion`, `kind` and `metadata.name`")
 }
 
-/// How deep lists may stand in lists.
+/// The depth of lists in lists.
 const MAX_LISTS: usize = 16;

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use crate::krm::identity::group;
-use crate::krm::label_fields::{Create, LABEL_FIELDS};
+use crate::krm::label_fields::{Create, for_template};
 use krm_yaml::{Data, Scalar, Value};
 
 /// Labels in the order they are written.
 pub(crate) type Labels = [(String, String)];
 
 /// Sets the labels on `metadata.labels`. Returns `false` if labels that were there had to go
-/// because they are no mapping of strings, as `oc` does.
+/// because they are not a mapping of strings, as `oc` does.
 pub(crate) fn on_metadata(object: &mut Value<'_>, labels: &Labels) -> bool {
     let Some(metadata) = object.mapping_at("metadata") else {
         return true;
@@ -46,11 +46,8 @@ pub(crate) fn on_selectors(object: &mut Value<'_>, labels: &Labels) {
     let kind = object.str_at(&["kind"]).unwrap_or_default().to_owned();
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
     let group = group(api_version).to_owned();
-    for field in LABEL_FIELDS
-        .iter()
-        .filter(|field| field.is_of(&group, &kind))
-    {
-        on_path(object, field.path, field.create, labels);
+    for (path, create) in for_template(&group, &kind) {
+        on_path(object, &path, create, labels);
     }
 }
 

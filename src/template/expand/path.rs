@@ -1,4 +1,4 @@
-//! Where a value stands in its object.
+//! The path of a value in its object.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use krm_yaml::{write_index, write_key};
 /// The way from an object down to the value being looked at.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'p> {
-    /// The object, under the field of the Template it stands in.
+    /// The object, under its field of the Template.
     Root(&'p str),
     Key(&'p Self, &'p str),
     Index(&'p Self, usize),

@@ -1,4 +1,5 @@
-//! Warns of labels and namespaces that Kubernetes refuses, though `oc process` puts them on objects.
+//! Warns of labels and namespaces that Kubernetes refuses, though `oc process` puts them on
+//! objects.
 
 use crate::krm::names;
 use crate::template::declare::model::Template;
@@ -7,7 +8,7 @@ use crate::template::resolve::parameters::Parameters;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
-/// Checks what the expansion puts on every object. It is checked once and not on each of them.
+/// Checks once what the expansion puts on every object.
 pub(crate) fn warn(
     template: &Template<'_>,
     parameters: &Parameters<'_>,
@@ -15,7 +16,7 @@ pub(crate) fn warn(
     namespace: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) {
-    // What is wrong already may be what makes a label wrong.
+    // An earlier error may be the cause of a wrong label.
     if diagnostics.has_errors() {
         return;
     }
@@ -48,7 +49,7 @@ pub(crate) fn warn(
             if let Some((entry, own_key, own_value)) = &entry {
                 if !is_shown {
                     warning.message = format!(
-                        "the label `{own_key}: {own_value}` becomes one that Kubernetes refuses"
+                        "the label `{own_key}: {own_value}` becomes a label that Kubernetes rejects"
                     );
                 }
                 let place = if is_key {

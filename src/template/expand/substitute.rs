@@ -21,7 +21,7 @@ use krm_yaml::{Cursor, Data, Document, NodeId, Scalar, Value};
 /// arguments and, if declared earlier, in the values of its variables.
 struct Variables {
     list: Vec<Variable>,
-    /// Whether there are more, which only the cluster knows.
+    /// Whether there are more that only the cluster knows.
     more: bool,
 }
 
@@ -55,7 +55,7 @@ impl<'e> Expanding<'e> {
     }
 }
 
-/// Where a string stands.
+/// The position of a string in its object.
 #[derive(Clone, Copy)]
 struct Spot<'c> {
     path: &'c Path<'c>,
@@ -114,7 +114,7 @@ impl<'d> Substitution<'_, 'd> {
         }
     }
 
-    /// Replaces the references in a text that is no part of an object: a label or the message.
+    /// Replaces the references in a text outside of objects: a label or the message.
     pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, path: &Path<'_>) -> String {
         self.flat(text, Spot::new(path, node))
             .unwrap_or_else(|| text.to_owned())
@@ -165,7 +165,8 @@ impl<'d> Substitution<'_, 'd> {
                 }
             }
             Data::Scalar(Scalar::Number(digits)) if is_non_finite(digits) => {
-                let message = format!("`{digits}` is no number in JSON, which clusters read");
+                let message =
+                    format!("`{digits}` is not a number in JSON, the format that clusters read");
                 let hint = format!("if it is a string, put it in quotes: `\"{digits}\"`");
                 self.error(spot, digits, message, Some(hint));
             }
@@ -185,8 +186,8 @@ impl<'d> Substitution<'_, 'd> {
                         self.error(
                             inner,
                             "",
-                            "the value `null` cannot stand in a list".to_owned(),
-                            Some("give the parameter another value, or put the reference into a mapping, where null leaves the key out".to_owned()),
+                            "a list cannot contain the value `null`".to_owned(),
+                            Some("give the parameter another value, or use the reference in a mapping, where null removes the key".to_owned()),
                         );
                     }
                 }
@@ -391,7 +392,7 @@ impl<'d> Substitution<'_, 'd> {
                 }
                 let path = Path::Key(spot.path, key);
                 let mut diagnostic = Diagnostic::error(format!(
-                    "mapping key `{key}` is there twice once references are replaced"
+                    "duplicate mapping key `{key}` after references are replaced"
                 ))
                 .rule("duplicate-key")
                 .field(path.to_string());
@@ -497,7 +498,7 @@ impl<'d> Substitution<'_, 'd> {
         Replaced::Data(Data::Scalar(scalar))
     }
 
-    /// A raw reference whose text is no JSON scalar: it stays a string, which may surprise.
+    /// A raw reference whose text is not a JSON scalar: it stays a string, which may surprise.
     fn untyped(&mut self, text: &str, raw: &[(&str, &str)], spot: Spot<'_>) {
         let kind = |name: &str| self.parameters.get(name).map(|value| value.kind);
         let is_empty = |name: &str| {
@@ -649,7 +650,7 @@ impl<'d> Substitution<'_, 'd> {
         if !error && known.is_none() {
             diagnostic.hints.clear();
             diagnostic = diagnostic.hint(format!(
-                "`{spelling}` stays as it is; if that is meant, write `$${}`",
+                "`{spelling}` stays as it is; to keep it without this warning, write `$${}`",
                 spelling.get(1..).unwrap_or_default()
             ));
         }
@@ -672,7 +673,7 @@ impl<'d> Substitution<'_, 'd> {
     }
 }
 
-/// Where `spelling` stands in a node or its key; if it is not found there, where the node is.
+/// The place of `spelling` in a node or its key, else the place of the node.
 pub(crate) fn place_of(spelling: &str, node: Cursor<'_>) -> Place {
     let whole = node.place();
     if spelling.is_empty() {
@@ -692,14 +693,14 @@ pub(crate) fn place_of(spelling: &str, node: Cursor<'_>) -> Place {
     whole
 }
 
-/// The data a text stands for by the JSON grammar, numbers with their digits; `None` if it is not
-/// JSON, or a number beyond what Go's decoder takes.
+/// The data of a text by the JSON grammar, numbers with their digits; `None` if it is not
+/// JSON, or a number that Go's decoder does not accept.
 fn json_data(text: &str) -> Option<Data<'static>> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     if !fits_go(&value) {
         return None;
     }
-    // Not respelled: `1e3` would come back as `1e+3`.
+    // serde_json would respell `1e3` as `1e+3`.
     let digits = text.trim_ascii();
     if value.is_number() {
         return Some(Value::number(digits.to_owned()).data);

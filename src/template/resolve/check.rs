@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::template::declare::parameter::{Parameter, ParameterType};
-use crate::template::values::given::Given;
+use crate::template::values::given::Assignment;
 use crate::template::values::text::{is_base64, is_int, is_json_number, no_json_number, read_text};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
@@ -13,13 +13,13 @@ use krm_yaml::{Data, Value};
 /// Checks one value against its parameter.
 pub(crate) struct Check<'c, 'd> {
     pub(crate) parameter: &'c Parameter<'d>,
-    pub(crate) given: Option<&'c Given>,
+    pub(crate) given: Option<&'c Assignment>,
     pub(crate) may_show: bool,
     pub(crate) diagnostics: &'c mut Diagnostics,
 }
 
 impl<'d> Check<'_, 'd> {
-    /// Where the value comes from.
+    /// The place of the value.
     fn place(&self) -> Option<Place> {
         match self.given {
             Some(given) => given.place.clone(),
@@ -205,7 +205,7 @@ impl<'d> Check<'_, 'd> {
                     .place();
                 self.diagnostics.push(
                     Diagnostic::error(format!(
-                        "the pattern of parameter `{name}` is no regular expression: {error}"
+                        "the pattern of parameter `{name}` is not a regular expression: {error}"
                     ))
                     .rule("parameter-limits")
                     .at(place)

@@ -19,19 +19,19 @@ const SECRET: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"]
 pub(crate) fn check(template: &Template<'_>, parameter: &Parameter<'_>) -> Option<Diagnostic> {
     let (from, node) = parameter.from.as_ref()?;
     let name = &parameter.name;
-    // Why it is malformed was said when the Template was read.
+    // The reader of the Template has reported a malformed expression.
     let variety = generate::variety(from).ok()?;
     let length = "a class of characters needs a length, as in `[a-zA-Z0-9]{16}`";
     let (message, hint) = match variety {
         Variety::Random => return None,
         Variety::Nothing => (
-            format!("nothing is generated for parameter `{name}`: `from` is missing or empty"),
-            "write what the value looks like, as `from: \"[a-zA-Z0-9]{16}\"`",
+            format!("parameter `{name}` generates nothing: `from` is missing or empty"),
+            "describe the value, for example `from: \"[a-zA-Z0-9]{16}\"`",
         ),
         Variety::Constant { has_bracket: true } => (constant(name), length),
         Variety::Constant { has_bracket: false } => (
             constant(name),
-            "write random characters as `[a-zA-Z0-9]{16}`; a value that never changes is a `value`",
+            "write random characters as `[a-zA-Z0-9]{16}`; for a fixed value, use `value`",
         ),
         Variety::HasBracket => (
             format!("`[` in the `from` of parameter `{name}` is literal text"),
@@ -55,10 +55,11 @@ pub(crate) fn check(template: &Template<'_>, parameter: &Parameter<'_>) -> Optio
 }
 
 fn constant(name: &str) -> String {
-    format!("the same value is generated for parameter `{name}` each time")
+    format!("parameter `{name}` generates the same value each time")
 }
 
-/// Whether the value is a secret: it says so, is named like one, or is put into a Secret.
+/// Whether the value is a secret: by its field `secret`, by its name, or because a Secret refers to
+/// it.
 fn is_secret(template: &Template<'_>, parameter: &Parameter<'_>) -> bool {
     let name = parameter.name.to_uppercase();
     parameter.secret

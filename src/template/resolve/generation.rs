@@ -1,4 +1,4 @@
-//! Where the values of `generate: expression` come from.
+//! Generates the values of `generate: expression`.
 
 use crate::krm::identity::{Identity, group};
 use crate::template::declare::dialect::Dialect;
@@ -21,7 +21,7 @@ pub enum Generation<'o> {
         /// Random bytes that values are derived from.
         seed: [u8; generate::SEED],
     },
-    /// The same each time: a value that stands in the objects of an earlier run, else one derived
+    /// The same each time: the value in the objects of an earlier run, else one derived
     /// from a secret seed, else an error.
     Reproducible {
         /// The secret.
@@ -29,7 +29,7 @@ pub enum Generation<'o> {
         /// What tells apart several expansions of one Template.
         instance: String,
         /// Finds the object that was made before, by identity.
-        standing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
+        existing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
     },
 }
 
@@ -70,18 +70,18 @@ pub(crate) fn generated(
         Generation::Reproducible {
             seed,
             instance,
-            standing,
+            existing,
         } => {
-            if let Some(value) = standing_value(template, parameter, known, *standing) {
+            if let Some(value) = earlier_value(template, parameter, known, *existing) {
                 return Ok(value);
             }
             let Some(seed) = seed else {
-                return Err(Diagnostic::error(format!("parameter `{}` has no value, and a function does not make one up: its output must be the same each time", parameter.name))
+                return Err(Diagnostic::error(format!("parameter `{}` has no value, and a function does not generate a random one: its output must be the same each time", parameter.name))
                     .at(parameter.node.get("name").unwrap_or(parameter.node).place())
                     .field(format!("parameters[{}].value", parameter.index))
                     .hint("give it a `value`")
                     .hint("or set the environment variable `KRM_TEMPLATE_SEED` to a secret that values are derived from")
-                    .hint("or name a Secret among the items that holds `seed`, by the annotation `template.krm.dev/seed-secret`")
+                    .hint("or name a Secret among the items that has a `seed`, in the annotation `template.krm.dev/seed-secret`")
                     .into());
             };
             let mut random = SeededRandom::new(seed, template.name(), instance, &parameter.name);
@@ -93,13 +93,13 @@ pub(crate) fn generated(
 
 /// The value a parameter had in an earlier run: read from the field of the object made then,
 /// where the Template refers to it and to nothing else that is unknown.
-fn standing_value<'o>(
+fn earlier_value<'o>(
     template: &Template<'_>,
     parameter: &Parameter<'_>,
     known: &Parameters<'_>,
-    standing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
+    existing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
 ) -> Option<String> {
-    let look = Standing {
+    let look = Earlier {
         template,
         name: &parameter.name,
         known,
@@ -107,18 +107,18 @@ fn standing_value<'o>(
     template.objects?.children().find_map(|object| {
         let object = object.open();
         let identity = look.identity(object.cursor())?;
-        let old = standing(&identity)?;
+        let old = existing(&identity)?;
         look.value(object.cursor(), old.open().cursor())
     })
 }
 
-struct Standing<'s, 'd> {
+struct Earlier<'s, 'd> {
     template: &'s Template<'d>,
     name: &'s str,
     known: &'s Parameters<'d>,
 }
 
-impl Standing<'_, '_> {
+impl Earlier<'_, '_> {
     /// A text with known values put in; `None` if another value is needed.
     fn text(&self, text: &str) -> Option<String> {
         let is_declared = |name: &str| {

@@ -9,7 +9,7 @@ use krm_yaml::source::Place;
 
 /// The effective value of a parameter.
 #[derive(Debug)]
-pub struct Effective<'d> {
+pub struct ParameterValue<'d> {
     /// What a string reference puts in: for a list or mapping, its JSON.
     pub text: Cow<'d, str>,
     /// What a raw reference to a list or mapping puts in.
@@ -18,13 +18,13 @@ pub struct Effective<'d> {
     pub kind: ParameterType,
     /// Whether a message may show it.
     pub may_show: bool,
-    /// Where it comes from.
+    /// The source of the value.
     pub origin: Origin,
-    /// Where it stands in a file, or the expression that it was generated from.
+    /// The place of the value in a file, or of the expression that generated it.
     pub place: Option<Place>,
 }
 
-/// Where the value of a parameter comes from.
+/// The source of the value of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// It was given: the file and line, or the argument.
@@ -51,13 +51,13 @@ impl std::fmt::Display for Origin {
 /// The effective values of a Template's parameters, by name.
 #[derive(Debug, Default)]
 pub struct Parameters<'d> {
-    pub(crate) values: BTreeMap<Cow<'d, str>, Effective<'d>>,
+    pub(crate) values: BTreeMap<Cow<'d, str>, ParameterValue<'d>>,
 }
 
 impl<'d> Parameters<'d> {
     /// The value of the parameter with this name, if one is declared.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Effective<'d>> {
+    pub fn get(&self, name: &str) -> Option<&ParameterValue<'d>> {
         self.values.get(name)
     }
 

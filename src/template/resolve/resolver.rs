@@ -11,8 +11,8 @@ use crate::template::declare::parameter::{Parameter, ParameterType};
 use crate::template::declare::reference::{Part, parts, replace};
 use crate::template::resolve::check::Check;
 use crate::template::resolve::constant;
-use crate::template::resolve::parameters::{Effective, Origin, Parameters};
-use crate::template::values::given::{Given, GivenValue};
+use crate::template::resolve::parameters::{Origin, ParameterValue, Parameters};
+use crate::template::values::given::{AssignedValue, Assignment};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -22,11 +22,11 @@ use krm_yaml::{Cursor, DuplicateKeys, Value};
 pub(crate) type Generate<'g, 'd> =
     dyn FnMut(&Parameter<'d>, &str, &Parameters<'d>) -> Result<String> + 'g;
 
-/// Finds the value of every parameter of `template`. `given` stands in order of precedence, the
-/// strongest last. All errors go to `diagnostics`; the result is of use only if there were none.
+/// Finds the value of every parameter of `template`. `given` is in order of precedence, the
+/// strongest last. All errors go to `diagnostics`; after an error the result is incomplete.
 pub(crate) fn resolve<'d>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     ignore_unknown: bool,
     generate: &mut Generate<'_, 'd>,
     diagnostics: &mut Diagnostics,
@@ -36,7 +36,7 @@ pub(crate) fn resolve<'d>(
         refers: template.defaults_refer(),
         given: given_by_index(template, given, ignore_unknown, diagnostics),
         by_name: OnceCell::new(),
-        // Empty entries are no parameters, but they count.
+        // Empty entries are not parameters, but they count.
         hidden: BTreeSet::new(),
         texts: vec![State::Unknown; template.parameters.last().map_or(0, |last| last.index + 1)],
         diagnostics,
@@ -72,15 +72,15 @@ pub(crate) fn resolve<'d>(
 /// Pairs given values with the parameters they are for, the strongest for each.
 fn given_by_index<'g>(
     template: &'g Template<'_>,
-    given: &'g [Given],
+    given: &'g [Assignment],
     ignore_unknown: bool,
     diagnostics: &mut Diagnostics,
-) -> BTreeMap<usize, &'g Given> {
+) -> BTreeMap<usize, &'g Assignment> {
     let mut by_index = BTreeMap::new();
     let by_name = index_by_name(template);
     for one in template.values.iter().chain(given) {
         match by_name.get(one.name.as_str()) {
-            Some(_) if matches!(one.value, GivenValue::Unknown(_)) => {
+            Some(_) if matches!(one.value, AssignedValue::Unknown(_)) => {
                 let declared = template.parameters.iter();
                 let meant = declared.filter(|parameter| parameter.name == one.name);
                 by_index.extend(meant.map(|parameter| (parameter.index, one)));
@@ -102,7 +102,7 @@ fn index_by_name<'t>(template: &'t Template<'_>) -> BTreeMap<&'t str, usize> {
         .collect()
 }
 
-fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Diagnostic {
+fn unknown_parameter(template: &Template<'_>, given: &Assignment, ignore: bool) -> Diagnostic {
     let message = format!("the Template has no parameter `{}`", given.name);
     let known = template
         .parameters
@@ -127,7 +127,7 @@ fn unknown_parameter(template: &Template<'_>, given: &Given, ignore: bool) -> Di
     };
     let mut diagnostic = diagnostic.rule("undeclared-parameter").conceal(is_secret);
     if !ignore && known.is_none() && !template.parameters.is_empty() {
-        let advice = "`--ignore-unknown-parameters` goes on without it";
+        let advice = "to ignore it, use `--ignore-unknown-parameters`";
         diagnostic = diagnostic.advise(Way::Arguments, advice);
     }
     let diagnostic = match &given.name_place {
@@ -151,7 +151,7 @@ struct Resolver<'r, 'd> {
     template: &'r Template<'d>,
     /// Whether a default may refer to other parameters: only in our own API version.
     refers: bool,
-    given: BTreeMap<usize, &'r Given>,
+    given: BTreeMap<usize, &'r Assignment>,
     /// Made when the first default refers to another parameter.
     by_name: OnceCell<BTreeMap<&'r str, usize>>,
     /// Those whose defaults take in a value that must not be shown.
@@ -163,7 +163,7 @@ struct Resolver<'r, 'd> {
 
 impl<'d> Resolver<'_, 'd> {
     fn parameter(&self, index: usize) -> Option<&Parameter<'d>> {
-        // They stand in the order they are written in.
+        // They are in the order of the Template.
         let parameters = &self.template.parameters;
         let at = parameters.binary_search_by_key(&index, |parameter| parameter.index);
         parameters.get(at.ok()?)
@@ -176,9 +176,9 @@ impl<'d> Resolver<'_, 'd> {
             return text.clone();
         }
         let text = match self.given.get(&index).map(|given| &given.value) {
-            Some(GivenValue::Text(text) | GivenValue::Unknown(text)) => text.clone(),
-            Some(GivenValue::Structured(value)) => value.to_json(),
-            Some(GivenValue::Bytes(bytes)) => self.bytes_text(index, bytes),
+            Some(AssignedValue::Text(text) | AssignedValue::Unknown(text)) => text.clone(),
+            Some(AssignedValue::Structured(value)) => value.to_json(),
+            Some(AssignedValue::Bytes(bytes)) => self.bytes_text(index, bytes),
             None => self.default_text(index, inside),
         };
         if let Some(state) = self.texts.get_mut(index) {
@@ -187,7 +187,7 @@ impl<'d> Resolver<'_, 'd> {
         text
     }
 
-    /// The bytes of a file as text: encoded where the type says so.
+    /// The bytes of a file as text, in base64 if that is the type of the parameter.
     fn bytes_text(&mut self, index: usize, bytes: &[u8]) -> String {
         use base64::Engine as _;
         let Some(parameter) = self.parameter(index) else {
@@ -205,12 +205,12 @@ impl<'d> Resolver<'_, 'd> {
         ))
         .at(parameter.node.get("name").unwrap_or(parameter.node).place())
         .field(format!("parameters[{index}].value"))
-        .hint("declare it with `type: base64`, and the bytes of the file are encoded");
+        .hint("declare it with `type: base64` to encode the bytes of the file");
         if let Some(given) = self.given.get(&index) {
             diagnostic = diagnostic.hint(format!("it was given by `{}`", given.origin));
         }
         self.diagnostics.push(diagnostic);
-        // Not empty: a value that is there is not missing.
+        // Not empty, so that the value does not count as missing.
         String::from_utf8_lossy(bytes).into_owned()
     }
 
@@ -356,7 +356,7 @@ impl<'d> Resolver<'_, 'd> {
         ))
         .at(parameter.value.unwrap_or(parameter.node).place())
         .field(format!("parameters[{index}].value"))
-        .hint("give one of them a value of its own");
+        .hint("give one of them a fixed value");
         self.diagnostics.push(diagnostic);
     }
 
@@ -370,8 +370,8 @@ impl<'d> Resolver<'_, 'd> {
     ) {
         let given = self.given.get(&parameter.index).copied();
         let place = self.place(parameter, &origin);
-        if let Some(GivenValue::Unknown(text)) = given.map(|given| &given.value) {
-            let unknown = Effective {
+        if let Some(AssignedValue::Unknown(text)) = given.map(|given| &given.value) {
+            let unknown = ParameterValue {
                 text: Cow::Owned(text.clone()),
                 structured: None,
                 // What it is a value of cannot be seen in it.
@@ -385,7 +385,7 @@ impl<'d> Resolver<'_, 'd> {
         }
         let may_show = !self.hides(parameter.index);
         let structured = match (given.map(|given| &given.value), parameter.value) {
-            (Some(GivenValue::Structured(value)), _) => Some(value.clone()),
+            (Some(AssignedValue::Structured(value)), _) => Some(value.clone()),
             (None, Some(default)) if default.is_mapping() || default.is_sequence() => default
                 .value(DuplicateKeys::Refuse, self.diagnostics)
                 .map(Value::without_origin),
@@ -405,7 +405,7 @@ impl<'d> Resolver<'_, 'd> {
         check.value(&text, structured.is_some());
         effective.values.insert(
             parameter.name.clone(),
-            Effective {
+            ParameterValue {
                 text: Cow::Owned(text),
                 structured,
                 kind: parameter.kind,

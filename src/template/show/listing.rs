@@ -2,29 +2,29 @@
 
 use std::borrow::Cow;
 
-use crate::template::declare::fallback::Fallback;
+use crate::template::declare::fallback::DefaultValue;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use krm_yaml::Value;
 
 /// Every parameter of `template` with its fields, as they are declared; `name`, `type` and
 /// `required` are always there. `value` is the one that counts if none is given. In place of one
-/// that must not be shown there is `valueIsHidden: true`.
+/// that must not be shown it has `valueIsHidden: true`.
 #[must_use]
 pub fn list<'t>(template: &'t Template<'_>) -> Value<'t> {
     let parameters = template.parameters().iter();
     Value::sequence(
         parameters
-            .map(|parameter| item(parameter, template.fallback(parameter)))
+            .map(|parameter| item(parameter, template.default_value(parameter)))
             .collect(),
     )
 }
 
-fn item<'t>(parameter: &'t Parameter<'_>, fallback: Fallback<'t>) -> Value<'t> {
+fn item<'t>(parameter: &'t Parameter<'_>, fallback: DefaultValue<'t>) -> Value<'t> {
     let text = |text: &'t Option<Cow<'_, str>>| text.as_deref().map(Value::from);
     let number = |digits: &'t Option<Cow<'_, str>>| digits.as_deref().map(Value::number);
     let length = |length: Option<usize>| length.map(|length| Value::number(length.to_string()));
-    let is_hidden = matches!(fallback, Fallback::Hidden);
+    let is_hidden = matches!(fallback, DefaultValue::Hidden);
     let from = parameter.from.as_ref().map(|(from, _)| from.as_ref());
     let allowed = parameter.allowed.iter().map(|one| one.as_ref().into());
     let allowed: Vec<Value<'t>> = allowed.collect();
@@ -37,9 +37,11 @@ fn item<'t>(parameter: &'t Parameter<'_>, fallback: Fallback<'t>) -> Value<'t> {
         (
             "value",
             match fallback {
-                Fallback::Text(text) | Fallback::Computed(text) => Some(Value::string(text)),
-                Fallback::Structured(value) => Some(value),
-                Fallback::Nothing | Fallback::Generated(_) | Fallback::Hidden => None,
+                DefaultValue::Text(text) | DefaultValue::Computed(text) => {
+                    Some(Value::string(text))
+                }
+                DefaultValue::Structured(value) => Some(value),
+                DefaultValue::Nothing | DefaultValue::Generated(_) | DefaultValue::Hidden => None,
             },
         ),
         ("valueIsHidden", is_hidden.then(|| true.into())),

@@ -1,4 +1,4 @@
-//! Prints objects and shows what is known of a Template and of where its objects come from.
+//! Prints objects, describes a Template, and traces its objects back to it.
 
 pub(crate) mod listing;
 pub(crate) mod output;

@@ -4,7 +4,7 @@ use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::declare::model::Template;
 use crate::template::expand::expansion::{Expansion, Object, Options, expand};
-use crate::template::values::given::Given;
+use crate::template::values::given::Assignment;
 use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Position, Value};
@@ -27,7 +27,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What stands between two objects, if they do not say otherwise.
+    /// The text between two objects, unless they override it.
     const fn separator(self) -> &'static str {
         match self {
             Self::Yaml => "---\n",
@@ -36,7 +36,7 @@ impl Format {
         }
     }
 
-    /// What stands before and behind all of the objects.
+    /// The text before and after all of the objects.
     const fn frame(self, is_empty: bool) -> (&'static str, &'static str) {
         match (self, is_empty) {
             (Self::List, false) => (LIST_ITEMS, ""),
@@ -75,7 +75,7 @@ const OBJECTS_A_THREAD: usize = 64;
 /// to `diagnostics`; after an error the text is of no use.
 pub fn print(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     format: Format,
     diagnostics: &mut Diagnostics,
@@ -103,12 +103,12 @@ impl Printer {
         }
     }
 
-    /// Expands `template` as [`print()`] does, and prints its objects behind the others. Returns its
+    /// Expands `template` as [`print()`] does, and prints its objects after the others. Returns its
     /// message, if it has one.
     pub fn add(
         &mut self,
         template: &Template<'_>,
-        given: &[Given],
+        given: &[Assignment],
         options: &Options<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<String> {
@@ -157,10 +157,10 @@ pub(crate) fn print_items(
     (texts.collect(), complaints)
 }
 
-/// Texts with what stands before each if it is not the first.
+/// Texts, each with the separator before it.
 type Texts = Vec<(&'static str, String)>;
 
-/// The text of the objects, and what there is to complain of in printing them.
+/// The text of the objects, and problems with printing them.
 fn print_objects(
     expansion: &Expansion<'_, '_>,
     format: Format,
@@ -198,7 +198,7 @@ const JSON_WIDTH: usize = 4;
 struct Writer {
     format: Format,
     text: String,
-    /// What stands between two objects.
+    /// The text between two objects.
     separator: &'static str,
     complaints: Diagnostics,
 }
@@ -256,7 +256,7 @@ impl Writer {
         }
     }
 
-    /// Writes an object `depth` levels deep, below what stands before it; at the margin as lines
+    /// Writes an object `depth` levels deep, after the text before it; at the margin as lines
     /// of their own.
     fn json(&mut self, object: &Object<'_>, depth: usize) {
         if !self.text.is_empty() {

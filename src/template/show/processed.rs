@@ -1,6 +1,6 @@
-//! The processed Template: itself, with its objects expanded and the values that went into them.
+//! The processed Template: itself, with its objects expanded and the values that they were made of.
 //!
-//! It is what the proposal's `/processedtemplates` and OpenShift's server return: the parameters
+//! The proposal's `/processedtemplates` and OpenShift's server return the same: the parameters
 //! have their effective values, `labels` and `message` have their references replaced.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use crate::template::declare::model::Template;
 use crate::template::expand::expansion::{Expansion, Options, expand};
 use crate::template::resolve::parameters::Parameters;
 use crate::template::show::output::print_items;
-use crate::template::values::given::Given;
+use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Position, Value};
 
@@ -18,7 +18,7 @@ use krm_yaml::{Cursor, Position, Value};
 /// `diagnostics`; after an error the text is of no use.
 pub fn processed<'d>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {

@@ -1,11 +1,11 @@
 //! Files of values for a person to fill in, as `process` reads them.
 //!
-//! Every parameter has its lines of comment. One that must be given stands with an empty value, any
-//! other behind a `#` with its default, so that a file as it comes changes nothing.
+//! Every parameter has lines of comment. A required one has an empty value, any
+//! other is commented out with its default, so that an unedited file changes nothing.
 
 use std::fmt::Write as _;
 
-use crate::template::declare::fallback::Fallback;
+use crate::template::declare::fallback::DefaultValue;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::{Parameter, ParameterType};
 use crate::template::values::env_file;
@@ -37,11 +37,11 @@ pub fn skeleton(template: &Template<'_>, format: ValuesFormat) -> String {
         &mut out,
         &format!(
             "Values for {name}: krm-template process -f TEMPLATE {option} THIS_FILE\n\
-             Fill in what is required. The other lines show defaults: remove the # to change one."
+             Fill in the required values. The other lines show defaults: remove the # to change one."
         ),
     );
     let mut group = None;
-    // Entries without comments stand close together.
+    // Entries without comments are close together.
     let mut is_apart = true;
     for parameter in template.named_parameters() {
         if parameter.group != group {
@@ -64,18 +64,18 @@ pub fn skeleton(template: &Template<'_>, format: ValuesFormat) -> String {
 
 fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesFormat) -> String {
     let mut out = String::new();
-    let fallback = template.fallback(parameter);
+    let fallback = template.default_value(parameter);
     for text in [&parameter.display_name, &parameter.description] {
         comment(&mut out, text.as_deref().unwrap_or_default());
     }
     comment(&mut out, &facts(parameter, &fallback).join("; "));
     let value = match &fallback {
-        Fallback::Text(text) => Some(typed(parameter.kind, text)),
-        Fallback::Structured(value) => Some(value.clone()),
+        DefaultValue::Text(text) => Some(typed(parameter.kind, text)),
+        DefaultValue::Structured(value) => Some(value.clone()),
         _ => None,
     };
     let Some(line) = line(&parameter.name, value.as_ref(), format) else {
-        let say = "this format has no way to write it: use YAML and -P instead";
+        let say = "this format cannot express the value: use YAML and -P instead";
         comment(&mut out, &format!("{}: {say}", parameter.name));
         return out;
     };
@@ -85,8 +85,8 @@ fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesForma
     out
 }
 
-/// What there is to know before a value is filled in.
-fn facts(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> Vec<String> {
+/// Facts to know before filling in a value.
+fn facts(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     if parameter.required {
         let is_needed = parameter.needs_value(fallback);
@@ -97,10 +97,10 @@ fn facts(parameter: &Parameter<'_>, fallback: &Fallback<'_>) -> Vec<String> {
     }
     facts.extend(parameter.conditions());
     match fallback {
-        Fallback::Generated(from) => facts.push(format!("generated from {from} if left out")),
-        Fallback::Computed(text) => facts.push(format!("{text} if left out")),
-        Fallback::Hidden => facts.push("has a default that is not shown".to_owned()),
-        Fallback::Nothing | Fallback::Text(_) | Fallback::Structured(_) => {}
+        DefaultValue::Generated(from) => facts.push(format!("generated from {from} if left out")),
+        DefaultValue::Computed(text) => facts.push(format!("{text} if left out")),
+        DefaultValue::Hidden => facts.push("has a default that is not shown".to_owned()),
+        DefaultValue::Nothing | DefaultValue::Text(_) | DefaultValue::Structured(_) => {}
     }
     facts
 }

@@ -1,5 +1,5 @@
 //! Looks at a Template before anyone gives it values: its defaults are checked, and its objects
-//! expanded with what is known of them.
+//! expanded with the known ones.
 //!
 //! The reference to a parameter whose value is not known stays as it is written. So a text that
 //! holds one is known in part only, and equal references are equal values.
@@ -15,14 +15,14 @@ use crate::template::expand::expansion::{Options, Sink, expand};
 use crate::template::resolve::generation::Generation;
 use crate::template::resolve::parameters::Parameters;
 use crate::template::resolve::resolver;
-use crate::template::values::given::{Given, GivenValue};
+use crate::template::values::given::{AssignedValue, Assignment};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// What is known of the values of a Template.
 pub(crate) struct Survey<'t, 'd> {
     template: &'t Template<'d>,
-    given: Vec<Given>,
+    given: Vec<Assignment>,
     parameters: Parameters<'d>,
     /// The parameters without a value.
     unknown: BTreeSet<&'t str>,
@@ -58,7 +58,7 @@ impl<'t, 'd> Survey<'t, 'd> {
         self.unknown.contains(name)
     }
 
-    /// A text with what is known put in.
+    /// A text with the known values put in.
     pub(crate) fn text(&self, text: &str) -> String {
         with_values(text, self.template.dialect, |name| {
             Some(self.parameters.get(name)?.text.as_ref())
@@ -71,7 +71,7 @@ impl<'t, 'd> Survey<'t, 'd> {
             labels: Vec::new(),
             namespace: None,
             keep_namespace: false,
-            // That there are some was said when the values were checked.
+            // Unknown parameters were reported when the values were checked.
             ignore_unknown_parameters: true,
             strict: false,
             require_name: false,
@@ -117,7 +117,7 @@ fn unknown<'t>(template: &'t Template<'_>) -> BTreeSet<&'t str> {
                     made_of.push((name, template.names_in(&text)));
                 }
             }
-            // A list or a mapping; what cannot be read is reported with the other values.
+            // A list or a mapping; unreadable values are reported with the others.
             Some(Ok(None) | Err(_)) => {}
             Some(Ok(Some(_))) | None => {
                 unknown.insert(name);
@@ -138,7 +138,10 @@ fn unknown<'t>(template: &'t Template<'_>) -> BTreeSet<&'t str> {
 }
 
 /// For each of these parameters a value that is its own reference.
-fn references(template: &Template<'_>, is_meant: impl Fn(&Parameter<'_>) -> bool) -> Vec<Given> {
+fn references(
+    template: &Template<'_>,
+    is_meant: impl Fn(&Parameter<'_>) -> bool,
+) -> Vec<Assignment> {
     let meant = template.parameters.iter().filter(|one| is_meant(one));
     meant
         .map(|parameter| {
@@ -147,9 +150,9 @@ fn references(template: &Template<'_>, is_meant: impl Fn(&Parameter<'_>) -> bool
                 Dialect::Proposal => format!("$({name})"),
                 Dialect::OpenShift => format!("${{{name}}}"),
             };
-            Given {
-                value: GivenValue::Unknown(reference),
-                ..Given::text(name, "", "")
+            Assignment {
+                value: AssignedValue::Unknown(reference),
+                ..Assignment::text(name, "", "")
             }
         })
         .collect()
@@ -157,7 +160,7 @@ fn references(template: &Template<'_>, is_meant: impl Fn(&Parameter<'_>) -> bool
 
 fn resolve<'d>(
     template: &Template<'d>,
-    given: &[Given],
+    given: &[Assignment],
     ignore_unknown: bool,
     diagnostics: &mut Diagnostics,
 ) -> Parameters<'d> {

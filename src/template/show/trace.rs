@@ -1,8 +1,8 @@
-//! Where each field of the objects came from: its place, and the parameters that went into it.
+//! The origin of each field of the objects: its place, and the parameters that it was made of.
 //!
 //! Objects are expanded twice, with labels and namespace and without. What differs was set by
-//! these. All else stands in the Template, at the node that a value names, and the references in
-//! that node's text say which parameters it was made from.
+//! these. All other fields are written in the Template, at the node that a value names, and the
+//! references in the text of that node are the parameters that it was made of.
 
 use crate::template::declare::foreign::Usage;
 use crate::template::declare::model::Template;
@@ -11,8 +11,8 @@ use crate::template::declare::reference::{parts, references};
 use crate::template::expand::expansion::{Expansion, Object, Options, expand};
 use crate::template::expand::path::Path;
 use crate::template::expand::substitute::Substitution;
-use crate::template::resolve::parameters::{Effective, Origin, Parameters};
-use crate::template::values::given::Given;
+use crate::template::resolve::parameters::{Origin, ParameterValue, Parameters};
+use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
@@ -42,10 +42,10 @@ pub struct Traced {
 pub struct Field {
     /// The field.
     pub path: FieldPath,
-    /// The same without what must not be shown: a key that holds a secret stands as it is written,
-    /// and what is inside a secret value is the field that holds it.
+    /// The same without secrets: a key that holds a secret is as it is written in the Template,
+    /// and a path into a secret value is that of the field that holds it.
     pub shown: FieldPath,
-    /// How many steps of the path stand in the Template; the others are in a parameter's value.
+    /// How many steps of the path are in the Template; the others are in the value of a parameter.
     pub written: usize,
     /// Where it was written, if that was in the Template.
     pub place: Option<Place>,
@@ -53,11 +53,11 @@ pub struct Field {
     pub cause: Cause,
     /// What its text refers to, in order.
     pub references: Vec<Reference>,
-    /// Whether there is more in its text than references.
+    /// Whether its text has more than references.
     pub is_literal: bool,
 }
 
-/// A list or mapping that stands in the Template.
+/// A list or mapping that is written in the Template.
 #[derive(Debug)]
 pub struct Section {
     /// The field, as [`Field::shown`].
@@ -69,7 +69,7 @@ pub struct Section {
 /// What put a field into an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It stands in the object in the Template.
+    /// It is written in the object in the Template.
     Object,
     /// The labels of the Template.
     Labels,
@@ -86,9 +86,9 @@ pub struct TracedParameter {
     pub name: String,
     /// Its value, a list or mapping as JSON; `None` if it must not be shown.
     pub value: Option<String>,
-    /// Where its value comes from.
+    /// The source of its value.
     pub origin: Origin,
-    /// Where that stands in a file, or the expression that it was generated from.
+    /// The place of the value in a file, or of the expression that generated it.
     pub place: Option<Place>,
     /// The parameters that its default is made from.
     pub made_from: Vec<String>,
@@ -106,7 +106,7 @@ pub struct Reference {
 }
 
 impl Traced {
-    /// Whether the field must not be shown: a secret went into it, or it is what a Secret holds.
+    /// Whether the field must not be shown: its value contains a secret, or it is data of a Secret.
     #[must_use]
     pub fn is_secret(&self, field: &Field) -> bool {
         field.references.iter().any(|one| !one.may_show) || self.is_of_secret(field)
@@ -134,7 +134,7 @@ impl Traced {
 }
 
 impl Field {
-    /// The names of the parameters that went into it, each once.
+    /// The names of the parameters that it was made of, each once.
     #[must_use]
     pub fn parameters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -148,8 +148,8 @@ impl Field {
 }
 
 impl Trace {
-    /// The parameters that went into `fields`, and those that these are made from, in the order of
-    /// the Template.
+    /// The parameters that `fields` were made of, and those that these were made of, in the order
+    /// of the Template.
     pub fn parameters_of<'f>(
         &self,
         fields: impl Iterator<Item = &'f Field>,
@@ -180,7 +180,7 @@ impl Trace {
 /// [`Generation::once`](crate::template::Generation::once) they are the same.
 pub fn trace(
     template: &Template<'_>,
-    given: &[Given],
+    given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Trace> {
@@ -232,7 +232,7 @@ pub fn trace(
 fn traced_parameter(
     template: &Template<'_>,
     parameter: &Parameter<'_>,
-    effective: &Effective<'_>,
+    effective: &ParameterValue<'_>,
 ) -> TracedParameter {
     let is_default = effective.origin == Origin::Default && template.defaults_refer();
     let default = parameter.default_text().filter(|_| is_default);
@@ -250,7 +250,7 @@ fn traced_parameter(
 /// A label that objects get.
 struct Label {
     key: String,
-    /// The key as it is written, if a secret went into it.
+    /// The key as it is written, if it contains a secret.
     secret_key: Option<String>,
     cause: Cause,
     place: Option<Place>,
@@ -303,7 +303,7 @@ fn labels(
     own.chain(given).collect()
 }
 
-/// The references in a text to parameters that there are.
+/// The references in a text to declared parameters.
 fn declared_references(
     template: &Template<'_>,
     parameters: &Parameters<'_>,
@@ -319,7 +319,7 @@ fn declared_references(
     found.collect()
 }
 
-/// Whether there is more in a text than references.
+/// Whether a text has more than references.
 fn is_literal(template: &Template<'_>, text: &str) -> bool {
     let parts = parts(text, template.dialect);
     !parts.iter().all(|part| part.name().is_some())
@@ -333,7 +333,7 @@ struct Origins<'t, 'd> {
     parameters: &'t Parameters<'t>,
 }
 
-/// Where a value was read from, and what its text and those around it refer to.
+/// The origin of a value: its node and the references in its text and in the texts around it.
 #[derive(Clone)]
 struct Whence<'d> {
     /// Its node; `None` within the value of a parameter.
@@ -362,7 +362,7 @@ impl Whence<'_> {
         }
     }
 
-    /// That of something in it that does not stand in the Template.
+    /// The origin of a part that is not written in the Template.
     fn beyond(&self, key: Option<&str>, index: usize) -> Self {
         let shown = self.shown.clone();
         Self {
@@ -453,7 +453,7 @@ impl<'d> Origins<'_, 'd> {
         }
     }
 
-    /// Where an entry or item comes from that is in something from `outer`.
+    /// The origin of an entry or item of a value with the origin `outer`.
     fn part(
         &self,
         part: &Value<'d>,
@@ -470,7 +470,7 @@ impl<'d> Origins<'_, 'd> {
         let node = own.or_else(beneath);
         let mut references = outer.references.clone();
         let mut is_literal = outer.is_literal;
-        // The key as it is written, if a secret went into it.
+        // The key as it is written, if it contains a secret.
         let mut secret_key = None;
         match (node, outer.nearest) {
             (Some(node), _) => {
@@ -484,7 +484,7 @@ impl<'d> Origins<'_, 'd> {
                 references.extend(self.references(&text));
                 is_literal = self::is_literal(self.template, &text);
             }
-            // Its key may have been a reference behind an alias: all that is there may be in it.
+            // Its key may have been a reference in an alias: assume all references that are there.
             (None, Some(nearest)) if outer.node.is_some() => {
                 let duplicates = self.template.dialect.duplicate_keys();
                 let whole = nearest.value(duplicates, &mut Diagnostics::new());

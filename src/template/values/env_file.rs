@@ -47,7 +47,7 @@ pub struct EnvError {
 /// - A value between two of the same quotes loses them; in it `\n` is a line break, `\r` a
 ///   carriage return, and `\` before any other character just vanishes. Without quotes nothing is
 ///   decoded. `$` means nothing.
-/// - A carriage return before the line break, and a byte order mark, are no part of any line.
+/// - A carriage return before the line break and a byte order mark are not part of any line.
 ///
 /// # Errors
 /// All lines that have no `=` or `:`, or whose name is not `[-._a-zA-Z][-._a-zA-Z0-9]*`.
@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<Vec<Assignment>, Vec<EnvError>> {
                 let is_end =
                     |line: &str| quote.is_some_and(|quote| line.trim_end().ends_with(quote));
                 errors.push(error);
-                // The lines of a value that was meant to have several are said to be wrong once.
+                // A value that was meant to have several lines is reported once.
                 if let Some(length) = rest.clone().position(|(_, line)| is_end(line))
                     && rest
                         .clone()
@@ -131,7 +131,7 @@ fn parse_content(start: usize, line: &str, content: &str) -> Result<Assignment, 
             message: "expected `NAME=VALUE`, found a line without `=`".to_owned(),
             range,
             hint: Some(
-                "a value is one line; for a line break in it write `\\n` between quotes".to_owned(),
+                "a value is one line; for a line break, write `\\n` inside quotes".to_owned(),
             ),
             holds_value: false,
         });
@@ -177,7 +177,7 @@ fn unquote(value: &str) -> String {
 }
 
 /// Refuses a value that begins with a quote and has no second one: `oc` takes the quote for a part
-/// of the value, which nobody means. `value` ends its line and begins at `start`.
+/// of the value, which is never intended. `value` ends its line and begins at `start`.
 fn check_quotes(name: &str, value: &str, start: usize) -> Result<(), EnvError> {
     let begin = start + (value.len() - value.trim_start_matches(' ').len());
     let mut characters = value.trim_matches(' ').chars();

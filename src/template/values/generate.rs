@@ -1,14 +1,14 @@
 //! Generates values for parameters with `generate: expression`, from the expression in `from`.
 //!
 //! The grammar is that of `oc process` (library-go's `ExpressionValueGenerator`): `[class]{length}`
-//! stands for that many random characters of the class, everything else is literal text, also
-//! what only resembles it: `[A-Z]`, `[A-Z]+`, `[A-Z]{2,4}`, `[A-Z_]{3}`.
+//! means that many random characters of the class. Everything else is literal text, including
+//! text that looks similar: `[A-Z]`, `[A-Z]+`, `[A-Z]{2,4}`, `[A-Z_]{3}`.
 //!
-//! - `\w` stands for letters, digits and `_`; `\d` for digits; `\a` for letters and digits; `\A` for
+//! - `\w` means letters, digits and `_`; `\d` digits; `\a` letters and digits; `\A`
 //!   the symbols ``~!@#$%^&*()-_+={}[]\|<,>.?/"';:` ``.
-//! - `x-y` stands for the characters from `x` to `y` in the order `a-z`, `A-Z`, `0-9`, so that `a-Z`
+//! - `x-y` means the characters from `x` to `y` in the order `a-z`, `A-Z`, `0-9`, so that `a-Z`
 //!   is all letters.
-//! - Any other letter or digit stands for itself.
+//! - Any other letter or digit means itself.
 //!
 //! A class must begin with one of the four escapes or end with a range, and a length is from 1 to
 //! 255. Every character of a class is equally likely, however often the class mentions it.
@@ -40,12 +40,12 @@ const WORD: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 const DIGITS: &str = "0123456789";
 const SYMBOLS: &str = "~!@#$%^&*()-_+={}[]\\|<,>.?/\"';:`";
 
-/// Where random numbers come from.
+/// A source of random numbers.
 pub trait Random {
     /// A number from 0 to `bound - 1`, each equally likely. `bound` is at least 1.
     ///
     /// # Errors
-    /// There is no randomness to be had; the text says why.
+    /// If there is no randomness; the text gives the reason.
     fn below(&mut self, bound: u32) -> Result<u32, String>;
 }
 
@@ -60,7 +60,7 @@ impl Random for SystemRandom {
 }
 
 fn no_randomness(error: getrandom::Error) -> String {
-    format!("no randomness from the system: {error}")
+    format!("the system gives no random numbers: {error}")
 }
 
 /// How many bytes a seed has that is made up.
@@ -82,7 +82,7 @@ pub(crate) fn random_seed() -> Result<[u8; SEED], String> {
 /// key      = HKDF-SHA256-Extract(salt = "krm-template/generate/v1", input = seed)
 /// field(x) = the number of bytes of x as a 64-bit big-endian integer, then x in UTF-8
 /// block(n) = HKDF-SHA256-Expand(key, length = 32, info =
-///            field(template) field(instance) field(parameter) and n as a 64-bit big-endian integer)
+/// field(template) field(instance) field(parameter) and n as a 64-bit big-endian integer)
 /// stream   = block(0) block(1) block(2) …
 /// ```
 ///
@@ -91,7 +91,7 @@ pub(crate) fn random_seed() -> Result<[u8; SEED], String> {
 /// is at most 2³². It picks from the characters of a class in the order the class first mentions
 /// them.
 pub struct SeededRandom {
-    /// Nothing if the seed is empty: everyone could compute what follows from it.
+    /// `None` if the seed is empty: anyone could compute the values.
     key: Option<Hkdf<Sha256>>,
     info: Vec<u8>,
     next_block: u64,
@@ -326,7 +326,7 @@ fn next_characters(text: &str) -> Option<Split<'_>> {
     })
 }
 
-/// Splits `text` after the characters it begins with that are `accepted`, if there are any.
+/// Splits `text` after its leading `accepted` characters, if there are any.
 fn split_run(text: &str, accepted: impl Fn(char) -> bool) -> Option<(&str, &str)> {
     let rest = text.trim_start_matches(accepted);
     let split = text.split_at_checked(text.len() - rest.len());
@@ -346,7 +346,7 @@ fn parse_length(digits: &str, end: usize) -> Result<usize, ExpressionError> {
     })
 }
 
-/// The characters that `class`, the text between brackets, stands for, in the order it first
+/// The characters of `class`, the text between brackets, in the order it first
 /// mentions them. Its opening bracket is at `start`.
 fn parse_class(class: &str, start: usize) -> Result<Vec<char>, ExpressionError> {
     let mut characters = Vec::new();
@@ -383,7 +383,7 @@ fn ends_with_range(class: &str) -> bool {
         if first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric())
 }
 
-/// The characters that the first item of `class` stands for, and the rest of `class`, which begins
+/// The characters of the first item of `class`, and the rest of `class`, which begins
 /// at `at`.
 fn next_item(class: &str, at: usize) -> Result<(&str, &str), ExpressionError> {
     let length = match class.as_bytes() {

@@ -6,24 +6,24 @@ use krm_yaml::{Cursor, DuplicateKeys, Kind, Value};
 
 /// A value for a parameter.
 #[derive(Clone, Debug)]
-pub enum GivenValue {
+pub enum AssignedValue {
     /// Text, as it was written.
     Text(String),
     /// A list or mapping.
     Structured(Value<'static>),
     /// The bytes of a file: encoded for a parameter of type base64, text for any other.
     Bytes(Vec<u8>),
-    /// What stands for a value that is not known. It passes all checks.
+    /// A placeholder for an unknown value. It passes all checks.
     Unknown(String),
 }
 
 /// A value that was given for a parameter by name.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct Assignment {
     /// The parameter's name.
     pub name: String,
     /// Its value.
-    pub value: GivenValue,
+    pub value: AssignedValue,
     /// Where it was given, in the user's words: `-p`, `params.yaml`.
     pub origin: String,
     /// The place of the value in a file, if it came from one.
@@ -34,7 +34,7 @@ pub struct Given {
     pub secret: bool,
 }
 
-impl Given {
+impl Assignment {
     /// A value from a command line argument.
     pub fn text(
         name: impl Into<String>,
@@ -43,7 +43,7 @@ impl Given {
     ) -> Self {
         Self {
             name: name.into(),
-            value: GivenValue::Text(value.into()),
+            value: AssignedValue::Text(value.into()),
             origin: origin.into(),
             place: None,
             name_place: None,
@@ -54,12 +54,12 @@ impl Given {
 
 /// Reads a mapping from parameter names to values (KUDO KEP-26), or the `data` or `values` of a
 /// `ParameterValues` or `ConfigMap` object that holds one. `template` is the name of the Template
-/// the values are for: an object may say which one it means.
+/// the values are for: an object may name its Template.
 pub(crate) fn from_node(
     root: Cursor<'_>,
     template: &str,
     diagnostics: &mut Diagnostics,
-) -> Vec<Given> {
+) -> Vec<Assignment> {
     if root.is_null() {
         return Vec::new();
     }
@@ -102,7 +102,7 @@ pub(crate) fn from_node(
 }
 
 /// Reads `NAME: value` entries.
-pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Given> {
+pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     if !mapping.is_mapping() {
         diagnostics.push(
             Diagnostic::error("expected a mapping from parameter names to values")
@@ -110,13 +110,13 @@ pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -
                 .hint("write each value as `NAME: value`")
                 .advise(
                     Way::Arguments,
-                    "a file of lines `NAME=VALUE` is given by `--param-file`",
+                    "to give a file of `NAME=VALUE` lines, use `--param-file`",
                 ),
         );
         return Vec::new();
     }
     let origin = mapping.document().source().name();
-    let mut given: Vec<Given> = Vec::new();
+    let mut given: Vec<Assignment> = Vec::new();
     for entry in mapping.children() {
         let Some(one) = diagnostics.take(from_entry(entry, origin)) else {
             continue;
@@ -136,13 +136,13 @@ pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -
     given
 }
 
-fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
-    // The source text, not what Kubernetes makes of it: a parameter may be called `N`.
+fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Assignment> {
+    // The source text, before YAML resolves it: a parameter may be called `N`.
     let name = entry.key_text()?.into_owned();
     if entry.is_null() {
         return Err(Diagnostic::error(format!("parameter `{name}` is null"))
             .at(entry.place())
-            .hint("give a value, or leave the key out for the default")
+            .hint("give a value, or remove the key to use the default")
             .into());
     }
     let value = match entry.kind() {
@@ -150,7 +150,7 @@ fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
             let mut found = Diagnostics::new();
             let value = entry.value(DuplicateKeys::Refuse, &mut found);
             if let Some(value) = value {
-                GivenValue::Structured(value.without_origin().into_owned())
+                AssignedValue::Structured(value.without_origin().into_owned())
             } else {
                 let first = found.iter().next().cloned();
                 return Err(first
@@ -158,9 +158,9 @@ fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Given> {
                     .into());
             }
         }
-        _ => GivenValue::Text(entry.text()?.unwrap_or_default().into_owned()),
+        _ => AssignedValue::Text(entry.text()?.unwrap_or_default().into_owned()),
     };
-    Ok(Given {
+    Ok(Assignment {
         name,
         value,
         origin: origin.to_owned(),

@@ -8,7 +8,9 @@ use krm_yaml::{Document, DuplicateKeys, Value};
 pub(crate) fn no_json_number(name: &str, digits: Option<&str>) -> (String, &'static str) {
     let found = digits.map_or_else(String::new, |digits| format!(", found `{digits}`"));
     (
-        format!("the value of parameter `{name}` must have numbers that JSON has{found}"),
+        format!(
+            "the value of parameter `{name}` may only have numbers that JSON can express{found}"
+        ),
         "put it in quotes if it is a string",
     )
 }

@@ -9,12 +9,22 @@ use petgraph::graph::DiGraph;
 use super::paths::{UsedPath, paths};
 use super::{SourceFile, is_test_file, module_path};
 
-/// A file or folder of a room; the room's own file (`mod.rs`) is called as the room is.
-type Arrows = BTreeMap<(String, String), String>;
+/// Which file or folder of a room uses which, with the place of one import. The room's own file
+/// (`mod.rs`) has the name of the room.
+pub(super) type Arrows = BTreeMap<(String, String), String>;
 
 /// Each circle in each folder of the crate in `folder`, with an import for each arrow of it.
-/// Tests may use everything.
 pub(super) fn find(folder: &str, files: &[SourceFile]) -> Result<Vec<String>, Failed> {
+    let rooms = rooms(files)?;
+    let circles = rooms.iter().flat_map(|(room, arrows)| {
+        let room = format!("{folder}/{}", room.join("/"));
+        circles_of(&room, arrows)
+    });
+    Ok(circles.collect())
+}
+
+/// The arrows in each folder of a crate. Tests may use everything.
+pub(super) fn rooms(files: &[SourceFile]) -> Result<BTreeMap<Vec<String>, Arrows>, Failed> {
     let modules: BTreeSet<Vec<String>> = files.iter().map(|file| module_path(&file.path)).collect();
     let mut rooms: BTreeMap<Vec<String>, Arrows> = BTreeMap::new();
     for file in files {
@@ -42,11 +52,7 @@ pub(super) fn find(folder: &str, files: &[SourceFile]) -> Result<Vec<String>, Fa
             }
         }
     }
-    let circles = rooms.iter().flat_map(|(room, arrows)| {
-        let room = format!("{folder}/{}", room.join("/"));
-        circles_of(&room, arrows)
-    });
-    Ok(circles.collect())
+    Ok(rooms)
 }
 
 /// The module that a path leads to from inside `from`, if it is one of the crate.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use libtest_mimic::Failed;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// A path as a `use` or an expression names it, with the groups of a `use` spelled out.
 pub(super) struct UsedPath {
@@ -30,12 +30,20 @@ fn collect(stream: TokenStream, is_test: bool, paths: &mut Vec<UsedPath>) {
             at = tree(&tokens, at, &[], is_test, paths);
             continue;
         }
-        if let TokenTree::Group(group) = token {
+        if let TokenTree::Group(group) = token
+            && !is_visibility(group)
+        {
             let is_test = is_test || opens_test_module(&tokens, at);
             collect(group.stream(), is_test, paths);
         }
         at += 1;
     }
+}
+
+/// Whether the group is that of a `pub(in path)`.
+fn is_visibility(group: &Group) -> bool {
+    let first = group.stream().into_iter().next();
+    matches!(first, Some(TokenTree::Ident(word)) if word == "in")
 }
 
 /// Takes one tree of a `use` (`a::b`, `a::{b, c::d}`) at `at`, and returns where it ends.

@@ -19,7 +19,7 @@ pub enum Spot<'k> {
     /// Before the entry with this key.
     Before(&'k str),
     /// Behind the entry with this key.
-    Behind(&'k str),
+    After(&'k str),
 }
 
 /// Changes one node of a [`Document`](crate::Document), as an object or one of its fields. See the
@@ -195,17 +195,17 @@ impl<'d> Editor<'d> {
         spot: Spot<'_>,
     ) -> Result<()> {
         let Some((parent, Step::Key(key))) = path.split_last() else {
-            return Err(self.error(path, "is no entry of a mapping, which `insert` adds"));
+            return Err(self.error(path, "is not an entry of a mapping: `insert` adds entries"));
         };
         if self.value.lookup(path).is_some() {
-            return Err(self.error(path, "is there already"));
+            return Err(self.error(path, "already exists"));
         }
         let entries = self.entries(&parent)?;
         let position = |neighbour: &str| entries.iter().position(|(name, _)| name == neighbour);
         let index = match spot {
             Spot::End => Some(entries.len()),
             Spot::Before(neighbour) => position(neighbour),
-            Spot::Behind(neighbour) => position(neighbour).map(|at| at + 1),
+            Spot::After(neighbour) => position(neighbour).map(|at| at + 1),
         };
         match (index, spot) {
             (Some(index), _) => {
@@ -215,7 +215,7 @@ impl<'d> Editor<'d> {
                 );
                 Ok(())
             }
-            (None, Spot::Before(key) | Spot::Behind(key)) => Err(self.missing(&parent.key(key))),
+            (None, Spot::Before(key) | Spot::After(key)) => Err(self.missing(&parent.key(key))),
             (None, Spot::End) => Ok(()),
         }
     }
@@ -244,7 +244,7 @@ impl<'d> Editor<'d> {
     pub fn remove(&mut self, path: &FieldPath) -> Result<Value<'d>> {
         self.find(path)?;
         let removed = match path.split_last() {
-            None => return Err(self.error(path, "is all there is, and cannot be removed")),
+            None => return Err(self.error(path, "cannot be removed: it is the whole value")),
             Some((parent, Step::Key(key))) => self.find(&parent)?.remove(key),
             Some((parent, Step::Index(index))) => {
                 let items = self.find(&parent)?.items_mut();
@@ -276,14 +276,14 @@ impl<'d> Editor<'d> {
     pub fn rename(&mut self, path: &FieldPath, key: &str) -> Result<()> {
         self.find(path)?;
         let Some((parent, Step::Key(old))) = path.split_last() else {
-            return Err(self.error(path, "is no entry of a mapping, and has no key"));
+            return Err(self.error(path, "is not an entry of a mapping and has no key"));
         };
         if old == key {
             return Ok(());
         }
         let renamed = parent.clone().key(key);
         if self.value.lookup(&renamed).is_some() {
-            return Err(self.error(&renamed, "is there already"));
+            return Err(self.error(&renamed, "already exists"));
         }
         let mut entries = self.entries(&parent)?.iter_mut();
         if let Some((name, _)) = entries.find(|(name, _)| name == old) {
@@ -337,7 +337,7 @@ impl<'d> Editor<'d> {
     /// If there is no list, or it is shorter than the index.
     pub fn insert_item(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
         let Some((parent, Step::Index(index))) = path.split_last() else {
-            return Err(self.error(path, "is no item of a list, which `insert_item` adds"));
+            return Err(self.error(path, "is not an item of a list: `insert_item` adds items"));
         };
         let items = self.items(&parent)?;
         if *index > items.len() {
@@ -352,7 +352,7 @@ impl<'d> Editor<'d> {
         if self.value.lookup(path).is_none() {
             return Err(self.missing(path));
         }
-        let missing = || Diagnostic::error(format!("`{path}` is not there")).into();
+        let missing = || Diagnostic::error(format!("`{path}` does not exist")).into();
         self.value.lookup_mut(path).ok_or_else(missing)
     }
 
@@ -398,7 +398,7 @@ impl<'d> Editor<'d> {
             value = next;
             way = step.below(way);
         }
-        self.error(path, "is not there")
+        self.error(path, "does not exist")
     }
 
     fn missing_step(&self, way: &FieldPath, value: &Value<'_>, step: &Step) -> Box<Diagnostic> {
@@ -411,7 +411,7 @@ impl<'d> Editor<'d> {
             return self.not_a(way, expected);
         }
         let path = step.below(way.clone());
-        let error = self.error(&path, "is not there");
+        let error = self.error(&path, "does not exist");
         if self.gone.contains(&path) {
             return error
                 .hint("an edit before this one removed or renamed it")

@@ -168,7 +168,7 @@ impl<'d> Edits<'d> {
         };
         let around = self.meant.range(..=list.id()).next_back();
         if around.is_some_and(|(other, _)| self.document.node(*other).next > list.id().0) {
-            return Err(Diagnostic::error("an editor changes the list already")
+            return Err(Diagnostic::error("an editor already changes the list")
                 .at(list.place())
                 .hint("push the item with that editor")
                 .into());
@@ -214,7 +214,7 @@ impl<'d> Edits<'d> {
             result = added.find_map(|meant| differs(new.next(), meant));
         }
         if result.is_none() && new.next().is_some() {
-            result = Some("there is a document too many".to_owned());
+            result = Some("unexpected document".to_owned());
         }
         match result {
             Some(difference) => Err(guard::wrong(&source, &difference)),
@@ -249,7 +249,7 @@ impl<'d> Edits<'d> {
             let mut added = added.unwrap_or_default().iter();
             return added
                 .find_map(|meant| differs(children.next(), meant))
-                .or_else(|| children.next().map(|_| "an entry is too much".to_owned()));
+                .or_else(|| children.next().map(|_| "unexpected entry".to_owned()));
         }
         if old.raw() == read.raw() && !self.document.has_anchors {
             return None;

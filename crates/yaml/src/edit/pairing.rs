@@ -426,7 +426,7 @@ mod tests {
     #[track_caller]
     fn check(new: &str, old: &str, expected: &[Option<usize>]) {
         with_lists(new, old, |new, old| {
-            assert_eq!(ITEM_KEYS.pairs(new, old), expected)
+            assert_eq!(ITEM_KEYS.pairs(new, old), expected);
         });
     }
 

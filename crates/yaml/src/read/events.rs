@@ -59,6 +59,16 @@ struct Start {
 }
 
 impl Start {
+    const fn new(kind: Kind, range: Range<usize>, tag: Option<Range<usize>>) -> Self {
+        Self {
+            kind,
+            range,
+            tag,
+            target: NONE,
+            flow: false,
+        }
+    }
+
     /// Whether nothing is written there: the parser makes such a null up.
     fn is_absent(&self) -> bool {
         self.kind == Kind::Scalar(Style::Plain) && self.range.is_empty()
@@ -144,77 +154,53 @@ impl Builder<'_> {
         }
         let tag = span.tag_span().and_then(|tag| tag.byte_range());
         match event {
-            Event::Scalar(_, style, _, _) => {
-                let style = match style {
-                    ScalarStyle::SingleQuoted => Style::SingleQuoted,
-                    ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
-                    ScalarStyle::Literal => Style::Literal,
-                    ScalarStyle::Folded => Style::Folded,
-                    ScalarStyle::Plain => Style::Plain,
-                };
-                self.node(Start {
-                    kind: Kind::Scalar(style),
-                    range,
-                    tag,
-                    target: NONE,
-                    flow: false,
-                });
+            Event::Scalar(_, style, ..) => {
+                self.node(Start::new(Kind::Scalar(style_of(*style)), range, tag));
             }
-            Event::Alias(id) => {
-                let anchored = id.checked_sub(1).and_then(|index| self.anchors.get(index));
-                let anchored = anchored.copied().unwrap_or(Anchored::NOTHING);
-                self.node(Start {
-                    kind: Kind::Alias,
-                    range,
-                    tag,
-                    target: anchored.node,
-                    flow: false,
-                });
-                if anchored.is_key {
-                    self.stand_for_key(anchored.node);
-                }
-            }
-            Event::SequenceStart(style, ..) => {
-                let flow = *style == StructureStyle::Flow;
-                self.node(Start {
-                    kind: Kind::Sequence,
-                    range,
-                    tag,
-                    target: NONE,
-                    flow,
-                });
-            }
-            Event::MappingStart(style, ..) => {
-                let flow = *style == StructureStyle::Flow;
-                self.node(Start {
-                    kind: Kind::Mapping,
-                    range,
-                    tag,
-                    target: NONE,
-                    flow,
-                });
-            }
+            Event::Alias(id) => self.alias(*id, range, tag),
+            Event::SequenceStart(style, ..) => self.node(Start {
+                flow: *style == StructureStyle::Flow,
+                ..Start::new(Kind::Sequence, range, tag)
+            }),
+            Event::MappingStart(style, ..) => self.node(Start {
+                flow: *style == StructureStyle::Flow,
+                ..Start::new(Kind::Mapping, range, tag)
+            }),
             Event::SequenceEnd | Event::MappingEnd => self.close(range),
             Event::Anchor(id, _) => self.anchor(*id, range),
             Event::DocumentEnd => self.document_end = range.end,
-            Event::DocumentStart(explicit, _) => {
-                self.anchors.clear();
-                self.stack.clear();
-                self.last = Last::Nothing;
-                self.stack.push(Frame {
-                    node: usize::MAX,
-                    mapping: false,
-                    flow: true,
-                    cursor: if *explicit {
-                        range.end
-                    } else {
-                        // The range is that of the first token.
-                        skip_document_ends(self.text, self.document_end)
-                    },
-                    key: None,
-                });
-            }
+            Event::DocumentStart(explicit, _) => self.document(*explicit, &range),
             _ => {}
+        }
+    }
+
+    fn document(&mut self, explicit: bool, range: &Range<usize>) {
+        self.anchors.clear();
+        self.stack.clear();
+        self.last = Last::Nothing;
+        self.stack.push(Frame {
+            node: usize::MAX,
+            mapping: false,
+            flow: true,
+            cursor: if explicit {
+                range.end
+            } else {
+                // The range is that of the first token.
+                skip_document_ends(self.text, self.document_end)
+            },
+            key: None,
+        });
+    }
+
+    fn alias(&mut self, id: usize, range: Range<usize>, tag: Option<Range<usize>>) {
+        let anchored = id.checked_sub(1).and_then(|index| self.anchors.get(index));
+        let anchored = anchored.copied().unwrap_or(Anchored::NOTHING);
+        self.node(Start {
+            target: anchored.node,
+            ..Start::new(Kind::Alias, range, tag)
+        });
+        if anchored.is_key {
+            self.stand_for_key(anchored.node);
         }
     }
 
@@ -446,6 +432,16 @@ impl Builder<'_> {
             key.span.end = key.span.end.max(to_u32(range.end));
             frame.cursor = key.span.end as usize;
         }
+    }
+}
+
+const fn style_of(style: ScalarStyle) -> Style {
+    match style {
+        ScalarStyle::SingleQuoted => Style::SingleQuoted,
+        ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
+        ScalarStyle::Literal => Style::Literal,
+        ScalarStyle::Folded => Style::Folded,
+        ScalarStyle::Plain => Style::Plain,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::lines::next_line;
 
-const TABS: &str = "indent with spaces: YAML takes no tabs there";
+const TABS: &str = "indent with spaces, not with tabs";
 
 /// What to do about characters, by a part of the parser's message.
 const SPELLINGS: &[(&str, &str)] = &[
@@ -26,7 +26,7 @@ const SPELLINGS: &[(&str, &str)] = &[
 const SHAPES: &[(&str, &str)] = &[
     (
         "after double-quoted",
-        "put all of the text in the quotes (`\\\"` is one within), or a comma between two entries",
+        "put the whole text in the quotes (`\\\"` is a quote inside), or a comma between two entries",
     ),
     (
         "bracket",
@@ -34,7 +34,7 @@ const SHAPES: &[(&str, &str)] = &[
     ),
     (
         "flow",
-        "in braces and brackets, put commas between the entries, and close what is open",
+        "in braces and brackets, put commas between the entries, and close each brace and bracket",
     ),
     (
         "':' indicator",
@@ -47,7 +47,7 @@ const SHAPES: &[(&str, &str)] = &[
     ),
     (
         "mapping values",
-        "begin all keys of a mapping in one column, with a blank behind each colon",
+        "begin all keys of a mapping in one column, with a space after each colon",
     ),
     (
         "block",
@@ -88,9 +88,7 @@ fn line_hint(text: &str, at: usize) -> Option<&'static str> {
         return Some("in braces and brackets, put references in quotes, as `{name: \"${NAME}\"}`");
     }
     if lines().any(|line| line.matches('"').count() % 2 == 1) {
-        return Some(
-            "a quote is not closed, or stands inside of a quoted string: there, write `\\\"`",
-        );
+        return Some("a quote is not closed, or is inside a quoted string: there, write `\\\"`");
     }
     let value = |line: &str| line.split_once(": ").map(|(_, value)| value.to_owned());
     let is_plain = |value: &str| !value.starts_with(['"', '\'', '{', '[']) && value.contains(": ");
@@ -99,5 +97,5 @@ fn line_hint(text: &str, at: usize) -> Option<&'static str> {
         .filter(in_block)
         .filter_map(value)
         .any(|value| is_plain(&value))
-        .then_some("put a value that holds `: ` in quotes")
+        .then_some("put a value that contains `: ` in quotes")
 }

@@ -36,7 +36,7 @@ fn merge_depth(node: Cursor<'_>, depths: &[usize]) -> Result<usize> {
     }
     let too_deep = children.find(|entry| entry.is_merge_key() && of(*entry) >= Some(MERGE_DEPTH));
     if let Some(merge) = too_deep {
-        let message = format!("merge keys lead into one another more than {MERGE_DEPTH} times");
+        let message = format!("merge keys refer to one another more than {MERGE_DEPTH} times");
         return Err(Diagnostic::error(message)
             .at(merge.key_place())
             .hint("write the entries out instead of using `<<`")

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::diagnostic::{Diagnostics, Result};
 use crate::read::document::{Cursor, Document};
-use crate::read::scan::{self, scan_item};
+use crate::read::scan::{self, LongLists, scan_item};
 use crate::read::text::{check_text, is_json};
 use crate::source::Source;
 use crate::table::{Kind, NodeId};
@@ -19,8 +19,12 @@ impl Document {
     ///
     /// # Errors
     /// If the text is not YAML.
-    pub fn read_with<T>(source: &Arc<Source>, read: impl Fn(&Self) -> T) -> Result<T> {
-        let document = Self::open(source)?;
+    pub fn read_with<T>(
+        source: &Arc<Source>,
+        lists: LongLists,
+        read: impl Fn(&Self) -> T,
+    ) -> Result<T> {
+        let document = Self::open(source, lists)?;
         let result = read(&document);
         if document.is_sound() {
             return Ok(result);
@@ -36,9 +40,13 @@ impl Document {
     /// If a text is not YAML; with the errors of all texts.
     pub fn read_all_with<T>(
         sources: &[Arc<Source>],
+        lists: LongLists,
         read: impl Fn(&[Self]) -> T,
     ) -> Result<T, Diagnostics> {
-        let opened: Result<Vec<Self>> = sources.iter().map(Self::open).collect();
+        let opened: Result<Vec<Self>> = sources
+            .iter()
+            .map(|source| Self::open(source, lists))
+            .collect();
         if let Ok(documents) = opened {
             let result = read(&documents);
             if documents.iter().all(Self::is_sound) {
@@ -55,10 +63,10 @@ impl Document {
     }
 
     /// Reads a text, but of the items of its long lists only the extent if a fast path can do so.
-    fn open(source: &Arc<Source>) -> Result<Self> {
+    fn open(source: &Arc<Source>, lists: LongLists) -> Result<Self> {
         check_text(source)?;
         if !is_json(source.text())
-            && let Some(table) = scan::scan_shallowly(source.text())
+            && let Some(table) = scan::scan_shallowly(source.text(), lists)
         {
             let mut document = Self::new(source, table);
             let opened = &mut document.deferred.opened;

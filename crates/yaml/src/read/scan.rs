@@ -22,23 +22,22 @@ use crate::words;
 pub(crate) fn scan(text: &str) -> Option<Table> {
     (!has_unusual_characters(text)).then_some(())?;
     let table = Table::for_length(text.len());
-    Scanner::new(text, table, false).stream(text_start(text))
+    Scanner::new(text, table, &[]).stream(text_start(text))
 }
 
-/// As [`scan`], but of the items of long lists (the `items` of a ResourceList, the `objects` of a
-/// Template, also of one that is its `functionConfig`) only the extent is found: each is one node
-/// of the kind [`Kind::Deferred`]. What it holds must be [scanned](scan_item) too before anything
-/// can be said of the text.
-pub(crate) fn scan_shallowly(text: &str) -> Option<Table> {
+/// As [`scan`], but of the items of long lists only the extent is found: each is one node of the kind
+/// [`Kind::Deferred`]. What it holds must be [scanned](scan_item) too before anything can be said of the
+/// text.
+pub(crate) fn scan_shallowly(text: &str, lists: LongLists) -> Option<Table> {
     (!has_unusual_characters(text)).then_some(())?;
-    Scanner::new(text, Table::default(), true).stream(text_start(text))
+    Scanner::new(text, Table::default(), lists).stream(text_start(text))
 }
 
 /// The table of an item that was deferred, as a list of one. The range begins with the line of its
 /// dash.
 pub(crate) fn scan_item(text: &str, range: Range<usize>) -> Option<Table> {
     let table = Table::for_length(range.len());
-    Scanner::new(text.get(..range.end)?, table, false).stream(range.start)
+    Scanner::new(text.get(..range.end)?, table, &[]).stream(range.start)
 }
 
 fn text_start(text: &str) -> usize {
@@ -49,6 +48,10 @@ fn text_start(text: &str) -> usize {
     }
 }
 
+/// Lists whose items are read one at a time: for each the keys that lead to it from the root of a
+/// document, as they are written.
+pub type LongLists = &'static [&'static [&'static str]];
+
 /// The most bytes a key may have: readers look no further than 1,024 characters for the colon.
 const MAX_KEY: usize = 1_000;
 
@@ -57,8 +60,8 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 struct Scanner<'t> {
     bytes: &'t [u8],
     table: Table,
-    /// Whether the items of long lists are deferred.
-    shallow: bool,
+    /// The lists whose items are deferred.
+    long_lists: LongLists,
     /// The block collections around the current line, outermost first.
     blocks: Vec<Block>,
     /// The collections in braces or brackets around the current byte of the line.
@@ -102,11 +105,11 @@ struct Plain {
 }
 
 impl<'t> Scanner<'t> {
-    fn new(text: &'t str, table: Table, shallow: bool) -> Self {
+    fn new(text: &'t str, table: Table, long_lists: LongLists) -> Self {
         Self {
             bytes: text.as_bytes(),
             table,
-            shallow,
+            long_lists,
             blocks: Vec::new(),
             braces: Vec::new(),
             pending: None,
@@ -207,18 +210,23 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
-    /// Whether the list in this slot is one whose items are deferred.
+    /// Whether the list in this slot is one whose items are deferred: it and the mappings around it have
+    /// the keys of a path.
     fn is_long_list(&self, slot: Slot) -> bool {
-        let text = |key: Span| self.bytes.get(key.range()).unwrap_or_default();
-        let key = slot.key().map(text);
-        match (self.blocks.as_slice(), key) {
-            ([_], Some(b"items" | b"objects")) => true,
-            ([_, config], Some(b"objects")) => {
-                let config = self.table.nodes.get(config.node as usize);
-                config.is_some_and(|config| text(config.key) == b"functionConfig")
-            }
-            _ => false,
+        if self.long_lists.is_empty() {
+            return false;
         }
+        let key = |key: Span| self.bytes.get(key.range()).unwrap_or_default();
+        let outer = self.blocks.get(1..).unwrap_or_default().iter();
+        let outer = outer.filter_map(|block| self.table.nodes.get(block.node as usize));
+        let own = outer.map(|node| node.key).chain(slot.key());
+        let leads_here = |path: &&[&str]| {
+            path.len() == self.blocks.len() && {
+                let mut steps = path.iter().zip(own.clone());
+                steps.all(|(step, own)| key(own) == step.as_bytes())
+            }
+        };
+        self.long_lists.iter().any(leads_here)
     }
 
     /// Passes over an item whose dash is at `at`: all lines that are indented deeper than the
@@ -257,7 +265,7 @@ impl<'t> Scanner<'t> {
         if self.depth() >= MAX_DEPTH {
             return None;
         }
-        let deferred = kind == Kind::Sequence && self.shallow && self.is_long_list(pending.slot);
+        let deferred = kind == Kind::Sequence && self.is_long_list(pending.slot);
         let node = self.table.open(pending.slot, kind, at, false);
         self.blocks.push(Block {
             node,

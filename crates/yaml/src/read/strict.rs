@@ -71,8 +71,8 @@ pub(crate) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()
     Err(refusal(
         source,
         range,
-        "an anchor's name has a character that Kubernetes tools do not take",
-        "use letters, digits, `-` and `_` only, and a space behind it",
+        "an anchor's name has a character that Kubernetes tools do not accept",
+        "use only letters, digits, `-` and `_`, and a space after it",
     ))
 }
 
@@ -86,8 +86,8 @@ pub(crate) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()>
         return Ok(());
     }
     let message =
-        "a tag is not followed by a space, or has a character that Kubernetes tools do not take";
-    let hint = "write a space behind it; text that begins with `!` needs quotes";
+        "a tag is not followed by a space, or has a character that Kubernetes tools do not accept";
+    let hint = "write a space after it; text that begins with `!` needs quotes";
     Err(refusal(source, range, message, hint))
 }
 
@@ -142,8 +142,8 @@ fn check_key(document: &Document, node: &Node) -> Result<()> {
         return Err(refusal(
             &document.source,
             key.start..colon + 1,
-            "in braces and brackets, some readers take this colon for a part of the key",
-            "write a space behind the colon, or put the key in quotes",
+            "in braces and brackets, some readers read this colon as part of the key",
+            "write a space after the colon, or put the key in quotes",
         ));
     }
     Ok(())
@@ -187,7 +187,7 @@ fn check_breaks(document: &Document, scalars: &[Token]) -> Result<()> {
             continue;
         }
         if is_mark {
-            let message = "a byte order mark stands inside of the text";
+            let message = "unexpected byte order mark inside the text";
             let range = at..at + found.len();
             return Err(refusal(&document.source, range, message, "remove it"));
         }
@@ -319,8 +319,8 @@ impl Gaps<'_> {
         if self.depth > 0 || !self.key_may_begin || continues() {
             return Ok(());
         }
-        let message = "YAML takes no tab here";
-        let hint = "indent with spaces: YAML takes no tabs there";
+        let message = "YAML does not allow a tab here";
+        let hint = "indent with spaces, not with tabs";
         Err(refusal(&self.document.source, at..at + 1, message, hint))
     }
 }

@@ -157,7 +157,7 @@ fn duplicate_key(
     first: Option<Cursor<'_>>,
     duplicates: DuplicateKeys,
 ) -> Diagnostic {
-    let message = format!("mapping key `{key}` is there twice");
+    let message = format!("duplicate mapping key `{key}`");
     let (diagnostic, hint) = match duplicates {
         DuplicateKeys::Refuse => (Diagnostic::error(message), "remove one of the two"),
         DuplicateKeys::LastWins => (
@@ -227,7 +227,7 @@ impl<'d> Reader<'_> {
         };
         if !self.failed {
             self.fail(
-                Diagnostic::error(format!("aliases stand for more than {limit}"))
+                Diagnostic::error(format!("aliases expand to more than {limit}"))
                     .at(cursor.place())
                     .hint("write the text out instead of using `*aliases`")
                     .into(),
@@ -285,9 +285,9 @@ impl<'d> Reader<'_> {
             || (target <= own && own < target_node.next)
         {
             return self.fail(
-                Diagnostic::error(format!("alias `{}` stands for itself", cursor.raw()))
+                Diagnostic::error(format!("alias `{}` refers to itself", cursor.raw()))
                     .at(cursor.place())
-                    .hint("write out what it is to stand for")
+                    .hint("write the value out")
                     .into(),
             );
         }
@@ -374,7 +374,7 @@ impl<'d> Reader<'_> {
                 self.fail(
                     Diagnostic::error("a merge key `<<` needs a mapping or a list of mappings")
                         .at(cursor.place())
-                        .hint("let it stand for one, as `<<: *defaults`, or put the key in quotes")
+                        .hint("write an alias of a mapping, as in `<<: *defaults`, or put the key in quotes")
                         .into(),
                 );
                 return;

@@ -6,8 +6,7 @@ use super::resolve::is_non_finite;
 
 /// The text of an integer as a key, as `sigs.k8s.io/yaml` writes it; none for one that needs all of
 /// 64 bits without a sign, which it refuses. `digits` is its JSON spelling.
-#[must_use]
-pub fn integer_key(digits: Cow<'_, str>) -> Option<Cow<'_, str>> {
+pub(crate) fn integer_key(digits: Cow<'_, str>) -> Option<Cow<'_, str>> {
     match digits.as_ref() {
         "-0" => Some(Cow::Borrowed("0")),
         number => number.parse::<i64>().is_ok().then_some(digits),
@@ -16,8 +15,7 @@ pub fn integer_key(digits: Cow<'_, str>) -> Option<Cow<'_, str>> {
 
 /// The text of any other number as a key, as `sigs.k8s.io/yaml` writes it: with the precision of
 /// 32 bits, in Go's shortest form (`%g`). `digits` is its JSON spelling.
-#[must_use]
-pub fn float_key(digits: &str) -> String {
+pub(crate) fn float_key(digits: &str) -> String {
     if is_non_finite(digits) {
         return digits.trim_start_matches('+').to_ascii_lowercase();
     }

@@ -14,7 +14,8 @@ mod write;
 
 pub use data::{Scalar, Style};
 pub use decode::{DecodeError, decode, decode_json};
-pub use key::{float_key, integer_key};
-pub use resolve::{is_integer, is_non_finite, resolve};
-pub use timestamp::is_timestamp;
+pub(crate) use key::{float_key, integer_key};
+pub(crate) use resolve::is_integer;
+pub use resolve::{is_non_finite, resolve};
+pub(crate) use timestamp::is_timestamp;
 pub use write::{Context, key_needs_explicit, write_json_string, write_scalar, write_string};

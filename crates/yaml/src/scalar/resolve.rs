@@ -37,8 +37,7 @@ pub fn is_non_finite(plain: &str) -> bool {
 }
 
 /// Whether go-yaml reads a plain scalar as an integer: one of 64 bits, with or without a sign.
-#[must_use]
-pub fn is_integer(plain: &str) -> bool {
+pub(crate) fn is_integer(plain: &str) -> bool {
     let text = plain.replace('_', "");
     let (sign, digits) = split_sign(&text);
     let largest = if sign.is_empty() {

@@ -4,8 +4,7 @@ use super::decimal::split_digits;
 
 /// Whether go-yaml takes `text` for a timestamp: `2001-1-2`, `2001-01-02 03:04:05.6` or
 /// `2001-01-02T03:04:05Z`.
-#[must_use]
-pub fn is_timestamp(text: &str) -> bool {
+pub(crate) fn is_timestamp(text: &str) -> bool {
     parse(text).is_some()
 }
 

@@ -39,8 +39,7 @@ impl Source {
     }
 
     /// The text itself.
-    #[must_use]
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.text
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::LongLists;
 use crate::diagnostic::Diagnostics;
 use crate::read::document::{Cursor, Document};
 use crate::read::values::DuplicateKeys;
@@ -11,6 +12,8 @@ use crate::table::Kind;
 use crate::tests::{corpus, variants};
 use crate::value::Value;
 use crate::write::comments::end_with_comments;
+
+const LONG_LISTS: LongLists = &[&["items"], &["objects"], &["functionConfig", "objects"]];
 
 /// Each item of the lists that may be deferred: its value, and where its text ends.
 type Items = Vec<(Option<Value<'static>>, usize)>;
@@ -40,7 +43,7 @@ fn items(document: &Document) -> Items {
 fn check(text: &str) -> Result<usize, String> {
     let source = Source::new("test", text);
     let deferred = AtomicUsize::new(0);
-    let Ok(read) = Document::read_with(&source, |document| {
+    let Ok(read) = Document::read_with(&source, LONG_LISTS, |document| {
         let is_deferred = |node: &&crate::table::Node| node.kind == Kind::Deferred;
         deferred.store(document.nodes.iter().filter(is_deferred).count(), Relaxed);
         items(document)
@@ -144,7 +147,7 @@ fn several_texts_are_read_at_most_twice() {
         for count in [0, 1, 20] {
             let sources: Vec<_> = (0..count).map(|_| Source::new("test", text)).collect();
             let calls = AtomicUsize::new(0);
-            let read = Document::read_all_with(&sources, |documents| {
+            let read = Document::read_all_with(&sources, LONG_LISTS, |documents| {
                 calls.fetch_add(1, Relaxed);
                 documents.iter().map(items).collect::<Vec<_>>()
             });
@@ -159,6 +162,6 @@ fn several_texts_are_read_at_most_twice() {
 fn the_errors_of_all_texts_are_reported() {
     let texts = ["objects:\n- a: b: c\n", "a: b\n", "a: [\n"];
     let sources = texts.map(|text| Source::new("test", text));
-    let errors = Document::read_all_with(&sources, |_| ()).unwrap_err();
+    let errors = Document::read_all_with(&sources, LONG_LISTS, |_| ()).unwrap_err();
     assert_eq!(errors.iter().count(), 2);
 }

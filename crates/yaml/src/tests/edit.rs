@@ -33,7 +33,7 @@ fn apply(editor: &mut Editor<'_>, operation: &str) -> Result<()> {
             let spot = rest.get(values.byte_offset()..).unwrap();
             let spot = match spot.trim().split_once(' ') {
                 Some(("before", key)) => Spot::Before(key),
-                Some(("behind", key)) => Spot::Behind(key),
+                Some(("behind", key)) => Spot::After(key),
                 _ => Spot::End,
             };
             editor.insert(&path, value, spot)
@@ -225,6 +225,7 @@ fn set_collections_keep_what_stays() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn entries_are_inserted_in_blocks() {
     check("a: 1\n", &["insert b 2"], "a: 1\nb: 2\n");
     check("a: 1", &["insert b 2"], "a: 1\nb: 2");
@@ -547,11 +548,15 @@ fn operations_follow_one_another() {
 
 #[test]
 fn what_cannot_be_done_is_an_error() {
-    check_error("a: 1\n", &["set b 2"], "error: test:1:1: `b` is not there");
+    check_error(
+        "a: 1\n",
+        &["set b 2"],
+        "error: test:1:1: `b` does not exist",
+    );
     check_error(
         "replicas: 1\n",
         &["set replica 2"],
-        "error: test:1:1: `replica` is not there\n  help: did you mean `replicas`?",
+        "error: test:1:1: `replica` does not exist\n  help: did you mean `replicas`?",
     );
     check_error(
         "a: 1\n",
@@ -566,37 +571,37 @@ fn what_cannot_be_done_is_an_error() {
     check_error(
         "a: 1\n",
         &["insert a 2"],
-        "error: test:1:4: `a` is there already",
+        "error: test:1:4: `a` already exists",
     );
     check_error(
         "a: 1\nb: 2\n",
         &["rename a b"],
-        "error: test:2:4: `b` is there already",
+        "error: test:2:4: `b` already exists",
     );
     check_error(
         "a: [1]\n",
         &["remove a[1]"],
-        "error: test:1:4: `a[1]` is not there\n  help: the list has 1 items, counted from 0",
+        "error: test:1:4: `a[1]` does not exist\n  help: the list has 1 items, counted from 0",
     );
     check_error(
         "a:\n  b: 1\n",
         &["remove a", "set a.b 2"],
-        "error: test:1:1: `a` is not there\n  help: an edit before this one removed or renamed it",
+        "error: test:1:1: `a` does not exist\n  help: an edit before this one removed or renamed it",
     );
     check_error(
         "a: 1\n",
         &["remove ."],
-        "error: test:1:1: the object is all there is, and cannot be removed",
+        "error: test:1:1: the object cannot be removed: it is the whole value",
     );
     check_error(
         "a: 1\n",
         &["insert b 2 before c"],
-        "error: test:1:1: `c` is not there",
+        "error: test:1:1: `c` does not exist",
     );
     check_error(
         "a: 1\na: 2\n",
         &["set a 3"],
-        "error: test:2:1: mapping key `a` is there twice\n  help: remove one of the two",
+        "error: test:2:1: duplicate mapping key `a`\n  help: remove one of the two",
     );
 }
 
@@ -608,7 +613,7 @@ fn an_alias_outside_of_the_edited_node_is_an_error() {
     apply(&mut editor, "set a 2").unwrap();
     assert_eq!(
         editor.finish().unwrap_err().to_string(),
-        "error: test:2:3: `*x` stands for what is changed elsewhere\n  help: write out what the alias stands for"
+        "error: test:2:3: `*x` refers to a value that is changed elsewhere\n  help: write out the value of the alias"
     );
 }
 

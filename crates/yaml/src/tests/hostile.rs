@@ -86,6 +86,7 @@ fn soup() -> impl Strategy<Value = String> {
 }
 
 /// Lines that are good YAML each, but not always together.
+#[expect(clippy::too_many_lines, reason = "a table of lines")]
 fn lines() -> impl Strategy<Value = String> {
     const LINES: &[&str] = &[
         "a: b",
@@ -242,6 +243,7 @@ impl Writer {
         self.value(column, depth);
     }
 
+    #[expect(clippy::too_many_lines, reason = "one match over what a value may be")]
     fn value(&mut self, column: usize, depth: usize) {
         match self.choose(8) {
             0 => self.line(),

@@ -152,7 +152,7 @@ fn aliased_nodes() {
     let error = read(text(MAX_ALIASED_NODES / 1_000)).unwrap_err();
     assert_eq!(
         error,
-        format!("aliases stand for more than {MAX_ALIASED_NODES} nodes")
+        format!("aliases expand to more than {MAX_ALIASED_NODES} nodes")
     );
 }
 
@@ -170,7 +170,7 @@ fn aliased_bytes() {
     let error = read(text(MAX_ALIASED_BYTES / SIZE)).unwrap_err();
     assert_eq!(
         error,
-        format!("aliases stand for more than {MAX_ALIASED_BYTES} bytes")
+        format!("aliases expand to more than {MAX_ALIASED_BYTES} bytes")
     );
 }
 
@@ -204,7 +204,7 @@ fn merge_keys_that_lead_into_one_another() {
     ] {
         assert_eq!(
             parse(text).err().unwrap(),
-            format!("merge keys lead into one another more than {MERGE_DEPTH} times")
+            format!("merge keys refer to one another more than {MERGE_DEPTH} times")
         );
     }
 }

@@ -75,8 +75,8 @@ fn keys_that_are_numbers_are_what_kubectl_makes_of_them() {
     means("!!float 6789012: a\n", r#"{"6.789012e+06":"a"}"#);
     means("!foo 1: a\n", r#"{"1":"a"}"#);
     means("!!binary aGk=: a\n", r#"{"hi":"a"}"#);
-    refuses("1.10: a\n\"1.1\": b\n", "mapping key `1.1` is there twice");
-    refuses("1.0: a\n1: b\n", "mapping key `1` is there twice");
+    refuses("1.10: a\n\"1.1\": b\n", "duplicate mapping key `1.1`");
+    refuses("1.0: a\n1: b\n", "duplicate mapping key `1`");
     refuses(
         "9223372036854775808: a\n",
         "a mapping key must be a string, found a number beyond 63 bits",

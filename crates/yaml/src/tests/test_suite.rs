@@ -14,49 +14,49 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
         &[
             "2JQS", "6M2F", "CFD4", "NHX8", "NKF9", "S3PD", "SM9W/01", "UKK6/00",
         ],
-        "refused: go-yaml takes no colon without a key before it",
+        "refused: go-yaml does not allow a colon without a key before it",
     ),
     (
         &["2SXE", "8XYN", "W5VH", "Y2GN"],
-        "refused: to go-yaml, an anchor's name ends at all but letters, digits, `-` and `_`",
+        "refused: go-yaml allows only letters, digits, `-` and `_` in an anchor's name",
     ),
     (
         &["4ABK", "FRK4"],
-        "refused: in braces, go-yaml takes a colon without a space for a part of the key",
+        "refused: in braces, go-yaml reads a colon without a space as part of the key",
     ),
     (
         &["58MP", "5T43", "652Z", "DBG4", "HM87/00", "HM87/01", "JR7V"],
-        "refused: in braces and brackets, go-yaml takes a `?` anywhere, or a `:` at the start, for no text",
+        "refused: in braces and brackets, go-yaml does not read a `?` anywhere, or a `:` at the start, as text",
     ),
     (
         &[
             "6BCT", "A2M4", "DK95/00", "DK95/03", "DK95/04", "DK95/07", "Y79Y/010",
         ],
-        "refused: go-yaml takes no tab where a key could begin",
+        "refused: go-yaml does not allow a tab where a key could begin",
     ),
     (
         &["96NN/00", "96NN/01", "R4YG", "Y79Y/001"],
-        "refused: go-yaml takes no tab in the indentation of a block scalar",
+        "refused: go-yaml does not allow a tab in the indentation of a block scalar",
     ),
     (
         &["DK3J", "FP8R", "M7A3", "W4TN"],
-        "refused: to go-yaml, text that is not indented is not a block scalar's",
+        "refused: go-yaml does not read text that is not indented as part of a block scalar",
     ),
     (
         &["WZ62"],
-        "refused: to go-yaml, a tag goes on to the next white space",
+        "refused: go-yaml reads a tag up to the next white space",
     ),
     (
         &["9JBA", "CVW2", "SU5Z", "X4QW"],
-        "read, though not valid: go-yaml takes a comment directly after a quote, bracket, comma or `>`",
+        "read, though not valid: go-yaml allows a comment directly after a quote, bracket, comma or `>`",
     ),
     (
         &["G5U8", "YJV2"],
-        "read, though not valid: in brackets, go-yaml takes a dash before a comma or bracket for text",
+        "read, though not valid: in brackets, go-yaml reads a dash before a comma or bracket as text",
     ),
     (
         &["HRE5"],
-        "read, though not valid: go-yaml knows the escape `\\'`",
+        "read, though not valid: go-yaml allows the escape `\\'`",
     ),
     (
         &["9C9N"],

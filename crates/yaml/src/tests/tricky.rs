@@ -12,48 +12,48 @@ use crate::{Document, DuplicateKeys};
 const READ: &[(&str, &str)] = &[
     (
         "f09-yaml-1.2-directive.yaml",
-        "go-yaml refuses the number, not the text: it means the same",
+        "go-yaml refuses only the version number: the text means the same",
     ),
     (
         "g01-json.yaml",
-        "JSON has surrogate pairs in escapes, and kubectl reads JSON as such",
+        "JSON allows surrogate pairs in escapes, and kubectl reads the file as JSON",
     ),
     (
         "g04-json-lone-surrogate.yaml",
-        "JSON has half a surrogate pair in escapes: U+FFFD, to kubectl",
+        "JSON allows half a surrogate pair in escapes, which kubectl reads as U+FFFD",
     ),
     (
         "h08-dquote-escapes.yaml",
-        "JSON has the escape `\\/`; it means the same to all that take it",
+        "JSON allows the escape `\\/`; it means the same to every reader that allows it",
     ),
 ];
 
 /// Files that go-yaml v3 reads into nodes and we do not, and why.
 const REFUSED: &[(&str, &str)] = &[
-    ("c07-utf16le.yaml", "UTF-16: a clear error says so"),
+    ("c07-utf16le.yaml", "UTF-16, which a clear error names"),
     (
         "d06-alias-self.yaml",
-        "an alias of itself is no value: sigs.k8s.io/yaml refuses it",
+        "an alias of itself has no value: sigs.k8s.io/yaml refuses it",
     ),
     (
         "d09-billion-laughs.yaml",
-        "over the limits of aliases, as it is to go-yaml when it is decoded",
+        "beyond the limits of aliases; go-yaml refuses to decode it",
     ),
-    ("d10-quadratic-alias.yaml", "over the limits of aliases"),
+    ("d10-quadratic-alias.yaml", "beyond the limits of aliases"),
     (
         "e05-nonstring-keys.yaml",
-        "no object of Kubernetes has a null for a key: sigs.k8s.io/yaml refuses it",
+        "an object cannot have null as a key: sigs.k8s.io/yaml refuses it",
     ),
     (
         "h12-flow-adjacent.yaml",
-        "go-yaml takes the colon of `{b:}` for a part of the key, YAML does not",
+        "go-yaml reads the colon of `{b:}` as part of the key, YAML does not",
     ),
-    ("j01-deep-flow-10000.yaml", "over the limit of nesting"),
-    ("j04-deep-block-5000.yaml", "over the limit of nesting"),
-    ("j05-deep-dash-10000.yaml", "over the limit of nesting"),
+    ("j01-deep-flow-10000.yaml", "beyond the limit of nesting"),
+    ("j04-deep-block-5000.yaml", "beyond the limit of nesting"),
+    ("j05-deep-dash-10000.yaml", "beyond the limit of nesting"),
     (
         "k01-octal-etc.yaml",
-        "its keys `off` and `n` are both `false` to sigs.k8s.io/yaml, which refuses it",
+        "sigs.k8s.io/yaml reads both of its keys `off` and `n` as `false`, and refuses it",
     ),
 ];
 
@@ -188,7 +188,7 @@ fn what_go_yaml_would_read_otherwise_is_refused_with_a_hint() {
             ][..],
         ),
         (
-            "space behind the colon",
+            "space after the colon",
             &["a: {b:}\n", "a: [b:, c]\n", "{a :}\n"],
         ),
         (
@@ -199,7 +199,7 @@ fn what_go_yaml_would_read_otherwise_is_refused_with_a_hint() {
             "letters, digits",
             &["a: &x.y b\n", "&é a\n", "a: &x/y b\n", "[&x[]]\n"],
         ),
-        ("space behind it", &["a: !t#c\n", "[!a, b]\n"]),
+        ("space after it", &["a: !t#c\n", "[!a, b]\n"]),
         (
             "indent with spaces",
             &[

@@ -33,7 +33,7 @@ fn what_an_alias_elsewhere_stands_for_stays() {
         "- &i\n  a: &x {k: 1}\n  b: 2\n- *x\n- *i\n",
     ] {
         let error = update_first(text, r#"{"a": {"k": 2}, "b": 2}"#).unwrap_err();
-        let expected = "stands for what is changed elsewhere";
+        let expected = "refers to a value that is changed elsewhere";
         assert!(error.message.ends_with(expected), "{}", error.message);
     }
 }

@@ -150,11 +150,11 @@ pub(super) fn check_aliases(node: Cursor<'_>, kept: &BTreeSet<NodeId>) -> Result
         return Ok(());
     };
     let name = document.slice(alias.range.clone());
-    let message = format!("`{name}` stands for what is changed elsewhere");
+    let message = format!("`{name}` refers to a value that is changed elsewhere");
     Err(Diagnostic::error(message)
         .at(alias)
         .related(document.cursor(changed).place(), "changed here")
-        .hint("write out what the alias stands for")
+        .hint("write out the value of the alias")
         .into())
 }
 

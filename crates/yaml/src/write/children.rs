@@ -60,7 +60,7 @@ impl<'d> Rewrite<'d> {
                 at.ok().and_then(|at| pairs.get(at)) == Some(&(*child, index))
             };
             match origin.filter(kept) {
-                Some(child) => side = Side::Behind(child),
+                Some(child) => side = Side::After(child),
                 None => inserts.push((side, index)),
             }
         }
@@ -115,7 +115,7 @@ impl<'d> Rewrite<'d> {
         if document.node(first).has(Flags::IN_FLOW) {
             let is_filled = before.is_some_and(|before| {
                 let mut sides = kept.inserts.iter().map(|(side, _)| *side);
-                sides.any(|side| side == Side::Behind(before))
+                sides.any(|side| side == Side::After(before))
             });
             self.remove_in_flow(before, first, last, after, is_filled && after.is_none());
             return;
@@ -280,7 +280,7 @@ impl<'d> Rewrite<'d> {
     fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
         let quoted = match side {
             Side::Before(_) => false,
-            Side::Behind(after) => {
+            Side::After(after) => {
                 let end = extent(self.document.cursor(after));
                 self.takes_in(end, column, value)
             }
@@ -353,7 +353,7 @@ impl<'d> Rewrite<'d> {
     /// Puts new texts beside a child that stays.
     fn insert(&mut self, kept: &Kept, side: Side, flow: bool, column: usize, texts: &[String]) {
         match (side, flow) {
-            (Side::Behind(after), true) => self.insert_in_flow(kept, after, texts),
+            (Side::After(after), true) => self.insert_in_flow(kept, after, texts),
             (Side::Before(first), true) => {
                 let at = self.document.node(first).entry as usize;
                 // If not, what is removed before it goes up to it.
@@ -375,7 +375,7 @@ impl<'d> Rewrite<'d> {
                     self.edit(at, at, lines.collect::<String>());
                 }
             }
-            (Side::Behind(after), false) => {
+            (Side::After(after), false) => {
                 let after = self.document.cursor(after);
                 let at = self.behind_removed(extent(after));
                 let above = if !ends_line(self.document.text(), at) {

@@ -4,7 +4,7 @@ use crate::lines::{line_end, next_line, skip_blank};
 use crate::read::json;
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
-use crate::table::{KeyKind, Node, NodeId};
+use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments::{head, rest_is_blank};
 use crate::write::emit::{self, Flow};
@@ -42,8 +42,8 @@ impl Rewrite<'_> {
         match (before, after) {
             (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
             (Some(before), None) => {
-                let behind = document.node(before).value.end as usize;
-                self.edit(behind, end, self.gap(behind));
+                let before = document.node(before);
+                self.edit(before.value.end as usize, end, self.gap(before));
             }
             (None, None) => self.edit(start, end, ""),
         }
@@ -143,7 +143,7 @@ impl Rewrite<'_> {
         if !self.is_on_own_line(start) {
             let comma = self.comma(after);
             let texts = texts.iter().map(|text| format!("{comma}{text}"));
-            let gap = self.gap(end);
+            let gap = self.gap(node);
             self.edit(end, end, format!("{gap}{}", texts.collect::<String>()));
             return;
         }
@@ -166,29 +166,32 @@ impl Rewrite<'_> {
                 .map(|text| format!("{eol}{indentation}{text}"))
                 .collect();
             let at = line_end(text, end);
-            self.edit(end, end, format!("{},", self.gap(end)));
+            self.edit(end, end, format!("{},", self.gap(node)));
             self.edit(at, at, lines.join(","));
         } else {
             let lines = texts
                 .iter()
                 .map(|text| format!(",{eol}{indentation}{text}"));
-            let gap = self.gap(end);
+            let gap = self.gap(node);
             self.edit(end, end, format!("{gap}{}", lines.collect::<String>()));
         }
     }
 
-    /// What must stand between a value that ends at `end` and a comma or bracket: a colon, a tag or
-    /// an anchor without a value, and an alias, would go together with it.
-    fn gap(&self, end: usize) -> &'static str {
-        let before = self.document.slice(0..end);
-        let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | '{'));
-        let word = word.into_iter().next().unwrap_or_default();
-        let is_property = word.starts_with(['!', '&', '*']) && !word.ends_with(['"', '\'']);
-        if before.ends_with(':') || is_property {
-            " "
+    /// The space between a node and a comma or bracket after it, where they would otherwise be read
+    /// as one word: after a colon, after a tag or an anchor without a value, and after an alias.
+    fn gap(&self, node: &Node) -> &'static str {
+        let end = node.value.end;
+        // Of a pair in brackets, its value or key.
+        let last = self.document.node(NodeId(node.next.saturating_sub(1)));
+        let last = if last.value.end == end { last } else { node };
+        let needs_space = if last.value.is_empty() {
+            let is_property = last.has(Flags::TAG) || last.has(Flags::ANCHOR);
+            let before = self.document.slice(0..end as usize);
+            before.ends_with(':') || is_property || ends_in_property(last)
         } else {
-            ""
-        }
+            last.kind == Kind::Alias
+        };
+        if needs_space { " " } else { "" }
     }
 
     /// Puts another value in place of one in braces or brackets.
@@ -198,8 +201,7 @@ impl Rewrite<'_> {
         let between = self.document.slice(node.key.end as usize..props);
         if node.value.is_empty() && node.key_kind != KeyKind::None {
             let has_colon = between.contains(':');
-            let is_property = !has_colon && !self.gap(props).is_empty();
-            out.push_str(match (has_colon, is_property) {
+            out.push_str(match (has_colon, ends_in_property(node)) {
                 (true, _) => " ",
                 (false, true) => " : ",
                 (false, false) => ": ",
@@ -221,5 +223,14 @@ impl Rewrite<'_> {
             emit::flow(&mut out, value, style);
         }
         self.edit(props, node.value.end as usize, out);
+    }
+}
+
+/// Whether the key of an entry without a colon ends in an alias, a tag or an anchor.
+fn ends_in_property(node: &Node) -> bool {
+    match node.key_kind {
+        KeyKind::None => false,
+        KeyKind::Alias => true,
+        KeyKind::Scalar(_) | KeyKind::Complex => node.key.is_empty(),
     }
 }

@@ -13,9 +13,9 @@ use crate::value::{Data, Value};
 pub(crate) fn wrong(source: &Arc<Source>, what: &str) -> Box<Diagnostic> {
     let head: String = source.text().chars().take(400).collect();
     Diagnostic::error(format!(
-        "internal error: the text made for an object does not read back as meant: {what}"
+        "internal error: the text written for an object does not read back as that object: {what}"
     ))
-    .hint("please report this, with the Template: nothing was written")
+    .hint("please report this with your input: nothing was written")
     .hint(format!("the text begins:\n{head}"))
     .into()
 }
@@ -67,10 +67,10 @@ fn first_difference(read: &Value<'_>, meant: &Value<'_>, path: &mut String) -> O
                 let mut path = path.clone();
                 let is_first = path.is_empty();
                 let _ = write_key(&mut path, key, is_first);
-                format!("`{path}` is too much")
+                format!("unexpected `{path}`")
             }),
         _ => Some(format!(
-            "`{path}` is {}, meant to be {}",
+            "`{path}` is {}, expected {}",
             name_of(&read.data),
             name_of(&meant.data)
         )),

@@ -37,13 +37,13 @@ impl Kept {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Before(NodeId),
-    Behind(NodeId),
+    After(NodeId),
 }
 
 impl Side {
     pub(super) const fn sibling(self) -> NodeId {
         match self {
-            Self::Before(sibling) | Self::Behind(sibling) => sibling,
+            Self::Before(sibling) | Self::After(sibling) => sibling,
         }
     }
 }

@@ -163,7 +163,7 @@ pub(crate) fn check(text: String, value: &Value<'_>, position: Position) -> Resu
         // Where it has aliases, the values decide.
         Some(read) if is_one => difference(read, value),
         None if value.is_null() => None,
-        _ => Some("it reads otherwise".to_owned()),
+        _ => Some("the text has another value".to_owned()),
     };
     if let Some(part) = wrong_part {
         return Err(wrong(&source, &part));

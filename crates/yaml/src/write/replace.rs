@@ -12,6 +12,39 @@ use crate::write::comments::{behind_blank, end_of_entry, end_with_comments, exte
 use crate::write::emit::{self, Layout, Slot};
 use crate::write::rewrite::Rewrite;
 
+/// A value of a block that is replaced.
+struct Old<'d> {
+    node: &'d Node,
+    /// Where it ends, with the comments in it.
+    end: usize,
+    /// The column of its key or dash.
+    column: usize,
+    slot: Slot,
+}
+
+/// The text of a new value behind a key or dash.
+struct NewText<'t> {
+    /// On the line of the key or dash.
+    inline: &'t str,
+    /// The lines below, if there are any.
+    below: Option<&'t str>,
+}
+
+impl<'t> NewText<'t> {
+    fn of(text: &'t str) -> Self {
+        match text.split_once('\n') {
+            Some((inline, below)) => Self {
+                inline: inline.trim_end_matches('\r'),
+                below: Some(below),
+            },
+            None => Self {
+                inline: text,
+                below: None,
+            },
+        }
+    }
+}
+
 impl<'d> Rewrite<'d> {
     /// Gives an entry another key, which also loses its tag, or its anchor too.
     pub(super) fn rename(&mut self, id: NodeId, key: &str, loses_properties: bool) {
@@ -96,10 +129,7 @@ impl<'d> Rewrite<'d> {
     /// Puts another value in place of a node's, behind its key or dash.
     pub(super) fn replace(&mut self, id: NodeId, value: &Value<'_>) {
         let document = self.document;
-        let text = document.text();
         let node = document.node(id);
-        let props = node.props as usize;
-        let mut end = node.value.end as usize;
         let keep = match (node.kind, &value.data) {
             (Kind::Scalar(style), Data::Scalar(Scalar::String(_))) if !node.value.is_empty() => {
                 Some(style)
@@ -110,81 +140,114 @@ impl<'d> Rewrite<'d> {
             self.replace_in_flow(node, value, keep);
             return;
         }
-        if node.next > id.0 + 1 && !node.has(Flags::FLOW) {
-            // The comments in it go.
-            let cursor = document.cursor(id);
-            let last = cursor.children().last().map_or(end, extent);
-            end = end_with_comments(cursor).max(last);
-        }
+        let end = self.end_of_old(id);
         if node.key.is_empty() && node.key_kind == KeyKind::None {
             return self.replace_root(node, end, value);
         }
-        let column = document.column(node.entry as usize);
-        let is_item = text.get(node.key.range()) == Some("-") && node.key_kind == KeyKind::None;
-        let slot = if is_item { Slot::Item } else { Slot::Entry };
-        let mut out = String::new();
-        let mut layout = self.body_layout(node, column, slot);
-        // What stands behind the old value would stand behind the last line of the new one.
-        let is_below = line_end(text, node.key.end as usize) < props;
-        let between = self.comments_between(id, column);
-        layout.quoted = self.takes_in(end_of_entry(text, end), column, value)
-            || (is_below && behind_blank(text, end).is_none())
-            || !between.is_empty();
-        layout.behind(&mut out, value, column, slot, keep);
+        let is_item = document.slice(node.key.range()) == "-" && node.key_kind == KeyKind::None;
+        let old = Old {
+            node,
+            end,
+            column: document.column(node.entry as usize),
+            slot: if is_item { Slot::Item } else { Slot::Entry },
+        };
+        let between = self.comments_between(id, old.column);
+        let text = self.text_in_place(&old, value, keep, !between.is_empty());
         let behind_key = if is_item {
-            node.key.end as usize
-        } else if let Some(behind_colon) = self.behind_colon(node) {
-            behind_colon
+            Some(node.key.end as usize)
         } else {
-            return self.add_colon(node, column, &out);
+            self.behind_colon(node)
         };
-        let header_end = line_end(text, behind_key);
-        let (inline, below) = match out.find('\n') {
-            Some(newline) => {
-                let inline = out
-                    .get(..newline)
-                    .unwrap_or_default()
-                    .trim_end_matches('\r');
-                (inline, Some(out.get(newline + 1..).unwrap_or_default()))
-            }
-            None => (out.as_str(), None),
+        let Some(behind_key) = behind_key else {
+            return self.add_colon(node, old.column, &text);
         };
+        let new = NewText::of(&text);
+        if node.props as usize > line_end(document.text(), behind_key) {
+            self.put_below_key(&old, behind_key, &between, &new);
+        } else {
+            let starts_entries = matches!(value.data, Data::Mapping(_) | Data::Sequence(_));
+            self.put_beside_key(&old, behind_key, is_item && starts_entries, &new);
+        }
+    }
+
+    /// Where the value of a node ends that is replaced; the comments in a collection are replaced
+    /// with it.
+    fn end_of_old(&self, id: NodeId) -> usize {
+        let node = self.document.node(id);
+        let end = node.value.end as usize;
+        if node.next <= id.0 + 1 || node.has(Flags::FLOW) {
+            return end;
+        }
+        let cursor = self.document.cursor(id);
+        let last = cursor.children().last().map_or(end, extent);
+        end_with_comments(cursor).max(last)
+    }
+
+    /// The text of a new value, from behind the key or dash on.
+    fn text_in_place(
+        &self,
+        old: &Old<'_>,
+        value: &Value<'_>,
+        keep: Option<Style>,
+        has_comments_between: bool,
+    ) -> String {
+        let text = self.document.text();
+        let mut layout = self.body_layout(old.node, old.column, old.slot);
+        // What stands behind the old value would stand behind the last line of the new one.
+        let is_below = line_end(text, old.node.key.end as usize) < old.node.props as usize;
+        layout.quoted = self.takes_in(end_of_entry(text, old.end), old.column, value)
+            || (is_below && behind_blank(text, old.end).is_none())
+            || has_comments_between;
+        let mut out = String::new();
+        layout.behind(&mut out, value, old.column, old.slot, keep);
+        out
+    }
+
+    /// Puts a new value in place of one that begins below its key: comments behind and below the key
+    /// stay.
+    fn put_below_key(&mut self, old: &Old<'_>, behind_key: usize, between: &str, new: &NewText) {
+        let text = self.document.text();
         let eol = self.layout.eol;
-        if props > header_end && below.is_none() && !between.is_empty() {
-            let line_break = if ends_line(text, end) { eol } else { "" };
-            let value = inline.trim_start_matches(' ');
-            self.edit(props, end, format!("{value}{line_break}"));
-            return;
-        }
-        if props > header_end {
-            // The old value begins below its key: comments behind and below the key stay.
-            let mut new = between;
-            if let Some(below) = below {
-                new.extend([eol, below]);
+        let line_break = if ends_line(text, old.end) { eol } else { "" };
+        let header_end = line_end(text, behind_key);
+        match new.below {
+            None if !between.is_empty() => {
+                let value = new.inline.trim_start_matches(' ');
+                let props = old.node.props as usize;
+                self.edit(props, old.end, format!("{value}{line_break}"));
             }
-            if ends_line(text, end) {
-                new.push_str(eol);
+            None => {
+                self.edit(behind_key, behind_key, new.inline);
+                self.edit(header_end, old.end, line_break);
             }
-            let rest_end = below.and_then(|_| behind_blank(text, end));
-            self.edit(behind_key, behind_key, inline);
-            self.edit(header_end, rest_end.unwrap_or(end), new);
-            return;
+            Some(below) => {
+                let end = behind_blank(text, old.end).unwrap_or(old.end);
+                let lines = format!("{between}{eol}{below}{line_break}");
+                self.edit(behind_key, behind_key, new.inline);
+                self.edit(header_end, end, lines);
+            }
         }
+    }
+
+    /// Puts a new value in place of one on the line of its key or dash. `moves_up` says that it begins
+    /// directly behind the dash.
+    fn put_beside_key(&mut self, old: &Old<'_>, behind_key: usize, moves_up: bool, new: &NewText) {
+        let text = self.document.text();
+        let (node, end) = (old.node, old.end);
+        let eol = self.layout.eol;
         // Spaces that align the old value stay before a new one on the same line, but not before
         // entries: those below would not be aligned with the first.
-        let is_aligned = is_item && matches!(value.data, Data::Mapping(_) | Data::Sequence(_));
-        let (start, inline) = if node.value.is_empty() || inline.is_empty() || is_aligned {
-            (behind_key, inline)
+        let (start, inline) = if node.value.is_empty() || new.inline.is_empty() || moves_up {
+            (behind_key, new.inline)
         } else {
-            (props, inline.trim_start_matches(' '))
+            (node.props as usize, new.inline.trim_start_matches(' '))
         };
+        let below = new.below.map(|below| format!("{eol}{below}"));
         let is_closed = ends_line(text, end);
         if end > start && (is_closed || is_open_block(text, node)) {
             // A block scalar: its text ends with its last line.
-            let below = below
-                .map(|below| format!("{eol}{below}"))
-                .unwrap_or_default();
             let comment = self.header_comment(node);
+            let below = below.unwrap_or_default();
             let closing = if is_closed { eol } else { "" };
             self.edit(start, end, format!("{inline}{comment}{below}{closing}"));
             return;
@@ -192,7 +255,7 @@ impl<'d> Rewrite<'d> {
         self.edit(start, end, inline);
         if let Some(below) = below {
             let at = line_end(text, end);
-            self.edit(at, at, format!("{eol}{below}"));
+            self.edit(at, at, below);
         }
     }
 

@@ -1,8 +1,8 @@
-//! Compositions among the resources of Kustomizations: they are built first, and kustomize gets what
-//! they make.
+//! Compositions among the resources of Kustomizations: they are built first, and kustomize gets
+//! their resources.
 //!
-//! Source: KEP-2299, "Integration with Kustomization". Kustomize itself knows no Composition, so it
-//! builds a copy in which a file stands in place of each.
+//! Source: KEP-2299, "Integration with Kustomization". Kustomize does not know Compositions, so it
+//! builds a copy with a file in place of each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Scalar, Value};
 /// The fields of a Kustomization that lead to resources, or to other Kustomizations.
 const LISTS: [&str; 3] = ["resources", "bases", "components"];
 
-/// What kustomize needs besides the files of a Kustomization.
+/// Additional input of kustomize.
 #[derive(Default)]
 pub(crate) struct Bases {
-    /// The Kustomizations that lead to Compositions, as they are to be read.
+    /// The Kustomizations that lead to Compositions, with their replaced files.
     pub(crate) list: Vec<Base>,
     /// Whether the Kustomization in a directory leads to one.
     known: BTreeMap<String, bool>,
@@ -32,8 +32,8 @@ pub(crate) struct Bases {
 }
 
 impl Bases {
-    /// What the Composition at a path makes, if one is there: the name and the text of a file with
-    /// it. A file is looked into only if it is in or below `root`. `field` names the path, or what
+    /// Builds the Composition at a path, if one is there: the name and the text of a file with its
+    /// resources. A file is read only if it is in or below `root`. `field` names the path, or what
     /// leads to it.
     pub(crate) fn made(
         &mut self,
@@ -59,7 +59,7 @@ impl Bases {
         if let Some(known) = self.known.get(directory) {
             return *known;
         }
-        // Those that lead back here are for kustomize to refuse.
+        // Kustomize refuses those that lead back here.
         self.known.insert(directory.to_owned(), false);
         let leads = self.known.len() <= MAX_NESTING && self.leads(directory, field, context);
         self.known.insert(directory.to_owned(), leads);

@@ -1,5 +1,4 @@
-//! `HelmChartInflationGenerator`: adds the objects of a Helm chart. Kustomize makes them, with
-//! helm.
+//! `HelmChartInflationGenerator`: adds the objects of a Helm chart, by kustomize and helm.
 
 use crate::composition::builtin::kustomize::kustomized::{self, Paths};
 use crate::composition::engine::context::Context;

@@ -1,4 +1,4 @@
-//! `IAMPolicyGenerator`: adds the service account of a workload identity. Kustomize makes it.
+//! `IAMPolicyGenerator`: adds the service account of a workload identity, by kustomize.
 
 use crate::composition::builtin::kustomize::kustomized;
 use crate::composition::engine::context::Context;

@@ -1,8 +1,8 @@
-//! `kind: Kustomization`: has the resources pass through a Kustomization, which kustomize builds.
+//! `kind: Kustomization`: passes the resources through a Kustomization, which kustomize builds.
 //!
-//! Kustomize drops objects of kpt's own and the annotations by which orchestrators track the
-//! others, sorts fields, and loses comments. So the former are held back, and what it gives back
-//! is edited into the resources.
+//! Kustomize drops kpt's own objects and the annotations by which orchestrators track the others,
+//! sorts fields, and loses comments. So the former are kept back, and its output is edited into the
+//! resources.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use krm_yaml::{Data, FieldPath, Value};
 
 /// The file that the resources are in.
 const RESOURCES: &str = "krm-template-resources.yaml";
-/// Holds the number of a resource; kustomize would drop those that functions know.
+/// The annotation with the number of a resource; kustomize would drop the one that functions use.
 const NUMBER: &str = "template.krm.dev/number";
 
 /// Source: kustomize 5.8, `api/types/kustomization.go`.
@@ -98,7 +98,7 @@ impl Transform for Kustomization {
                 None => (None, object),
             });
         }
-        // Each behind what it stood behind.
+        // Each after the resource that it followed.
         for (place, resource) in held {
             let before = made
                 .iter()
@@ -110,8 +110,8 @@ impl Transform for Kustomization {
     }
 }
 
-/// Has files stand in place of the Compositions among the Kustomization's own resources: their
-/// names and texts. `has_resources` says whether others come first.
+/// Replaces Compositions among the resources of the Kustomization by files. Returns their names and
+/// texts. `has_resources` tells whether other resources come first.
 fn compositions(
     kustomization: &mut Relocated,
     has_resources: bool,
@@ -153,7 +153,7 @@ fn compositions(
     made
 }
 
-/// The resources as kustomize reads them.
+/// The resources as text for kustomize.
 fn texts(resources: &[Resource<'_>]) -> String {
     let mut texts = Vec::with_capacity(resources.len());
     for mut resource in follow::numbered(resources, NUMBER) {
@@ -169,7 +169,7 @@ fn texts(resources: &[Resource<'_>]) -> String {
     texts.join("\n---\n")
 }
 
-/// The Kustomization, which has the resources before its own.
+/// The Kustomization, with the resources before its own.
 fn kustomization(has_resources: bool, context: &mut Context<'_, '_>) -> Relocated {
     let mut relocated = kustomized::relocated(PATHS, context);
     let config = &mut relocated.config;
@@ -189,7 +189,7 @@ fn kustomization(has_resources: bool, context: &mut Context<'_, '_>) -> Relocate
     relocated
 }
 
-/// A resource, with its text, as the object that kustomize made of it.
+/// A resource changed to the object that kustomize returned, with its text.
 fn edited<'d>(before: &Resource<'d>, mut object: Resource<'d>) -> Resource<'d> {
     let annotations = before.value.at(&["metadata", "annotations"]);
     for (key, value) in annotations.and_then(Value::entries).unwrap_or_default() {

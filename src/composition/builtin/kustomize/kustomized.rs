@@ -1,5 +1,5 @@
-//! What an installed kustomize does: it builds a Kustomization, made for the purpose, among the
-//! files of the directory that the transformer is declared in.
+//! Runs an installed kustomize: it builds a temporary Kustomization among the files of the
+//! directory that declares the transformer.
 
 use std::borrow::Cow;
 
@@ -12,23 +12,22 @@ use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 
 /// The file of a Kustomization.
 pub(crate) const KUSTOMIZATION: &str = "kustomization.yaml";
-/// The file that a generator's configuration is in.
+/// The file with the configuration of a generator.
 const GENERATOR: &str = "krm-template-generator.yaml";
 
-/// Fields that hold paths, by the way to them: `*` is each item of a list.
+/// Fields that hold paths; `*` is each item of a list.
 pub(crate) type Paths = &'static [&'static [&'static str]];
 
 /// A configuration for kustomize.
 pub(crate) struct Relocated {
     pub(crate) config: Value<'static>,
-    /// The files and directories that its paths need from elsewhere: what they are called there,
-    /// and which they are.
+    /// Files and directories from elsewhere: the path of each in the directory, and its own path.
     links: Vec<(String, String)>,
-    /// The Kustomizations that it leads to and that lead to Compositions.
+    /// The Kustomizations it uses that lead to Compositions.
     pub(crate) bases: Vec<Base>,
 }
 
-/// Adds what a generator of kustomize's makes to the resources.
+/// Adds the objects of a generator of kustomize.
 pub(crate) fn generate<'d>(
     paths: Paths,
     calls_helm: bool,
@@ -50,13 +49,13 @@ pub(crate) fn generate<'d>(
     }
 }
 
-/// The option that leaves the objects in the order they come in.
+/// The option that keeps the order of the objects.
 pub(crate) fn sorted() -> (Cow<'static, str>, Value<'static>) {
     let order = vec![("order".into(), "fifo".into())];
     ("sortOptions".into(), Value::mapping(order))
 }
 
-/// The objects that kustomize makes; nothing if it fails, which is reported.
+/// The objects that kustomize prints; none if it fails, which is reported.
 pub(crate) fn build<'d>(
     files: &[(&str, String)],
     relocated: &Relocated,
@@ -90,8 +89,8 @@ pub(crate) fn build<'d>(
     )
 }
 
-/// The configuration, with all paths as they are seen from the directory that declares it: an
-/// override brings paths from elsewhere.
+/// The configuration, with all paths relative to the directory that declares it: an override may
+/// bring paths from elsewhere.
 pub(crate) fn relocated(paths: Paths, context: &mut Context<'_, '_>) -> Relocated {
     let transformer = context.transformer;
     let mut relocated = Relocated {
@@ -112,7 +111,7 @@ pub(crate) fn relocated(paths: Paths, context: &mut Context<'_, '_>) -> Relocate
     relocated
 }
 
-/// Has `path_of` say what the texts are to be that a way leads to.
+/// Replaces the strings at a path by those that `path_of` returns.
 fn relocate(
     value: &mut Value<'_>,
     way: &[&str],
@@ -139,7 +138,7 @@ fn relocate(
     }
 }
 
-/// `PATH` or `KEY=PATH` by way of a link, if it is a path that was written elsewhere.
+/// `PATH` or `KEY=PATH` with a link, if the path was written elsewhere.
 fn linked(
     field: &FieldPath,
     text: &str,
@@ -162,7 +161,7 @@ fn linked(
     } else {
         name
     };
-    // What is no path at all may be a patch, or an address.
+    // Other strings may be a patch or an address.
     let may_be_path = !path.contains(['\n', ':', '{']) && context.files.entry(parent).is_some();
     if !may_be_path && context.files.entry(&there).is_none() {
         return None;
@@ -174,7 +173,7 @@ fn linked(
         context.diagnostics.push(*problem);
         return None;
     }
-    // What a file is called counts: it is the key in a ConfigMap.
+    // The name of a file counts: it is the key in a ConfigMap.
     let link = format!("krm-template-{}/{name}", links.len());
     let path = format!("{key}{link}");
     links.push((link, there));

@@ -1,4 +1,4 @@
-//! The transformers that an installed kustomize does.
+//! The transformers that an installed kustomize runs.
 
 pub(crate) mod bases;
 pub(crate) mod helm_chart;

@@ -4,7 +4,7 @@
 pub(super) const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "TestTransfomersImageInvalidNameRegexp",
-        "a name of images that is no regular expression matches none; here it is an error",
+        "a name of images that is not a regular expression matches none; here it is an error",
     ),
     (
         "TestNameUpdateInRoleRef2",

@@ -117,7 +117,7 @@ fn check_after_body(line: Line<'_>) -> Result<(), DecodeError> {
         Some(b'\t') => Err(tab(line)),
         _ => Err(DecodeError::new(
             line.offset,
-            "this line is indented less than the block it stands in",
+            "this line is indented less than its block",
         )),
     }
 }
@@ -312,12 +312,12 @@ mod tests {
         check_error(
             "|\n    a\n  b\n",
             10,
-            "this line is indented less than the block it stands in",
+            "this line is indented less than its block",
         );
         check_error(
             "|\n    \n  b\n",
             9,
-            "this line is indented less than the block it stands in",
+            "this line is indented less than its block",
         );
         check_error("|\n  \ta\n", 4, "a tab cannot indent a block: use spaces");
         check_error(

@@ -268,6 +268,7 @@ fn paths(value: &Value<'_>, path: &FieldPath, out: &mut Vec<FieldPath>) {
 }
 
 /// Does an operation with the editor and on JSON data.
+#[expect(clippy::too_many_lines, reason = "one match over the operations")]
 fn perform(
     editor: &mut Editor<'_>,
     model: &mut serde_json::Value,
@@ -327,7 +328,7 @@ fn perform(
             };
             let spot = match keys.get(spot.index(keys.len() + 1)) {
                 Some(neighbour) if at.index(2) == 0 => Spot::Before(neighbour),
-                Some(neighbour) => Spot::Behind(neighbour),
+                Some(neighbour) => Spot::After(neighbour),
                 None => Spot::End,
             };
             let result = editor.insert(&path.key(*key), value.clone(), spot);

@@ -1,0 +1,46 @@
+//! Fields of a mapping that its kind does not have.
+
+use std::borrow::Cow;
+
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::suggest::closest;
+
+/// A field that is not known.
+pub(crate) struct Unknown<'d> {
+    pub(crate) entry: Cursor<'d>,
+    pub(crate) key: Cow<'d, str>,
+    /// The known field that it is probably meant to be.
+    pub(crate) meant: Option<&'static str>,
+}
+
+impl Unknown<'_> {
+    /// The message for a field of `what`.
+    pub(crate) fn message(&self, what: &str) -> String {
+        format!("unknown field `{}` of {what}", self.key)
+    }
+
+    /// A diagnostic with the place, the field below `path`, and the field that is meant.
+    pub(crate) fn locate(&self, diagnostic: Diagnostic, path: &str) -> Diagnostic {
+        diagnostic
+            .at(self.entry.key_place())
+            .field(format!("{path}{}", self.key))
+            .maybe_hint(self.meant.map(|name| format!("did you mean `{name}`?")))
+    }
+}
+
+/// The fields of a mapping that are not among `known`.
+pub(crate) fn unknown<'d>(
+    node: Cursor<'d>,
+    known: &[&'static str],
+) -> impl Iterator<Item = Unknown<'d>> {
+    node.children().filter_map(move |entry| {
+        let key = entry.key().ok()?;
+        let is_known = known.contains(&key.as_ref()) || entry.is_merge_key();
+        (!is_known).then(|| Unknown {
+            entry,
+            meant: closest(&key, known.iter().copied()),
+            key,
+        })
+    })
+}

@@ -1,0 +1,7 @@
+//! The lists of our documents that may hold many objects.
+
+use krm_yaml::LongLists;
+
+/// The items of a ResourceList, and the objects of a Template, also of one that is its functionConfig.
+pub(crate) const LONG_LISTS: LongLists =
+    &[&["items"], &["objects"], &["functionConfig", "objects"]];

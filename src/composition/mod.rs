@@ -28,7 +28,7 @@ mod tests;
 mod values;
 
 pub use builtin::builtin_kinds;
-pub use engine::functions::{Base, FunctionOutput, Functions, Kustomize};
+pub use engine::functions::{Additions, Base, FunctionOutput, Functions, Kustomize};
 pub use engine::program::{Container, Exec, Program};
 pub use engine::step::Step;
 pub use engine::transformer::{Transformer, TransformerId};

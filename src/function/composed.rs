@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::composition::chain;
 use crate::composition::{
-    Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Step, Transformer,
-    consolidate_node,
+    Additions, Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Step,
+    Transformer, consolidate_node,
 };
 use crate::files::{self, InMemory};
 use crate::function::items::{Item, Items, Storage};
@@ -73,6 +73,10 @@ impl Functions for InProcess<'_> {
             list: Some(output.text()),
             diagnostics: output.diagnostics,
         }
+    }
+
+    fn additions(&self, _: &Transformer, list: &Arc<Source>) -> Option<Additions> {
+        stamp::additions(list, self.environment)
     }
 
     fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {

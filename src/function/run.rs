@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::composition::Additions;
 use crate::files::Files;
 use crate::function::located;
 use crate::krm::long_lists::LONG_LISTS;
@@ -77,6 +78,39 @@ pub(super) fn run(
     .unwrap_or_else(Output::from)
 }
 
+/// The objects that a function adds; none if it fails, or changes items.
+pub(super) fn additions(
+    source: &Arc<Source>,
+    environment: &Environment<'_>,
+    changing: &Changing<'_>,
+) -> Option<Additions> {
+    let read = Document::read_with(source, LONG_LISTS, |document| {
+        let list = ResourceList::read(document).ok()?;
+        let mut diagnostics = Diagnostics::new();
+        let changes = decide(&list, source, environment, changing, &mut diagnostics);
+        let only_adds = changes.edits.is_empty() && changes.removed.is_empty();
+        (only_adds && !diagnostics.has_errors()).then_some(Additions {
+            texts: changes.added,
+            diagnostics,
+        })
+    });
+    read.ok().flatten()
+}
+
+/// Decides the changes, and gives the messages their places.
+fn decide(
+    list: &ResourceList<'_>,
+    source: &Source,
+    environment: &Environment<'_>,
+    changing: &Changing<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Changes {
+    let changes = changes(list, environment, changing, diagnostics);
+    diagnostics.address(Way::Objects);
+    located::locate(list, source, diagnostics);
+    changes
+}
+
 fn run_on(
     list: &ResourceList<'_>,
     source: &Source,
@@ -84,9 +118,7 @@ fn run_on(
     changing: &Changing<'_>,
 ) -> Output {
     let mut diagnostics = Diagnostics::new();
-    let changes = changes(list, environment, changing, &mut diagnostics);
-    diagnostics.address(Way::Objects);
-    located::locate(list, source, &diagnostics);
+    let changes = decide(list, source, environment, changing, &mut diagnostics);
     let mut edited = None;
     if !diagnostics.has_errors() {
         let results = results(&diagnostics);

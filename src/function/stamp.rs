@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::composition::Additions;
 use crate::function::items::{Existing, Items};
 use crate::function::placing::{Placing, Rules};
 
@@ -21,6 +22,11 @@ const SEED_SECRET: &str = "template.krm.dev/seed-secret";
 /// Runs the function on a ResourceList whose functionConfig is not a Composition.
 pub(super) fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
     run::run(source, environment, &changes)
+}
+
+/// The objects that such a function adds; none if it fails, or changes items.
+pub(super) fn additions(source: &Arc<Source>, environment: &Environment<'_>) -> Option<Additions> {
+    run::additions(source, environment, &changes)
 }
 
 /// Decides what happens to the items.

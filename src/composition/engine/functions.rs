@@ -35,6 +35,12 @@ pub trait Functions {
         }
     }
 
+    /// The objects that one of our own functions adds to a ResourceList; none if the function
+    /// fails, or does anything else.
+    fn additions(&self, _: &Transformer, _: &Arc<Source>) -> Option<Additions> {
+        None
+    }
+
     /// The stream of objects that kustomize prints.
     ///
     /// # Errors
@@ -72,6 +78,15 @@ pub struct Base {
     pub directory: String,
     /// Names and texts of files that replace those of the directory.
     pub files: Vec<(String, String)>,
+}
+
+/// Objects that a function adds.
+#[derive(Debug)]
+pub struct Additions {
+    /// Their texts, each as an item of a list at the left margin.
+    pub texts: Vec<String>,
+    /// Its messages.
+    pub diagnostics: Diagnostics,
 }
 
 /// The output of a function.

@@ -1,7 +1,6 @@
 //! Passes resources through functions that read and write a ResourceList.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::composition::engine::context::Context;
 use crate::composition::engine::program::Program;
@@ -30,24 +29,9 @@ pub(crate) fn adds<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<
         diagnostics: &mut diagnostics,
         ..*context
     };
-    let list = list_for(Function::Own, heads::texts(resources), &mut inner);
-    let kept = list.as_ref().map_or(0, |list| list.items);
-    let Some((input, output)) = run_function(Function::Own, list, &mut inner) else {
+    let Some(new) = additions(heads::texts(resources), &mut inner) else {
         return false;
     };
-    let before = input.text().get(..kept);
-    let after = output.document().source().text().get(..kept);
-    if before.is_none() || before != after {
-        return false;
-    }
-    let items = output.get("items");
-    let new = items.iter().flat_map(|items| items.children());
-    let new = new.skip(resources.len());
-    let new: Vec<Resource<'d>> = new
-        .filter_map(|item| {
-            Resource::read_with(item, Words::Bools, inner.documents, inner.diagnostics)
-        })
-        .collect();
     if diagnostics.has_errors() {
         return false;
     }
@@ -58,6 +42,28 @@ pub(crate) fn adds<'d>(resources: &mut Vec<Resource<'d>>, context: &mut Context<
     });
     resources.extend(new);
     true
+}
+
+/// The resources that one of our own functions adds to these; none if it does anything else.
+fn additions<'d>(
+    texts: Vec<Result<String>>,
+    context: &mut Context<'_, 'd>,
+) -> Option<Vec<Resource<'d>>> {
+    let transformer = context.transformer;
+    let list = list_for(Function::Own, texts, context)?;
+    let source = Source::new(format!("input of {}", transformer.id), list);
+    let added = context.functions.additions(transformer, &source)?;
+    let said = transformer.placed(&added.diagnostics, &source);
+    context.diagnostics.append(said);
+    let name = format!("output of {}", transformer.id);
+    let read = Document::parse(&Source::new(name, added.texts.concat()));
+    let document = context.diagnostics.take(read)?;
+    let document = context.documents.keep(document);
+    let items = document.roots().flat_map(Cursor::children);
+    let (documents, diagnostics) = (context.documents, &mut *context.diagnostics);
+    let new =
+        items.filter_map(|item| Resource::read_with(item, Words::Bools, documents, diagnostics));
+    Some(new.collect())
 }
 
 /// A function that reads and writes a ResourceList.
@@ -99,7 +105,7 @@ pub(crate) fn call<'d>(
         None => texts(resources, ITEM),
     };
     let list = list_for(function, texts, context);
-    let Some((_, root)) = run_function(function, list, context) else {
+    let Some(root) = run_function(function, list, context) else {
         return;
     };
     let items = root.get("items");
@@ -143,15 +149,14 @@ fn warn_of_doubles(back: &[Resource<'_>], context: &mut Context<'_, '_>) {
     }
 }
 
-/// The output of the function, and its input.
+/// The output of the function.
 fn run_function<'d>(
     function: Function<'_>,
-    list: Option<List>,
+    list: Option<String>,
     context: &mut Context<'_, 'd>,
-) -> Option<(Arc<Source>, Cursor<'d>)> {
+) -> Option<Cursor<'d>> {
     let transformer = context.transformer;
-    let list = list?.text;
-    let source = Source::new(format!("input of {}", transformer.id), list);
+    let source = Source::new(format!("input of {}", transformer.id), list?);
     let output = match function {
         Function::Own => context.functions.run_own(transformer, &source),
         Function::Program(program) => context.functions.run(transformer, program, &source),
@@ -171,18 +176,11 @@ fn run_function<'d>(
         );
         context.diagnostics.push(wrong);
     }
-    Some((source, root?))
+    root
 }
 
 fn is_list(root: Cursor<'_>) -> bool {
     root.text_at(["kind"]).as_deref() == Some("ResourceList")
-}
-
-/// The ResourceList that a function reads.
-struct List {
-    text: String,
-    /// The end of its items.
-    items: usize,
 }
 
 /// The ResourceList of these items.
@@ -190,7 +188,7 @@ fn list_for(
     function: Function<'_>,
     texts: Vec<Result<String>>,
     context: &mut Context<'_, '_>,
-) -> Option<List> {
+) -> Option<String> {
     let mut list = String::from("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n");
     list.push_str(if texts.is_empty() {
         "items: []\n"
@@ -204,14 +202,13 @@ fn list_for(
             None => is_whole = false,
         }
     }
-    let items = list.len();
     // Without its dash, the text of an item is that of an entry.
     let config = function_config(function, context.transformer);
     let config = context.diagnostics.take(config)?;
     let config = config.strip_prefix("- ").unwrap_or(&config);
     list.push_str("functionConfig:\n  ");
     list.push_str(config);
-    is_whole.then_some(List { text: list, items })
+    is_whole.then_some(list)
 }
 
 /// The functionConfig, as an item of a list at the left margin. Our own kinds do not get their

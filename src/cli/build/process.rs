@@ -147,12 +147,17 @@ impl Running {
 
 /// The standard error of a program that has ended. Its child processes may keep the stream open.
 fn last_words(words: Option<Vec<u8>>, events: &Receiver<Event>) -> Vec<u8> {
-    match words.map_or_else(
-        || events.recv_timeout(GRACE),
-        |words| Ok(Event::Words(words)),
-    ) {
-        Ok(Event::Words(words)) => words,
-        _ => Vec::new(),
+    if let Some(words) = words {
+        return words;
+    }
+    let deadline = now() + GRACE;
+    loop {
+        // The end of standard output may be reported first.
+        match events.recv_timeout(deadline.saturating_duration_since(now())) {
+            Ok(Event::Words(words)) => return words,
+            Ok(Event::Output(_)) => {}
+            Err(_) => return Vec::new(),
+        }
     }
 }
 

@@ -1,17 +1,25 @@
-//! The parameters of a Template as a table for people.
+//! Tables for people.
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 
 use crate::template::{DefaultValue, Parameter, Template};
 use krm_yaml::Value;
 
-/// How many columns hold single words, which are not broken where there is room.
+/// The number of columns with single words, which are not broken if there is room.
 const NARROW: usize = 3;
 
-/// The most characters of a default that are shown.
+/// The space between columns.
+const GAP: u16 = 2;
+
+/// The minimum width of a column of `oc`, including the space after it.
+const OC_WIDTH: u16 = 20;
+/// The space between columns of `oc`.
+const OC_GAP: u16 = 3;
+
+/// The maximum number of characters shown of a default.
 const MAX_DEFAULT: usize = 60;
 
-/// A line for each parameter; with a `width` each is broken into as many lines as that takes.
+/// A row for each parameter; with a `width`, long cells are broken into several lines.
 pub(super) fn parameters(template: &Template<'_>, header: bool, width: Option<u16>) -> String {
     let parameters = template.parameters().iter();
     let rows = parameters.map(|parameter| row(parameter, &template.default_value(parameter)));
@@ -19,7 +27,7 @@ pub(super) fn parameters(template: &Template<'_>, header: bool, width: Option<u1
     lines(header.then_some(head), rows, NARROW, width)
 }
 
-/// A line for each row below a head.
+/// A table with a header, whose first column has single words.
 pub(super) fn plain<const N: usize>(
     head: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
@@ -29,27 +37,45 @@ pub(super) fn plain<const N: usize>(
     lines(Some(head), rows, 1, width)
 }
 
-/// Lays rows out in columns, of which the first `narrow` hold single words.
+/// A table like those of `oc`: columns have a minimum width.
+pub(super) fn like_oc<const N: usize>(
+    head: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut table = borderless(Some(head), rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, OC_GAP));
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(OC_WIDTH)));
+    }
+    text(&table)
+}
+
+/// A table whose columns are numbers, except for the first.
+pub(super) fn of_numbers<const N: usize>(
+    head: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut table = borderless(Some(head), rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, GAP));
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    text(&table)
+}
+
+/// Lays rows out in columns, the first `narrow` of which have single words.
 fn lines<const N: usize>(
     head: Option<[&str; N]>,
     rows: impl Iterator<Item = [String; N]>,
     narrow: usize,
     width: Option<u16>,
 ) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new());
-    table.set_content_arrangement(match width {
-        Some(_) => ContentArrangement::Dynamic,
-        None => ContentArrangement::Disabled,
-    });
+    let mut table = borderless(head, rows);
     if let Some(width) = width {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
         table.set_width(width);
-    }
-    if let Some(head) = head {
-        table.set_header(head);
-    }
-    for row in rows {
-        table.add_row(row);
     }
     let widths = table.column_max_content_widths();
     let least = widths
@@ -58,11 +84,33 @@ fn lines<const N: usize>(
         .fold(0_u16, |sum, width| sum.saturating_add(*width));
     let is_wide = width.is_some_and(|width| least < width / 5 * 3);
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
+        column.set_padding((0, GAP));
         if index < narrow && is_wide {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
+    text(&table)
+}
+
+/// A table without borders, as wide as its content.
+fn borderless<const N: usize>(
+    head: Option<[&str; N]>,
+    rows: impl Iterator<Item = [String; N]>,
+) -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new());
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    if let Some(head) = head {
+        table.set_header(head);
+    }
+    for row in rows {
+        table.add_row(row);
+    }
+    table
+}
+
+/// The lines of a table, without blanks at their ends.
+fn text(table: &Table) -> String {
     let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
     lines.collect()
 }
@@ -86,13 +134,13 @@ fn row(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> [String; 5] {
     ]
 }
 
-/// A text without line breaks and what else terminals obey.
+/// A text on one line, without control characters.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace(char::is_control, "·")
 }
 
-/// A text for a column that is not to be wide.
+/// A text cut to the width of a narrow column.
 pub(super) fn shortened(text: &str) -> String {
     if text.chars().count() <= MAX_DEFAULT {
         return text.to_owned();

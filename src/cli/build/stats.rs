@@ -1,29 +1,21 @@
 //! The time of each transformer, as a table.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::cli::table;
 use crate::composition::chain::Stat;
 
 /// A row for each transformer, and one for the total.
 pub(super) fn table(stats: &[Stat]) -> String {
-    let names = stats.iter().map(|stat| stat.name.chars().count());
-    let width = names.max().unwrap_or(0).max("TRANSFORMER".len());
-    let mut table = format!("{:width$}  RESOURCES        TIME\n", "TRANSFORMER");
     let total: Duration = stats.iter().map(|stat| stat.time).sum();
-    for stat in stats {
-        let time = milliseconds(stat.time);
-        // Writing to a string cannot fail.
-        let _ = writeln!(table, "{:width$}  {:9}  {time}", stat.name, stat.count);
-    }
     let count = stats.last().map_or(0, |last| last.count);
-    let _ = writeln!(
-        table,
-        "{:width$}  {count:9}  {}",
-        "total",
-        milliseconds(total)
-    );
-    table
+    let row =
+        |name: &str, count: usize, time| [name.to_owned(), count.to_string(), milliseconds(time)];
+    let rows = stats
+        .iter()
+        .map(|stat| row(&stat.name, stat.count, stat.time));
+    let rows = rows.chain([row("total", count, total)]);
+    table::of_numbers(["TRANSFORMER", "RESOURCES", "TIME"], rows)
 }
 
 fn milliseconds(time: Duration) -> String {

@@ -2,18 +2,16 @@
 
 use std::borrow::Cow;
 
+use crate::cli::table;
 use crate::template::{self, Assignment, Options, Parameter, Template};
 use krm_yaml::diagnostic::Diagnostics;
 
-/// The minimum width of a column and the space between columns, as in `oc`.
-const WIDTH: usize = 20;
-const GAP: usize = 3;
 /// The replacement for a secret.
 const MASK: &str = "***";
 
 /// The table of `oc process --parameters`.
 pub(super) fn declared(template: &Template<'_>) -> String {
-    let head = ["NAME", "DESCRIPTION", "GENERATOR", "VALUE"].map(str::to_owned);
+    let head = ["NAME", "DESCRIPTION", "GENERATOR", "VALUE"];
     let rows = template.parameters().iter().map(|parameter| {
         let expression = parameter.expression();
         let value = match expression {
@@ -29,7 +27,7 @@ pub(super) fn declared(template: &Template<'_>) -> String {
         ]
         .map(one_line)
     });
-    table(std::iter::once(head).chain(rows).collect())
+    table::like_oc(head, rows)
 }
 
 fn default(parameter: &Parameter<'_>) -> String {
@@ -46,7 +44,7 @@ pub(super) fn in_force(
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
-    let mut rows = vec![["NAME", "VALUE", "FROM"].map(str::to_owned)];
+    let mut rows = Vec::new();
     template::effective(template, given, options, diagnostics, |values| {
         for parameter in template.parameters() {
             let Some(effective) = values.get(&parameter.name) else {
@@ -61,7 +59,8 @@ pub(super) fn in_force(
             rows.push([&parameter.name, value, &origin].map(one_line));
         }
     })?;
-    Some(table(rows))
+    let head = ["NAME", "VALUE", "FROM"];
+    Some(table::like_oc(head, rows.into_iter()))
 }
 
 /// Several tables, each below its name; a single table without a name.
@@ -87,26 +86,4 @@ fn one_line(text: &str) -> String {
         c => Cow::Owned(c.to_string()),
     };
     text.chars().map(clean).collect()
-}
-
-/// Aligns rows in columns; the last column is not padded.
-fn table<const N: usize>(rows: Vec<[String; N]>) -> String {
-    let mut widths = [WIDTH; N];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count() + GAP);
-        }
-    }
-    let mut out = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            let blank = width.saturating_sub(cell.chars().count());
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', blank));
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
 }

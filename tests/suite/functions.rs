@@ -1,4 +1,4 @@
-//! What becomes of functions that do not end, and of what they print.
+//! Functions that do not end, and their output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,11 +65,11 @@ fn says(output: &program::Output, exit: &str, words: &str) -> Result<(), Failed>
     }
 }
 
-/// Fails if a process whose number is in a file of `folder` is there.
+/// Fails if a process whose number is in a file of `folder` still exists.
 fn all_gone(folder: &Path) -> Result<(), Failed> {
     let numbers = fs::read_to_string(folder.join("processes"))?;
     let alive = numbers.lines().find(|number| {
-        // One that nobody has asked for yet how it ended is still listed.
+        // A process that is not reaped yet is still listed.
         let state = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
         !state.is_empty() && !state.contains(") Z ")
     });

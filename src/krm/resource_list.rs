@@ -222,7 +222,7 @@ impl<'d> ResourceList<'d> {
         let Some((start, end)) = lines else {
             return vec![behind_key(items, &self.new_list(added))];
         };
-        let behind_key = items.behind_key();
+        let behind_key = items.after_key();
         let text = match added {
             // The comments between the key and the first item stay.
             [] if start >= behind_key => {
@@ -366,7 +366,7 @@ fn comma_before_each(texts: &[String], comma: &str) -> String {
 fn empty_value(entry: Cursor<'_>) -> Edit {
     let document = entry.document();
     let (line, value) = (document.line_start(entry.end()), entry.value_start());
-    if value >= line && line > entry.behind_key() {
+    if value >= line && line > entry.after_key() {
         let end = krm_yaml::next_line(document.text(), entry.end());
         let rest = document.slice(entry.end()..end);
         let is_blank = rest.trim().is_empty();
@@ -385,7 +385,7 @@ fn empty_value(entry: Cursor<'_>) -> Edit {
 
 /// Replaces the text after the key of an entry, on one line.
 fn behind_key(entry: Cursor<'_>, text: &str) -> Edit {
-    let start = entry.behind_key();
+    let start = entry.after_key();
     let old = entry.document().slice(start..entry.end());
     let is_tight = old.starts_with(|first: char| !first.is_whitespace());
     // In braces a key may be without a colon.

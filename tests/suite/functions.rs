@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 
@@ -65,18 +67,22 @@ fn says(output: &program::Output, exit: &str, words: &str) -> Result<(), Failed>
     }
 }
 
-/// Fails if a process whose number is in a file of `folder` still exists.
+/// Fails if a process whose number is in a file of `folder` still exists. One that was killed may take
+/// a moment to end on a busy machine.
 fn all_gone(folder: &Path) -> Result<(), Failed> {
     let numbers = fs::read_to_string(folder.join("processes"))?;
-    let alive = numbers.lines().find(|number| {
-        // A process that is not reaped yet is still listed.
+    let is_alive = |number: &&str| {
+        // A process that has ended is listed until its parent reads its exit status.
         let state = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
         !state.is_empty() && !state.contains(") Z ")
-    });
-    match alive {
-        None => Ok(()),
-        Some(number) => Err(format!("{number} goes on").into()),
+    };
+    for _ in 0..200 {
+        if !numbers.lines().any(|number| is_alive(&number)) {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(50));
     }
+    Err(format!("still running: {:?}", numbers.lines().find(is_alive)).into())
 }
 
 /// The second process does not end when it is asked to.

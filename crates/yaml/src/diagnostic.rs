@@ -10,9 +10,9 @@ use crate::source::Place;
 pub enum Severity {
     /// Something worth knowing.
     Info,
-    /// Probably a slip; the output stands.
+    /// Probably a mistake; the output is valid.
     Warning,
-    /// There is no output.
+    /// There is not a output.
     Error,
 }
 
@@ -45,7 +45,7 @@ pub struct ObjectReference {
     pub index: usize,
 }
 
-/// How the user has run the program, where that decides what to do next.
+/// How the user ran the program: the advice may depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// By a command that takes values as arguments.
@@ -59,7 +59,7 @@ pub enum Way {
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
-    /// The rule of `validate` that it breaks, where one has been named.
+    /// The rule of `validate` that it breaks, if there is one.
     pub rule: Option<&'static str>,
     /// What is wrong, in one sentence: lower case, no final period, the user's names in backticks.
     pub message: String,
@@ -126,7 +126,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says where it is.
+    /// Sets its place.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
         self.place = Some(place);
@@ -185,15 +185,15 @@ impl Diagnostic {
     }
 }
 
-/// What a stage has to say: it goes on collecting, and whoever runs the stage asks at its end
-/// whether there were errors, so that all of them are reported together.
+/// The diagnostics of a stage: it continues to collect, and the caller asks at its end whether
+/// there were errors, so that all of them are reported together.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// Nothing to say yet.
+    /// No diagnostics yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { list: Vec::new() }
@@ -240,7 +240,7 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// Leaves out what was said before: several expansions of one Template say the same of it.
+    /// Removes duplicates: several expansions of one Template report the same problem.
     pub fn dedup(&mut self) {
         let mut seen = BTreeSet::new();
         self.list.retain(|diagnostic| {
@@ -265,7 +265,7 @@ impl Diagnostics {
         }
     }
 
-    /// Sees to it that no line is drawn on which one of `secrets` stands.
+    /// Prevents that a report shows a line that contains one of `secrets`.
     pub fn conceal(&mut self, secrets: &[Place]) {
         let is_secret = |place: &Place| secrets.iter().any(|secret| secret.shares_line(place));
         for diagnostic in &mut self.list {
@@ -274,7 +274,7 @@ impl Diagnostics {
         }
     }
 
-    /// Says of errors that they came up for what is at `place`, unless they lie in there.
+    /// Adds to errors that they concern `place`, unless they are inside it.
     pub fn relate(&mut self, place: &Place, label: &str) {
         for diagnostic in &mut self.list {
             let is_error = diagnostic.severity == Severity::Error;
@@ -318,12 +318,12 @@ impl Diagnostics {
         }
     }
 
-    /// Keeps those that `is_kept` says.
+    /// Keeps the diagnostics for which `is_kept` is true.
     pub fn retain(&mut self, is_kept: impl FnMut(&Diagnostic) -> bool) {
         self.list.retain(is_kept);
     }
 
-    /// Drops what is only true after success.
+    /// Removes the diagnostics that are only true after success.
     pub fn drop_success(&mut self) {
         self.list.retain(|diagnostic| !diagnostic.of_success);
     }

@@ -1,4 +1,4 @@
-//! The limits of what is read. Each is an error that says it.
+//! Limits of the texts that are read. A text beyond a limit is an error that names it.
 
 /// The longest text that is read, in bytes: offsets must fit 32 bits.
 pub const MAX_LENGTH: usize = u32::MAX as usize - 1;
@@ -6,14 +6,14 @@ pub const MAX_LENGTH: usize = u32::MAX as usize - 1;
 /// How deep collections may be nested in one another.
 pub const MAX_DEPTH: usize = 1_000;
 
-/// The longest key without a `?` before it, in characters: readers look no further for its colon.
+/// The longest key without a `?` before it, in characters: readers look for its colon only so far.
 pub const MAX_KEY_LENGTH: usize = 1_024;
 
-/// How many nodes aliases may stand for in one value that is read.
+/// How many nodes the aliases in one value may expand to.
 pub const MAX_ALIASED_NODES: usize = 100_000;
 
-/// How many bytes of text aliases may stand for in one value that is read.
+/// How many bytes of scalars the aliases in one value may expand to.
 pub const MAX_ALIASED_BYTES: usize = 16 * 1024 * 1024;
 
-/// How many merge keys may lead into one another.
+/// How many merge keys may refer to one another.
 pub const MERGE_DEPTH: usize = 16;

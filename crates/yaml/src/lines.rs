@@ -10,7 +10,7 @@ pub(crate) fn column(text: &str, offset: usize) -> usize {
     offset - line_start(text, offset)
 }
 
-/// Where the line begins that `offset` is on; behind a byte order mark, if there is one.
+/// Where the line begins that `offset` is on; after a byte order mark, if there is one.
 pub(crate) fn line_start(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().get(..offset).unwrap_or_default();
     let start = memchr::memrchr2(b'\n', b'\r', before).map_or(0, |newline| newline + 1);
@@ -26,7 +26,7 @@ pub(crate) fn line_end(text: &str, at: usize) -> usize {
     memchr::memchr2(b'\n', b'\r', rest).map_or(text.len(), |end| at + end)
 }
 
-/// The start of the line behind the one that `at` is on.
+/// The start of the line after the one that `at` is on.
 #[must_use]
 pub fn next_line(text: &str, at: usize) -> usize {
     let end = line_end(text, at);
@@ -81,7 +81,7 @@ pub(crate) fn is_document_marker(line: &str) -> bool {
         && line.as_bytes().get(3).is_none_or(u8::is_ascii_whitespace)
 }
 
-/// Whether a reader takes a line for the start or end of a document: kubectl and kustomize do so
+/// Whether a reader reads a line as the start or end of a document: kubectl and kustomize do so
 /// with each that begins with `---`.
 pub(crate) fn may_end_document(line: &str) -> bool {
     let is_end = line.strip_prefix("...").is_some_and(|rest| {

@@ -1,9 +1,9 @@
 //! Field paths: `spec.containers[0].image`, `metadata.annotations[example.com/name]`.
 //!
-//! A key stands behind a dot, the index of an item in brackets. A key that holds a dot, a slash or
-//! an opening bracket stands in brackets too, and one that this leaves unclear (an empty one, one
-//! with `]`, quotes or control characters) in brackets and JSON's quotes: `data["a]b"]`. A key of
-//! digits is a key behind a dot, and an index in brackets.
+//! A key follows a dot; the index of an item is in brackets. A key that contains a dot, a slash or
+//! an opening bracket is in brackets too. A key that would still be unclear (an empty one, or one
+//! with `]`, quotes or control characters) is in brackets and JSON quotes: `data["a]b"]`. Digits
+//! after a dot are a key; digits in brackets are an index.
 
 use std::fmt;
 use std::str::FromStr;
@@ -74,7 +74,7 @@ impl FieldPath {
         &self.steps
     }
 
-    /// What this is in, and the step from there; `None` for the root.
+    /// The parent, and the step from there; `None` for the root.
     #[must_use]
     pub fn split_last(&self) -> Option<(Self, &Step)> {
         let (last, steps) = self.steps.split_last()?;
@@ -84,7 +84,7 @@ impl FieldPath {
         Some((parent, last))
     }
 
-    /// Whether this is `other` or something in it.
+    /// Whether this is `other` or a field in it.
     #[must_use]
     pub fn starts_with(&self, other: &Self) -> bool {
         self.steps.starts_with(&other.steps)
@@ -146,7 +146,7 @@ impl FromStr for FieldPath {
     }
 }
 
-/// What is wrong with a path, and how far behind the start of a step.
+/// The problem of a path, and its offset from the start of a step.
 struct Problem {
     offset: usize,
     message: &'static str,
@@ -167,7 +167,7 @@ impl Problem {
     }
 }
 
-/// Splits a path into its first step and what follows.
+/// Splits a path into its first step and the rest.
 fn next_step(text: &str, is_first: bool) -> Result<(Step, &str), Problem> {
     if let Some(inside) = text.strip_prefix('[') {
         return bracketed(inside);
@@ -210,7 +210,7 @@ fn next_step(text: &str, is_first: bool) -> Result<(Step, &str), Problem> {
     Ok((Step::Key(key.to_owned()), rest))
 }
 
-/// The step whose text begins behind `[`.
+/// The step whose text begins after `[`.
 fn bracketed(inside: &str) -> Result<(Step, &str), Problem> {
     if inside.starts_with('"') {
         return quoted(inside);
@@ -242,7 +242,7 @@ fn bracketed(inside: &str) -> Result<(Step, &str), Problem> {
     }
 }
 
-/// The step whose text begins with the `"` behind `[`.
+/// The step whose text begins with the `"` after `[`.
 fn quoted(inside: &str) -> Result<(Step, &str), Problem> {
     let mut strings = serde_json::Deserializer::from_str(inside).into_iter::<String>();
     let key = strings.next().and_then(std::result::Result::ok);

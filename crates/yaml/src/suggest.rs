@@ -1,4 +1,4 @@
-//! Finds the known name that a mistyped one was probably meant to be.
+//! Finds the known name for a mistyped one.
 
 use std::cmp::Reverse;
 
@@ -6,14 +6,14 @@ use std::cmp::Reverse;
 /// both lengths, and a name this long is not typed by hand.
 const MAX_LENGTH: usize = 256;
 
-/// The one of `known` that `name` was probably meant to be, for a "did you mean".
+/// The name of `known` that `name` is probably a slip of, for a "did you mean".
 ///
-/// A name that differs only in upper and lower case comes first. Else it is the one with the
+/// A name that differs only in upper and lower case comes first. Otherwise it is the one with the
 /// smallest Damerau-Levenshtein distance (insertions, deletions, replacements and swapped
 /// neighbours, case ignored), as long as that is at most a third of the longer name's length, so
 /// that one- and two-letter names never suggest each other. Of equally close ones the one that
-/// keeps more of the case wins, then the first in alphabetical order: the order of `known` does
-/// not matter.
+/// keeps more of the case wins, then the first in alphabetical order: the order of `known` does not
+/// matter.
 #[must_use]
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = name.to_lowercase();
@@ -45,7 +45,7 @@ fn distance(name: &str, candidate: &str) -> Option<usize> {
     (distance <= allowed).then_some(distance)
 }
 
-/// How many characters stand in the same place in both.
+/// How many characters are equal in the same place of both.
 fn same_characters(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).filter(|(a, b)| a == b).count()
 }

@@ -1,4 +1,4 @@
-//! Builds the table of spans front to back: what the fast paths share.
+//! The table of nodes, and how the fast paths build it.
 
 use std::ops::Range;
 
@@ -16,9 +16,9 @@ pub enum Kind {
     Sequence,
     /// A scalar in the given style.
     Scalar(Style),
-    /// `*name`: stands for an anchored node.
+    /// `*name`: refers to an anchored node.
     Alias,
-    /// An item of a long list whose nodes are in no table yet.
+    /// An item of a long list that is not opened: only its extent is known.
     Deferred,
 }
 
@@ -35,8 +35,8 @@ pub(crate) enum KeyKind {
     Complex,
 }
 
-/// One entry of a mapping, item of a sequence or root of a document: its key and its value as
-/// byte ranges of the source. Nodes stand in pre-order.
+/// One entry of a mapping, item of a sequence or root of a document: its key and its value as byte
+/// ranges of the source. Nodes are in pre-order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Node {
     /// Where the entry begins: its key (or the key's `?`, anchor or tag), its dash, or its value.
@@ -44,11 +44,11 @@ pub(crate) struct Node {
     /// The key with its quotes; the dash of an item in a block sequence; else empty.
     pub(crate) key: Span,
     /// The value without its anchor and tag. A block scalar begins at its `|` or `>` and ends
-    /// behind the line break of its last line; an absent value is empty, behind the `:` or `-`.
+    /// after the line break of its last line; an absent value is empty, after the `:` or `-`.
     pub(crate) value: Span,
     /// Where the value's anchor and tag begin; `value.start` if it has none.
     pub(crate) props: u32,
-    /// The node behind the last one inside this.
+    /// The node after the last one inside this.
     pub(crate) next: u32,
     /// For an alias: the anchored node.
     pub(crate) target: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Node {
     pub(crate) flags: Flags,
 }
 
-/// What else there is to say of a node.
+/// Further properties of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
 
@@ -72,9 +72,9 @@ impl Flags {
     pub(crate) const ANCHOR: Self = Self(4);
     /// The value has a tag.
     pub(crate) const TAG: Self = Self(8);
-    /// The key has an anchor, for which an alias stands.
+    /// The key has an anchor, and an alias refers to it.
     pub(crate) const KEY_ANCHOR: Self = Self(16);
-    /// An alias that stands for the key of its target, not for the value.
+    /// An alias that refers to the key of its target, not to the value.
     pub(crate) const OF_KEY: Self = Self(32);
 
     pub(crate) const fn with(self, flag: Self, set: bool) -> Self {
@@ -87,7 +87,7 @@ impl Flags {
 }
 
 impl Node {
-    /// Whether an alias may stand for the value or the key.
+    /// Whether an alias may refer to the value or the key.
     pub(crate) const fn is_anchored(&self) -> bool {
         self.has(Flags::ANCHOR) || self.has(Flags::KEY_ANCHOR)
     }
@@ -118,7 +118,7 @@ impl Span {
     }
 }
 
-/// Names a node of a [`Document`].
+/// Names a node of a [`Document`](crate::Document).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub(crate) u32);
 
@@ -129,7 +129,7 @@ pub(super) struct Table {
     pub(super) roots: Vec<u32>,
 }
 
-/// Whom a value belongs to.
+/// The owner of a value: a key, a dash or a document.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
     key: Option<Span>,
@@ -188,7 +188,7 @@ impl Slot {
 impl Table {
     /// For a text of `length` bytes.
     pub(super) fn for_length(length: usize) -> Self {
-        /// What a node takes of a text of Kubernetes objects, less rather than more.
+        /// The bytes of text for each node, rather too few than too many.
         const BYTES_A_NODE: usize = 24;
         Self {
             nodes: Vec::with_capacity(length / BYTES_A_NODE + 4),
@@ -206,7 +206,7 @@ impl Table {
         self.add(slot, Kind::Deferred, value, false);
     }
 
-    /// Adds a collection whose text begins at `start`. [`close`](Self::close) says where it ends.
+    /// Adds a collection whose text begins at `start`. [`close`](Self::close) sets its end.
     pub(super) fn open(&mut self, slot: Slot, kind: Kind, start: usize, flow: bool) -> u32 {
         self.add(slot, kind, span(start, start), flow)
     }

@@ -1,4 +1,5 @@
-//! What holds for every text, as functions for tests and fuzzing: an error says what does not hold.
+//! Properties of every text, as functions for tests and fuzzing: an error says which property
+//! fails.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -83,8 +84,8 @@ fn compare_each(table: &Document) -> Result<bool, String> {
     Ok(next as usize == table.nodes.len())
 }
 
-/// The text with what JSON takes and YAML refuses put in other words of the same length: characters
-/// and escapes that only JSON strings may have.
+/// The text with the characters and escapes that only JSON allows replaced by others of the same
+/// length.
 fn without_json_only(text: &str) -> Cow<'_, str> {
     if !is_json(text) {
         return Cow::Borrowed(text);
@@ -110,7 +111,7 @@ fn without_json_only(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Values written back as they were read leave the text as it is.
+/// Writing unchanged values does not change the text.
 ///
 /// # Errors
 /// If they do not.
@@ -161,8 +162,8 @@ fn for_each_value(
     Ok(())
 }
 
-/// Changes a text in places and to values that `choices` name. What comes out reads as it was meant,
-/// and lines that have nothing to do with it are as they were.
+/// Changes a text in the places and to the values that `choices` select. The result has the
+/// intended values, and all other lines are unchanged.
 ///
 /// # Errors
 /// If not so.
@@ -188,7 +189,8 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
         editor.change(&mut value, root.id());
     }
     if document.is_json_stream() && matches!(value.data, Data::Scalar(_)) {
-        // The first of several JSON texts is to be a collection, so that they are known as such.
+        // The first of several JSON texts must be a collection, otherwise they are not read as
+        // several texts.
         return Ok(());
     }
     for (at, node) in (0..).zip(&document.nodes) {
@@ -200,7 +202,7 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     }
     editor.touch_between_removed();
     let lines = editor.lines.into_iter();
-    let lines = lines.map(|range| range.start..behind_tabs(text, range.end));
+    let lines = lines.map(|range| range.start..after_tabs(text, range.end));
     let lines = lines.collect();
     let explain = |what: &str| format!("{text:?}\nchanged to {value:?}\n{what}");
     let edited = Rewrite::edits(root, &value, Purpose::Stay)
@@ -229,8 +231,8 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Changes the data of each document as `choices` name, and puts it elsewhere: as a document or as an
-/// item of a list. It reads back as it was meant.
+/// Changes the data of each document as `choices` name, and puts it elsewhere: as a document or as
+/// an item of a list. It reads back as the intended value.
 ///
 /// # Errors
 /// If it does not.
@@ -257,8 +259,8 @@ pub fn changed_and_moved(text: &str, choices: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Gives an item of a list other data, as it is done to an object that stands already. It reads as
-/// meant, and all others as they did, or an error says which alias stands in the way.
+/// Gives an item of a list other data, as an update of an existing object does. It has its new
+/// value, and all others have their old ones, or an error names the alias that prevents it.
 ///
 /// # Errors
 /// If not so.
@@ -331,8 +333,8 @@ fn values(node: Cursor<'_>) -> Option<Value<'_>> {
     node.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
 }
 
-/// Behind the blank lines at `at` of which one has a tab, which may have to go.
-fn behind_tabs(text: &str, at: usize) -> usize {
+/// After the blank lines at `at` of which one has a tab, which may have to go.
+fn after_tabs(text: &str, at: usize) -> usize {
     let (mut end, mut line) = (at, at);
     while line < text.len() {
         let next = next_line(text, line);
@@ -352,7 +354,7 @@ fn behind_tabs(text: &str, at: usize) -> usize {
     end
 }
 
-/// Whether `edited` has all of `text` but what is in `ranges`, in order.
+/// Whether `edited` has all of `text` except `ranges`, in order.
 fn keeps(text: &str, edited: &str, mut ranges: Vec<Range<usize>>) -> bool {
     ranges.sort_by_key(|range| range.start);
     let mut kept = Vec::new();
@@ -428,7 +430,7 @@ const TEXTS: &[&str] = &[
 ];
 
 impl Editor<'_> {
-    /// One of so many; the first when there are no more choices.
+    /// One of `count`; the first when there are no more choices.
     fn choose(&mut self, count: usize) -> usize {
         let choice = self.choices.next().copied().unwrap_or_default();
         usize::from(choice).checked_rem(count).unwrap_or_default()
@@ -495,7 +497,7 @@ impl Editor<'_> {
                 }
             }
             (Data::Sequence(items), 2..=3) if at < count => {
-                // If none stays, all is written anew.
+                // If no child stays, the whole value is written as new text.
                 let read = items.iter().filter(|item| item.origin.is_some());
                 let stays = read.count() > 1;
                 self.touch_around(node, items.get(at).filter(|_| stays));
@@ -543,7 +545,7 @@ impl Editor<'_> {
         }
         let start = self.document.line_start(cursor.start());
         let end = comments::end_with_comments(cursor);
-        // A list may stand at the column of its key: what is below it is its last item's.
+        // A list may be at the column of its key: lines below it belong to its last item.
         let last = cursor.children().last().map_or(end, comments::extent);
         self.lines.push(start..end.max(last));
     }
@@ -557,7 +559,7 @@ impl Editor<'_> {
         self.touch(child.and_then(own).unwrap_or(node));
     }
 
-    /// The lines of a child with the comments above and below, and the line behind that may move up.
+    /// The lines of a child with the comments above and below, and the line after that may move up.
     fn touch_around(&mut self, node: NodeId, child: Option<&Value<'_>>) {
         let before = self.lines.len();
         self.touch_child(node, child);
@@ -576,7 +578,7 @@ impl Editor<'_> {
                 range.end = comments::skip_blank_lines(text, range.end);
             }
         }
-        // What was put beside a child that goes stands beside another.
+        // New text beside a removed child is then beside another child.
         for child in self.document.children(node) {
             let (head, foot) = (
                 comments::head(self.document, child.id()),
@@ -591,7 +593,7 @@ impl Editor<'_> {
         }
     }
 
-    /// What stands between two neighbours goes when both go.
+    /// The text between two neighbours is removed with both.
     fn touch_between_removed(&mut self) {
         for &first in &self.removed {
             let next = NodeId(self.document.node(first).next);

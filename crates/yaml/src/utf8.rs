@@ -1,4 +1,4 @@
-//! Bytes that become a [`Source`].
+//! Decodes bytes into a [`Source`].
 
 use std::sync::Arc;
 

@@ -21,13 +21,15 @@ pub enum Data<'s> {
 /// names its node, so that errors have a place and writing changes only what differs from there.
 #[derive(Clone, Debug)]
 pub struct Value<'s> {
-    /// The entry, item or root this was read from; `None` for what was made or came by an alias.
+    /// The entry, item or root this was read from; `None` for new values and values that an alias
+    /// refers to.
     pub origin: Option<NodeId>,
     /// The data itself.
     pub data: Data<'s>,
 }
 
-/// Equal data: where it came from does not count, nor does the order of a mapping's entries.
+/// Two values are equal if their data is: origins and the order of a mapping's entries do not
+/// count.
 impl PartialEq for Value<'_> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.data, &other.data) {
@@ -135,7 +137,7 @@ impl<'s> Value<'s> {
         }
     }
 
-    /// The first number in it that YAML has and JSON has not: `.inf` or `.nan`.
+    /// The first number in it that JSON cannot hold: `.inf` or `.nan`.
     #[must_use]
     pub fn non_finite(&self) -> Option<&str> {
         match &self.data {
@@ -220,8 +222,8 @@ impl<'s> Value<'s> {
         self.data = data;
     }
 
-    /// Sets `key` of a mapping, in its place if it is there, else at the end.
-    /// Does nothing on data that is no mapping.
+    /// Sets `key` of a mapping, in its place if it exists, otherwise at the end. Does nothing if
+    /// this is not a mapping.
     pub fn insert(&mut self, key: Cow<'s, str>, value: Self) {
         let Data::Mapping(entries) = &mut self.data else {
             return;
@@ -241,8 +243,8 @@ impl<'s> Value<'s> {
         Some(entries.remove(index).1)
     }
 
-    /// The mapping under `key`, made where it is missing or null; `None` if something else is
-    /// there or this is no mapping.
+    /// The mapping under `key`, created if it is missing or null; `None` if another value is there
+    /// or this is not a mapping.
     pub fn mapping_at(&mut self, key: &'static str) -> Option<&mut Self> {
         if self.get(key).is_none_or(Self::is_null) {
             self.insert(Cow::Borrowed(key), Self::mapping(Vec::new()));

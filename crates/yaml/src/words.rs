@@ -5,7 +5,7 @@ const HIGH: u64 = ONES << 7;
 const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
 
 /// Where `bytes` has the first one that is not a space.
-pub(super) fn behind_spaces(bytes: &[u8]) -> usize {
+pub(super) fn after_spaces(bytes: &[u8]) -> usize {
     position(bytes, |word| word ^ SPACES)
 }
 
@@ -49,7 +49,7 @@ pub(super) fn is_printable_without(text: &str, escape: u8) -> bool {
         .all(|byte| (b' '..0x7f).contains(byte) && *byte != escape)
 }
 
-/// Where the first byte is whose bits `marks` sets any of; it may set bits of later bytes wrongly.
+/// The first byte in which `marks` sets a bit; the bits of later bytes may be wrong.
 fn position(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     let (words, rest) = bytes.as_chunks();
     for (index, word) in words.iter().enumerate() {
@@ -68,19 +68,19 @@ fn position_in_rest(rest: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     for (slot, byte) in word.iter_mut().zip(rest) {
         *slot = *byte;
     }
-    // Zeros stand for what is behind the end.
+    // Zeros are in place of the bytes after the end.
     let marked = marks(u64::from_le_bytes(word));
     rest.len().min(marked.trailing_zeros() as usize / 8)
 }
 
-/// Sets the high bit of each byte that is `byte`. Of the bytes behind the first one that is, it
+/// Sets the high bit of each byte that is `byte`. Of the bytes after the first one that is, it
 /// may set more.
 const fn equal(word: u64, byte: u8) -> u64 {
     let difference = word ^ (ONES * byte as u64);
     difference.wrapping_sub(ONES) & !difference
 }
 
-/// Sets the high bit of each byte that is less than `limit`, which is ASCII. Of the bytes behind
+/// Sets the high bit of each byte that is less than `limit`, which is ASCII. Of the bytes after
 /// the first one that is, it may set more.
 const fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(ONES * limit as u64) & !word
@@ -90,9 +90,9 @@ const fn below(word: u64, limit: u8) -> u64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{behind_spaces, is_printable_without, plain_stop, quoted_stop};
+    use super::{after_spaces, is_printable_without, plain_stop, quoted_stop};
 
-    /// Texts of what is searched and of what is next to it.
+    /// Texts of the searched bytes and their neighbours.
     fn text() -> impl Strategy<Value = String> {
         let characters = " !\"#$'()9:;[\\]az~\t\n\r\x1f\x7f\u{80}é\u{2028}";
         let character = prop::sample::select(characters.chars().collect::<Vec<_>>());
@@ -110,7 +110,7 @@ mod tests {
         #[test]
         fn words_find_what_bytes_find(text in text()) {
             let bytes = text.as_bytes();
-            prop_assert_eq!(behind_spaces(bytes), first(&text, |byte| byte != b' '));
+            prop_assert_eq!(after_spaces(bytes), first(&text, |byte| byte != b' '));
             prop_assert_eq!(
                 plain_stop(bytes),
                 first(&text, |byte| byte < b' ' || byte == b':' || byte == b'#')

@@ -6,7 +6,7 @@ use clap::builder::NonEmptyStringValueParser;
 /// Which Template is expanded, and with what values.
 #[derive(Debug, Args)]
 #[group(skip)]
-pub(in crate::cli) struct Arguments {
+pub(crate) struct Arguments {
     /// The YAML or JSON file with the Template; `-` for standard input
     ///
     /// A TemplateInstance, and the ConfigMaps and Secrets from which it takes values, may be in the

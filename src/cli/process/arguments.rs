@@ -16,7 +16,7 @@ use crate::cli::{expansion, io};
     clippy::struct_excessive_bools,
     reason = "each is an option, and they are independent"
 )]
-pub(in crate::cli) struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) expansion: expansion::Arguments,
 

@@ -325,9 +325,10 @@ fn visit_structured(
     let (Some(root), None) = (roots.next(), roots.next()) else {
         return Ok(None);
     };
-    let Ok(mut editor) = Editor::new(root) else {
+    let Ok(editor) = Editor::new(root) else {
         return Ok(None);
     };
+    let mut editor = editor.with_item_keys(crate::krm::item_keys::ITEM_KEYS);
     let mut value = editor.value().clone();
     if matches!(value.data, Data::Scalar(_)) {
         return Ok(None);

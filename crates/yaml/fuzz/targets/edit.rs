@@ -1,7 +1,7 @@
-//! An edit reads back as it was meant, and changes no other lines; so does an update of an item,
-//! and a document that is put elsewhere.
+//! An edit reads back as the intended value, and changes no other lines; so does an update of an
+//! item, and a document that is put elsewhere.
 //!
-//! Input is a text; what stands behind its last NUL says what to change.
+//! Input is a text; the bytes after its last NUL select the changes.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What the fast path takes, the full path reads the same.
+//! The full path reads the same from each text that the fast path accepts.
 
 #![no_main]
 

@@ -11,14 +11,14 @@ use crate::suggest::closest;
 use crate::value::{Data, Value};
 use crate::write::guard::name_of;
 
-/// Where a new entry of a mapping goes.
+/// The place of a new entry of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot<'k> {
-    /// Behind all others.
+    /// After all others.
     End,
     /// Before the entry with this key.
     Before(&'k str),
-    /// Behind the entry with this key.
+    /// After the entry with this key.
     After(&'k str),
 }
 
@@ -28,7 +28,7 @@ pub enum Spot<'k> {
 pub struct Editor<'d> {
     pub(super) node: Cursor<'d>,
     pub(crate) value: Value<'d>,
-    /// What was removed or renamed, for who looks for it later.
+    /// Removed and renamed paths, for the hints of later errors.
     gone: Vec<FieldPath>,
     /// What items of lists are recognized by.
     keys: ItemKeys,
@@ -38,7 +38,7 @@ impl<'d> Editor<'d> {
     /// Reads the node to be edited.
     ///
     /// # Errors
-    /// If it cannot be read, as with a key that is there twice.
+    /// If it cannot be read, for example because of a duplicate key.
     pub fn new(node: Cursor<'d>) -> Result<Self> {
         let mut diagnostics = Diagnostics::new();
         match node.value(DuplicateKeys::Refuse, &mut diagnostics) {
@@ -52,8 +52,29 @@ impl<'d> Editor<'d> {
         }
     }
 
-    /// Recognizes items of lists by these fields: in a list that is [set](Self::set), an item stays as it
-    /// is written if it was there before.
+    /// Recognizes items of lists by these fields: in a list that is [set](Self::set), an item that
+    /// was there before keeps its text.
+    ///
+    /// ```
+    /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor, ItemKey, ItemKeys, Value};
+    /// # fn main() -> Result<()> {
+    /// # let text = "- name: a # first\n- name: b # second\n";
+    /// # let document = Document::parse(&Source::new("a.yaml", text))?;
+    /// # let other = Document::parse(&Source::new("b.yaml", "[{name: b, port: 2}, {name: a, port: 1}]"))?;
+    /// # let [root, other] = [&document, &other].map(|one| one.roots().next().expect("not empty"));
+    /// // - name: a # first
+    /// // - name: b # second
+    /// const KEYS: ItemKeys = ItemKeys { of_lists: &[ItemKey::field("name")], ..ItemKeys::NONE };
+    /// let mut editor = Editor::new(root)?.with_item_keys(KEYS);
+    /// let list = Editor::new(other)?.value().clone().into_owned(); // b, a
+    /// editor.set(&"".parse()?, list)?;
+    /// assert_eq!(
+    ///     editor.finish()?.to_string(),
+    ///     "- name: b # second\n  port: 2\n- name: a # first\n  port: 1\n"
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub const fn with_item_keys(mut self, keys: ItemKeys) -> Self {
         self.keys = keys;
@@ -72,8 +93,7 @@ impl<'d> Editor<'d> {
         self.value.lookup(path)
     }
 
-    /// Sets what is at `path`. Of a mapping or list, what stays the same stays as it is written,
-    /// with its comments.
+    /// Sets the value at `path`. The equal parts of a mapping or list keep their text and comments.
     ///
     /// ```
     /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
@@ -91,7 +111,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is nothing at `path`.
+    /// If `path` does not exist.
     pub fn set(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
         let keys = self.keys;
         let old = self.find(path)?;
@@ -101,8 +121,8 @@ impl<'d> Editor<'d> {
         Ok(())
     }
 
-    /// Sets what is at `path`, or adds it behind the other entries. Mappings that are missing on
-    /// the way there are made.
+    /// Sets the value at `path`, or adds it after the other entries. Missing mappings on the way
+    /// are created.
     ///
     /// ```
     /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
@@ -122,7 +142,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If something on the way is neither missing, null, a mapping nor an item that is there.
+    /// If a value on the way exists, and is neither null, a mapping nor an existing item.
     pub fn put(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
         let mut way = FieldPath::root();
         for step in path.steps() {
@@ -137,7 +157,8 @@ impl<'d> Editor<'d> {
         self.set(path, value)
     }
 
-    /// Replaces what is at `path`: all of it is written anew, and the comments in it go.
+    /// Replaces the value at `path`: all of it is written as new text, and its comments are
+    /// removed.
     ///
     /// ```
     /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor, Value};
@@ -155,7 +176,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is nothing at `path`.
+    /// If `path` does not exist.
     pub fn replace(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
         let old = self.find(path)?;
         let origin = old.origin;
@@ -187,7 +208,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If the entry is there already, its mapping is not, or the neighbour is not.
+    /// If the entry exists, or its mapping or neighbour does not exist.
     pub fn insert(
         &mut self,
         path: &FieldPath,
@@ -240,7 +261,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is nothing at `path`, or it is the whole node.
+    /// If `path` does not exist, or is the whole node.
     pub fn remove(&mut self, path: &FieldPath) -> Result<Value<'d>> {
         self.find(path)?;
         let removed = match path.split_last() {
@@ -272,7 +293,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is nothing at `path`, it is no entry of a mapping, or the key is taken.
+    /// If there is nothing at `path`, it is not a entry of a mapping, or the key is taken.
     pub fn rename(&mut self, path: &FieldPath, key: &str) -> Result<()> {
         self.find(path)?;
         let Some((parent, Step::Key(old))) = path.split_last() else {
@@ -309,13 +330,13 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is no list at `path`.
+    /// If there is not a list at `path`.
     pub fn push(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
         self.items(path)?.push(value.into().without_origin());
         Ok(())
     }
 
-    /// Adds an item to a list, so that it stands at `path`; those from there on move up by one.
+    /// Inserts an item into a list at `path`; the items from there on move back by one.
     ///
     /// ```
     /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor};
@@ -334,7 +355,7 @@ impl<'d> Editor<'d> {
     /// ```
     ///
     /// # Errors
-    /// If there is no list, or it is shorter than the index.
+    /// If there is not a list, or it is shorter than the index.
     pub fn insert_item(&mut self, path: &FieldPath, value: impl Into<Value<'d>>) -> Result<()> {
         let Some((parent, Step::Index(index))) = path.split_last() else {
             return Err(self.error(path, "is not an item of a list: `insert_item` adds items"));
@@ -387,7 +408,7 @@ impl<'d> Editor<'d> {
         self.error(path, &format!("is {found}, expected {expected}"))
     }
 
-    /// That nothing is at `path`: says how far there is something.
+    /// The error that `path` does not exist: it names the first step that is missing.
     fn missing(&self, path: &FieldPath) -> Box<Diagnostic> {
         let mut value = &self.value;
         let mut way = FieldPath::root();
@@ -434,7 +455,7 @@ impl<'d> Editor<'d> {
         }
     }
 
-    /// An error about `path`, placed as near to it as the text goes.
+    /// An error about `path`, placed at the nearest value that the text has.
     fn error(&self, path: &FieldPath, problem: &str) -> Box<Diagnostic> {
         let mut origin = self.node.id();
         let mut value = &self.value;

@@ -17,7 +17,7 @@ use crate::write::guard;
 use crate::write::render::{Position, render, render_json};
 use crate::write::rewrite::{Purpose, Rewrite};
 
-/// The edits of several nodes of a document, and what is appended to it.
+/// The edits of several nodes of a document, and new documents and items at its end.
 ///
 /// ```
 /// # use krm_yaml::{diagnostic::Result, source::Source, Document, Editor, Edits};
@@ -40,9 +40,9 @@ use crate::write::rewrite::{Purpose, Rewrite};
 pub struct Edits<'d> {
     document: &'d Document,
     changes: Vec<Edit>,
-    /// What each edited node is to hold.
+    /// The value that each edited node must have.
     meant: BTreeMap<NodeId, Value<'d>>,
-    /// Behind all edits at the same place.
+    /// After all edits at the same place.
     appended: Vec<Edit>,
     new_items: BTreeMap<NodeId, Vec<Value<'static>>>,
     new_roots: Vec<Value<'static>>,
@@ -62,10 +62,10 @@ impl<'d> Edits<'d> {
         }
     }
 
-    /// Adds what an editor of one of the document's nodes did.
+    /// Adds the changes that an editor made to one of the document's nodes.
     ///
     /// # Errors
-    /// If the node is, or is in, or holds one that was edited before.
+    /// If another editor changed this node, a node around it or a node in it.
     pub fn add(&mut self, editor: Editor<'d>) -> Result<()> {
         let Editor { node, value, .. } = editor;
         let id = node.id();
@@ -105,7 +105,7 @@ impl<'d> Edits<'d> {
     /// If the object cannot be written.
     pub fn append(&mut self, from: &Document, object: &Value<'_>) -> Result<()> {
         let before = self.document.text();
-        // After several JSON texts, kubectl takes no `---`.
+        // After several JSON texts, kubectl does not allow a `---`.
         let is_json = self.document.is_json_stream();
         let text = if is_json {
             render_json(object, None)? + self.document.eol()
@@ -152,7 +152,7 @@ impl<'d> Edits<'d> {
     /// ```
     ///
     /// # Errors
-    /// If the node is no list, or an editor changes all of it.
+    /// If the node is not a list, or an editor changes all of it.
     pub fn append_item(
         &mut self,
         list: Cursor<'d>,
@@ -185,10 +185,11 @@ impl<'d> Edits<'d> {
         Ok(())
     }
 
-    /// Makes the text and reads it again.
+    /// Returns the edited text, after reading it again.
     ///
     /// # Errors
-    /// If an alias elsewhere stands for what was changed, or the new text does not read as meant.
+    /// If an alias elsewhere refers to a changed value, or the new text does not have the intended
+    /// values.
     pub fn finish(mut self) -> Result<Edited> {
         let mut edits = std::mem::take(&mut self.changes);
         edits.append(&mut self.appended);
@@ -200,7 +201,7 @@ impl<'d> Edits<'d> {
         Ok(edited)
     }
 
-    /// Reads the new text: the edited nodes hold what they are to, all others what they held.
+    /// Reads the new text: the edited nodes have their new values, all others have their old ones.
     fn check(&self, edited: &Edited) -> Result<()> {
         let source = Source::new("output", edited.to_string());
         let document =
@@ -222,7 +223,7 @@ impl<'d> Edits<'d> {
         }
     }
 
-    /// What `new` holds otherwise than it should, where `old` was.
+    /// How `new`, in the place of `old`, differs from its intended value.
     fn difference(&self, old: Cursor<'_>, new: Option<Cursor<'_>>) -> Option<String> {
         if let Some(meant) = self.meant.get(&old.id()) {
             return differs(new, meant);
@@ -254,7 +255,7 @@ impl<'d> Edits<'d> {
         if old.raw() == read.raw() && !self.document.has_anchors {
             return None;
         }
-        // A key that is there twice was there before.
+        // The old text may have had duplicate keys.
         let mut ignored = Diagnostics::new();
         let value = old.value(DuplicateKeys::LastWins, &mut ignored)?;
         if read.value(DuplicateKeys::LastWins, &mut ignored).as_ref() == Some(&value) {
@@ -265,10 +266,11 @@ impl<'d> Edits<'d> {
 }
 
 impl Editor<'_> {
-    /// Makes the text. For several nodes of a document, use [`Edits`].
+    /// Returns the edited text. For several nodes of a document, use [`Edits`].
     ///
     /// # Errors
-    /// If an alias elsewhere stands for what was changed, or the new text does not read as meant.
+    /// If an alias elsewhere refers to a changed value, or the new text does not have the intended
+    /// values.
     pub fn finish(self) -> Result<Edited> {
         let mut edits = Edits::new(self.node.document());
         edits.add(self)?;
@@ -276,7 +278,7 @@ impl Editor<'_> {
     }
 }
 
-/// Reads the whole text with `edits` made: `node` holds `value`, and all else what it held.
+/// Reads the whole text after `edits`: `node` has `value`, and every other node has its old value.
 ///
 /// # Errors
 /// If not so.
@@ -288,7 +290,7 @@ pub(crate) fn check_edits(node: Cursor<'_>, value: Value<'_>, edits: Vec<Edit>) 
     all.check(&edited)
 }
 
-/// What a node holds otherwise than it should.
+/// How a node differs from its intended value.
 fn differs(read: Option<Cursor<'_>>, meant: &Value<'_>) -> Option<String> {
     match read {
         Some(read) if read.holds(meant) => None,

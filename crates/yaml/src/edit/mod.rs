@@ -1,17 +1,18 @@
 //! Editing by field path: set, put, replace, insert, remove, rename, push, append.
 //!
 //! An [`Editor`] holds the value of one node, and its operations change that value in order, as
-//! they are called: each sees what those before it have done. Only when all are done is the value
-//! compared with the text it was read from, and the text edited where the two differ. So all
-//! operations compose, and what cannot be done is an [error](crate::diagnostic::Diagnostic) that
-//! names the path. [`Edits`] brings editors of several nodes of a document together, and appends.
+//! they are called: each operation sees the results of the earlier ones. At the end, the value is
+//! compared with the text that it was read from, and the text is edited where the two differ. So
+//! all operations compose, and an operation that is not possible is an
+//! [error](crate::diagnostic::Diagnostic) that names the path. [`Edits`] brings editors of several
+//! nodes of a document together, and appends.
 //!
-//! What was written is read again, as a whole: every node edited must hold its new value and every
-//! other what it held before.
+//! The whole new text is read again: every edited node must have its new value, and every other
+//! node its old one.
 //!
 //! # Comments
 //!
-//! Comments belong to entries and items as go-yaml has it, by what they stand beside:
+//! Comments belong to entries and items as in go-yaml, by their position:
 //!
 //! - *head*: the comment lines directly above an entry, at its column, without a blank line between;
 //! - *line*: the comment on the line the entry is on;
@@ -19,19 +20,18 @@
 //!   or the end of the text follows (else they are the head of the next entry); and all below it
 //!   that are indented deeper.
 //!
-//! They go where their entry goes, also an item that changes its place: who removes it removes
-//! them; what is inserted stands behind the foot of the entry before it, with a blank line between,
-//! or above the head of the one that was first. A scalar that is set
-//! keeps all three. Comments between blank lines belong to no entry and stay.
+//! Comments move with their entry or item, and are removed with it. A new entry is inserted after
+//! the foot of the entry before it, with a blank line between, or above the head of the first
+//! entry. A scalar that is set keeps all three. Comments between blank lines belong to no entry and
+//! stay.
 //!
 //! # Layout
 //!
-//! New text is laid out as its neighbours are: the same columns and line breaks in blocks; in
-//! braces and brackets on lines of its own where they are; as JSON among JSON. A set scalar keeps
-//! its quotes or its block where they can hold the new text. `{}`, `[]` and null are filled in
-//! place. What is read by an alias or a merge key is written out where it is changed, and so is an
-//! alias of something that is changed. If that alias stands outside of the edited node, it is an
-//! error.
+//! New text has the layout of its neighbours: the same columns and line breaks in blocks; in braces
+//! and brackets a line of its own if they have one; JSON in JSON. A scalar that is set keeps its
+//! quotes or its block if they can hold the new text. `{}`, `[]` and null are filled in place. A
+//! value that is read through an alias or a merge key is written out if it changes, and so is an
+//! alias of a changed value. An alias of a changed value outside of the edited node is an error.
 
 pub(crate) mod editor;
 pub(crate) mod edits;

@@ -1,4 +1,4 @@
-//! Which items of two lists are the same thing, so that comments and layout go where an item goes.
+//! Which items of two lists are the same, so that comments and layout move with an item.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -51,7 +51,7 @@ impl ItemKey {
         }
     }
 
-    /// What this key says of an item.
+    /// The values of this key in an item.
     fn of<'v>(self, item: &'v Value<'_>) -> Option<(&'v str, &'v str)> {
         let first = text(item, self.field)?;
         let second = match self.other {
@@ -61,7 +61,7 @@ impl ItemKey {
         Some((first, second))
     }
 
-    /// The step of a field path that says which item this is, as kustomize writes it.
+    /// The step of a field path that selects this item, as kustomize writes it.
     #[must_use]
     pub fn step(self, item: &Value<'_>) -> Option<String> {
         let (first, second) = self.of(item)?;
@@ -79,7 +79,7 @@ impl ItemKey {
         keys.all(|key| key.is_some_and(|key| seen.insert(key)))
     }
 
-    /// For each of the new items the index of the old one with the same key.
+    /// For each new item, the index of the old item with the same key.
     #[must_use]
     pub fn pairs(self, new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
         let keys = old.iter().enumerate();
@@ -116,8 +116,8 @@ impl ItemKeys {
         keys.find(|key| key.tells_apart(one) && key.tells_apart(other))
     }
 
-    /// For each of the new items the index of the old one that it is, as far as that can be told: the
-    /// one with the same key, the equal one, or the one that stood in its place and may be the same.
+    /// For each new item, the index of the same item in the old list, as far as it is known: the
+    /// item with the same key, the equal item, or the item in its place if it may be the same.
     #[must_use]
     pub fn pairs(&self, new: &[Value<'_>], old: &[Value<'_>]) -> Vec<Option<usize>> {
         if new.len() == old.len() && new.iter().zip(old).all(|(new, old)| new == old) {
@@ -139,7 +139,7 @@ impl ItemKeys {
     }
 }
 
-/// Two lists, paired as far as is known.
+/// Two lists with the pairs that are known so far.
 struct Pairing<'l, 'n, 'o> {
     new: &'l [Value<'n>],
     old: &'l [Value<'o>],
@@ -186,7 +186,7 @@ impl<'l, 'n, 'o> Pairing<'l, 'n, 'o> {
         (0..self.old.len()).filter(|at| self.is_free(*at)).collect()
     }
 
-    /// Pairs what is equal from the start on, and from the end on.
+    /// Pairs equal items from the start on, and from the end on.
     fn equal_ends(&mut self) {
         let (new, old) = (self.new, self.old);
         let is_equal = |pair: &(&Value<'_>, &Value<'_>)| pair.0 == pair.1;
@@ -268,7 +268,7 @@ impl<'l, 'n, 'o> Pairing<'l, 'n, 'o> {
     }
 }
 
-/// The items that have a key, by it; no item for a key that several have.
+/// The items by their key; `None` for a key that several items have.
 fn unique<'v>(
     items: &'v [Value<'_>],
     free: &[usize],
@@ -284,8 +284,8 @@ fn unique<'v>(
     found
 }
 
-/// Whether an item in the place of another may be the same thing, changed. With another name it is
-/// only if nearly all of it stayed.
+/// Whether an item in the place of another may be the same item, changed. An item with another name
+/// is the same only if nearly all of it is equal.
 fn may_be_same(new: &Value<'_>, old: &Value<'_>, names: &[ItemKey]) -> bool {
     let (Data::Mapping(_), Data::Mapping(_)) = (&new.data, &old.data) else {
         return matches!(
@@ -341,8 +341,8 @@ fn scalars(value: &Value<'_>) -> usize {
 }
 
 impl Value<'_> {
-    /// Takes over the text of another value: equal keys and items that are the same are paired, so
-    /// that what is the same stays as it is written, with its comments.
+    /// Takes over the text of another value: entries with equal keys and items that are the same
+    /// are paired, so that equal parts keep their text and comments.
     pub fn adopt(&mut self, old: &Value<'_>, keys: &ItemKeys) {
         self.origin = old.origin;
         match (&mut self.data, &old.data) {
@@ -371,8 +371,8 @@ impl Value<'_> {
     }
 }
 
-/// Puts the items of a list into the order of another one in which some of them stood, and what
-/// only that one has into its place. Items that are new stand behind the one they stood behind.
+/// Puts the items of a list into the order of an older list, together with the items that only the
+/// older list has. A new item stays after the item before it.
 #[must_use]
 pub fn in_order_of<'s>(
     items: Vec<Value<'s>>,
@@ -380,7 +380,7 @@ pub fn in_order_of<'s>(
     old: &[Value<'s>],
 ) -> Vec<Value<'s>> {
     let mut by_old: BTreeMap<usize, Value<'s>> = BTreeMap::new();
-    // New items, behind the old one at an index; `None` before all others of the same list.
+    // New items, after the old one at an index; `None` before all others of the same list.
     let mut new: BTreeMap<Option<usize>, Vec<Value<'s>>> = BTreeMap::new();
     let mut before = None;
     for (item, pair) in items.into_iter().zip(pairs) {
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_items_are_paired_wherever_they_stand() {
+    fn equal_items_are_paired_in_any_place() {
         check("[a, b, c]", "[c, a, b]", &[Some(1), Some(2), Some(0)]);
         check("[a, a, b]", "[a, b]", &[Some(0), None, Some(1)]);
         check("[[a], [b]]", "[[b], [a]]", &[Some(1), Some(0)]);

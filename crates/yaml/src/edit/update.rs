@@ -1,4 +1,4 @@
-//! The edits that give one item or entry another value in its place.
+//! The edits that give one item or entry another value in place.
 
 use crate::diagnostic::{Diagnostics, Result};
 use crate::edit::edits::check_edits;
@@ -16,7 +16,7 @@ use crate::write::rewrite::{Purpose, Rewrite};
 /// stay where its data does.
 ///
 /// # Errors
-/// As [`render`], and if an alias elsewhere stands for what is changed.
+/// As [`render`](crate::render), and if an alias elsewhere refers to a changed value.
 pub fn update(old: Cursor<'_>, mut value: Value<'_>, keys: &ItemKeys) -> Result<Vec<Edit>> {
     match old.value(DuplicateKeys::LastWins, &mut Diagnostics::new()) {
         Some(old) => value.adopt(&old, keys),
@@ -60,7 +60,7 @@ fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
     };
     let text = edited::apply(document.text(), range, &mut edits.clone());
     if node.has(Flags::IN_FLOW) {
-        // By itself it may be JSON, whose strings may mean something else. JSON has no comments.
+        // Alone, the text may be JSON, whose strings have other rules. JSON has no comments.
         let comment = if document.is_json { "" } else { " #" };
         let text = format!("[{text}]{comment}");
         check(text, &value, Position::Item { column: 0 })?;
@@ -73,7 +73,7 @@ fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
     Ok(edits)
 }
 
-/// Whether the text of a node says all that it holds, and nothing of what stands elsewhere.
+/// Whether the value of a node depends only on its own text, and no other value depends on it.
 fn stands_alone(item: Cursor<'_>) -> bool {
     let document = item.document();
     if document.has_tag_directives {

@@ -2,7 +2,7 @@
 
 use crate::lines::{is_document_marker, line_end, next_line, skip_blank};
 
-/// Finds the `|` or `>` behind anchors and tags.
+/// Finds the `|` or `>` after anchors and tags.
 pub(crate) fn block_header(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = skip_blank(text, from);
@@ -18,7 +18,7 @@ pub(crate) fn block_header(text: &str, from: usize) -> usize {
     at
 }
 
-/// Where the block scalar that begins at `header` ends: behind the line break of its last line.
+/// Where the block scalar that begins at `header` ends: after the line break of its last line.
 /// Blank lines at its end belong to it only if it keeps them (`|+`).
 pub(crate) fn block_end(text: &str, header: usize, parent: Option<usize>) -> usize {
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! The table of spans behind a document, and the cursor that reads it.
+//! The table of spans after a document, and the cursor that reads it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ pub struct Document {
     pub(crate) roots: Vec<u32>,
     /// Whether a `%TAG` directive gives tags a meaning of their own.
     pub(crate) has_tag_directives: bool,
-    /// Whether the text is JSON, and its strings mean what they mean there.
+    /// Whether the text is JSON, and its strings follow the rules of JSON.
     pub(crate) is_json: bool,
-    /// Whether a node has an anchor, and so an alias may stand for it.
+    /// Whether a node has an anchor, to which an alias may refer.
     pub(crate) has_anchors: bool,
-    /// What is known of items whose nodes are in no table yet.
+    /// The state of deferred items.
     pub(crate) deferred: Deferred,
 }
 
-/// What came of opening the items of long lists.
+/// Which items of long lists were opened.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
     /// Of each node, whether it was opened.
     pub(crate) opened: Vec<AtomicBool>,
-    /// Whether one of them takes the full path.
+    /// Whether one of them needs the full path.
     pub(crate) failed: AtomicBool,
 }
 
@@ -208,7 +208,7 @@ impl<'d> Cursor<'d> {
         self.document.node(self.id)
     }
 
-    /// The node an alias stands for; any other node itself.
+    /// The node that an alias refers to; any other node itself.
     #[must_use]
     pub fn resolved(self) -> Self {
         let node = self.node();
@@ -219,14 +219,14 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// The entry for whose key an alias stands.
+    /// The entry whose key an alias refers to.
     pub(crate) fn entry_of_key(self) -> Option<Self> {
         let node = self.node();
         let is_of_key = node.kind == Kind::Alias && node.has(Flags::OF_KEY);
         is_of_key.then(|| self.document.cursor(NodeId(node.target)))
     }
 
-    /// What the node is; an alias counts as what it stands for.
+    /// The kind of the node; for an alias, of the node that it refers to.
     #[must_use]
     pub fn kind(self) -> Kind {
         self.resolved().node().kind
@@ -274,9 +274,9 @@ impl<'d> Cursor<'d> {
         self.node().value.end as usize
     }
 
-    /// Behind the `:` of a mapping entry; without one, behind the key.
+    /// After the `:` of a mapping entry; without one, after the key.
     #[must_use]
-    pub fn behind_key(self) -> usize {
+    pub fn after_key(self) -> usize {
         let node = self.node();
         let end = node.key.end as usize;
         let between = self.document.slice(end..node.props as usize);
@@ -306,7 +306,7 @@ impl<'d> Cursor<'d> {
     }
 
     /// The entries of a mapping or the items of a sequence, as written: merge keys and duplicate
-    /// keys included. An alias has those of the node it stands for.
+    /// keys included. An alias has those of the node that it refers to.
     pub fn children(self) -> impl Iterator<Item = Self> {
         let resolved = self.resolved();
         resolved.document.children(resolved.id)

@@ -1,4 +1,4 @@
-//! The events of granit-parser become the table of spans.
+//! Builds the table of nodes from the events of granit-parser.
 
 use std::ops::Range;
 
@@ -36,9 +36,9 @@ struct Frame {
     node: usize,
     mapping: bool,
     flow: bool,
-    /// Behind the last token of this collection.
+    /// After the last token of this collection.
     cursor: usize,
-    /// The key read, whose value is still to come.
+    /// The last key, whose value follows.
     key: Option<Key>,
 }
 
@@ -69,7 +69,7 @@ impl Start {
         }
     }
 
-    /// Whether nothing is written there: the parser makes such a null up.
+    /// Whether the text has no value there: the parser invents such a null.
     fn is_absent(&self) -> bool {
         self.kind == Kind::Scalar(Style::Plain) && self.range.is_empty()
     }
@@ -122,7 +122,7 @@ pub(crate) struct Builder<'t> {
     last: Last,
     /// How deep inside a collection that is a mapping's key.
     complex_depth: usize,
-    /// Behind the document before this one.
+    /// After the document before this one.
     document_end: usize,
 }
 
@@ -200,7 +200,7 @@ impl Builder<'_> {
             ..Start::new(Kind::Alias, range, tag)
         });
         if anchored.is_key {
-            self.stand_for_key(anchored.node);
+            self.refer_to_key(anchored.node);
         }
     }
 
@@ -216,7 +216,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The key of a mapping entry: kept until its value comes.
+    /// The key of a mapping entry: kept until its value is read.
     fn key(&mut self, start: Start) {
         let text = self.text;
         let Some(frame) = self.stack.last_mut() else {
@@ -231,7 +231,7 @@ impl Builder<'_> {
             };
             at..at
         } else if matches!(start.kind, Kind::Scalar(Style::Literal | Style::Folded)) {
-            // Only behind a `?`. The parser reports where the text begins, not the header.
+            // Only after a `?`. The parser reports where the text begins, not the header.
             let header = block_header(text, from + 1);
             header..block_end(text, header, Some(column(text, from)))
         } else {
@@ -275,7 +275,7 @@ impl Builder<'_> {
                 let parent = key.map(|key| column(text, key.entry as usize));
                 header..block_end(text, header, parent)
             }
-            // Behind the colon or dash, or behind the tag if there is one.
+            // After the colon or dash, or after the tag if there is one.
             _ if start.is_absent() && props.is_none() => slot..slot,
             _ => start.range.clone(),
         };
@@ -301,20 +301,20 @@ impl Builder<'_> {
         }
         self.last = Last::Node(id);
         if matches!(start.kind, Kind::Mapping | Kind::Sequence) {
-            let behind_tag = start.tag.map_or(slot, |tag| slot.max(tag.end));
+            let after_tag = start.tag.map_or(slot, |tag| slot.max(tag.end));
             self.stack.push(Frame {
                 node: id,
                 mapping: start.kind == Kind::Mapping,
                 flow: start.flow || in_flow,
-                cursor: if start.flow { value.end } else { behind_tag },
+                cursor: if start.flow { value.end } else { after_tag },
                 key: None,
             });
         }
     }
 
-    /// Takes note that the alias just read stands for the key of a node. One that is a key itself
-    /// has no node.
-    fn stand_for_key(&mut self, target: u32) {
+    /// Records that the last alias refers to the key of a node. An alias that is a key itself has
+    /// no node.
+    fn refer_to_key(&mut self, target: u32) {
         let Last::Node(alias) = self.last else { return };
         if let Some(node) = self.nodes.get_mut(alias) {
             node.flags = node.flags.with(Flags::OF_KEY, true);
@@ -365,7 +365,7 @@ impl Builder<'_> {
         }
         match self.last {
             Last::Key => {
-                // The value that follows becomes the next node; its key is what is anchored.
+                // The value that follows becomes the next node; the anchor is on its key.
                 let node = to_u32(self.nodes.len());
                 if let Some(slot) = id.checked_sub(1).and_then(|at| self.anchors.get_mut(at)) {
                     *slot = Anchored { node, is_key: true };
@@ -415,7 +415,7 @@ impl Builder<'_> {
         self.last = Last::Nothing;
     }
 
-    /// Passes over a collection used as a key; only its extent is kept.
+    /// Skips a collection used as a key; only its extent is kept.
     fn complex_key(&mut self, event: &Event<'_>, range: &Range<usize>) {
         match event {
             Event::SequenceStart(..) | Event::MappingStart(..) => self.complex_depth += 1,
@@ -426,7 +426,7 @@ impl Builder<'_> {
             && let Some(key) = &mut frame.key
         {
             if matches!(event, Event::Anchor(..)) {
-                // That of the key itself comes first; others stand further in.
+                // The anchor of the key itself comes first; others are nested.
                 key.entry = key.entry.min(to_u32(range.start));
             }
             key.span.end = key.span.end.max(to_u32(range.end));
@@ -482,7 +482,7 @@ fn skip_separators(text: &str, from: usize, flow: bool) -> usize {
     at
 }
 
-/// Whether the indicator stands at `at`, followed by white space.
+/// Whether the indicator is at `at`, followed by white space.
 fn starts_indicator(text: &str, at: usize, indicator: u8) -> bool {
     byte_at(text, at) == Some(indicator)
         && byte_at(text, at + 1).is_none_or(|byte| byte.is_ascii_whitespace())

@@ -1,10 +1,10 @@
-//! What is probably meant where a text is not valid YAML.
+//! Hints for texts that are not valid YAML.
 
 use crate::lines::next_line;
 
 const TABS: &str = "indent with spaces, not with tabs";
 
-/// What to do about characters, by a part of the parser's message.
+/// Hints about characters, by a part of the parser's message.
 const SPELLINGS: &[(&str, &str)] = &[
     ("tab", TABS),
     (
@@ -55,7 +55,7 @@ const SHAPES: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is probably meant where the parser says `message`.
+/// The hint for a message of the parser.
 pub(crate) fn syntax_hint(message: &str, text: &str, at: usize) -> Option<&'static str> {
     let by = |hints: &[(&str, &'static str)]| {
         let mut hints = hints.iter();
@@ -66,7 +66,7 @@ pub(crate) fn syntax_hint(message: &str, text: &str, at: usize) -> Option<&'stat
         .or_else(|| by(SHAPES))
 }
 
-/// What is probably meant, by the line an error is reported on and the one before it.
+/// The hint from the line of the error and the line before it.
 fn line_hint(text: &str, at: usize) -> Option<&'static str> {
     let before = text.get(..at).unwrap_or(text);
     let above = before.trim_end_matches('\n').rfind('\n');

@@ -1,8 +1,8 @@
-//! JSON as RFC 8259 has it becomes the table of spans, without a YAML parser.
+//! Reads JSON (RFC 8259) into the table of nodes, without a YAML parser.
 //!
-//! What is YAML in braces but not JSON (comments, plain words, commas at the end) is left to the
-//! full path, and so are a key whose `:` is not on its line and a tab that indents the end of the
-//! text, which YAML refuses.
+//! Text in braces that is YAML but not JSON (comments, plain words, commas at the end) is left to
+//! the full path, and so are a key whose `:` is not on its line and a tab that indents the end of
+//! the text, which YAML refuses.
 //!
 //! As in kubectl, several texts may follow one another, with white space between them or none. YAML
 //! requires a `---` there, so the full path refuses these.
@@ -57,8 +57,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whether only white space follows, and no tab on a line of its own: JSON allows it, but the
-    /// readers that take JSON for YAML do not.
+    /// Whether only white space follows, without a tab below: JSON allows it, but readers that read
+    /// JSON as YAML do not.
     fn ends(&mut self) -> bool {
         let behind = self.at;
         self.blank();
@@ -126,7 +126,7 @@ impl Scanner<'_> {
         Some(true)
     }
 
-    /// Up to where the next value may begin: behind a comma, or behind all the brackets.
+    /// Up to where the next value may begin: after a comma, or after all the brackets.
     fn separator(&mut self) -> Option<()> {
         while let Some(&open) = self.open.last() {
             self.blank();
@@ -145,7 +145,7 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// Whom the next value belongs to: in an object, to the key that is read here.
+    /// The slot of the next value: in an object, of the key that is read here.
     fn slot(&mut self) -> Option<Slot> {
         if !self.open.last()?.object {
             return Some(Slot::FLOW_ITEM);

@@ -14,7 +14,7 @@ impl<'d> Cursor<'d> {
         self.get_beside(key, &mut BTreeSet::new())
     }
 
-    /// Looks in merged mappings too, but in none a second time.
+    /// Looks in merged mappings too, but in each only once.
     fn get_beside(self, key: &str, seen: &mut BTreeSet<NodeId>) -> Option<Self> {
         if !self.is_mapping() {
             return None;

@@ -1,16 +1,16 @@
-//! How many merge keys may lead into one another.
+//! How many merge keys may refer to one another.
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::limits::MERGE_DEPTH;
 use crate::read::document::{Cursor, Document};
 use crate::table::{Kind, NONE, NodeId};
 
-/// Refuses mappings that hold others by more than [`MERGE_DEPTH`] merge keys, one in the other.
+/// Refuses mappings that merge one another more than [`MERGE_DEPTH`] levels deep.
 pub(crate) fn check_merges(document: &Document) -> Result<()> {
     if memchr::memmem::find(document.text().as_bytes(), b"<<").is_none() {
         return Ok(());
     }
-    // How many merge keys lead on from each node; those before a node and in it are known first.
+    // The depth of merge keys of each node; nodes before a node and inside it come first.
     let mut depths = vec![0; document.nodes.len()];
     let mut open: Vec<NodeId> = Vec::new();
     for at in 0..=u32::try_from(document.nodes.len()).unwrap_or(NONE) {
@@ -25,7 +25,7 @@ pub(crate) fn check_merges(document: &Document) -> Result<()> {
     Ok(())
 }
 
-/// How many merge keys a node leads to; `depths` knows it of what is in the node.
+/// The depth of merge keys of a node; `depths` has those of the nodes inside it.
 fn merge_depth(node: Cursor<'_>, depths: &[usize]) -> Result<usize> {
     let of = |node: Cursor<'_>| depths.get(node.resolved().id().0 as usize).copied();
     let mut children = node.document().children(node.id());

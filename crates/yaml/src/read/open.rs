@@ -12,10 +12,10 @@ use crate::source::Source;
 use crate::table::{Kind, NodeId};
 
 impl Document {
-    /// Calls `read` with the document that `source` holds. The items of its long lists are to be
-    /// [opened](Cursor::open): they have tables of their own, which take memory only while they
-    /// are looked at. Should one of them turn out to need the full path, `read` is called again
-    /// with a document that is read as a whole.
+    /// Calls `read` with the document of `source`. `read` must [open](Cursor::open) the items of
+    /// long lists: each item has a table of its own, which needs memory only while it is in use. If
+    /// an item turns out to need the full path, `read` is called again with a document that is read
+    /// as a whole.
     ///
     /// # Errors
     /// If the text is not YAML.
@@ -33,8 +33,8 @@ impl Document {
         Self::parse(source).map(|document| read(&document))
     }
 
-    /// The same for several texts, whose documents are there together. If an item of any needs the
-    /// full path, `read` is called a second time, with all texts read as a whole.
+    /// As [`read_with`](Self::read_with), for several texts at once. If an item of any text needs
+    /// the full path, `read` is called a second time, with all texts read as a whole.
     ///
     /// # Errors
     /// If a text is not YAML; with the errors of all texts.
@@ -62,7 +62,7 @@ impl Document {
         Ok(read(&documents))
     }
 
-    /// Reads a text, but of the items of its long lists only the extent if a fast path can do so.
+    /// Reads a text; if a fast path can read it, only the extents of the items of its long lists.
     fn open(source: &Arc<Source>, lists: LongLists) -> Result<Self> {
         check_text(source)?;
         if !is_json(source.text())
@@ -76,7 +76,7 @@ impl Document {
         Self::parse(source)
     }
 
-    /// The table of one item of a long list; `None` if it takes the full path.
+    /// The table of one item of a long list; `None` if it needs the full path.
     fn part(&self, id: NodeId) -> Option<Self> {
         let node = self.node(id);
         let start = self.line_start(node.entry as usize);
@@ -91,7 +91,7 @@ impl Document {
         Some(Self::new(&self.source, table))
     }
 
-    /// Whether the text is what the table says: all items that were deferred can be read.
+    /// Whether the table is right: all deferred items can be read.
     pub(crate) fn is_sound(&self) -> bool {
         let is_opened = |id: usize| {
             let opened = self.deferred.opened.get(id);
@@ -104,12 +104,12 @@ impl Document {
     }
 }
 
-/// A node with all that is in it. Of a long list only the extent of each item may be in the table;
-/// such an item becomes a document of its own when it is looked into.
+/// A node with all nodes in it. The table of a document may have only the extent of each item of a
+/// long list; such an item becomes a document of its own when it is opened.
 pub enum Opened<'d> {
-    /// It is in the table of its document.
+    /// The node is in the table of its document.
     Here(Cursor<'d>),
-    /// It has a table of its own, over the same text.
+    /// The node has a table of its own, of the same text.
     Part(Box<Document>),
 }
 

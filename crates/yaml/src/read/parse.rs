@@ -1,4 +1,4 @@
-//! The full path: granit-parser's events become the table of spans.
+//! The full path: reads any YAML with granit-parser.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Document {
         }
     }
 
-    /// Reads what is not [plain block YAML](scan) or [JSON](json).
+    /// Reads a text that the fast paths do not read.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).

@@ -65,7 +65,7 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// The node that an alias used as a key stands for: the last one before it with this anchor.
+    /// The node that an alias used as a key refers to: the last one before it with this anchor.
     pub(crate) fn key_target(self) -> Option<Self> {
         let name = self
             .document
@@ -139,7 +139,7 @@ impl<'d> Cursor<'d> {
 }
 
 impl<'d> Cursor<'d> {
-    /// Whether nothing, `null` or `~` is there.
+    /// Whether the value is absent, `null` or `~`.
     #[must_use]
     pub fn is_null(self) -> bool {
         matches!(self.scalar(), Ok(Some(Scalar::Null)))
@@ -265,7 +265,7 @@ impl<'d> Cursor<'d> {
     }
 }
 
-/// The text of a scalar that is written as it is read: on one line, in ASCII, without escapes.
+/// The text of a scalar that is spelled as it is read: on one line, in ASCII, without escapes.
 fn literally(raw: &str, style: Style) -> Option<&str> {
     let (text, escape) = match style {
         Style::Plain => (raw, b'\n'),

@@ -1,12 +1,12 @@
-//! The fast path: lines of plain block YAML become the table of spans at the speed of a classifier.
+//! The fast path: reads plain block YAML line by line into the table of nodes.
 //!
-//! It takes what people and Kubernetes tools write: block mappings and lists, plain, quoted and
-//! block scalars, braces that end on their line, comments, `---` between documents.
-//! **On any doubt it gives up**, and the full path reads the text again from its start: anchors,
-//! aliases and tags, `?` keys, directives and `...`, tabs outside of quotes, comments and block
-//! scalars, braces over several lines, unusual line breaks and characters, a second
-//! `: ` on a line, odd indentation, and everything that looks like an error. What it accepts,
-//! go-yaml and the full path accept too, and the table is the one the full path builds.
+//! It reads the YAML that people and Kubernetes tools write: block mappings and lists, plain,
+//! quoted and block scalars, braces that end on their line, comments, `---` between documents. **On
+//! any doubt it gives up**, and the full path reads the text again from its start: anchors, aliases
+//! and tags, `?` keys, directives and `...`, tabs outside of quotes, comments and block scalars,
+//! braces over several lines, unusual line breaks and characters, a second `: ` on a line, odd
+//! indentation, and everything that looks like an error. go-yaml and the full path accept every
+//! text that it accepts, and the full path builds the same table.
 //!
 //! Why lines suffice: inside a block collection at column `c` only a quoted or braced scalar of
 //! several lines can put text at a column ≤ `c`, and such ones make it give up.
@@ -18,16 +18,16 @@ use crate::scalar::data::Style;
 use crate::table::{Kind, Slot, Span, Table, span};
 use crate::words;
 
-/// The table of `text`; `None` if it takes the full path to read it.
+/// The table of `text`; `None` if the text needs the full path.
 pub(crate) fn scan(text: &str) -> Option<Table> {
     (!has_unusual_characters(text)).then_some(())?;
     let table = Table::for_length(text.len());
     Scanner::new(text, table, &[]).stream(text_start(text))
 }
 
-/// As [`scan`], but of the items of long lists only the extent is found: each is one node of the kind
-/// [`Kind::Deferred`]. What it holds must be [scanned](scan_item) too before anything can be said of the
-/// text.
+/// As [`scan`], but of the items of long lists only the extent is found: each is one node of the
+/// kind [`Kind::Deferred`]. The items must be [scanned](scan_item) too before the text is known to
+/// be valid.
 pub(crate) fn scan_shallowly(text: &str, lists: LongLists) -> Option<Table> {
     (!has_unusual_characters(text)).then_some(())?;
     Scanner::new(text, Table::default(), lists).stream(text_start(text))
@@ -52,7 +52,7 @@ fn text_start(text: &str) -> usize {
 /// document, as they are written.
 pub type LongLists = &'static [&'static [&'static str]];
 
-/// The most bytes a key may have: readers look no further than 1,024 characters for the colon.
+/// The most bytes a key may have: readers look for the colon within 1,024 characters.
 const MAX_KEY: usize = 1_000;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -66,11 +66,11 @@ struct Scanner<'t> {
     blocks: Vec<Block>,
     /// The collections in braces or brackets around the current byte of the line.
     braces: Vec<Braces>,
-    /// The key, dash or document whose value has not come yet.
+    /// The key, dash or document whose value follows.
     pending: Option<Pending>,
     /// Whether the last value is a plain scalar that may go on in the next line.
     continues: bool,
-    /// Behind the last value.
+    /// After the last value.
     end: usize,
     /// How many `---` there were.
     documents: usize,
@@ -92,13 +92,13 @@ struct Braces {
 #[derive(Clone, Copy)]
 struct Pending {
     slot: Slot,
-    /// Where the value is if there is none.
+    /// The place of an absent value.
     at: usize,
 }
 
 /// A run of plain text in a line.
 struct Plain {
-    /// Behind its last byte that is not a space.
+    /// After its last byte that is not a space.
     end: usize,
     /// What it stops at: a `:`, the `#` of a comment, or the line's end.
     stop: usize,
@@ -200,7 +200,7 @@ impl<'t> Scanner<'t> {
         None
     }
 
-    /// The `-` at `at`: the next item of the list in whose column it is, or the first of a new one.
+    /// The `-` at `at`: the next item of the list in this column, or the first item of a new list.
     fn item(&mut self, at: usize, column: usize) -> Option<()> {
         self.open_pending(Kind::Sequence, at, column)?;
         self.pending = Some(Pending {
@@ -229,10 +229,10 @@ impl<'t> Scanner<'t> {
         self.long_lists.iter().any(leads_here)
     }
 
-    /// Passes over an item whose dash is at `at`: all lines that are indented deeper than the
-    /// dash, blank ones and comments between them. No scalar or collection of the item can have
-    /// text further left, but for those in quotes or braces over several lines, in which case the
-    /// part that was cut off does not scan.
+    /// Skips an item whose dash is at `at`: all lines that are indented deeper than the dash, blank
+    /// ones and comments between them. No scalar or collection of the item can have text further
+    /// left, except those in quotes or braces over several lines: then the part that was cut off
+    /// does not scan.
     fn deferred_item(&mut self, at: usize, column: usize) -> Option<usize> {
         let slot = self.pending.take()?.slot;
         let rest = self.bytes.get(at..)?;
@@ -246,7 +246,7 @@ impl<'t> Scanner<'t> {
         Some(line)
     }
 
-    /// Whether there is text in this line, and none to the right of `column` only.
+    /// Whether this line has text at or left of `column`.
     fn has_text_up_to(&self, column: usize, line: usize) -> bool {
         let rest = self.bytes.get(line..).unwrap_or_default();
         let first = rest.iter().take(column + 1).find(|&&byte| byte != b' ');
@@ -257,7 +257,7 @@ impl<'t> Scanner<'t> {
         self.blocks.len() + self.braces.len()
     }
 
-    /// Opens a block collection if one is to begin here.
+    /// Opens a block collection if a value is pending.
     fn open_pending(&mut self, kind: Kind, at: usize, column: usize) -> Option<()> {
         let Some(pending) = self.pending.take() else {
             return Some(());
@@ -276,7 +276,7 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
-    /// What stands behind the indentation and the dashes: `key: value`, `key:` or a value.
+    /// Reads the line after its indentation and dashes: `key: value`, `key:` or a value.
     fn entry_or_value(&mut self, at: usize, column: usize) -> Option<usize> {
         let (style, end, colon) = match self.byte(at)? {
             quote @ (b'"' | b'\'') => {
@@ -308,12 +308,12 @@ impl<'t> Scanner<'t> {
         self.entry_value(slot, colon + 1, column)
     }
 
-    /// Merge keys have a limit, which the full path looks after.
+    /// Merge keys have a limit, which the full path checks.
     fn is_merge_key(&self, start: usize, end: usize) -> bool {
         self.bytes.get(start..end) == Some(b"<<")
     }
 
-    /// What stands behind the colon of a key in `column`.
+    /// Reads the line after the colon of a key in `column`.
     fn entry_value(&mut self, slot: Slot, behind: usize, column: usize) -> Option<usize> {
         let at = self.skip_spaces(behind);
         self.pending = Some(Pending { slot, at: behind });
@@ -338,7 +338,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The slot that the scalar or the braces at hand are the value of.
+    /// The slot of the scalar or the braces that were just read.
     fn take_slot(&mut self) -> Option<Slot> {
         let slot = self.pending.take()?.slot;
         (!slot.is_root()).then_some(slot)
@@ -371,7 +371,7 @@ impl<'t> Scanner<'t> {
         Some(self.next_line(plain.stop))
     }
 
-    /// Behind a value that is complete: nothing may follow but a comment.
+    /// After a value that is complete: nothing may follow but a comment.
     fn ends(&mut self, end: usize) -> Option<usize> {
         self.end = end;
         self.continues = false;
@@ -380,7 +380,7 @@ impl<'t> Scanner<'t> {
         (comment || self.is_line_end(at)).then(|| self.next_line(at))
     }
 
-    /// The value that was to come did not.
+    /// The pending value is absent.
     fn absent(&mut self, pending: Pending) {
         self.pending = None;
         self.continues = false;
@@ -400,7 +400,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// What a line is to those before it.
+/// How a line relates to the lines before it.
 #[derive(PartialEq, Eq)]
 enum Line {
     Node,
@@ -436,7 +436,7 @@ impl Scanner<'_> {
         self.pending.is_some_and(|pending| pending.slot.is_root())
     }
 
-    /// Closes what is open. Empty documents are not for this path.
+    /// Closes all collections. Gives up on empty documents.
     fn end_document(&mut self) -> Option<()> {
         if self.is_before_root() {
             return None;
@@ -484,13 +484,13 @@ impl Scanner<'_> {
         })
     }
 
-    /// Behind the closing quote, if it is on the same line.
+    /// After the closing quote, if it is on the same line.
     fn quoted(&self, from: usize, quote: u8) -> Option<usize> {
         let stop = self.quoted_line(from + 1, quote)?;
         (self.byte(stop) == Some(quote)).then_some(stop + 1)
     }
 
-    /// Behind the closing quote of a value, which may be on another line. All its lines must be
+    /// After the closing quote of a value, which may be on another line. All its lines must be
     /// indented as those of plain text are, and without tabs.
     fn quoted_lines(&self, from: usize, quote: u8) -> Option<usize> {
         let column = self.blocks.last()?.column;
@@ -545,7 +545,7 @@ impl Scanner<'_> {
         char::from_u32(code).map(|_| 2 + digits.len())
     }
 
-    /// A block scalar behind a dash.
+    /// A block scalar after a dash.
     fn block_item(&mut self, at: usize) -> Option<usize> {
         let pending = self.pending?;
         let column = self.blocks.last()?.column;
@@ -595,8 +595,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Passes over a block scalar's lines. Returns the end of its text, if it has any, and the
-    /// next line.
+    /// Skips a block scalar's lines. Returns the end of its text, if it has any, and the next line.
     fn block_lines(
         &self,
         first: usize,
@@ -698,7 +697,7 @@ impl Scanner<'_> {
         Some(at + 1)
     }
 
-    /// Passes over all brackets that close here.
+    /// Skips all brackets that close here.
     fn close_braces(&mut self, at: usize) -> usize {
         let mut at = at;
         while let Some(braces) = self.braces.last() {
@@ -713,7 +712,7 @@ impl Scanner<'_> {
         at
     }
 
-    /// Whom the next value belongs to (in braces, to the key that is read here) and where it begins.
+    /// The slot of the next value (in braces, of the key that is read here) and where it begins.
     fn flow_slot(&self, at: usize) -> Option<(Slot, usize)> {
         if !self.braces.last()?.mapping {
             return Some((Slot::FLOW_ITEM, at));
@@ -739,8 +738,8 @@ impl Scanner<'_> {
         Some(plain.stop)
     }
 
-    /// Plain text in braces, from its first byte. Of the punctuation it takes only what all
-    /// readers take for text.
+    /// Plain text in braces, from its first byte. It accepts only punctuation that all readers read
+    /// as text.
     fn flow_plain(&self, from: usize) -> Option<Plain> {
         match self.byte(from)? {
             b'-' if self.byte(from + 1)?.is_ascii_alphanumeric() => {}
@@ -781,7 +780,7 @@ impl Scanner<'_> {
 
     /// As [`skip_spaces`](Self::skip_spaces), for many spaces rather than one.
     fn skip_indentation(&self, line: usize) -> usize {
-        line + words::behind_spaces(self.bytes.get(line..).unwrap_or_default())
+        line + words::after_spaces(self.bytes.get(line..).unwrap_or_default())
     }
 
     fn skip_spaces(&self, from: usize) -> usize {

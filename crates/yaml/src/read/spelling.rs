@@ -1,12 +1,11 @@
-//! Spellings that go-yaml takes and the parser does not: `[a]#comment`, `"it\'s"`, `[-]`, a byte
+//! Spellings that go-yaml allows and the parser does not: `[a]#comment`, `"it\'s"`, `[-]`, a byte
 //! order mark before a later document, and quoted scalars with lines that are not indented deeper
 //! than the block around them.
 //!
 //! The parser gets a copy of the text with other spellings of the same length, so all places stay
-//! as they are; the text itself is never changed. A scan finds what may be such a spelling. It
-//! knows little of YAML, so the copy counts only if the parser confirms each of them: up to the
-//! first one the copy is the text, so this one is what it seems to be, and by the same argument so
-//! is each that follows.
+//! as they are; the text itself is never changed. A scan finds candidates. It knows little of YAML,
+//! so the copy counts only if the parser confirms each of them: up to the first one the copy is the
+//! text, so the first one is right; by the same argument, so is each that follows.
 
 use std::ops::Range;
 
@@ -22,7 +21,7 @@ use crate::words;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// A spelling that the parser does not take.
+/// A spelling that the parser does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Spelling {
     /// A `#` directly after a quote, a bracket, a comma or the header of a block scalar.
@@ -44,7 +43,7 @@ pub(crate) struct Respelled {
 }
 
 impl Respelled {
-    /// The copy, if there seems to be anything in the text that the parser does not take.
+    /// The copy, if the text seems to have such a spelling.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let finder = Finder {
             text,
@@ -70,7 +69,7 @@ impl Respelled {
         Some(Self { text, spellings })
     }
 
-    /// Whether everything that was respelled is what it seemed to be.
+    /// Whether the parser confirms every spelling.
     pub(crate) fn is_confirmed(&self, document: &Document) -> bool {
         let tokens = scalars(document);
         let mut quoted = quoted_in_blocks(document);
@@ -150,8 +149,8 @@ fn token_at(tokens: &[Token], at: usize) -> Option<&Token> {
     token.range.contains(&at).then_some(token)
 }
 
-/// Whether a comment begins at `at`: behind the last byte of what is not plain, or in the header of
-/// a block scalar.
+/// Whether a comment begins at `at`: after the last byte of a token that is not plain, or in the
+/// header of a block scalar.
 fn is_comment(text: &str, tokens: &[Token], at: usize) -> bool {
     let is_header =
         |token: &Token| token.kind == TokenKind::Block && at < line_end(text, token.range.start);
@@ -211,7 +210,7 @@ impl Finder<'_> {
         self.found
     }
 
-    /// Passes over what begins with `byte`; `None` if a quote is not closed.
+    /// Skips what begins with `byte`; `None` if a quote is not closed.
     fn token(&mut self, byte: u8) -> Option<()> {
         let (text, at) = (self.text, self.at);
         let in_block = self.depth == 0;
@@ -221,7 +220,7 @@ impl Finder<'_> {
             b'\n' | b'\r' => self.token = None,
             b' ' => {
                 let rest = text.as_bytes().get(at..).unwrap_or_default();
-                self.at += words::behind_spaces(rest) - 1;
+                self.at += words::after_spaces(rest) - 1;
             }
             b'\t' => {}
             b'#' => self.comment(),
@@ -253,8 +252,7 @@ impl Finder<'_> {
         Some(())
     }
 
-    /// Passes over a comment but for its last byte. To go-yaml, the character before it need not be
-    /// a blank.
+    /// Skips a comment except its last byte. go-yaml does not require a blank before it.
     fn comment(&mut self) {
         let before = self.at.checked_sub(1);
         let before = before.and_then(|before| byte_at(self.text, before));
@@ -264,8 +262,8 @@ impl Finder<'_> {
         self.at = line_end(self.text, self.at) - 1;
     }
 
-    /// Passes over `---` or `...` but for its last byte. kubectl and kustomize take what follows the
-    /// line of a `---` for a text of its own, which may begin with a byte order mark.
+    /// Skips `---` or `...` except its last byte. kubectl and kustomize read the lines after a
+    /// `---` as a separate text, which may begin with a byte order mark.
     fn marker(&mut self) {
         (self.depth, self.parent, self.token) = (0, None, None);
         let end = line_end(self.text, self.at);
@@ -285,7 +283,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Passes over a block scalar but for its last byte.
+    /// Skips a block scalar except its last byte.
     fn block(&mut self) {
         let end = line_end(self.text, self.at);
         let header = self.text.get(self.at..end).unwrap_or_default();
@@ -327,7 +325,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Passes over an anchor, tag or alias but for its last byte.
+    /// Skips an anchor, tag or alias except its last byte.
     fn property(&mut self) {
         self.token.get_or_insert(self.at);
         let rest = self.text.get(self.at..).unwrap_or_default();
@@ -338,7 +336,7 @@ impl Finder<'_> {
         self.at += length.unwrap_or(rest.len()).max(1) - 1;
     }
 
-    /// Passes over plain text with all its lines.
+    /// Skips plain text with all its lines.
     fn plain(&mut self) {
         self.token.get_or_insert(self.at);
         let least = self.parent.map_or(0, |column| column + 1);

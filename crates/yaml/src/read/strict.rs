@@ -1,9 +1,9 @@
-//! What YAML allows and the readers of Kubernetes refuse or read otherwise: an error here, with a
-//! hint how to say it to all of them.
+//! Texts that YAML allows and the readers of Kubernetes refuse or read differently: errors here,
+//! with a hint how to write them for all readers.
 //!
-//! go-yaml reads YAML 1.1 in its own way. Where it merely refuses a text that has one meaning (a
-//! directive it does not know, `\/` in quotes), the text is read; where a line could be taken for
-//! something else, by it or by people, it is not. `docs/yaml.md` has the list.
+//! go-yaml reads YAML 1.1 in its own way. A text that it refuses, but that has only one meaning (a
+//! directive that it does not know, `\/` in quotes), is read. A line that it or a person could read
+//! in another way is refused. `docs/yaml.md` has the list.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::scalar::data::Style;
 use crate::source::{Place, Source};
 use crate::table::{Flags, KeyKind, Kind, Node};
 
-/// Line breaks of YAML 1.1, and so of go-yaml, that YAML 1.2 takes for text.
+/// Line breaks of YAML 1.1, and so of go-yaml, that are text in YAML 1.2.
 const RARE_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// In the middle of a text, go-yaml takes one for text everywhere.
+/// In the middle of a text, go-yaml reads it as text everywhere.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Where the first character stands that go-yaml takes nowhere, of those beyond ASCII: control
-/// characters but U+0085, and U+FFFE and U+FFFF, which are none.
+/// The first character beyond ASCII that go-yaml allows nowhere, with its offset: a control
+/// character except U+0085, or U+FFFE or U+FFFF.
 pub(crate) fn forbidden_character(text: &str) -> Option<(usize, char)> {
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -91,7 +91,7 @@ pub(crate) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()>
     Err(refusal(source, range, message, hint))
 }
 
-/// Refuses what depends on where it stands, in a document that is read.
+/// The checks that need the nodes of the document.
 pub(crate) fn check(document: &Document) -> Result<()> {
     let text = document.text();
     for node in &document.nodes {
@@ -165,8 +165,9 @@ fn check_flow_plain(document: &Document, range: Range<usize>) -> Result<()> {
     ))
 }
 
-/// A byte order mark is taken in scalars, and at the start of the text. Rare line breaks are taken in quotes and block scalars, where all that read them as go-yaml
-/// does agree; elsewhere one ends a comment or a plain scalar to some readers, and not to others.
+/// A byte order mark is allowed in scalars, and at the start of the text. Rare line breaks are
+/// allowed in quotes and block scalars; elsewhere, some readers end a comment or a plain scalar at
+/// them, and others do not.
 fn check_breaks(document: &Document, scalars: &[Token]) -> Result<()> {
     let mut tokens = scalars.iter().peekable();
     let is_odd = |c: char| RARE_BREAKS.contains(&c) || c == BYTE_ORDER_MARK;
@@ -208,7 +209,7 @@ fn check_breaks(document: &Document, scalars: &[Token]) -> Result<()> {
 }
 
 /// Whether a byte order mark is the first of a document: at the start of the text, or on the line
-/// below a `---`. kubectl and kustomize read what is between such lines as texts of their own.
+/// below a `---`. kubectl and kustomize read the lines between such lines as separate texts.
 fn begins_document(document: &Document, at: usize) -> bool {
     let before = document.text().get(..at).unwrap_or_default();
     let above = before.strip_suffix("\r\n");
@@ -221,8 +222,8 @@ fn begins_document(document: &Document, at: usize) -> bool {
     })
 }
 
-/// A tab may separate what stands on a line, but not indent it, nor stand behind a dash: go-yaml
-/// takes none where a key could begin.
+/// A tab may separate tokens on a line, but it cannot indent a line or follow a dash: go-yaml does
+/// not allow a tab where a key could begin.
 fn check_tabs(document: &Document, scalars: &[Token]) -> Result<()> {
     let length = document.text().len();
     let mut gaps = Gaps {
@@ -259,7 +260,7 @@ struct Gaps<'d> {
     depth: usize,
     /// Whether a key may begin here, to go-yaml.
     key_may_begin: bool,
-    /// Behind a plain scalar: the column from which on it may have another line.
+    /// After a plain scalar: the column from which on it may have another line.
     least: Option<usize>,
     /// The byte before.
     before: u8,
@@ -297,10 +298,10 @@ impl Gaps<'_> {
     fn indicator(&mut self, byte: u8) {
         self.least = None;
         match byte {
-            // But not behind `---`.
+            // But not after `---`.
             b'-' => self.key_may_begin = self.before != b'-',
             b'?' => self.key_may_begin = true,
-            // That of a key on the same line allows none, that below a `?` does.
+            // The colon of a key on the same line allows no tab, the colon below a `?` does.
             b':' => {}
             b'[' | b'{' => self.depth += 1,
             b']' | b'}' => {

@@ -1,4 +1,4 @@
-//! What is refused of a text before it is read, and which path may read it.
+//! Checks of a text before it is read, and the choice of the fast path.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ pub(crate) fn fast(text: &str) -> Option<Table> {
     }
 }
 
-/// Whether a text that a fast path takes is JSON.
+/// Whether a text that a fast path reads is JSON.
 pub(crate) fn is_json(text: &str) -> bool {
     let first = text.trim_start_matches('\u{feff}').trim_ascii_start();
     first.starts_with(['{', '['])
 }
 
-/// Refuses what no YAML reader of Kubernetes takes, whatever the context it stands in.
+/// Refuses texts that no YAML reader of Kubernetes accepts, in any context.
 pub(crate) fn check_text(source: &Arc<Source>) -> Result<()> {
     check_length(source, MAX_LENGTH)?;
     let text = source.text();
@@ -63,7 +63,7 @@ pub(crate) fn check_length(source: &Source, limit: usize) -> Result<()> {
     Err(Diagnostic::error(message).into())
 }
 
-/// The control character behind those that are printed.
+/// The control character after those that are printed.
 const DELETE: u8 = 0x7f;
 
 /// The first control character that is neither a tab nor part of a line break.

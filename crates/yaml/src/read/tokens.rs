@@ -6,7 +6,7 @@ use crate::read::document::Document;
 use crate::scalar::data::Style;
 use crate::table::{KeyKind, Kind};
 
-/// A scalar, alias or key: what stands in it needs no look for indicators and comments.
+/// A scalar, alias or key: it contains no indicators and comments.
 pub(crate) struct Token {
     pub(crate) range: Range<usize>,
     pub(crate) kind: TokenKind,
@@ -14,7 +14,7 @@ pub(crate) struct Token {
 
 #[derive(PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// Plain: goes on over lines indented by so many columns at least.
+    /// Plain: continues on lines that are indented by at least this number of columns.
     Plain(usize),
     Quoted,
     Block,

@@ -1,4 +1,4 @@
-//! Nodes become [`Value`]s: aliases and merge keys resolved, duplicate keys found.
+//! Reads nodes into [`Value`]s: resolves aliases and merge keys, finds duplicate keys.
 
 use std::borrow::Cow;
 
@@ -41,8 +41,8 @@ impl<'d> Cursor<'d> {
         self.value_with(duplicates, Words::Bools, diagnostics)
     }
 
-    /// As [`value`](Self::value). Words that are texts by choice differ from what the node holds, so
-    /// writing them puts them in quotes.
+    /// As [`value`](Self::value). A word that is read as text by choice differs from the node's
+    /// value, so it is written in quotes.
     #[must_use]
     pub fn value_with(
         self,
@@ -64,9 +64,9 @@ impl<'d> Cursor<'d> {
         (!reader.failed).then_some(value)
     }
 
-    /// Refuses what go-yaml refuses in any object, though nobody may ask for its value: a key that
-    /// is a collection, and a scalar that does not fit its tag. Both need the full path, so items
-    /// that are deferred have neither.
+    /// Refuses keys and values that go-yaml refuses in any object, even if nothing reads them: a
+    /// key that is a collection, and a scalar that does not fit its tag. Both need the full path,
+    /// so deferred items have neither.
     ///
     /// # Errors
     /// At the first such key or value.
@@ -102,8 +102,8 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// Whether the text under this node reads as `value`, entries in any order and no key twice.
-    /// A node that stands for others, by an alias or a merge key, does not.
+    /// Whether the text under this node reads as `value`, entries in any order and no key twice. An
+    /// alias and a mapping with a merge key do not.
     #[must_use]
     pub fn holds(self, value: &Value<'_>) -> bool {
         match (self.node().kind, &value.data) {
@@ -179,7 +179,7 @@ struct Reader<'r> {
     diagnostics: &'r mut Diagnostics,
     nodes_left: usize,
     bytes_left: usize,
-    /// The anchored nodes whose aliases are being followed.
+    /// The anchored nodes whose aliases are followed at the moment.
     inside: Vec<u32>,
     /// Where each entry is of the mappings that are being read, outermost first.
     places: Vec<NodeId>,
@@ -195,7 +195,8 @@ impl<'d> Reader<'_> {
         Data::Scalar(Scalar::Null).into()
     }
 
-    // Calls itself for what is inside: so its stack frame must be small, and others do the work.
+    // Calls itself for nested nodes: so its stack frame must be small, and other functions do the
+    // work.
     fn value(&mut self, cursor: Cursor<'d>) -> Value<'d> {
         if !self.inside.is_empty() && !self.spend(cursor) {
             return Data::Scalar(Scalar::Null).into();
@@ -214,7 +215,7 @@ impl<'d> Reader<'_> {
         Value { origin, data }
     }
 
-    /// Counts a node that an alias stands for; no if that is one too many.
+    /// Counts a node that is read through an alias; false beyond the limit.
     fn spend(&mut self, cursor: Cursor<'d>) -> bool {
         self.nodes_left = self.nodes_left.saturating_sub(1);
         if matches!(cursor.node().kind, Kind::Scalar(_)) {
@@ -246,7 +247,7 @@ impl<'d> Reader<'_> {
         }
     }
 
-    /// Whether a scalar that kubectl takes for a bool is a text here.
+    /// Whether a scalar that kubectl reads as a bool is a text here.
     fn is_text(&self, cursor: Cursor<'d>) -> bool {
         let is_tagged = cursor.node().has(Flags::TAG);
         self.words == Words::Texts && !is_tagged && is_word(cursor.raw())
@@ -355,8 +356,8 @@ impl<'d> Reader<'_> {
             .push(duplicate_key(key, entry, first, self.duplicates));
     }
 
-    /// Puts the entries of a merge key where it stood; keys the mapping has itself win, and of
-    /// several merged mappings the first.
+    /// Puts the entries of a merge key in its place; the mapping's own keys win, then those of the
+    /// first merged mapping.
     fn merge(
         &mut self,
         cursor: Cursor<'d>,

@@ -64,7 +64,7 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// What `text` begins with in ASCII digits, and what follows them.
+/// The ASCII digits at the start of `text`, and the rest.
 pub(super) fn split_digits(text: &str) -> (&str, &str) {
     let end = text
         .bytes()
@@ -73,7 +73,7 @@ pub(super) fn split_digits(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// A `+` or `-` in front of a text, and what follows it.
+/// A `+` or `-` at the start of a text, and the rest.
 pub(super) fn split_sign(text: &str) -> (&str, &str) {
     text.split_at(usize::from(text.starts_with(['+', '-'])))
 }

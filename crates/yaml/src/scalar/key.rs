@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::resolve::is_non_finite;
 
-/// The text of an integer as a key, as `sigs.k8s.io/yaml` writes it; none for one that needs all of
-/// 64 bits without a sign, which it refuses. `digits` is its JSON spelling.
+/// The text of an integer as a key, as `sigs.k8s.io/yaml` writes it; `None` for an integer from
+/// 2^63 on, which it refuses. `digits` is its JSON spelling.
 pub(crate) fn integer_key(digits: Cow<'_, str>) -> Option<Cow<'_, str>> {
     match digits.as_ref() {
         "-0" => Some(Cow::Borrowed("0")),

@@ -1,6 +1,6 @@
 //! One scalar: what its text means to Kubernetes, and how a text must be written to be read back.
 //!
-//! Kubernetes reads YAML with go-yaml v2 behind `sigs.k8s.io/yaml`; kustomize and kpt read it with
+//! Kubernetes reads YAML with go-yaml v2 inside `sigs.k8s.io/yaml`; kustomize and kpt read it with
 //! go-yaml v3. `resolve` follows the first, `decode` the part they share, and what
 //! `write_string` writes is the same text to all of them (`tests/go_oracle.rs` asks them).
 

@@ -9,7 +9,8 @@ use crate::scalar::data::Scalar;
 ///
 /// `yes`, `on` and `y` are true, a date and `12:30:45` are text, `0644` is 420. A number that JSON
 /// could spell the same keeps its digits (`1.10`, `1e3`, 30 digits); another gets a JSON spelling
-/// (`+1` → `1`, `.5` → `0.5`, `0x1F` → `31`). One too large for go-yaml is text, as it is there.
+/// (`+1` → `1`, `.5` → `0.5`, `0x1F` → `31`). A number that is too large for go-yaml is text, as in
+/// go-yaml.
 ///
 /// `.inf` and `.nan` are numbers that JSON cannot spell: they are returned as
 /// [`Scalar::Number`] with the text as written, and [`is_non_finite`] tells them apart.
@@ -85,8 +86,8 @@ fn number(plain: &str) -> Option<Cow<'_, str>> {
     if !plain.contains('_') {
         return json_spelling(plain);
     }
-    // go-yaml drops every underscore. Where the first byte is a dot, Go itself does, and takes them
-    // only between digits.
+    // go-yaml drops every underscore. If the first byte is a dot, Go itself drops them, and allows
+    // them only between digits.
     if plain.starts_with('.') && !separates_digits(plain) {
         return None;
     }
@@ -152,7 +153,7 @@ fn radix_integer(text: &str) -> Option<i128> {
         .then_some(value)
 }
 
-/// `0b-101`: go-yaml takes the prefix off and reads what is left as a signed binary number.
+/// `0b-101`: go-yaml removes the prefix and reads the rest as a signed binary number.
 fn signed_binary(text: &str) -> Option<i128> {
     let signed = text.strip_prefix("0b")?;
     let value = i128::from(unsigned(signed.strip_prefix(['+', '-'])?, 2)?);
@@ -176,7 +177,7 @@ fn unsigned(digits: &str, radix: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Plain scalars and their JSON; `text` says that the scalar is itself.
+    /// Plain scalars and their JSON; `text` means that the scalar is its own text.
     const TABLE: &[(&str, &str)] = &[
         ("", "null"),
         ("~", "null"),

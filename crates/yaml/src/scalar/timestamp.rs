@@ -1,8 +1,8 @@
-//! The dates that go-yaml takes for a `!!timestamp`.
+//! The dates that go-yaml reads as a `!!timestamp`.
 
 use super::decimal::split_digits;
 
-/// Whether go-yaml takes `text` for a timestamp: `2001-1-2`, `2001-01-02 03:04:05.6` or
+/// Whether go-yaml reads `text` as a timestamp: `2001-1-2`, `2001-01-02 03:04:05.6` or
 /// `2001-01-02T03:04:05Z`.
 pub(crate) fn is_timestamp(text: &str) -> bool {
     parse(text).is_some()
@@ -34,7 +34,7 @@ fn parse(text: &str) -> Option<()> {
     ends.then_some(())
 }
 
-/// A number of one or two digits, and what follows it.
+/// A number of one or two digits, and the rest.
 fn number(text: &str, range: std::ops::RangeInclusive<u32>) -> Option<(u32, &str)> {
     let (digits, _) = split_digits(text);
     let digits = digits.get(..2).unwrap_or(digits);
@@ -71,7 +71,7 @@ mod tests {
     use super::is_timestamp;
 
     #[test]
-    fn dates_that_go_yaml_takes_are_timestamps() {
+    fn dates_that_go_yaml_reads_are_timestamps() {
         for text in [
             "2001-01-01",
             "2001-1-1",

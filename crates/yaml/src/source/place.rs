@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock};
 pub struct Source {
     name: String,
     text: String,
-    /// Where places in it come from, by their ends, once that was found out.
+    /// Where places in it come from, by their start and end, if this is known.
     origins: OnceLock<BTreeMap<(usize, usize), Origin>>,
 }
 
-/// Where a part of a text comes from that was put together of objects from several files.
+/// Where a part of a text comes from, if the text combines objects from several files.
 #[derive(Debug)]
 pub struct Origin {
     /// The file, as the user knows it.
@@ -32,9 +32,9 @@ impl Source {
         })
     }
 
-    /// Remembers where places in the text come from. Only what is said first counts.
+    /// Sets where places in the text come from. Only the first call counts.
     pub fn set_origins(&self, origins: BTreeMap<(usize, usize), Origin>) {
-        // To be told twice changes nothing: places and text are the same.
+        // A second call would set the same places of the same text.
         let _ = self.origins.set(origins);
     }
 
@@ -66,7 +66,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The file of the user that it comes from, where the text itself is not a file.
+    /// The user's file that it comes from, if the text itself is not a file.
     #[must_use]
     pub fn origin(&self) -> Option<&Origin> {
         self.source

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::source::place::{Place, Source};
 
-/// Counts on from the place it was asked for last, in each source.
+/// Counts on from the last place in each source.
 #[derive(Default)]
 pub struct Positions {
     known: Vec<(Arc<Source>, Position)>,
@@ -24,7 +24,7 @@ const START: Position = Position {
 };
 
 impl Positions {
-    /// What [`Place::line_column`] says.
+    /// As [`Place::line_column`].
     pub fn of(&mut self, place: &Place) -> (usize, usize) {
         let known = self
             .known
@@ -42,7 +42,7 @@ impl Positions {
 }
 
 impl Positions {
-    /// Line and column of the end, which is behind the last character.
+    /// Line and column of the end, which is after the last character.
     pub fn of_end(&mut self, place: &Place) -> (usize, usize) {
         let end = place.range.end.max(place.range.start);
         self.of(&Place {

@@ -1,5 +1,5 @@
-//! Comments wherever they may stand: a change around them reads back as it was meant, in its place
-//! and elsewhere.
+//! Comments in every possible place: a change around them reads back as the intended value, in its
+//! place and elsewhere.
 
 use proptest::prelude::*;
 use proptest::sample::select;

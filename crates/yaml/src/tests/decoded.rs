@@ -58,7 +58,7 @@ fn decoded(document: &Document) -> Vec<Option<String>> {
     scalars
 }
 
-/// Where we read what go-yaml reads, which is not what the parser reports.
+/// Texts that we read as go-yaml does, and the parser does not.
 fn differs_on_purpose(raw: &str, style: Style) -> bool {
     // YAML 1.1 has more line breaks (b13, c11).
     if raw.contains(['\u{85}', '\u{2028}', '\u{2029}']) {

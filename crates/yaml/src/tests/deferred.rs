@@ -1,4 +1,5 @@
-//! Items of long lists, each read with a table of its own, against the same text read as a whole.
+//! Compares the items of long lists, each read with a table of its own, with the same text read as
+//! a whole.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -54,7 +55,7 @@ fn check(text: &str) -> Result<usize, String> {
         };
     };
     if Document::parse(&source).is_ok_and(|document| document.is_json) {
-        // The full path takes YAML only; of JSON nothing is deferred.
+        // The full path reads only YAML; no part of JSON is deferred.
         return Ok(0);
     }
     let whole =

@@ -1,4 +1,4 @@
-//! Edits by path: what is written, what is refused, and that they do what a plain model says.
+//! Edits by path: the new text, the errors, and a comparison with a plain model.
 
 mod properties;
 
@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::value::Value;
 
 /// One operation, as one line: `set PATH JSON`, `put`, `replace`, `push`, `item PATH JSON`,
-/// `insert PATH JSON [before KEY | behind KEY]`, `remove PATH`, `rename PATH KEY`. `.` is the root.
+/// `insert PATH JSON [before KEY | after KEY]`, `remove PATH`, `rename PATH KEY`. `.` is the root.
 fn apply(editor: &mut Editor<'_>, operation: &str) -> Result<()> {
     let mut words = operation.splitn(3, ' ');
     let name = words.next().unwrap();
@@ -33,7 +33,7 @@ fn apply(editor: &mut Editor<'_>, operation: &str) -> Result<()> {
             let spot = rest.get(values.byte_offset()..).unwrap();
             let spot = match spot.trim().split_once(' ') {
                 Some(("before", key)) => Spot::Before(key),
-                Some(("behind", key)) => Spot::After(key),
+                Some(("after", key)) => Spot::After(key),
                 _ => Spot::End,
             };
             editor.insert(&path, value, spot)
@@ -70,7 +70,7 @@ fn check_error(before: &str, operations: &[&str], expected: &str) {
 }
 
 #[test]
-fn a_kept_block_takes_in_no_blank_lines_of_what_is_removed_below() {
+fn a_kept_block_does_not_include_blank_lines_of_an_entry_removed_below() {
     check(
         "-\n  a:\n  - |+\n    x\n  - x\n  b: x\n  # foot\n\n- y\n",
         &["remove [0].a[1]", "remove [0].b"],
@@ -166,8 +166,8 @@ fn set_scalars_keep_their_style() {
 }
 
 #[test]
-fn what_stands_around_a_set_scalar_still_fits() {
-    // Plain text may go on behind a tab, nothing else may.
+fn text_around_a_set_scalar_still_fits() {
+    // Plain text may go on after a tab, nothing else may.
     check("- b\n \t\n- c\n", &[r#"set [0] "1""#], "- \"1\"\n\n- c\n");
     check("a: b\n \t# c\n", &[r#"set a "1""#], "a: \"1\"\n  # c\n");
     check("b\n\t", &[r#"set . ["c"]"#], "- c\n");
@@ -180,7 +180,7 @@ fn what_stands_around_a_set_scalar_still_fits() {
     check("[!t ]\n", &["push . 1"], "[!t , 1 ]\n");
     check("? a # c\n? b\n", &["set a 1"], "? a # c\n: 1\n? b\n");
     check("? |-\n  a", &["set a 1"], "? |-\n  a\n: 1");
-    // A blank or comment behind the last line of the old text.
+    // A blank or comment after the last line of the old text.
     check("a:\n  b ", &[r#"set a "x\ny""#], "a: |-\n  x\n  y");
     check("a:\n  b # c\n", &[r#"set a "x\ny""#], "a: \"x\\ny\" # c\n");
     check("a: |\n   ", &[r#"set a "x""#], "a: \"x\"\n   ");
@@ -237,7 +237,7 @@ fn entries_are_inserted_in_blocks() {
     );
     check(
         "a: 1\nc: 3\n",
-        &["insert b 2 behind a"],
+        &["insert b 2 after a"],
         "a: 1\nb: 2\nc: 3\n",
     );
     check(
@@ -267,17 +267,17 @@ fn entries_are_inserted_in_blocks() {
     );
     check(
         "a: 1 # one\n# foot\n\nb: 2\n",
-        &["insert m 3 behind a"],
+        &["insert m 3 after a"],
         "a: 1 # one\n# foot\n\nm: 3\n\nb: 2\n",
     );
     check(
         "a: 1\n# head\nb: 2\n",
-        &["insert m 3 behind a"],
+        &["insert m 3 after a"],
         "a: 1\nm: 3\n# head\nb: 2\n",
     );
     check(
         "a:\n  x: 1\n  # foot\nb: 2\n",
-        &["insert m 3 behind a"],
+        &["insert m 3 after a"],
         "a:\n  x: 1\n  # foot\nm: 3\nb: 2\n",
     );
     check("a: {}\n", &["insert a.b 2"], "a:\n  b: 2\n");
@@ -324,7 +324,7 @@ fn entries_are_inserted_in_braces() {
     );
     check(
         "{\n\t\"a\": 1,\n\t\"c\": 3\n}\n",
-        &["insert b 2 behind a"],
+        &["insert b 2 after a"],
         "{\n\t\"a\": 1,\n\t\"b\": 2,\n\t\"c\": 3\n}\n",
     );
     check(

@@ -1,4 +1,4 @@
-//! What fuzzing found once, and what is mended since: the inputs in `fuzz/seeds`.
+//! Replays the inputs of bugs that fuzzing found: the files in `fuzz/seeds`.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ fn print() {
 
 #[test]
 fn edit() {
-    // What stands behind the last NUL says what to change.
+    // The bytes after the last NUL select the changes.
     replay("edit", |bytes| {
         let nul = bytes.iter().rposition(|&byte| byte == 0);
         let (first, choices) = bytes.split_at(nul.unwrap_or(bytes.len()));

@@ -1,4 +1,4 @@
-//! Documents made to mislead: what the fast paths accept of them, the full path reads the same.
+//! Misleading documents: the full path reads the same from those that the fast paths accept.
 
 use proptest::prelude::*;
 
@@ -85,7 +85,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(TOKENS), 0..24).prop_map(|tokens| tokens.concat())
 }
 
-/// Lines that are good YAML each, but not always together.
+/// Lines that are valid YAML each, but not always together.
 #[expect(clippy::too_many_lines, reason = "a table of lines")]
 fn lines() -> impl Strategy<Value = String> {
     const LINES: &[&str] = &[
@@ -158,7 +158,7 @@ fn lines() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..9).prop_map(|lines| lines.concat())
 }
 
-/// A good document: choices are taken from the list until there are none left.
+/// A valid document: it uses the choices of the list, one after the other.
 fn document() -> impl Strategy<Value = String> {
     prop::collection::vec(any::<u8>(), 0..120).prop_map(|choices| {
         let mut writer = Writer {
@@ -203,7 +203,7 @@ impl Writer {
         self.out.push_str(&" ".repeat(column));
     }
 
-    /// A mapping or list whose first line is indented already.
+    /// A mapping or list whose first line is already indented.
     fn collection(&mut self, column: usize, depth: usize) {
         let list = self.choose(3) == 0;
         for index in 0..=self.choose(3) {
@@ -438,7 +438,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// `PROPTEST_CASES` says how many; without it few, for a short test.
+/// `PROPTEST_CASES` sets their number; without it there are few, for a short test.
 fn cases() -> u32 {
     let cases = std::env::var_os("PROPTEST_CASES");
     let cases = cases.and_then(|cases| cases.to_str()?.parse().ok());

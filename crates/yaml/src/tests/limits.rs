@@ -1,4 +1,4 @@
-//! Every limit: what is within it is read, what is beyond is an error that says it.
+//! Every limit: a text within it is read, a text beyond it is an error that names it.
 
 use std::fmt::Write as _;
 
@@ -14,8 +14,8 @@ use crate::write::edited::Edited;
 use crate::write::rewrite::{Purpose, Rewrite};
 use crate::{DuplicateKeys, ItemKeys, Position, render, render_json, to_string, update};
 
-/// A quarter of what the first thread of a program has; threads that print have more. The
-/// frames of a release build are far smaller.
+/// A quarter of the stack of a program's first thread; threads that print have more. The frames of
+/// a release build are far smaller.
 const STACK: usize = 2 * 1024 * 1024;
 
 fn parse(text: String) -> Result<Document, String> {
@@ -137,7 +137,7 @@ fn length() {
         error,
         "`test` is 5 bytes long, more than the 4 that can be read"
     );
-    // Offsets fit 32 bits, and one is left to say that there is none.
+    // Offsets fit 32 bits, and one value is left for "no node".
     assert!(u32::try_from(MAX_LENGTH).is_ok_and(|length| length < u32::MAX));
 }
 
@@ -210,7 +210,7 @@ fn merge_keys_that_lead_into_one_another() {
 }
 
 #[test]
-fn a_lookup_follows_no_merge_key_twice() {
+fn a_lookup_follows_each_merge_key_once() {
     // Each of 16 levels merges the one before it 100 times.
     let all = vec!["*m"; 100].join(", ");
     let mut text = "a0: &m {key: x}\n".to_owned();

@@ -88,7 +88,7 @@ fn keys_that_are_numbers_are_what_kubectl_makes_of_them() {
 }
 
 #[test]
-fn tags_take_the_values_that_go_yaml_takes() {
+fn tags_accept_the_values_that_go_yaml_accepts() {
     means("a: !!null ''\n", r#"{"a":null}"#);
     means("a: !!null \"null\"\n", r#"{"a":null}"#);
     means("a: !!null\n", r#"{"a":null}"#);
@@ -141,7 +141,7 @@ fn tags_take_the_values_that_go_yaml_takes() {
 }
 
 #[test]
-fn spellings_that_only_go_yaml_takes_are_read() {
+fn spellings_that_only_go_yaml_allows_are_read() {
     means(r#"a: "it\'s""#, r#"{"a":"it's"}"#);
     means("\"it\\'s\": [\"\\'\"]\n", r#"{"it's":["'"]}"#);
     means("a: [b]#c\nd: e\n", r#"{"a":["b"],"d":"e"}"#);
@@ -172,7 +172,7 @@ fn spellings_that_only_go_yaml_takes_are_read() {
 }
 
 #[test]
-fn what_go_yaml_refuses_too_stays_refused() {
+fn texts_that_go_yaml_refuses_too_stay_refused() {
     for text in [
         "\"a\":#c\n  b\n",
         "a: &x#c\n",
@@ -195,7 +195,7 @@ fn what_go_yaml_refuses_too_stays_refused() {
 }
 
 #[test]
-fn errors_behind_spellings_of_go_yaml_are_told() {
+fn errors_after_spellings_of_go_yaml_are_reported() {
     let source = Source::new("test", "a: [b]#c\nd: [\ne: f\n");
     let error = Document::parse(&source).unwrap_err();
     assert!(!error.message.contains("comments"), "{}", error.message);
@@ -225,7 +225,7 @@ fn a_later_document_may_begin_with_a_byte_order_mark() {
 }
 
 #[test]
-fn an_alias_may_stand_for_a_key() {
+fn an_alias_may_refer_to_a_key() {
     means("&k a: x\nb: *k\n", r#"{"a":"x","b":"a"}"#);
     means("&k a: *k\n", r#"{"a":"a"}"#);
     means("&k yes: x\nb: *k\n", r#"{"true":"x","b":true}"#);

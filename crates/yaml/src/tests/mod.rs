@@ -1,4 +1,4 @@
-//! The fast paths against the full path, node for node, on all texts at hand.
+//! Compares the fast paths with the full path, node for node, on all available texts.
 
 mod commented;
 mod corpus;
@@ -22,10 +22,10 @@ use std::path::PathBuf;
 use crate::read::text::fast;
 use crate::testing::compare;
 
-/// Compares the text as it is, with CRLF, shifted, and as an item of a ResourceList.
-/// Returns how many of them took the fast path.
+/// Compares the text itself, with CRLF, shifted, and as an item of a ResourceList. Returns how many
+/// of them took the fast path.
 fn compare_variants(text: &str) -> Result<usize, String> {
-    /// Larger texts are compared only as they are: for the time it takes.
+    /// Of larger texts, only the text itself is compared: the others would take too long.
     const SMALL: usize = 20_000;
     if text.len() > SMALL {
         return compare(text).map(usize::from);
@@ -99,7 +99,7 @@ fn all_get_the_same_table(files: Vec<(PathBuf, String)>) {
 fn examples_take_the_fast_path() {
     for (path, text) in corpus::repository() {
         let name = path.display().to_string();
-        // Some of the test cases are there to be odd.
+        // Some of the test cases are odd on purpose.
         let is_example = name.contains("/examples/") || name.contains("/functionconfig/");
         let extension = path.extension().and_then(|extension| extension.to_str());
         let is_data = is_example && matches!(extension, Some("yaml" | "json"));

@@ -6,8 +6,8 @@ use crate::read::values::DuplicateKeys;
 use crate::source::Source;
 use crate::{Position, render};
 
-/// The text of an object in which the items of the list `a` stand in an order, given by their
-/// positions; others are left out.
+/// The text of an object with the items of the list `a` in an order, given by their positions;
+/// others are left out.
 fn moved(text: &str, order: &[usize]) -> String {
     let document = Document::parse(&Source::new("test", text)).unwrap();
     let root = document.roots().next().unwrap();
@@ -47,7 +47,7 @@ b: 1
 }
 
 #[test]
-fn what_cannot_move_is_written_anew() {
+fn text_that_cannot_move_is_written_as_new_text() {
     let check = |text, order: &[usize], expected: &str| assert_eq!(moved(text, order), expected);
     check("a: [x, 'y', {z: 1}]\n", &[2, 0, 1], "a: [{z: 1}, x, 'y']\n");
     check(

@@ -120,7 +120,7 @@ e: >-
 }
 
 #[test]
-fn what_go_yaml_refuses_is_refused() {
+fn texts_that_go_yaml_refuses_are_refused() {
     for text in [
         "'one\ntwo': b\n",
         "a:\n  'one\n  two' : b\n",
@@ -140,7 +140,7 @@ fn what_go_yaml_refuses_is_refused() {
 }
 
 #[test]
-fn a_line_that_kubectl_takes_for_the_start_of_a_document_is_refused() {
+fn a_line_that_kubectl_reads_as_the_start_of_a_document_is_refused() {
     refuses("a: 'one\n---two'\n", "not valid YAML");
     check("a:\n  - 'one\n  ---two'\n", r#"{"a":["one ---two"]}"#);
     check(" a: 'one\n ---two'\n", r#"{"a":"one ---two"}"#);

@@ -6,7 +6,7 @@ use crate::read::document::Document;
 use crate::read::text::fast;
 use crate::source::Source;
 
-/// Both paths agree on the text, and the fast one takes it.
+/// Both paths agree on the text, and the fast path reads it.
 #[track_caller]
 fn takes(text: &str) {
     assert_eq!(compare(text), Ok(true), "{text:?}");
@@ -20,7 +20,7 @@ fn leaves(text: &str) {
 }
 
 #[test]
-fn takes_what_kubernetes_tools_write() {
+fn reads_yaml_of_kubernetes_tools() {
     takes("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n");
     takes("a:\n- b\n- c:\n  - d\n- e: f\n  g: h\ni: j\n");
     takes("a:\n  - b\n  -   wide: c\n      d: e\n  - - f\n    - g\n  -\n    h: i\n");
@@ -39,7 +39,7 @@ fn takes_what_kubernetes_tools_write() {
 }
 
 #[test]
-fn takes_block_scalars() {
+fn reads_block_scalars() {
     takes("a: |\n  b\n   c: d\n\n  # e\nf: g\n");
     takes("a: >-\n  b\n\n\nc: |+\n  d\n\n\ne: |2\n   f\ng: |-1 # h\n  i\n");
     takes("- |\n a\n- - >\n   b\n  - c: |\n      d\n    e: f\n");
@@ -49,14 +49,14 @@ fn takes_block_scalars() {
 }
 
 #[test]
-fn takes_plain_text_of_several_lines() {
+fn reads_plain_text_of_several_lines() {
     takes("a: b\n  c\n\n  - d \"e # f\ng: h\n");
     takes("- a\n b\n-\n  c\n  d\ne:\n".replace("e:\n", "").as_str());
     takes("a:\n  b\n c\nd: e\n");
 }
 
 #[test]
-fn takes_quoted_text_of_several_lines() {
+fn reads_quoted_text_of_several_lines() {
     takes("a: \"b\n  c\"\nd: 'e\n\n\n f' # g\n");
     takes("- \"a\n\n  b: c\n  - d\"\n- 'e\n  ''\n  '\n-\n  'f\n  # g'\n");
     takes("a: \"b\\\n  \\ c\\n\\\n\n  d\"\n");
@@ -235,7 +235,7 @@ fn nesting_is_as_deep_as_on_the_full_path() {
 }
 
 #[test]
-fn takes_json() {
+fn reads_json() {
     takes("{\"a\":1,\"b\":[true,false,null,-0.5e+10,\"\\u00e9\\/\\ud83d\\ude00\"],\"c\":{}}");
     takes("[\n\t{\"a\" : \"b\"},\n\t[ ]\n]\n");
     takes("\u{feff}  {\"a\":\r\n  {}}\r\n");
@@ -243,7 +243,7 @@ fn takes_json() {
 }
 
 #[test]
-fn takes_several_json_texts() {
+fn reads_several_json_texts() {
     takes("{\"a\":1}{\"b\":{}}\n{}\n\n\t{\"c\": [{}]}\n");
     takes("\u{feff}{} {}");
     takes("[1]\n{}[\"a\"]\"b\" null 1\r\n");

@@ -1,4 +1,5 @@
-//! The YAML test suite: what is valid prints back and reads as its events say, the rest is an error.
+//! The YAML test suite: valid cases print back and have the events of the suite, the others are
+//! errors.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,8 @@ use crate::scalar::Style;
 use crate::source::Source;
 use crate::table::{Flags, KeyKind, Kind, Span};
 
-/// Cases that do not come out as the suite has them, and why. `docs/yaml.md` has the same table.
+/// The cases with another result than in the suite, and the reason. `docs/yaml.md` has the same
+/// table.
 const EXCEPTIONS: &[(&[&str], &str)] = &[
     (
         &[
@@ -71,7 +73,7 @@ const EXCEPTIONS: &[(&[&str], &str)] = &[
 struct Case {
     name: String,
     text: String,
-    /// `None` if the text is to be refused.
+    /// `None` if the text must be refused.
     events: Option<String>,
 }
 
@@ -264,11 +266,11 @@ impl Tags {
     }
 }
 
-/// The events of a file without what the table does not hold: `---` and `...`, empty documents,
-/// and what is inside of collections that are keys.
+/// The events of a file without those that the table does not have: of `---` and `...`, empty
+/// documents, and the inside of collections that are keys.
 fn expected(file: &str) -> Vec<String> {
     let mut events: Vec<String> = Vec::new();
-    // For each collection around: whether it is a mapping whose key comes next.
+    // For each collection around: whether it is a mapping, and whether its key is next.
     let mut around: Vec<(bool, bool)> = Vec::new();
     let mut inside_key = 0;
     for line in file.lines() {

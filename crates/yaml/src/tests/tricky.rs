@@ -102,7 +102,7 @@ fn is_yaml(name: &str) -> bool {
         .is_some_and(|extension| extension == "yaml")
 }
 
-/// The rows of the table that says what go-yaml makes of each file.
+/// The rows of the table with the result of go-yaml for each file.
 fn judgements(folder: &Path) -> Vec<(PathBuf, bool)> {
     let table = String::from_utf8(bytes(&folder.join("MATRIX.md"))).unwrap();
     let rows = table.lines().filter_map(|line| {
@@ -175,7 +175,7 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
-fn what_go_yaml_would_read_otherwise_is_refused_with_a_hint() {
+fn texts_that_go_yaml_reads_differently_are_refused_with_a_hint() {
     for (hint, texts) in [
         (
             "put it in quotes",
@@ -239,7 +239,7 @@ fn what_go_yaml_would_read_otherwise_is_refused_with_a_hint() {
 }
 
 #[test]
-fn what_go_yaml_reads_the_same_is_read() {
+fn texts_that_go_yaml_reads_the_same_are_read() {
     for text in [
         "a: [b, x:y, http://x/y#z]\n",
         "{\"b\":c, 'd':e}\n",

@@ -1,4 +1,4 @@
-//! Properties that hold for every text that is accepted, on all real ones at hand.
+//! Properties of every accepted text, tested with all available files.
 
 use std::path::PathBuf;
 

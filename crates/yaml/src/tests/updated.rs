@@ -7,7 +7,7 @@ use crate::value::Value;
 use crate::write::edited::Edited;
 use crate::{testing, update};
 
-/// Gives the first item of a list the value that `json` says.
+/// Gives the first item of a list the value of `json`.
 fn update_first(text: &str, json: &str) -> Result<String> {
     let document = Document::parse(&Source::new("test", text))?;
     let list = document.roots().next().unwrap();
@@ -21,7 +21,7 @@ fn update_first(text: &str, json: &str) -> Result<String> {
 }
 
 #[test]
-fn what_an_alias_elsewhere_stands_for_stays() {
+fn a_value_with_an_alias_elsewhere_stays() {
     // What is not anchored may change.
     let text = "- {a: &x {k: 1}, b: 2}\n- c: *x\n";
     let updated = update_first(text, r#"{"a": {"k": 1}, "b": 3}"#).unwrap();

@@ -1,4 +1,4 @@
-//! Anchors, and the aliases that stand for them: what is changed here may not change elsewhere.
+//! Anchors and aliases: a change of an anchored value must not change the values of its aliases.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::value::{Data, Value};
 use crate::write::rewrite::{Purpose, Rewrite};
 
 impl Rewrite<'_> {
-    /// Whether a node that gets its data from others has it unchanged, and may go on doing so.
+    /// Whether a node that gets its data from other nodes is unchanged and can be kept.
     pub(super) fn stays(&self, cursor: Cursor<'_>, value: &Value<'_>) -> bool {
         let read = || cursor.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
         self.purpose == Purpose::Stay
@@ -28,7 +28,7 @@ impl Rewrite<'_> {
         ids.any(|id| self.document.node(id).is_anchored() && !self.kept.contains(&id))
     }
 
-    /// Whether an alias in the text of a node stands for something that is changed.
+    /// Whether an alias in the text of a node refers to a changed value.
     fn has_lost_alias(&self, cursor: Cursor<'_>) -> bool {
         let top = self.top.0..self.document.node(self.top).next;
         let nodes = self.document.nodes.iter();
@@ -69,7 +69,7 @@ impl Rewrite<'_> {
     }
 }
 
-/// Collects the anchored nodes in `node` that hold in `value` what they held before.
+/// Collects the anchored nodes in `node` that have the same data in `value` as before.
 pub(super) fn keep_anchors(node: Cursor<'_>, value: &Value<'_>, kept: &mut BTreeSet<NodeId>) {
     if value.origin != Some(node.id()) {
         return;
@@ -101,7 +101,7 @@ pub(super) fn keep_anchors(node: Cursor<'_>, value: &Value<'_>, kept: &mut BTree
                 }
             }
             if node.node().kind == Kind::Mapping && has_merge_key(node) && is_same() {
-                // What is merged is not in the value, but in the text it stays.
+                // Merged entries are not in the value, but their text is kept.
                 for merged in children().filter(|entry| entry.is_merge_key()) {
                     let anchored = (merged.id().0..merged.node().next)
                         .map(NodeId)
@@ -128,7 +128,7 @@ fn keep_key_anchor(entry: Cursor<'_>, key: &str, kept: &mut BTreeSet<NodeId>) {
     }
 }
 
-/// An alias outside of the edited node may not stand for what is changed inside.
+/// An alias outside of the edited node must not refer to a changed value inside.
 pub(super) fn check_aliases(node: Cursor<'_>, kept: &BTreeSet<NodeId>) -> Result<()> {
     let document = node.document();
     let own = node.id().0..node.node().next;

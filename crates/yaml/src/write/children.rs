@@ -1,4 +1,4 @@
-//! Entries and items that come and go.
+//! Entries and items that are added and removed.
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ use crate::write::kept::{Kept, Side, keep_in_order};
 use crate::write::rewrite::{Purpose, Rewrite};
 
 impl<'d> Rewrite<'d> {
-    /// Pairs the children of `id` with the values read from them, removes the others and says
-    /// where new values go. `None` if no child stays.
+    /// Pairs the children of `id` with the values read from them, removes the other children and
+    /// finds the places of new values. `None` if no child is kept.
     pub(super) fn keep_children(&mut self, id: NodeId, value: &Value<'_>) -> Option<Kept> {
         let node = self.document.node(id);
         let is_pair = node.kind == Kind::Mapping && node.has(Flags::IN_FLOW);
@@ -102,7 +102,7 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Removes the children from `first` to `last`, which stand between `before` and `after`.
+    /// Removes the children from `first` to `last`, which are between `before` and `after`.
     fn remove(
         &mut self,
         kept: &Kept,
@@ -125,23 +125,23 @@ impl<'d> Rewrite<'d> {
         let mut end = extent(document.cursor(last));
         if self.is_on_own_line(start) && !self.begins_moved(first) {
             let start = head(document, first);
-            let is_behind_block = ends_kept_block(document, first, start);
-            if is_behind_block {
+            let follows_block = ends_kept_block(document, first, start);
+            if follows_block {
                 end = skip_blank_lines(text, end);
             }
             self.take_out(start, end);
-            if is_behind_block {
+            if follows_block {
                 self.take_out_blank_lines(end);
             }
         } else {
-            // The first on the line of a dash, or of a text that is moved: what follows moves up.
+            // The first on the line of a dash, or of a text that is moved: the next one moves up.
             let end = moves_up(text, end);
             self.take_out(start, end);
         }
     }
 
-    /// The end of what is taken out around `at`, with blank lines; `at` if nothing is.
-    fn behind_removed(&self, at: usize) -> usize {
+    /// The end of the removed lines around `at`, with blank lines; `at` if there are none.
+    fn after_removed(&self, at: usize) -> usize {
         let is_around = |removed: &&Range<usize>| removed.start < at && at < removed.end;
         let removed = self.removed.iter().find(is_around);
         removed.map_or(at, |removed| removed.end)
@@ -152,8 +152,8 @@ impl<'d> Rewrite<'d> {
         self.edit(start, end, "");
     }
 
-    /// Takes out the blank lines below what is taken out from `at` on, which a block scalar above
-    /// would take in.
+    /// Removes the blank lines below the lines that are removed from `at` on: a block scalar above
+    /// would include them.
     fn take_out_blank_lines(&mut self, mut at: usize) {
         while let Some(removed) = self.removed.iter().find(|removed| removed.start == at) {
             let end = removed.end;
@@ -168,7 +168,7 @@ impl<'d> Rewrite<'d> {
     pub(super) fn insert_others(&mut self, id: NodeId, value: &Value<'_>, kept: &Kept) {
         let is_flow = self.document.node(id).has(Flags::FLOW);
         let column = self.children_column(id);
-        // Behind what is inserted further in, which may come to stand on the same line.
+        // Nested insertions come first: they may be on the same line.
         for (side, indexes) in kept.groups() {
             let mut texts = Vec::with_capacity(indexes.len());
             for (key, part) in indexes.iter().filter_map(|index| value.part(*index)) {
@@ -200,13 +200,13 @@ impl<'d> Rewrite<'d> {
             return text;
         } else {
             out.push('-');
-            layout.behind(&mut out, value, column, Slot::Item, None);
+            layout.after(&mut out, value, column, Slot::Item, None);
         }
         out
     }
 
-    /// The text of an item of `id` that comes to stand elsewhere in it, with its comments; `None` if
-    /// it is a new one.
+    /// The text of an item of `id` that moves to another place in the list, with its comments;
+    /// `None` if it is a new item.
     fn moved_item(
         &self,
         id: NodeId,
@@ -229,7 +229,7 @@ impl<'d> Rewrite<'d> {
             let eol = if foot.is_empty() { "" } else { self.layout.eol };
             format!("{head}{text}{eol}{foot}")
         };
-        // Where it will stand, its lines may mean something else.
+        // In the new place, its lines may have another meaning.
         let stays = |text: &String| {
             let (indentation, eol) = (" ".repeat(column), self.layout.eol);
             let source = Source::new("moved", format!("{indentation}{text}{eol}"));
@@ -248,12 +248,12 @@ impl<'d> Rewrite<'d> {
         let text = text.map(|text| around(&text)).filter(stays);
         text.or_else(|| {
             let mut text = "-".to_owned();
-            layout.behind(&mut text, value, column, Slot::Item, None);
+            layout.after(&mut text, value, column, Slot::Item, None);
             Some(around(&text)).filter(stays)
         })
     }
 
-    /// The text of an item, edited and moved behind a dash at `column`.
+    /// The text of an item, edited and moved after a dash at `column`.
     fn item_text(&self, item: Cursor<'d>, value: &Value<'_>, column: usize) -> Option<String> {
         let document = self.document;
         let start = item.node().value.start as usize;
@@ -276,7 +276,7 @@ impl<'d> Rewrite<'d> {
         self.purpose == Purpose::Move && self.document.node(child).entry == top
     }
 
-    /// The layout of what is put beside a child.
+    /// The layout of new text beside a child.
     fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
         let quoted = match side {
             Side::Before(_) => false,
@@ -291,8 +291,9 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`, would
-    /// take in the blank lines or the comment below it, or below what is removed there.
+    /// Whether a block scalar at the end of `value`, in an entry at `column` that ends at `at`,
+    /// would include the blank lines or the comment below it, or below the lines that are removed
+    /// there.
     pub(super) fn takes_in(&self, at: usize, column: usize, value: &Value<'_>) -> bool {
         let Some(last) = last_text(value) else {
             return false;
@@ -356,7 +357,7 @@ impl<'d> Rewrite<'d> {
             (Side::After(after), true) => self.insert_in_flow(kept, after, texts),
             (Side::Before(first), true) => {
                 let at = self.document.node(first).entry as usize;
-                // If not, what is removed before it goes up to it.
+                // Otherwise, the removed text before it ends at it.
                 let starts_line = |child: &NodeId| {
                     let entry = self.document.node(*child).entry as usize;
                     self.is_on_own_line(entry)
@@ -377,7 +378,7 @@ impl<'d> Rewrite<'d> {
             }
             (Side::After(after), false) => {
                 let after = self.document.cursor(after);
-                let at = self.behind_removed(extent(after));
+                let at = self.after_removed(extent(after));
                 let above = if !ends_line(self.document.text(), at) {
                     Above::OpenLine
                 } else if at > end_with_comments(after) {
@@ -412,8 +413,9 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Puts whole lines at the start of a line, or at the end of a text whose last line is open.
-    /// Blank lines keep comments below an entry apart from the next one, whose head they would be.
+    /// Inserts whole lines at the start of a line, or at the end of a text without a final line
+    /// break. A blank line separates the foot comment of an entry from the next entry: otherwise it
+    /// would be the head of that one.
     fn insert_lines(&mut self, at: usize, column: usize, texts: &[String], above: Above) {
         let mut out = String::new();
         let eol = self.layout.eol;
@@ -441,7 +443,7 @@ impl<'d> Rewrite<'d> {
     }
 }
 
-/// What new lines are put behind.
+/// The text above new lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Above {
     /// An entry, or nothing.
@@ -452,7 +454,7 @@ enum Above {
     OpenLine,
 }
 
-/// Whether the last line of an entry at `column` is a comment that stands below it.
+/// Whether the last line of an entry at `column` is its foot comment.
 fn ends_with_foot(text: &str, column: usize) -> bool {
     let Some((_, last)) = text.rsplit_once('\n') else {
         return false;

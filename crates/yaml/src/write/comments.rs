@@ -1,4 +1,4 @@
-//! Which lines belong to an entry or item: its comments, and what moves with it.
+//! Which lines belong to an entry or item and move with it: its text and its comments.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::scalar::Style;
 use crate::table::{Flags, KeyKind, Kind, NodeId};
 use crate::write::emit;
 
-/// Behind the line on which an entry ends.
+/// After the line on which an entry ends.
 pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
     if ends_line(text, end) {
         end
@@ -18,8 +18,8 @@ pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
     }
 }
 
-/// Behind the blank rest of the line on which a value ends; `None` if a comment stands there.
-pub(super) fn behind_blank(text: &str, end: usize) -> Option<usize> {
+/// After the blank rest of the line on which a value ends; `None` if there is a comment.
+pub(super) fn after_blank(text: &str, end: usize) -> Option<usize> {
     if ends_line(text, end) {
         return Some(end);
     }
@@ -28,8 +28,8 @@ pub(super) fn behind_blank(text: &str, end: usize) -> Option<usize> {
     rest.trim_matches([' ', '\t']).is_empty().then_some(line)
 }
 
-/// Where the comment lines begin that stand directly above the line at `line`, indented no deeper
-/// than `column` and no less, and behind `floor`.
+/// Where the comment lines directly above the line at `line` begin: those that are indented to
+/// `column` and after `floor`.
 pub(crate) fn lead_comments(text: &str, line: usize, column: usize, floor: usize) -> usize {
     let mut start = line;
     while start > floor {
@@ -92,7 +92,7 @@ pub(crate) fn extent(entry: Cursor<'_>) -> usize {
     }
 }
 
-/// Behind the blank lines at `at`, and the spaces of the line that follows them.
+/// After the blank lines at `at`, and the spaces of the line that follows them.
 pub(super) fn moves_up(text: &str, at: usize) -> usize {
     let at = skip_blank_lines(text, at);
     let rest = text.get(at..).unwrap_or_default();
@@ -112,14 +112,14 @@ pub(crate) fn skip_blank_lines(text: &str, at: usize) -> usize {
     at
 }
 
-/// Whether what stands before `start`, where child `id` is taken out, is a block scalar that would
-/// take in the blank lines behind.
+/// Whether the text before `start`, where child `id` is removed, is a block scalar that would
+/// include the blank lines after it.
 pub(super) fn ends_kept_block(document: &Document, id: NodeId, start: usize) -> bool {
     let Some(before) = id.0.checked_sub(1).map(NodeId) else {
         return false;
     };
     let node = document.node(before);
-    // Of an entry without a value, its key.
+    // For an entry without a value, its key.
     let (style, range) = match (node.kind, node.key_kind) {
         (_, KeyKind::Scalar(style)) if node.value.is_empty() => (style, node.key.range()),
         (Kind::Scalar(style), _) => (style, node.value.range()),
@@ -187,12 +187,12 @@ pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
     comments
 }
 
-/// A comment line as it is written, with the blanks at its end.
+/// A comment line without its indentation, with the blanks at its end.
 fn without_indentation(line: &str) -> &str {
     line.trim_start_matches([' ', '\t'])
 }
 
-/// The end of an item's text: behind its last value and the comment lines below that are
+/// The end of an item's text: after its last value and the comment lines below that are
 /// indented deeper than its dash.
 #[must_use]
 pub fn end_with_comments(item: Cursor<'_>) -> usize {
@@ -201,7 +201,7 @@ pub fn end_with_comments(item: Cursor<'_>) -> usize {
     let node = item.node();
     let column = document.column(node.entry as usize);
     let last = document.cursor(NodeId(node.next.saturating_sub(1)));
-    // An item that is deferred has blank lines and comments behind its text.
+    // An item that is deferred has blank lines and comments after its text.
     let last_end = match last.open() {
         Opened::Part(part) => part.cursor(NodeId(0)).end(),
         Opened::Here(_) => node.value.end as usize,

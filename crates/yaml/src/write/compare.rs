@@ -1,9 +1,9 @@
-//! Values written back over the text they were read from: only what differs is touched.
+//! Values written over the text that they were read from: only the parts that differ change.
 //!
 //! A [`Value`] remembers the node each part of it was read from. [`Rewrite`] walks the two side by
-//! side and collects edits: a changed scalar keeps its style where it can, a new entry stands
-//! behind the sibling before it, a removed one goes with its comments. Which comments are whose,
-//! `edit` says.
+//! side and collects edits: a changed scalar keeps its style if it can, a new entry follows the
+//! sibling before it, a removed entry is removed with its comments. The documentation of `edit`
+//! says which comments belong to which entry.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ impl<'d> Rewrite<'d> {
     /// Edits that make `node` hold `value`.
     ///
     /// # Errors
-    /// If the text of a node cannot be read, or an alias elsewhere stands for what is changed.
+    /// If the text of a node cannot be read, or an alias elsewhere refers to a changed value.
     pub(crate) fn edits(
         node: Cursor<'d>,
         value: &Value<'_>,
@@ -47,11 +47,11 @@ impl<'d> Rewrite<'d> {
         Ok(rewrite.edits)
     }
 
-    /// Takes the tabs out of the blank lines below edits: they may stand there only as long as
-    /// plain text above could go on.
+    /// Removes the tabs from the blank lines below edits: they are allowed there only if plain text
+    /// above could continue.
     fn clear_tabs(&mut self) {
         let text = self.document.text();
-        // Of a long text only what is around the edits: this is done for each object in it.
+        // Only the lines around the edits: this runs for each object of a long text.
         let starts = self.edits.iter().map(|edit| edit.start).min();
         let ends = self.edits.iter().map(|edit| edit.end).max();
         let (Some(start), Some(end)) = (starts, ends) else {
@@ -93,8 +93,8 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    // `node` and `children` call each other for what is inside: so their stack frames must be small,
-    // and others do the work.
+    // `node` and `children` call each other for nested nodes: so their stack frames must be small,
+    // and other functions do the work.
     fn node(&mut self, id: NodeId, value: &Value<'_>) -> Result<()> {
         if self.goes_on(id, value)? {
             self.children(id, value)?;
@@ -125,7 +125,7 @@ impl<'d> Rewrite<'d> {
         Ok(())
     }
 
-    /// Edits a node but for what is in it, and says whether that is to be compared.
+    /// Edits a node without its children, and returns whether these must be compared.
     fn goes_on(&mut self, id: NodeId, value: &Value<'_>) -> Result<bool> {
         let cursor = self.document.cursor(id);
         let node = cursor.node();
@@ -179,11 +179,11 @@ impl<'d> Rewrite<'d> {
         let text = self.document.slice(node.key.range());
         let alias = node.key_kind == KeyKind::Alias
             && (self.purpose == Purpose::Move || self.loses_anchor());
-        // A key of several lines depends on where it stands. In braces it takes no colon, nor does
-        // one that is too long.
+        // A key of several lines depends on its place. In braces it cannot be followed by a colon,
+        // and neither can one that is too long.
         let (entry, start) = (node.entry as usize, node.key.start as usize);
         let gets_colon =
-            node.has(Flags::IN_FLOW) && !part.is_null() && self.behind_colon(node).is_none();
+            node.has(Flags::IN_FLOW) && !part.is_null() && self.after_colon(node).is_none();
         let is_long = gets_colon && key_needs_explicit(key);
         let takes_no_colon = is_long
             || (gets_colon && !is_one_line(self.document.slice(entry..node.key.end as usize)));
@@ -195,8 +195,8 @@ impl<'d> Rewrite<'d> {
         Ok(Some(part))
     }
 
-    /// Whether the children of `id` are what the parts of `value` were read from, one by one: the
-    /// common case, in which none came and none went.
+    /// Whether the parts of `value` were read from the children of `id`, one by one: the common
+    /// case, in which none is added or removed.
     fn is_in_step(&self, id: NodeId, value: &Value<'_>) -> bool {
         let mut index = 0;
         let all = self.document.children(id).all(|child| {
@@ -217,7 +217,7 @@ impl<'d> Rewrite<'d> {
             return false;
         }
         match style {
-            // Line breaks to Go, but not to `reindent`.
+            // Go reads these as line breaks, `reindent` does not.
             Style::Literal | Style::Folded => text.contains(['\u{85}', '\u{2028}', '\u{2029}']),
             _ => lines(text).skip(1).any(|line| {
                 let spaces = line.bytes().take_while(|&byte| byte == b' ').count();

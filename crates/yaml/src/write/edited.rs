@@ -1,4 +1,4 @@
-//! A text with edits made.
+//! A text after edits.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,19 +32,19 @@ impl Edit {
     }
 }
 
-/// A text with edits made: what lies between them is never copied until it is printed.
+/// A text after edits. The text between the edits is not copied until it is printed.
 #[derive(Debug)]
 pub struct Edited {
     source: Arc<Source>,
-    /// Sorted; none overlaps another.
+    /// Sorted, without overlaps.
     edits: Vec<Edit>,
 }
 
 impl Edited {
-    /// The text of `document` with `edits` made.
+    /// The text of `document` after `edits`.
     ///
     /// # Errors
-    /// If the text is YAML no more: an edit of a text with anchors may leave an alias of nothing.
+    /// If the text is no longer valid YAML: an edit may remove the anchor of an alias.
     pub fn new(document: &Document, edits: Vec<Edit>) -> Result<Self> {
         let edited = Self::unchecked(document, edits)?;
         if document.has_anchors && !edited.edits.is_empty() {
@@ -54,7 +54,7 @@ impl Edited {
         Ok(edited)
     }
 
-    /// The text of `document` with `edits` made, which the caller is to read again.
+    /// The text of `document` after `edits`; the caller must read it again.
     pub(crate) fn unchecked(document: &Document, mut edits: Vec<Edit>) -> Result<Self> {
         edits.sort_by_key(|edit| (edit.start, edit.end));
         let ends = edits.iter().map(|edit| edit.end);
@@ -112,7 +112,7 @@ pub(crate) fn apply(text: &str, range: Range<usize>, edits: &mut [Edit]) -> Stri
     out
 }
 
-/// Puts a blank before comments that have none, where an edit ends before one: `[a]#comment` may
+/// Puts a space before comments that have none, if an edit ends before them: `[a]#comment` may
 /// become `a #comment`.
 pub(crate) fn space_comments(document: &Document, edits: &mut [Edit]) {
     let text = document.text();
@@ -135,17 +135,17 @@ pub(crate) fn space_comments(document: &Document, edits: &mut [Edit]) {
     }
 }
 
-/// Fits what edits put behind a text that ends without a line break: where the last line is taken
-/// out, the line break before it is there already.
+/// Adjusts edits at the end of a text without a final line break: if its last line is removed, the
+/// line break before it is already there.
 pub fn close_text(document: &Document, edits: &mut [Edit]) {
     let length = document.text().len();
     let takes_out_last = edits.iter().any(|edit| {
         let is_removal = edit.end == length && edit.start < length && edit.text.is_empty();
         is_removal && ends_line(document.text(), edit.start)
     });
-    let is_behind = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
+    let is_after = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
     if takes_out_last
-        && let Some(behind) = edits.iter_mut().find(is_behind)
+        && let Some(behind) = edits.iter_mut().find(is_after)
         && let Some(rest) = behind.text.strip_prefix(document.eol())
     {
         behind.text = rest.to_owned();

@@ -13,7 +13,8 @@ pub(crate) struct Layout {
     pub(crate) sequence: usize,
     /// The line break.
     pub(crate) eol: &'static str,
-    /// Whether no text is written as a block, which would take in what follows.
+    /// Whether texts are quoted instead of written as a block, because a block would include the
+    /// lines that follow.
     pub(crate) quoted: bool,
 }
 
@@ -29,7 +30,7 @@ impl Default for Layout {
     }
 }
 
-/// What a value stands behind.
+/// What a value follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// `key:` at some column.
@@ -54,9 +55,9 @@ impl Layout {
         }
     }
 
-    /// Writes what follows `key:` or `-` standing at `column`, beginning with a space or, for
-    /// what goes below, a line break; without a line break at the end.
-    pub(crate) fn behind(
+    /// Writes the text after `key:` or `-` at `column`. It begins with a space or, for a value
+    /// below, a line break, and has no line break at its end.
+    pub(crate) fn after(
         self,
         out: &mut String,
         value: &Value<'_>,
@@ -132,7 +133,7 @@ impl Layout {
     /// Writes `key: value` with the key at `column`, without indentation before it.
     pub(crate) fn entry(self, out: &mut String, key: &str, value: &Value<'_>, column: usize) {
         self.key(out, key, column);
-        self.behind(out, value, column, Slot::Entry, None);
+        self.after(out, value, column, Slot::Entry, None);
     }
 
     /// Writes `key:`; one too long for YAML's implicit keys as `? key` and `:` below it.
@@ -158,7 +159,7 @@ impl Layout {
                 self.line(out, column);
             }
             out.push('-');
-            self.behind(out, item, column, Slot::Item, None);
+            self.after(out, item, column, Slot::Item, None);
         }
     }
 }
@@ -236,8 +237,8 @@ pub(crate) fn flow_key(out: &mut String, key: &str, style: Flow) {
     }
 }
 
-/// Writes a value as JSON. With `width`, each entry and item stands on a line of its own, `width`
-/// spaces deeper than what it is in; `depth` is how deep the value itself stands.
+/// Writes a value as JSON. With `width`, each entry and item has a line of its own, `width` spaces
+/// deeper than its collection; `depth` is the depth of the value itself.
 pub fn json(out: &mut String, value: &Value<'_>, width: Option<usize>, depth: usize) {
     let line = |out: &mut String, depth: usize| {
         if let Some(width) = width {

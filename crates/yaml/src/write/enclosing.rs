@@ -1,4 +1,4 @@
-//! The comments of what an item is taken out of, which the item takes along.
+//! The comments of the mapping around an item, which move with the item.
 
 use crate::lines::{line_end, next_line};
 use crate::read::document::{Cursor, Document};
@@ -50,7 +50,7 @@ impl<'d> Enclosing<'d> {
         })
     }
 
-    /// The comments of the mapping that stand above `item`, the first of its list.
+    /// The comments of the mapping above `item`, the first of its list.
     #[must_use]
     pub fn comments_above(self, item: Cursor<'d>) -> Vec<&'d str> {
         let document = item.document();
@@ -58,20 +58,20 @@ impl<'d> Enclosing<'d> {
         self.comments(start, head(document, item.id()).max(start))
     }
 
-    /// The comments of the mapping that stand below `item`, the last of its list.
+    /// The comments of the mapping below `item`, the last of its list.
     #[must_use]
     pub fn comments_below(self, item: Cursor<'d>) -> Vec<&'d str> {
         self.comments(end_with_comments(item), end_with_comments(self.mapping))
     }
 
-    /// The comments between two places that are the mapping's: whole lines, and those behind its
-    /// scalars and the key of the list.
+    /// The comments of the mapping between two places: whole lines, and those after its scalars and
+    /// the key of the list.
     fn comments(self, start: usize, end: usize) -> Vec<&'d str> {
         let document = self.mapping.document();
         let text = document.text();
         let entries = self.mapping.children().filter_map(|entry| {
             let at = if entry.id() == self.list.id() {
-                entry.behind_key()
+                entry.after_key()
             } else {
                 matches!(entry.node().kind, Kind::Scalar(_)).then(|| entry.end())?
             };

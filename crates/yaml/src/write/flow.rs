@@ -1,4 +1,4 @@
-//! Edits inside of braces and brackets, in the style of what stands there.
+//! Edits inside braces and brackets, in the style of their neighbours.
 
 use crate::lines::{line_end, next_line, skip_blank};
 use crate::read::json;
@@ -78,7 +78,7 @@ impl Rewrite<'_> {
         }
     }
 
-    /// Whether what is edited is JSON.
+    /// Whether the edited node is JSON.
     pub(super) fn is_json(&mut self) -> bool {
         let top = self.document.cursor(self.top);
         *self.is_json.get_or_insert_with(|| {
@@ -113,7 +113,7 @@ impl Rewrite<'_> {
         out
     }
 
-    /// How much deeper than the line of its parent a child of JSON on several lines stands.
+    /// How much deeper than the line of its parent a child is indented, in JSON on several lines.
     pub(super) fn json_width(&self, child: NodeId, indentation: usize) -> usize {
         let parents = self.document.nodes.iter().take(child.0 as usize).rev();
         let parent = parents
@@ -126,7 +126,7 @@ impl Rewrite<'_> {
         }
     }
 
-    /// What stands between entries on one line.
+    /// The text between entries on one line.
     pub(super) fn comma(&mut self, child: NodeId) -> &'static str {
         let mut parents = (0..child.0).rev().map(NodeId);
         let parent = parents.find(|parent| self.document.node(*parent).next > child.0);
@@ -181,7 +181,7 @@ impl Rewrite<'_> {
     /// as one word: after a colon, after a tag or an anchor without a value, and after an alias.
     fn gap(&self, node: &Node) -> &'static str {
         let end = node.value.end;
-        // Of a pair in brackets, its value or key.
+        // For a pair in brackets, its value or key.
         let last = self.document.node(NodeId(node.next.saturating_sub(1)));
         let last = if last.value.end == end { last } else { node };
         let needs_space = if last.value.is_empty() {

@@ -1,4 +1,4 @@
-//! The guard: what was written reads back as it was meant, or it is not written.
+//! The guard: a new text must read back as the intended value, or it is not written.
 
 use std::sync::Arc;
 

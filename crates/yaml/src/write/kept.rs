@@ -9,7 +9,7 @@ pub(super) struct Kept {
     pub(super) children: Vec<NodeId>,
     /// Children that stay, in order, each with the index of its value.
     pub(super) pairs: Vec<(NodeId, usize)>,
-    /// Where each new value goes, and the value's index.
+    /// The place of each new value, and the value's index.
     pub(super) inserts: Vec<(Side, usize)>,
 }
 
@@ -33,7 +33,7 @@ impl Kept {
     }
 }
 
-/// Where a new entry or item goes.
+/// The place of a new entry or item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Before(NodeId),
@@ -48,8 +48,8 @@ impl Side {
     }
 }
 
-/// Of items in a new order, takes out as few as leaves the others in the order they had: these
-/// are moved.
+/// Removes the fewest pairs that leave the others in their old order. The items of the removed
+/// pairs are moved.
 pub(super) fn keep_in_order(pairs: &mut Vec<(NodeId, usize)>) {
     if pairs.is_sorted_by_key(|(_, index)| *index) {
         return;

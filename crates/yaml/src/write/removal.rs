@@ -7,7 +7,7 @@ use crate::write::edited::Edit;
 use crate::write::kept::Kept;
 use crate::write::rewrite::{Purpose, Rewrite};
 
-/// Edits that take items out of `list`, with their comments; at least one other must stay.
+/// Edits that remove items from `list`, with their comments; at least one other item must stay.
 pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<Edit> {
     let children: Vec<NodeId> = list.children().map(Cursor::id).collect();
     if list.is_flow() {
@@ -32,7 +32,7 @@ pub fn remove_items(list: Cursor<'_>, is_gone: impl Fn(NodeId) -> bool) -> Vec<E
     edits
 }
 
-/// The lines that are a list's in block style: from the first item's comments to behind the last
+/// The lines that are a list's in block style: from the first item's comments to after the last
 /// item's.
 #[must_use]
 pub fn lines_of_items(list: Cursor<'_>) -> Option<(usize, usize)> {
@@ -50,11 +50,11 @@ fn removal(list: Cursor<'_>, before: Option<Cursor<'_>>, item: Cursor<'_>) -> Ed
     }
 }
 
-/// Where the comments above an item begin that are its own. What was not looked into yet has those
-/// below it in its range, so `before` is asked for its own end.
+/// Where an item's own comments above it begin. The range of a deferred item includes the comments
+/// below it, so the end of `before` is computed.
 fn head_of(list: Cursor<'_>, before: Option<Cursor<'_>>, item: Cursor<'_>) -> usize {
     let document = item.document();
     let line = document.line_start(item.start());
-    let floor = before.map_or(list.behind_key(), end_with_comments);
+    let floor = before.map_or(list.after_key(), end_with_comments);
     lead_comments(document.text(), line, item.start() - line, floor)
 }

@@ -1,4 +1,4 @@
-//! The text of a value as a document or list item of its own, checked by reading it again.
+//! The text of a value as a separate document or list item, checked by reading it again.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use crate::write::emit::{self, Flow, Layout};
 use crate::write::guard::{difference, wrong};
 use crate::write::rewrite::{Purpose, Rewrite};
 
-/// Where a value's text will stand.
+/// The position of a value's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// At the left margin, as a document of a stream.
     Document,
-    /// Behind a dash at this column, as an item of a sequence.
+    /// After a dash at this column, as an item of a sequence.
     Item {
-        /// Where the dash stands.
+        /// The column of the dash.
         column: usize,
     },
 }
 
-/// Writes `value` as whole lines. Where it was read from `document`, that text is kept: its
-/// comments, order, quotes and line breaks; only what differs is written anew.
+/// Writes `value` as whole lines. Parts that were read from `document` keep their text: its
+/// comments, order, quotes and line breaks; only the parts that differ are written as new text.
 ///
 /// # Errors
-/// If the text cannot be made, or reads back as something else than `value`: a defect of this
-/// library that must not pass in silence.
+/// If the text cannot be written, or reads back as another value: a defect of this library, which
+/// must not stay unnoticed.
 pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
     let text = match value.origin.map(|id| document.cursor(id)) {
         Some(node) if node.node().kind == Kind::Mapping && can_move(node) => {
@@ -49,7 +49,7 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     check(text, value, position)
 }
 
-/// Writes `value` as whole lines, all of it anew.
+/// Writes `value` as whole lines, without any old text.
 ///
 /// # Errors
 /// As [`render`].
@@ -77,9 +77,8 @@ pub fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
     document.line_start(root.start())..next_line(document.text(), root.end())
 }
 
-/// Whether the text of a node means the same elsewhere: not in braces, which may stand left of
-/// what they are in, nor with lone carriage returns for line breaks or tags that a directive
-/// declares.
+/// Whether the text of a node means the same elsewhere. Braces may contain lines left of their
+/// column; lone carriage returns and tags of a directive depend on the rest of the text.
 fn can_move(node: Cursor<'_>) -> bool {
     let has_lone_return = |text: &str| {
         memchr::memchr_iter(b'\r', text.as_bytes())
@@ -122,7 +121,7 @@ fn fresh(value: &Value<'_>, position: Position) -> String {
 }
 
 impl Position {
-    /// The column the value itself stands at.
+    /// The column of the value itself.
     const fn column(self) -> usize {
         match self {
             Self::Document => 0,
@@ -138,7 +137,8 @@ fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> Str
         emit::indent(&mut out, column);
         out.push_str("- ");
     }
-    // Comments stand behind the dash, where kpt puts them itself: above it, it repeats them.
+    // Comments are written after the dash, where kpt writes them: it would repeat comments above
+    // the dash.
     for comment in comments {
         out.push_str(comment);
         out.push_str(eol);
@@ -148,7 +148,7 @@ fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> Str
     out
 }
 
-/// Reads `text` again and compares it with what was meant.
+/// Reads `text` again and compares it with the intended value.
 pub(crate) fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
     let source = Source::new("output", text);
     let document = Document::parse(&source).map_err(|error| wrong(&source, &error.message))?;

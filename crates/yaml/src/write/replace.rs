@@ -8,7 +8,7 @@ use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
 use crate::value::{Data, Value};
-use crate::write::comments::{behind_blank, end_of_entry, end_with_comments, extent};
+use crate::write::comments::{after_blank, end_of_entry, end_with_comments, extent};
 use crate::write::emit::{self, Layout, Slot};
 use crate::write::rewrite::Rewrite;
 
@@ -22,7 +22,7 @@ struct Old<'d> {
     slot: Slot,
 }
 
-/// The text of a new value behind a key or dash.
+/// The text of a new value after a key or dash.
 struct NewText<'t> {
     /// On the line of the key or dash.
     inline: &'t str,
@@ -58,7 +58,7 @@ impl<'d> Rewrite<'d> {
         if scalar::key_needs_explicit(key) && !node.has(Flags::IN_FLOW) {
             let column = self.document.column(node.entry as usize);
             let key_end = node.key.end as usize;
-            let colon = self.behind_colon(node);
+            let colon = self.after_colon(node);
             if colon.is_some() {
                 self.layout.key(&mut out, key, column);
             } else {
@@ -126,7 +126,7 @@ impl<'d> Rewrite<'d> {
         Some(entry + at..end - rest.len())
     }
 
-    /// Puts another value in place of a node's, behind its key or dash.
+    /// Puts another value in place of a node's, after its key or dash.
     pub(super) fn replace(&mut self, id: NodeId, value: &Value<'_>) {
         let document = self.document;
         let node = document.node(id);
@@ -153,20 +153,20 @@ impl<'d> Rewrite<'d> {
         };
         let between = self.comments_between(id, old.column);
         let text = self.text_in_place(&old, value, keep, !between.is_empty());
-        let behind_key = if is_item {
+        let after_key = if is_item {
             Some(node.key.end as usize)
         } else {
-            self.behind_colon(node)
+            self.after_colon(node)
         };
-        let Some(behind_key) = behind_key else {
+        let Some(after_key) = after_key else {
             return self.add_colon(node, old.column, &text);
         };
         let new = NewText::of(&text);
-        if node.props as usize > line_end(document.text(), behind_key) {
-            self.put_below_key(&old, behind_key, &between, &new);
+        if node.props as usize > line_end(document.text(), after_key) {
+            self.put_below_key(&old, after_key, &between, &new);
         } else {
             let starts_entries = matches!(value.data, Data::Mapping(_) | Data::Sequence(_));
-            self.put_beside_key(&old, behind_key, is_item && starts_entries, &new);
+            self.put_beside_key(&old, after_key, is_item && starts_entries, &new);
         }
     }
 
@@ -183,7 +183,7 @@ impl<'d> Rewrite<'d> {
         end_with_comments(cursor).max(last)
     }
 
-    /// The text of a new value, from behind the key or dash on.
+    /// The text of a new value, from after the key or dash on.
     fn text_in_place(
         &self,
         old: &Old<'_>,
@@ -193,23 +193,23 @@ impl<'d> Rewrite<'d> {
     ) -> String {
         let text = self.document.text();
         let mut layout = self.body_layout(old.node, old.column, old.slot);
-        // What stands behind the old value would stand behind the last line of the new one.
+        // Text after the old value would be after the last line of the new one.
         let is_below = line_end(text, old.node.key.end as usize) < old.node.props as usize;
         layout.quoted = self.takes_in(end_of_entry(text, old.end), old.column, value)
-            || (is_below && behind_blank(text, old.end).is_none())
+            || (is_below && after_blank(text, old.end).is_none())
             || has_comments_between;
         let mut out = String::new();
-        layout.behind(&mut out, value, old.column, old.slot, keep);
+        layout.after(&mut out, value, old.column, old.slot, keep);
         out
     }
 
-    /// Puts a new value in place of one that begins below its key: comments behind and below the key
+    /// Puts a new value in place of one that begins below its key: comments after and below the key
     /// stay.
-    fn put_below_key(&mut self, old: &Old<'_>, behind_key: usize, between: &str, new: &NewText) {
+    fn put_below_key(&mut self, old: &Old<'_>, after_key: usize, between: &str, new: &NewText) {
         let text = self.document.text();
         let eol = self.layout.eol;
         let line_break = if ends_line(text, old.end) { eol } else { "" };
-        let header_end = line_end(text, behind_key);
+        let header_end = line_end(text, after_key);
         match new.below {
             None if !between.is_empty() => {
                 let value = new.inline.trim_start_matches(' ');
@@ -217,28 +217,28 @@ impl<'d> Rewrite<'d> {
                 self.edit(props, old.end, format!("{value}{line_break}"));
             }
             None => {
-                self.edit(behind_key, behind_key, new.inline);
+                self.edit(after_key, after_key, new.inline);
                 self.edit(header_end, old.end, line_break);
             }
             Some(below) => {
-                let end = behind_blank(text, old.end).unwrap_or(old.end);
+                let end = after_blank(text, old.end).unwrap_or(old.end);
                 let lines = format!("{between}{eol}{below}{line_break}");
-                self.edit(behind_key, behind_key, new.inline);
+                self.edit(after_key, after_key, new.inline);
                 self.edit(header_end, end, lines);
             }
         }
     }
 
-    /// Puts a new value in place of one on the line of its key or dash. `moves_up` says that it begins
-    /// directly behind the dash.
-    fn put_beside_key(&mut self, old: &Old<'_>, behind_key: usize, moves_up: bool, new: &NewText) {
+    /// Puts a new value in place of one on the line of its key or dash. With `moves_up`, it begins
+    /// directly after the dash.
+    fn put_beside_key(&mut self, old: &Old<'_>, after_key: usize, moves_up: bool, new: &NewText) {
         let text = self.document.text();
         let (node, end) = (old.node, old.end);
         let eol = self.layout.eol;
         // Spaces that align the old value stay before a new one on the same line, but not before
         // entries: those below would not be aligned with the first.
         let (start, inline) = if node.value.is_empty() || new.inline.is_empty() || moves_up {
-            (behind_key, new.inline)
+            (after_key, new.inline)
         } else {
             (node.props as usize, new.inline.trim_start_matches(' '))
         };
@@ -260,8 +260,8 @@ impl<'d> Rewrite<'d> {
     }
 
     /// The comment lines between the key of a node at `column` and its value, each with the line
-    /// break before it, deep enough to be the node's. Those above the first entry or item of a
-    /// block are that one's, and go with it.
+    /// break before it, deep enough to be the node's. Comments above the first entry or item of a
+    /// block belong to it, and are removed with it.
     fn comments_between(&self, id: NodeId, column: usize) -> String {
         let document = self.document;
         let node = document.node(id);
@@ -299,7 +299,7 @@ impl<'d> Rewrite<'d> {
             props = document.bom();
         }
         let behind = end_of_entry(text, end);
-        let rest_end = behind_blank(text, end);
+        let rest_end = after_blank(text, end);
         let layout = Layout {
             quoted: self.takes_in(behind, 0, value) || rest_end.is_none(),
             ..self.layout
@@ -324,8 +324,8 @@ impl<'d> Rewrite<'d> {
         self.edit(props, end, out);
     }
 
-    /// Behind the colon of a key; a key behind `?` may have none.
-    pub(super) fn behind_colon(&self, node: &Node) -> Option<usize> {
+    /// After the colon of a key; a key after `?` may have none.
+    pub(super) fn after_colon(&self, node: &Node) -> Option<usize> {
         let text = self.document.text();
         let colon = skip_blank(text, node.key.end as usize);
         let rest = text.get(colon..).unwrap_or_default();
@@ -348,7 +348,7 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// The comment behind the `|` of a block scalar, with the blank before it.
+    /// The comment after the `|` of a block scalar, with the blank before it.
     fn header_comment(&self, node: &Node) -> Cow<'d, str> {
         if !matches!(node.kind, Kind::Scalar(_)) {
             return Cow::Borrowed("");

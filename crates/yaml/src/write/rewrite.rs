@@ -11,10 +11,10 @@ use crate::write::emit::Layout;
 /// What the edited text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It stays where it is: all text stays whose data is unchanged.
+    /// It stays in place: all text with unchanged data is kept.
     Stay,
-    /// It is moved to another column and away from what stands around it: anchors and merge keys
-    /// go, aliases are written out, and so are scalars that depend on where they stand.
+    /// It is moved to another column and out of its surroundings: anchors and merge keys are
+    /// removed, aliases are written out, and so are scalars that depend on their place.
     Move,
 }
 
@@ -24,11 +24,11 @@ pub(crate) struct Rewrite<'d> {
     pub(super) layout: Layout,
     pub(super) purpose: Purpose,
     /// The column text may be moved left to; a continuation line that starts left of it cannot move
-    /// along and is written anew.
+    /// along and is written as new text.
     pub(super) column: usize,
     /// The node that is edited.
     pub(super) top: NodeId,
-    /// The anchored nodes in it whose aliases may stay.
+    /// The anchored nodes in it whose aliases can be kept.
     pub(super) kept: BTreeSet<NodeId>,
     /// Whether the text of that node is JSON, once that was asked.
     pub(super) is_json: Option<bool>,

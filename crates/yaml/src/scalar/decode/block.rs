@@ -28,7 +28,7 @@ pub(super) fn decode(
         let content = line.skip(leading_spaces(line.text, indentation));
         let is_indented = content.offset - line.offset == indentation;
         if content.text.is_empty() {
-            // There is no line after the last line break of the text, unless kubectl takes it for a
+            // No line follows the last line break of the text, unless kubectl reads it as a
             // character and adds one.
             if !line.is_last() || !line.text.is_empty() || !raw.ends_with(['\n', '\r']) {
                 body.blank_lines.push_str(line.closing_break());
@@ -126,7 +126,7 @@ fn tab(line: Line<'_>) -> DecodeError {
     DecodeError::new(line.offset, "a tab cannot indent a block: use spaces")
 }
 
-/// The text of a block, but for the line breaks at its end.
+/// The text of a block without the line breaks at its end.
 struct Body<'s> {
     text: Text<'s>,
     is_folded: bool,

@@ -56,7 +56,7 @@ pub(crate) fn json(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Surrogates {
     Refused,
-    /// It stands for U+FFFD.
+    /// It is read as U+FFFD.
     Replaced,
 }
 
@@ -72,7 +72,7 @@ fn inside(raw: &str, quote: char) -> Result<&str, DecodeError> {
     })
 }
 
-/// A line that has text, and what stands for the line breaks before it.
+/// A line that has text, and the text of the line breaks before it.
 struct Piece<'s> {
     line: Line<'s>,
     joint: Joint<'s>,
@@ -82,7 +82,7 @@ struct Piece<'s> {
 /// How a line of text ended.
 #[derive(Clone, Copy)]
 enum Joint<'s> {
-    /// Not at all: what follows is the first line.
+    /// No join: the next line is the first one.
     Start,
     /// With `\` before the line break.
     Escaped,
@@ -91,7 +91,7 @@ enum Joint<'s> {
 }
 
 impl Piece<'_> {
-    /// Adds what the line breaks before the line come to: a space, or one `\n` less than there are.
+    /// Adds the text of the line breaks before the line: a space, or one `\n` fewer than there are.
     fn join(&self, text: &mut Text<'_>) {
         match self.joint {
             Joint::Break("\n") if self.blank_lines.is_empty() => text.add(" "),
@@ -210,7 +210,7 @@ fn unescape(
     Ok(())
 }
 
-/// The character that the escape at the start of `text` stands for, and the length of the escape.
+/// The character of the escape at the start of `text`, and the length of the escape.
 fn read_escape(text: &str, surrogates: Surrogates) -> Result<(char, usize), String> {
     let Some(code) = text.chars().nth(1) else {
         return Err("expected an escape after `\\`".to_owned());
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn json_strings_are_what_go_makes_of_them() {
+    fn json_strings_are_read_as_go_reads_them() {
         for (raw, expected) in [
             (r#""a\ud83d\ude00\/b""#, "a😀/b"),
             (r#""\ud800""#, "\u{fffd}"),

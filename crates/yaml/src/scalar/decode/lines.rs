@@ -64,7 +64,7 @@ pub(super) struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    /// The lines of `text`, which stands at `offset` of the source.
+    /// The lines of `text`, which is at `offset` of the source.
     pub(super) fn new(text: &'s str, offset: usize) -> Self {
         let has_rare_breaks = !text.is_ascii() && text.contains(RARE_BREAKS);
         Self {

@@ -11,7 +11,7 @@ pub use text::DecodeError;
 
 use crate::scalar::data::Style;
 
-/// The text of a scalar, borrowed from `raw` where it stands there as it is.
+/// The text of a scalar, borrowed from `raw` if it is a part of it.
 ///
 /// `raw` is the token as the source has it: a quoted scalar with its quotes, a block scalar from
 /// its `|` or `>` through the line break of its last line, trailing blank lines included. Where the
@@ -27,7 +27,7 @@ use crate::scalar::data::Style;
 /// # Errors
 ///
 /// A quote that is missing, an unknown or incomplete escape, a malformed block header, a block
-/// indented with a tab, or a line indented less than the block it stands in.
+/// indented with a tab, or a line indented less than its block.
 pub fn decode(
     raw: &str,
     style: Style,

@@ -1,4 +1,4 @@
-//! A decoded text in the making, and why there is none.
+//! A text that is being decoded, and the error of decoding.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ impl DecodeError {
     }
 }
 
-/// A decoded text in the making, borrowed from the source for as long as it is one slice of it.
+/// A text that is being decoded, borrowed from the source as long as it is one slice of it.
 pub(super) struct Text<'s> {
     source: &'s str,
     start: usize,
@@ -51,7 +51,7 @@ impl<'s> Text<'s> {
         })
     }
 
-    /// Adds `slice`, which stands at `offset` of the source.
+    /// Adds `slice`, which is at `offset` of the source.
     pub(super) fn copy(&mut self, offset: usize, slice: &str) {
         if slice.is_empty() {
         } else if self.owned.is_some() || (self.start != self.end && self.end != offset) {
@@ -64,7 +64,7 @@ impl<'s> Text<'s> {
         }
     }
 
-    /// Adds what the source does not spell like that.
+    /// Adds text that the source spells differently.
     pub(super) fn add(&mut self, text: &str) {
         if !text.is_empty() {
             self.owned().push_str(text);

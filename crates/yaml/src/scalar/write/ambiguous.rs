@@ -1,11 +1,12 @@
-//! Texts that some YAML reader takes for something else than text when they stand plain.
+//! Texts that some YAML reader does not read as text when they are plain.
 //!
 //! The union of go-yaml v2 and v3, the types of YAML 1.1 and the core schema of YAML 1.2, with room
 //! to spare: a text that is quoted for nothing is still the same text.
 
 use crate::scalar::decimal::{Decimal, split_digits, split_sign};
 
-/// Whether a reader could take `text`, written plain, for a null, boolean, number, date or merge key.
+/// Whether a reader could read `text`, written plain, as a null, boolean, number, date or merge
+/// key.
 pub(super) fn may_be_typed(text: &str) -> bool {
     match text.as_bytes().first() {
         None => true,
@@ -15,7 +16,7 @@ pub(super) fn may_be_typed(text: &str) -> bool {
 }
 
 fn is_word(text: &str) -> bool {
-    /// Lower case; readers take some casings of them, and other casings are quoted along.
+    /// In lower case. Readers know some casings of them; the other casings are quoted too.
     const WORDS: [&str; 10] = [
         "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n",
     ];
@@ -40,7 +41,7 @@ fn may_be_number_or_date(text: &str) -> bool {
             .any(|word| word.eq_ignore_ascii_case(magnitude))
 }
 
-/// `0x1F`, `0o17`, `0b101`; go-yaml also takes `0b-101` and `0o-17`.
+/// `0x1F`, `0o17`, `0b101`; go-yaml also reads `0b-101` and `0o-17`.
 fn is_radix_integer(text: &str) -> bool {
     let Some(prefixed) = text.strip_prefix('0') else {
         return false;

@@ -1,6 +1,6 @@
 //! The characters that a written scalar holds only as escapes.
 
-/// What readers refuse or take for a line break, and so only an escape can carry.
+/// Characters that readers refuse or read as a line break: they need an escape.
 pub(super) fn is_forbidden(character: char) -> bool {
     match character {
         '\t' | '\n' | ' '..='~' => false,
@@ -11,7 +11,8 @@ pub(super) fn is_forbidden(character: char) -> bool {
     }
 }
 
-/// What cannot be seen or has no agreed form: escaped in new text, where readers would take it.
+/// Characters that are invisible or have several encodings: they are escaped in new text, although
+/// readers allow them.
 pub(super) fn is_unclear(character: char) -> bool {
     match character {
         '\0'..='~' => false,

@@ -8,7 +8,7 @@ use self::characters::{is_forbidden, is_unclear, needs_escape};
 use crate::scalar::data::Scalar;
 use crate::scalar::data::Style;
 
-/// Where a scalar stands.
+/// The position of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
     /// The value of a block mapping, or an item of a block sequence.
@@ -21,14 +21,14 @@ pub enum Context {
     FlowKey,
 }
 
-/// Adds `text` to `out`, spelled so that every reader takes it for this text and nothing else.
+/// Adds `text` to `out`, spelled so that every reader reads exactly this text.
 ///
 /// `keep` is the style of the scalar it replaces. Quotes stay quotes (single ones become double
 /// where single ones cannot hold the text); a block becomes a literal one, also for one line, or
-/// double quotes where a block cannot hold the text. A plain or new scalar stays plain where that is
-/// safe, else it is quoted; of several lines, it becomes a literal block in a
-/// [`Context::BlockValue`]. What cannot be seen (as U+00A0) is escaped in new text, but left alone in
-/// single quotes and blocks that stay. A folded block is never written.
+/// double quotes where a block cannot hold the text. A plain or new scalar stays plain if that is
+/// safe, otherwise it is quoted; with several lines, it becomes a literal block in a
+/// [`Context::BlockValue`]. An invisible character (as U+00A0) is escaped in new text, but not in
+/// single quotes and blocks that are kept. A folded block is never written.
 ///
 /// The lines of a block begin with `body_indent` spaces (at least one is written) and are separated
 /// by `eol`. The last line is not ended: the caller must end it with `eol`, at the end of the file
@@ -52,8 +52,7 @@ pub fn write_string(
 
 /// Adds a scalar to `out`: a string as [`write_string`] does, anything else in its canonical spelling.
 ///
-/// A number is written as it is spelled, which must be a spelling that
-/// `resolve` takes for a number.
+/// A number is written as it is spelled; `resolve` must read this spelling as a number.
 pub fn write_scalar(
     out: &mut String,
     scalar: &Scalar<'_>,
@@ -73,8 +72,8 @@ pub fn write_scalar(
 
 /// Adds `text` to `out` as a JSON string.
 ///
-/// Beyond what JSON asks, the characters that go-yaml refuses or takes for line breaks are escaped,
-/// so the string means the same in a YAML document.
+/// Besides the characters that JSON requires, it escapes those that go-yaml refuses or reads as
+/// line breaks. So the string means the same in a YAML document.
 pub fn write_json_string(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
@@ -91,8 +90,8 @@ pub fn write_json_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether a key may be too long to stand before its `:`, and so must be written as
-/// `? key`, a line break, and `: value`.
+/// Whether a key may be too long to be followed by its `:`, and so must be written as `? key`, a
+/// line break, and `: value`.
 ///
 /// YAML readers look for the `:` within 1,024 characters of the start of a key, as it is written.
 #[must_use]
@@ -138,7 +137,7 @@ fn choose_new_style(text: &str, context: Context, fits_block: impl Fn() -> bool)
 }
 
 fn fits_plain(text: &str, context: Context) -> bool {
-    /// What no reader takes for an indicator inside a text.
+    /// Bytes that no reader reads as an indicator inside a text.
     fn is_tame(byte: u8) -> bool {
         byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/')
     }
@@ -175,12 +174,12 @@ fn continues_plain(text: &str, context: Context) -> bool {
         && fits_single_quoted(text)
 }
 
-/// Whether a text can stand on one line without escapes.
+/// Whether a text fits on one line without escapes.
 fn fits_single_quoted(text: &str) -> bool {
     !text.contains(|character| matches!(character, '\t' | '\n') || is_forbidden(character))
 }
 
-/// Whether a literal block holds a text as it is: no escapes, and no doubt about its indentation.
+/// Whether a literal block can hold a text: without escapes, and with a clear indentation.
 fn fits_literal(text: &str) -> bool {
     !text.is_empty() && !text.starts_with([' ', '\t', '\n']) && !text.contains(is_forbidden)
 }
@@ -244,7 +243,7 @@ fn short_escape(character: char) -> Option<char> {
     })
 }
 
-/// Adds `\`, `prefix` and the code of `character` in so many hexadecimal digits.
+/// Adds `\`, `prefix` and the code of `character` in `digits` hexadecimal digits.
 fn write_code(out: &mut String, prefix: char, digits: u32, character: char) {
     out.push('\\');
     out.push(prefix);

@@ -1,4 +1,4 @@
-//! Any operations on any small document: the result reads as a plain model says, and only lines of
+//! Any operations on any small document: the result equals that of a plain model, and only lines of
 //! edited entries change.
 
 use std::fmt::Write as _;
@@ -19,15 +19,15 @@ use crate::write::comments::{extent, head};
 /// A document that is yet to be spelled.
 #[derive(Clone, Debug)]
 enum Tree {
-    /// A scalar, as it is spelled behind its key.
+    /// A scalar, as it is spelled after its key.
     Leaf(&'static str),
-    /// Lines of a block, behind its header.
+    /// Lines of a block, after its header.
     Block(&'static str, &'static [&'static str]),
     Mapping(Vec<(Decor, Self)>),
     Sequence(Vec<(Decor, Self)>),
 }
 
-/// What stands around an entry.
+/// The surroundings of an entry.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is drawn on its own")]
 struct Decor {
@@ -92,7 +92,7 @@ struct Spelling {
 }
 
 impl Spelling {
-    /// Writes what stands behind `key:` or `-` at `column`, with its line break.
+    /// Writes the text after `key:` or `-` at `column`, with its line break.
     fn value(self, out: &mut String, tree: &Tree, column: usize, item: bool, line: bool) {
         let comment = if line { " # line" } else { "" };
         match tree {
@@ -459,7 +459,7 @@ fn same_origins(a: &Value<'_>, b: &Value<'_>) -> bool {
     a == b && left == right
 }
 
-/// The first of `fragments` that is not in `text`, behind those before it.
+/// The first of `fragments` that is not in `text`, after those before it.
 fn first_lost(fragments: &[String], text: &str) -> Option<String> {
     let mut rest = text;
     for fragment in fragments {

@@ -14,10 +14,9 @@ use std::sync::Arc;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use krm_template::composition::chain;
-use krm_template::composition::consolidate;
-use krm_template::composition::{self, Documents, Program, Transformer};
-use krm_template::composition::{FunctionOutput, Functions};
+use krm_template::composition::{
+    self, Documents, FunctionOutput, Functions, Program, Transformer, chain, consolidate,
+};
 use krm_template::files::InMemory;
 use krm_template::function::Environment;
 use krm_template::template::{self, Dialect, Format, Generation, Options, Template};

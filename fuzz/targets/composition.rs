@@ -8,9 +8,10 @@ mod reading;
 
 use std::sync::Arc;
 
-use krm_template::composition::chain;
-use krm_template::composition::{FunctionOutput, Functions};
-use krm_template::composition::{Documents, Format, Program, Transformer, consolidate, print, show};
+use krm_template::composition::{
+    Documents, Format, FunctionOutput, Functions, Program, Transformer, chain, consolidate, print,
+    show,
+};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_template::files::{Entry, Files};
 use krm_template::function::{Environment, InProcess};

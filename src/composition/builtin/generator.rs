@@ -379,7 +379,7 @@ mod tests {
     use super::{check_key, in_lines, without_quotes};
 
     #[test]
-    fn only_a_pair_of_quotes_is_taken_off() {
+    fn one_pair_of_quotes_is_removed() {
         for (text, expected) in [
             ("\"a\"", "a"),
             ("'a'", "a"),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn long_base64_is_in_lines() {
+    fn long_base64_is_wrapped() {
         assert_eq!(in_lines("YQ=="), "YQ==");
         assert_eq!(
             in_lines(&"a".repeat(72)),
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_those_kubernetes_takes() {
+    fn keys_are_checked_as_in_kubernetes() {
         for key in ["a", ".env", "A-1_b.c"] {
             assert_eq!(check_key(key), Ok(()), "{key}");
         }

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_names_are_found_as_by_the_regular_expression() {
+    fn plain_names_match_like_regular_expressions() {
         let ends = [
             "",
             ":",

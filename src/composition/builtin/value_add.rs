@@ -201,7 +201,7 @@ mod tests {
     use super::with_part;
 
     #[test]
-    fn parts_go_where_upstream_puts_them() {
+    fn parts_are_inserted_as_upstream() {
         let cases = [
             ("", 0, "x"),
             ("/", 0, "/x"),

@@ -348,7 +348,7 @@ mod tests {
     use super::in_raw;
 
     #[test]
-    fn places_in_a_text_are_found_where_it_is_written() {
+    fn places_in_a_string_are_found_in_the_file() {
         let block = "|2-\n\n    a: b\r\n   c: ü\n\n";
         let text = "\n  a: b\n c: ü";
         for (start, letter) in text

@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn makes_what_is_missing() {
+    fn missing_fields_are_added() {
         check("a: {}", "a.b.0.c", true, r#"{"a":{"b":[{"c":"X"}]}}"#);
         check("a: []", "a.[k=x].v", true, r#"{"a":[{"k":"x","v":"X"}]}"#);
         check(
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_into_text_that_holds_yaml() {
+    fn paths_lead_into_strings_with_yaml() {
         let object = "a: |\n  # kept\n  b:\n      c:   1 # too\n";
         check(
             object,

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_asked_as_kubernetes_does() {
+    fn label_selectors_match_as_in_kubernetes() {
         check("", true);
         check("app=web", true);
         check("app == web , tier!=back", true);
@@ -324,14 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_selector_is_refused() {
+    fn malformed_selectors_are_refused() {
         for selector in ["=web", "a b", "app in (x", "app foo (x)", "size>big"] {
             assert!(parse_labels(selector).is_err(), "{selector}");
         }
     }
 
     #[test]
-    fn patterns_are_for_the_whole_text() {
+    fn patterns_match_the_whole_text() {
         let matches = |pattern: &str, text: &str| Pattern::parse(pattern).unwrap().matches(text);
         assert!(matches("", "web"));
         assert!(matches("web|db", "db"));

@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn does_the_six_operations() {
+    fn the_six_operations_work() {
         check(
             r#"{"a":[1,2]}"#,
             r#"{"op":"add","path":"/a/1","value":9}"#,
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_cannot_be_done() {
+    fn failing_operations_are_explained() {
         check(
             r#"{"a":[1]}"#,
             r#"{"op":"add","path":"/a/3","value":1}"#,

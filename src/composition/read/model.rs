@@ -558,7 +558,7 @@ mod tests {
     use super::kebab_case;
 
     #[test]
-    fn a_transformer_without_a_name_is_called_like_its_kind() {
+    fn the_default_name_of_a_transformer_is_its_kind() {
         for (kind, name) in [
             ("LabelTransformer", "label-transformer"),
             ("ConfigMapGenerator", "config-map-generator"),

@@ -89,7 +89,7 @@ mod tests {
     use krm_yaml::source::Source;
 
     #[test]
-    fn comments_between_objects_belong_to_one_of_them() {
+    fn a_comment_between_objects_belongs_to_one_of_them() {
         let text = "# licence\n---\n# more\n\n# own\na: 1 # x\n  # deep\n\n# below a\n---\n\n\
                     # above b\n\nb:\n- 2\n# below b\n--- # three\nc: |+\n  x\n\n# end";
         let document = Document::parse(&Source::new("test", text)).unwrap();

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_known_by_number_and_by_name() {
+    fn objects_are_recognized_by_number_and_by_name() {
         let documents = Documents::default();
         let object = |name: &str, annotations: &str| {
             format!("kind: A\nmetadata:\n  name: {name}{annotations}\n")
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_annotation_of_that_name_comes_back() {
+    fn an_annotation_of_the_same_name_comes_back() {
         let documents = Documents::default();
         let text = "kind: A\nmetadata:\n  name: a\n  annotations:\n    id: mine # kept\n";
         let sent = read(&documents, text);

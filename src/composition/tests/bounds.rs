@@ -35,7 +35,7 @@ fn an_import_that_fails_is_read_once() {
 }
 
 #[test]
-fn imports_that_come_to_nothing_are_bounded() {
+fn empty_imports_are_bounded() {
     let uses = format!(
         "{TWO_IMPORTS}transformerOverrides:\n- {{apiVersion: a/v1, kind: A, metadata: {{name: a}}, $patch: delete}}\n\
          transformers:\n- {{apiVersion: a/v1, kind: B, metadata: {{name: NEXT}}}}\n"
@@ -44,7 +44,7 @@ fn imports_that_come_to_nothing_are_bounded() {
 }
 
 #[test]
-fn builds_within_others_are_bounded() {
+fn nested_builds_are_bounded() {
     let uses = "transformers:\n- {kind: ResourceAccumulator, paths: [NEXT, NEXT]}\n";
     let errors = made(&lattice(uses, "transformers: []\n"), "d0").unwrap_err();
     let expected = "more than 10000 Compositions are built within others";

@@ -171,7 +171,7 @@ fn is_ready(files: &InMemory) -> bool {
     not(shared_data),
     ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
 )]
-fn compositions_make_what_they_should() {
+fn compositions_build_as_upstream() {
     let cases = cases("corpus/composition/success", "expected.yaml");
     let outcomes = cases
         .iter()

@@ -124,7 +124,7 @@ fn a_json_patch_makes_annotations_and_labels() {
 }
 
 #[test]
-fn what_patches_put_into_annotations_and_labels_is_text() {
+fn annotations_and_labels_of_patches_are_strings() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {z: '1'}\n";
     let merge = "kind: PatchTransformer
 patch: |
@@ -228,7 +228,7 @@ data: {k: v}
 }
 
 #[test]
-fn a_value_is_put_into_a_namespace_as_it_is() {
+fn a_value_replaces_a_namespace() {
     for position in 0..3 {
         let config = format!(
             "{{kind: ValueAddTransformer, value: XX, targets: \

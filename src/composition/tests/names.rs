@@ -50,7 +50,7 @@ data:
 ";
 
 #[test]
-fn references_follow_and_all_else_stays() {
+fn references_are_updated_and_all_else_stays() {
     check(
         &[
             "kind: PrefixTransformer\nprefix: dev-\n",
@@ -141,7 +141,7 @@ literals: [FRUIT=apple]
 ";
 
 #[test]
-fn what_uses_a_generated_object_follows_its_hash() {
+fn references_to_generated_objects_get_the_hash() {
     let pod = "\
 kind: Pod
 apiVersion: v1
@@ -177,7 +177,7 @@ spec:
 
 /// As `kubectl kustomize` makes them.
 #[test]
-fn what_is_generated_has_the_hash_of_kustomize() {
+fn generated_objects_have_the_hash_of_kustomize() {
     check(
         &[
             "kind: SecretGenerator\nname: s\ntype: a/b\n\
@@ -214,7 +214,7 @@ fn what_is_generated_has_the_hash_of_kustomize() {
 }
 
 #[test]
-fn merging_changes_only_what_is_new() {
+fn merging_changes_only_new_entries() {
     check(
         &[&format!(
             "{GENERATOR}behavior: merge\noptions: {{labels: {{a: b}}, immutable: true}}\n"
@@ -245,7 +245,7 @@ fn merging_changes_only_what_is_new() {
 }
 
 #[test]
-fn replacing_keeps_comments_and_layout_of_what_stays() {
+fn replacing_keeps_comments_and_layout_of_the_rest() {
     check(
         &[
             "kind: ConfigMapGenerator\nname: settings\nbehavior: replace\n\
@@ -313,7 +313,7 @@ fn generators_refuse() {
     clippy::too_many_lines,
     reason = "one list of objects, before and after"
 )]
-fn what_names_a_namespace_with_an_object_follows_it() {
+fn references_with_a_namespace_are_updated() {
     let input = "\
 apiVersion: v1
 kind: Namespace
@@ -479,7 +479,7 @@ rules:
 }
 
 #[test]
-fn a_suffix_of_tags_is_put_there_once() {
+fn a_tag_suffix_is_added_once() {
     let config = "kind: ImageTagTransformer\nimageTag: {name: web, tagSuffix: -slim}\n";
     check(
         &[config, config],
@@ -503,7 +503,7 @@ fn a_suffix_of_tags_is_put_there_once() {
 }
 
 #[test]
-fn subjects_follow_also_to_where_others_were_at_first() {
+fn subjects_are_updated_in_former_namespaces_of_others() {
     check(
         &[
             "kind: SuffixTransformer\nsuffix: -a\n",

@@ -266,7 +266,7 @@ fn a_merge_keeps_comments_and_order_of_the_rest() {
 }
 
 #[test]
-fn items_are_taken_out_with_their_comments() {
+fn items_are_removed_with_their_comments() {
     check(
         DEPLOYMENT,
         "{metadata: {labels: null}, spec: {template: {spec: {containers: [{name: sidecar, $patch: delete}]}}}}",
@@ -298,7 +298,7 @@ fn items_are_taken_out_with_their_comments() {
 }
 
 #[test]
-fn what_is_replaced_and_is_the_same_stays_as_it_is_written() {
+fn equal_replaced_values_keep_their_text() {
     check(
         DEPLOYMENT,
         "spec: {template: {spec: {$patch: replace, containers: [{name: web, image: web:1, args: [-v, -y]}]}}}",
@@ -361,7 +361,7 @@ fn operations_keep_comments_and_order_of_the_rest() {
 }
 
 #[test]
-fn directives_of_kubectl_do_what_they_do_there() {
+fn directives_of_kubectl_work() {
     check(
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  finalizers: [a, b, c]\nspec:\n  strategy: {type: A, rolling: {}}\n  containers:\n  - name: a # one\n  - name: b # two\n",
         "metadata: {$deleteFromPrimitiveList/finalizers: [b]}\nspec:\n  $setElementOrder/containers: [{name: b}, {name: a}]\n  strategy: {$retainKeys: [type], type: B}",
@@ -381,7 +381,7 @@ fn directives_of_kubectl_do_what_they_do_there() {
 }
 
 #[test]
-fn replacements_go_into_text_and_keep_comments() {
+fn replacements_in_strings_keep_comments() {
     let config = "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: x}\nreplacements:\n- sourceValue: example.com\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [data.config\\.yaml.server.host, data.plain]\n    options: {create: true}\n";
     let input = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  # The file.\n  config.yaml: |\n    # Who listens.\n    server:\n        host: localhost # for now\n        port: 80\n";
     let text = transformed(&[config], input, &[]).unwrap();

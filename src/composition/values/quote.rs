@@ -142,7 +142,7 @@ mod tests {
 
     /// As `kubectl kustomize` spells labels in the configuration of a `LabelTransformer`.
     #[test]
-    fn numbers_become_texts_as_in_kustomize() {
+    fn numbers_become_strings_as_in_kustomize() {
         for (number, text) in [
             ("1e3", "1000"),
             ("1.10", "1.1"),

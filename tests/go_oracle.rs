@@ -1,4 +1,4 @@
-//! Compares what this crate reads and writes with what go-yaml and `sigs.k8s.io/yaml` read.
+//! Compares reading and writing with go-yaml and `sigs.k8s.io/yaml`.
 //!
 //! A test is ignored where a variable that it needs is not set: `KRM_TEMPLATE_GO_ORACLE` is the program that `go-oracle/README.md` says how to build, and
 //! `KRM_TEMPLATE_SHARED` a folder with `yaml/tricky/` and `corpus/openshift/`.
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// What is marked as a test in the usual way does not run here: `go::trial` makes the tests.
+/// Functions marked `#[test]` do not run here: `go::trial` creates the tests.
 fn every_test_is_listed() -> Result<(), Failed> {
     let is_mark = |line: &str| line.trim() == "#[test]";
     let files = [
@@ -59,7 +59,7 @@ mod writing {
         ]
     }
 
-    /// A document around a scalar, and what it means.
+    /// A document around a scalar, and its meaning.
     struct Frame {
         before: &'static str,
         after: &'static str,
@@ -202,7 +202,7 @@ mod writing {
 }
 
 mod reading {
-    //! A scalar means what it means to Go.
+    //! A scalar has the same meaning as in Go.
 
     use std::io::Read;
 
@@ -255,7 +255,7 @@ mod reading {
         }
     }
 
-    /// The rows of `go-resolve.tsv` that are no plain scalar: a reader never asks what they mean.
+    /// The rows of `go-resolve.tsv` that are not plain scalars and so are never resolved.
     fn is_plain(text: &str) -> bool {
         !text.starts_with([
             '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', ',', '[', ']', '{', '}',
@@ -516,7 +516,7 @@ mod expanding {
         ]
     }
 
-    /// Asks the oracle what a text means, and a second judge whether it is YAML at all.
+    /// Asks the oracle for the meaning of a text, and an independent reader whether it is YAML.
     fn ask(oracle: &mut Oracle, yaml: &str, want: &Value) {
         let read = YamlLoader::load_from_str(yaml);
         assert!(read.is_ok(), "{:?}\n{yaml}", read.err());
@@ -534,7 +534,7 @@ mod expanding {
         assignments.into_iter().map(given).collect()
     }
 
-    /// Expands a Template and asks what each object means, as a document and as an item. Returns
+    /// Expands a Template and asks for the meaning of each object, as a document and as an item. Returns
     /// how many there are, or none if the Template is refused.
     fn expand(oracle: &mut Oracle, path: &Path, given: &[Assignment]) -> Option<usize> {
         let text = std::fs::read_to_string(path).unwrap();
@@ -613,7 +613,7 @@ mod expanding {
         files
     }
 
-    /// How many Templates were expanded, how many refused, and how many objects they made.
+    /// The numbers of expanded Templates, of refused Templates, and of objects.
     #[derive(Debug, Default)]
     struct Count {
         expanded: usize,

@@ -45,7 +45,7 @@ fn expand(text: &str) {
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),
-                standing: &|_| None,
+                existing: &|_| None,
             },
         };
         let start: String = text.chars().take(20).collect();

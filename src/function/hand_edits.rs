@@ -1,4 +1,4 @@
-//! Objects that somebody has edited by hand: their comments stay with their items.
+//! Objects that were edited by hand: their comments stay with their items.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ struct Item {
     name: String,
     fields: Vec<(&'static str, String)>,
     variables: Vec<Self>,
-    /// Whether it has comments: only what stood there before has.
+    /// Whether it has comments: only existing items have.
     is_noted: bool,
 }
 
@@ -143,7 +143,7 @@ fn change(containers: &mut Vec<Item>, changes: &[(Option<Index>, Change)], who: 
     }
 }
 
-/// What `replace` makes of a list: the Template's items, with the comments they had.
+/// The result of `replace` for a list: the Template's items, with the comments they had.
 fn replaced(template: &[Item], existing: &[Item]) -> Vec<Item> {
     let find = |item: &Item| existing.iter().find(|old| old.name == item.name);
     let items = template.iter().map(|item| match find(item) {
@@ -157,8 +157,8 @@ fn replaced(template: &[Item], existing: &[Item]) -> Vec<Item> {
     items.collect()
 }
 
-/// What `merge` makes of a list: the items that stand, and behind the one before it in the Template
-/// each that is missing.
+/// The result of `merge` for a list: the existing items, and after the one before it in the
+/// Template each that is missing.
 fn merged(template: &[Item], existing: &[Item]) -> Vec<Item> {
     let mut items: Vec<Item> = existing.to_vec();
     for item in &mut items {

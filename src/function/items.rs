@@ -20,7 +20,7 @@ pub(super) struct Items<'d> {
     pub(super) storage: Storage,
 }
 
-/// Objects that a Template may have made before.
+/// Existing objects that a Template may update.
 pub(super) type Existing<'i, 'd> = BTreeMap<&'i Identity, &'i Item<'d>>;
 
 /// An object among the items, to be opened.
@@ -30,7 +30,7 @@ pub(super) struct Item<'d> {
     pub(super) start: usize,
     /// Its identity if it has a kind; the name may be empty.
     pub(super) identity: Option<Identity>,
-    /// The instance that made it.
+    /// The instance that created it.
     pub(super) owner: Option<Box<str>>,
     /// Whether it is a copy of the functionConfig.
     pub(super) is_config: bool,
@@ -115,8 +115,8 @@ impl<'d> Items<'d> {
         })
     }
 
-    /// Objects that a Template may have made before. Of several with one identity it is the first,
-    /// or the first that an instance made.
+    /// Existing objects that a Template may update. Of several with one identity it is the first,
+    /// or the first that an instance owns.
     pub(super) fn by_identity(&self) -> Existing<'_, 'd> {
         let mut found = Existing::new();
         for (identity, item) in self.named() {
@@ -137,13 +137,13 @@ impl<'d> Items<'d> {
         found
     }
 
-    /// Objects that an instance has made, in order, further ones of the same identity too.
+    /// Objects that an instance owns, in order, also several of one identity.
     pub(super) fn owned(&self) -> impl Iterator<Item = (&Identity, &Item<'d>, &str)> {
         let named = self.named();
         named.filter_map(|(identity, item)| Some((identity, item, item.owner.as_deref()?)))
     }
 
-    /// Templates, and objects that may hold values for them.
+    /// Templates, and objects that may have values for them.
     pub(super) fn inputs(&self) -> Vec<Input<'d>> {
         let named = self.named().filter(|(_, item)| item.owner.is_none());
         named

@@ -100,7 +100,7 @@ pub(super) struct Placing<'p, 'd> {
     rules: &'p Rules,
     made: BTreeMap<Identity, Made>,
     changes: Changes,
-    /// Reports of the changes, for the case that they are made.
+    /// Reports of the changes, to be used if the changes are made.
     said: Diagnostics,
     crossings: Crossings,
 }
@@ -426,7 +426,7 @@ fn in_file(path: Option<&str>) -> String {
     path.map_or_else(String::new, |path| format!(" in {path}"))
 }
 
-/// An object in the way of one that is to be made.
+/// The error for an existing object that may not be changed.
 fn not_ours(identity: &Identity, item: &Item<'_>, old: Cursor<'_>, owner: &str) -> Diagnostic {
     let file = in_file(path_of(item.node).as_deref());
     let problem = match &item.owner {
@@ -439,7 +439,7 @@ fn not_ours(identity: &Identity, item: &Item<'_>, old: Cursor<'_>, owner: &str) 
         .hint("to keep it, rename one of the two or remove the object from the Template")
 }
 
-/// Two items with one identity that were both made by an instance.
+/// The error for two items with one identity that instances own.
 fn stands_twice(identity: &Identity, first: &Item<'_>, second: Cursor<'_>) -> Diagnostic {
     let reference = identity::reference(second);
     let places = [path_of(first.node), reference.path.clone()];

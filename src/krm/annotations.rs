@@ -27,11 +27,11 @@ pub(crate) const PREVIOUS: [&str; 3] = [
     "internal.config.kubernetes.io/previousNamespaces",
 ];
 
-/// Names the instance that made an object: `KIND/NAMESPACE/NAME` of its functionConfig and, where
-/// that makes several, `/INSTANCE`.
+/// Names the instance that owns an object: `KIND/NAMESPACE/NAME` of its functionConfig and, where
+/// that has several, `/INSTANCE`.
 pub(crate) const OWNER: &str = "template.krm.dev/instance";
 
-/// Whether an annotation is an orchestrator's: kustomize takes it off.
+/// Whether an annotation is an orchestrator's: kustomize removes it.
 pub(crate) fn is_internal(key: &str) -> bool {
     key.starts_with("internal.config.kubernetes.io/")
         || [LEGACY_PATH, LEGACY_INDEX].contains(&key)

@@ -1,4 +1,4 @@
-//! The names that people give a kind on a command line, as `kubectl` takes them.
+//! The names of a kind on a command line, as `kubectl` accepts them.
 
 /// The short names of kinds of Kubernetes and OpenShift.
 const SHORT: &[(&str, &str)] = &[
@@ -47,7 +47,7 @@ pub(crate) fn is_called(asked: &str, kind: &str, group: &str) -> bool {
     (name == kind || name == plural(&kind) || is_short()) && asked_group.is_none_or(is_group)
 }
 
-/// The plural of a kind in lower case, as Kubernetes makes it.
+/// The plural of a kind in lower case, as Kubernetes forms it.
 fn plural(kind: &str) -> String {
     let before_y = kind.strip_suffix('y');
     match before_y {

@@ -3,7 +3,7 @@
 use krm_yaml::diagnostic::Result;
 use krm_yaml::{Cursor, Document, Enclosing, Position, Value};
 
-/// Writes an object as [`krm_yaml::render`] does. The first object of a `List` takes along the
+/// Writes an object as [`krm_yaml::render`] does. The first object of a `List` gets the
 /// comments above the list, and the last those below.
 ///
 /// # Errors

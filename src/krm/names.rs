@@ -26,7 +26,7 @@ impl Form {
     /// Kinds whose names are freer or stricter than those of most.
     pub(crate) fn of_object(group: &str, kind: &str) -> Self {
         match (group, kind) {
-            // Of a Service older versions take no digit at the beginning.
+            // Older versions allow no digit at the beginning of the name of a Service.
             ("", "Namespace" | "Service") => Self::Label,
             ("rbac.authorization.k8s.io" | "certificates.k8s.io", _)
             | ("networking.k8s.io", "IPAddress") => Self::Segment,

@@ -216,7 +216,7 @@ impl<'d> ResourceList<'d> {
         }
     }
 
-    /// New items in place of all that are there.
+    /// Replaces all items by new ones.
     fn other_items(&self, items: Cursor<'_>, added: &[String]) -> Vec<Edit> {
         let lines = krm_yaml::lines_of_items(items).filter(|_| !items.is_flow());
         let Some((start, end)) = lines else {
@@ -254,7 +254,7 @@ impl<'d> ResourceList<'d> {
         }
     }
 
-    /// Puts the list of results in place of the one that is there, or makes a key for it.
+    /// Replaces the list of results, or adds a key for it.
     fn add_results(&self, list: Value<'static>, edits: &mut Vec<Edit>, keys: &mut Vec<String>) {
         let mut json = String::new();
         krm_yaml::json(&mut json, &list, None, 0);
@@ -445,7 +445,7 @@ fn check_own(root: Cursor<'_>, key: &str) -> Result<()> {
     Err(diagnostic.field(key).hint(hint).into())
 }
 
-/// A list under a key that is there twice would be lost.
+/// A list under a duplicate key would be lost.
 fn check_keys(root: Cursor<'_>) -> Result<()> {
     let mut found = Diagnostics::new();
     root.check_keys(DuplicateKeys::Refuse, &mut found);

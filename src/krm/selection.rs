@@ -1,4 +1,4 @@
-//! Which pods an object selects: its selector, and the labels of the pods it makes.
+//! Which pods an object selects: its selector, and the labels of the pods it creates.
 
 use crate::krm::identity::group;
 use crate::krm::pods;
@@ -7,7 +7,7 @@ use krm_yaml::Value;
 /// Labels or a selector: keys with their values.
 pub(crate) type Pairs<'v> = Vec<(&'v str, &'v str)>;
 
-/// The labels of the pods that an object makes.
+/// The labels of the pods that an object creates.
 pub(crate) fn pod_labels<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
     let pod = pods::pod(object.str_at(&["kind"])?)?;
     let labels = object.at(&pod)?.at(&["metadata", "labels"])?;

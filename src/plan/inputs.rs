@@ -1,4 +1,4 @@
-//! The objects that a functionConfig may refer to: Templates, and objects that hold values.
+//! The objects that a functionConfig may refer to: Templates, and objects with values.
 
 use std::cell::OnceCell;
 

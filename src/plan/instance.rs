@@ -53,7 +53,7 @@ pub(crate) struct Instance {
     pub(crate) namespace: Option<String>,
     /// Where it is declared, if it is one of several.
     pub(crate) place: Option<Place>,
-    /// The field path of the Template in the functionConfig, with a dot, if it is there.
+    /// The field path of the Template in the functionConfig, with a dot, if the Template is inline.
     pub(crate) template_field: String,
     /// Where the Template is kept, if it is an item.
     pub(crate) template_path: Option<String>,

@@ -1,10 +1,10 @@
-//! Reads the values that a Secret holds.
+//! Reads the values of a Secret.
 
 use crate::template::{AssignedValue, Assignment, values_from_mapping};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-/// The values that a Secret holds: base64 under `data`, text under `stringData`, which counts where
+/// The values of a Secret: base64 under `data`, text under `stringData`, which wins where
 /// both have one.
 pub(crate) fn secret_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Assignment> {
     let mut read = |key: &str| {

@@ -200,7 +200,7 @@ func ask(r reader, text string) (a answer) {
 }
 
 // normalize turns what a reader returns into what encoding/json would have returned. What JSON does
-// not have (a key that is no string, a date, an infinity) becomes a text that no document wants.
+// not have (a key that is not a string, a date, an infinity) becomes a text that no document expects.
 func normalize(value interface{}) interface{} {
 	switch v := value.(type) {
 	case map[interface{}]interface{}:

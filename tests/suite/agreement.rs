@@ -40,7 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// What is wrong, if anything; none if the case says nothing about the property.
+/// The violation, if any; none if the property does not apply to the case.
 type Property = fn(&Judged) -> Option<Result<(), String>>;
 
 fn property(holds: Property) -> Result<(), Failed> {
@@ -122,7 +122,7 @@ enum How {
     SwapWithNext,
     /// What is after the colon becomes this.
     Value(&'static str),
-    /// What is after the colon goes.
+    /// Removes the text after the colon.
     NoValue,
     /// The key becomes this.
     Key(&'static str),
@@ -130,7 +130,7 @@ enum How {
     Name(&'static str),
     /// The line becomes another one of the text, with its own indentation.
     Other(Index),
-    /// A character goes.
+    /// Removes a character.
     RemoveCharacter(Index),
     Indent,
 }
@@ -321,7 +321,7 @@ struct Judged {
     findings: Vec<Diagnostic>,
     /// The errors of `process`.
     refusals: Vec<Diagnostic>,
-    /// What `process` makes: the place in the Template, and the object.
+    /// The output of `process`: the place in the Template, and the object.
     objects: Vec<(String, Value)>,
     /// Whether the values that `process` has are those that `validate` knows.
     is_known: bool,
@@ -418,7 +418,7 @@ fn values(document: &Document, template: &Template<'_>, judged: &mut Judged) -> 
         let has = |key: &str| !declared[key].is_null();
         let name = text("name");
         let default = value["values"].get(name).unwrap_or(&declared["value"]);
-        // What is secret or made up is not known to `validate`.
+        // `validate` does not know secret and generated values.
         let is_hidden = has("secret") || has("generate") || text("type") == "base64";
         let is_empty = default.is_null() || default == "";
         judged.is_known &= !is_hidden && !is_empty;
@@ -435,7 +435,7 @@ fn values(document: &Document, template: &Template<'_>, judged: &mut Judged) -> 
             given.push(Assignment::text(name, first.unwrap_or(sample), "-p"));
         }
     }
-    // Names that are not what they look like: `validate` and `process` see others.
+    // Names that YAML reads differently than they look: `validate` and `process` see different names.
     judged.is_known &= template.named_parameters().all(|parameter| {
         let declared = value["parameters"].as_array().into_iter().flatten();
         declared

@@ -201,7 +201,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is wrong with the source file `path`, as `path:line: what`.
+/// The breaches in the source file `path`, as `path:line: breach`.
 fn check(path: &Path, text: &str) -> Result<Vec<String>, Failed> {
     let mut breaches = Vec::new();
     let mut report = |line, what: String| {
@@ -296,7 +296,7 @@ impl UsedPath {
     }
 }
 
-/// A path, a text, and what the check must find in it.
+/// A path, a text, and the breaches that the check must find.
 const BREACHES: &[(&str, &str, &[&str])] = &[
     (
         "src/krm/names.rs",
@@ -398,7 +398,7 @@ fn breaches_are_found() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The search for circles itself, on texts made for it.
+/// Tests the search for circles.
 fn circles_are_found() -> Result<(), Failed> {
     let file = |path: &str, text: &str| SourceFile {
         path: path.into(),

@@ -1,7 +1,7 @@
-//! Every folder `tests/cases/<area>/<case>/` is a test: the program runs in it, and what it prints
+//! Every folder `tests/cases/<area>/<case>/` is a test: the program runs in it, and its output
 //! is compared byte for byte.
 //!
-//! | file | what it is | if it is absent |
+//! | file | contents | if it is absent |
 //! |---|---|---|
 //! | `args` | the arguments, one a line, taken as they are (no quotes, no variables); blank lines do not count | none |
 //! | `input.yaml`, `input.json` or `stdin` | standard input | empty |
@@ -10,7 +10,7 @@
 //! | `expected.yaml`, `expected.json` or `expected.txt` | standard output | must be empty |
 //! | `stderr.txt` | standard error | must be empty |
 //! | `exit` | the exit status | 0 |
-//! | `expected/` | what the folder `out` holds in the end; the program runs in a copy of the case | it writes no files |
+//! | `expected/` | the folder `out` at the end; the program runs in a copy of the case | it writes no files |
 //!
 //! Other files are the case's own. At least one of the last four kinds must be there.
 
@@ -147,7 +147,7 @@ fn tree(folder: &Path) -> Result<Tree, String> {
 fn copied(folder: &Path) -> Result<PathBuf, String> {
     let name = folder.strip_prefix(crate::root()).unwrap_or(folder);
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // What an earlier run left behind, if there was one.
+    // Files of an earlier run.
     let _ = fs::remove_dir_all(&copy);
     write_tree(&copy, &tree(folder)?)?;
     for (name, common) in used(folder)? {
@@ -207,7 +207,7 @@ fn compare_trees(expected: &Tree, found: &Tree, problems: &mut Vec<String>) {
     }
 }
 
-/// Runs the program in `place` with what the case `folder` says.
+/// Runs the program in `place` with the arguments and input of the case `folder`.
 fn run(folder: &Path, place: &Path) -> Result<Output, String> {
     let mut command = program::command(place);
     command.args(lines(folder, "args")?);

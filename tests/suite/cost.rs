@@ -1,5 +1,5 @@
 //! Twice the input costs about twice the work: instructions, counted by callgrind, so the same on a
-//! busy machine as on a quiet one. Each row says what there is more of.
+//! busy machine as on an idle one. Each row says which part of the input grows.
 //!
 //! Without valgrind these tests are ignored; `.ci/run` does not let them be.
 
@@ -156,7 +156,7 @@ fn instructions(work: &Work, count: usize) -> Result<u64, Failed> {
 fn folder(name: &str, count: usize) -> Result<PathBuf, Failed> {
     let top = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost");
     let folder = top.join(name).join(count.to_string());
-    // What an earlier run left behind, if there was one.
+    // Files of an earlier run.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     Ok(folder)
@@ -174,7 +174,7 @@ fn config_map(name: &str) -> String {
     )
 }
 
-/// A Template in each file, of which an instance makes the first.
+/// A Template in each file, the first of which an instance expands.
 fn files(folder: &Path, count: usize, data: &str) -> Result<Run, Failed> {
     let instance = "apiVersion: template.krm.dev/v1alpha1\nkind: TemplateInstance\n\
                     metadata: {name: i}\nspec:\n  templateRef: {name: t0}\n";

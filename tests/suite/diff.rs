@@ -1,4 +1,4 @@
-//! Says how an output differs from what was expected, so that one sees it.
+//! Shows the difference between the expected output and the output.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ fn push<'l>(text: &mut String, sign: char, lines: impl Iterator<Item = &'l Strin
     }
 }
 
-/// The lines of `bytes`, with what is otherwise invisible in them made visible.
+/// The lines of `bytes`, with invisible characters made visible.
 fn lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     text.split_inclusive('\n').map(visible).collect()

@@ -1,11 +1,11 @@
-//! The commands of the README, of `docs/` and of the examples' READMEs do what they say: each block
-//! after a line ```` ```sh ```` runs, in order, in a copy of what the commands are about. From the
+//! The commands in the README, in `docs/` and in the examples' READMEs work: each block
+//! after a line ```` ```sh ```` runs, in order, in a copy of the examples. From the
 //! README and `docs/` that is the top of the repository, from an example its own folder.
 //!
-//! Where a line `It prints:` and a block ```` ```text ```` follow, that is what it prints.
+//! If a line `It prints:` and a block ```` ```text ```` follow, that is the expected output.
 //!
 //! Blocks that need kpt, kubectl, Docker or jq are left to `tests/clients/documents.py`, which runs all
-//! the others too: so no block without a client may need what one with a client has made.
+//! the others too. So a block without a client must not need the results of one with a client.
 //! `cargo run --release` is replaced by the program already built; other cargo commands are skipped.
 //! Blocks of another language, as ```` ```console ````, are not run.
 
@@ -22,12 +22,12 @@ use crate::diff::diff;
 use crate::markdown;
 use crate::program;
 
-/// What the commands are about.
+/// The files that the commands use.
 const COPIED: &[&str] = &["README.md", "docs", "examples", "functionconfig"];
-/// What a line ends with that says what the block above prints.
+/// The end of a line between a block and its output.
 const PRINTS: &str = "It prints:";
 const CLIENTS: &[&str] = &["kpt", "kubectl", "docker", "jq", "yq"];
-/// It lost its commands if it has none.
+/// This document must have commands.
 const REQUIRED: &str = "README.md";
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -63,7 +63,7 @@ struct Block {
     /// The number of its first line.
     line: usize,
     script: String,
-    /// What the document says it prints.
+    /// The expected output in the document.
     printed: Option<String>,
 }
 
@@ -91,7 +91,7 @@ fn needs_a_client(script: &str) -> bool {
     words.any(|word| CLIENTS.contains(&word))
 }
 
-/// Replaces what cargo would do.
+/// Replaces or removes the commands of cargo.
 fn translate<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let mut script = Vec::new();
     let mut skips = false;
@@ -114,7 +114,7 @@ fn translate<'l>(lines: impl Iterator<Item = &'l str>) -> String {
 
 fn check(document: &Path, blocks: &[Block]) -> Result<(), Failed> {
     if blocks.is_empty() {
-        // A README that lost its commands would pass in silence.
+        // Without this check, a README without commands would pass.
         return Err(format!("{} has no sh block to run", document.display()).into());
     }
     let name = document.display().to_string().replace(['/', '.'], "-");

@@ -1,4 +1,4 @@
-//! What becomes of functions that do not end, and of what they print.
+//! Functions that do not end, and their output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ fn says(output: &program::Output, exit: &str, words: &str) -> Result<(), Failed>
     }
 }
 
-/// Fails if a process whose number is in a file of `folder` is there. One that was killed may take
+/// Fails if a process whose number is in a file of `folder` still exists. One that was killed may take
 /// a moment to end on a busy machine.
 fn all_gone(folder: &Path) -> Result<(), Failed> {
     let numbers = fs::read_to_string(folder.join("processes"))?;

@@ -1,5 +1,5 @@
 //! Parameter files as KUDO's operators use them (KEP-26): real lists of up to 247 parameters, real
-//! files of values, and the cases of KUDO's own parser. They are read from the folder that
+//! values files, and the cases of KUDO's own parser. They are read from the folder that
 //! `KRM_TEMPLATE_SHARED` names.
 #![expect(clippy::indexing_slicing, reason = "what is not there in JSON is null")]
 
@@ -15,7 +15,7 @@ use crate::program::{self, Output};
 
 /// In the shared data.
 const CORPUS: &str = "corpus/kudo";
-/// Operators with a file of values, and how many parameters each declares.
+/// Operators with a values file, and the number of parameters of each.
 const OPERATORS: &[(&str, &str, usize)] = &[
     ("cassandra/3.11", "values-cassandra.yaml", 247),
     ("elastic", "values-elastic.yaml", 16),
@@ -61,7 +61,7 @@ struct Case {
 }
 
 impl Case {
-    /// A Template with these parameters, whose one object shows all their values.
+    /// A Template with these parameters, and one object with all their values.
     fn new(name: &str, parameters: &[Value]) -> Result<Self, Failed> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join("kudo")
@@ -171,7 +171,7 @@ fn to_json(yaml: &Yaml) -> Value {
     }
 }
 
-/// What a string reference to a value makes.
+/// The text that a string reference to a value inserts.
 fn shown(value: &Value) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) => value.to_string().into(),

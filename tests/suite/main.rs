@@ -36,7 +36,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
-/// What tests are called before the slash, and what lists them.
+/// The name before the slash, and the function that lists the tests.
 type Group = (&'static str, fn() -> Vec<Trial>);
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
-//! What the program makes of itself: its reference, completions, manual pages and version; and that
-//! it is silent when nobody reads on.
+//! The reference, completions, manual pages and version of the program, and its silence when the
+//! reader of its output ends.
 
 use std::fs;
 use std::path::Path;
@@ -84,7 +84,7 @@ fn completions() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a real bash makes of its script, as far as there is one.
+/// Runs the completion script in bash, if bash is installed.
 fn bash() -> Result<(), Failed> {
     const ASK: &str = r#"
         ask() {
@@ -163,7 +163,7 @@ fn version() -> Result<(), Failed> {
     }
 }
 
-/// Also for what the parser of the arguments prints.
+/// Also for the output of the argument parser.
 fn full_disk() -> Result<(), Failed> {
     for arguments in [
         &["--help"][..],
@@ -187,7 +187,7 @@ fn full_disk() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The reader goes away before there is anything to read.
+/// The reader closes the pipe before the program writes.
 fn broken_pipe() -> Result<(), Failed> {
     let template = fs::read(crate::root().join("examples/web/template.yaml"))?;
     let mut child = Command::new(program::PATH)

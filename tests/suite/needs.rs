@@ -1,4 +1,4 @@
-//! Tests that need what is not on every machine. Where it is missing they are listed as ignored,
+//! Tests that need programs or data that not every machine has. Without them they are ignored,
 //! with the reason as their kind; `.ci/run` names the groups that must not be ignored there.
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! What `krm-template parameters` makes of many Templates: each schema is one and takes the
-//! defaults, and each file of values reads back once its `#`s are removed.
+//! `krm-template parameters` for many Templates: each schema is valid and accepts the
+//! defaults, and each values file can be read when its `#`s are removed.
 //!
 //! The Templates are those of this repository that can be expanded, and those of the folder that
 //! `KRM_TEMPLATE_SHARED` names.
@@ -37,7 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Fills in a file of values as a person would, and expands the Template with it.
+/// Fills in a values file as a person would, and expands the Template with it.
 fn filled(output: &str, option: &str) -> Result<(), Failed> {
     let template = crate::root().join("examples/mongodb/template.yaml");
     let template = template.display().to_string();
@@ -222,7 +222,7 @@ fn text(value: &Value<'_>) -> String {
         .map_or_else(|| value.to_json(), str::to_owned)
 }
 
-/// A file of values with every default in force; names without a value are left out.
+/// A values file with every default; names without a value are omitted.
 fn uncommented(text: &str, format: ValuesFormat) -> String {
     let mut out = String::new();
     for line in text.lines() {

@@ -8,7 +8,7 @@ use std::thread;
 /// The program cargo built for these tests.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_krm-template");
 
-/// What one run left behind.
+/// The result of one run.
 pub(crate) struct Output {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,

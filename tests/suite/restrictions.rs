@@ -141,7 +141,7 @@ fn kustomize() -> Result<(), Failed> {
         "{kind: ResourceAccumulator, paths: [../base]}",
         "security; file",
     )?;
-    // What is below is there, and so is what is below a base.
+    // Files below the directory exist, and files below a base.
     fs::write(folder.join("base/text"), "1\n")?;
     fs::create_dir(folder.join("app/files"))?;
     fs::write(folder.join("app/files/text"), "2\n")?;
@@ -158,7 +158,7 @@ fn kustomize() -> Result<(), Failed> {
     }
 }
 
-/// The functionConfig is kept in `app`, or says that it is kept elsewhere.
+/// The functionConfig is in `app`, or its annotation names another place.
 fn function() -> Result<(), Failed> {
     let folder = folder("function")?;
     fs::write(folder.join("app/below"), "a=1\n")?;

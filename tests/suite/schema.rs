@@ -31,7 +31,7 @@ const LENIENT: &[&str] = &[
     "parameters/empty-entries",
 ];
 
-/// Cases that the program refuses or warns about for what a schema can see.
+/// Cases whose error or warning a schema can also find.
 const REFUSED: &[&str] = &[
     "build/a-composition-has-no-other-fields",
     "errors/a-template-without-objects",
@@ -170,7 +170,7 @@ fn yaml_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The objects in a file; of a `ResourceList` its functionConfig. None of what is no YAML.
+/// The objects in a file, or the functionConfig of a `ResourceList`; none if it is not YAML.
 fn objects(file: &Path) -> Result<Vec<Value>, Failed> {
     let Ok(text) = fs::read_to_string(file) else {
         return Ok(Vec::new());

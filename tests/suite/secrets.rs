@@ -1,5 +1,5 @@
 //! The value of a secret parameter occurs in the objects, and nowhere else: in no table, list,
-//! schema or file of values, in no explanation, difference or source map, and in no message, also
+//! schema or values file, in no explanation, difference or source map, and in no message, also
 //! where the value is wrong. Holds for secrets of every kind that `docs/template.md` names, of odd
 //! shapes, from every source of values.
 //!
@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 
 use crate::program;
 
-/// How many Templates each test makes up.
+/// The number of random Templates in each test.
 const CASES: u32 = 48;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -46,10 +46,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.collect()
 }
 
-/// Runs the program on a case, and returns all it said that must not hold the secret.
+/// Runs the program on a case, and returns all output that must not contain the secret.
 type Runs = fn(&Case) -> Result<Vec<Said>, String>;
 
-/// Some output, and the command that made it.
+/// An output, and the command that printed it.
 struct Said {
     command: String,
     text: String,
@@ -273,7 +273,7 @@ const NAME: &str = "SECRET";
 impl Case {
     fn new(folder: &Path, shape: Shape) -> Result<Self, String> {
         let text = |error: std::io::Error| error.to_string();
-        // What an earlier case left behind, if there was one.
+        // Files of an earlier case.
         let _ = fs::remove_dir_all(folder);
         fs::create_dir_all(folder).map_err(text)?;
         let value = shape.value(&shape.token);
@@ -290,7 +290,7 @@ impl Case {
         Ok(case)
     }
 
-    /// Has the value come from where the shape says.
+    /// Gives the value in the way that the shape names.
     fn give(&mut self, value: &str) -> std::io::Result<()> {
         let mut arguments = |all: &[&str]| {
             self.arguments.extend(all.iter().map(|&one| one.to_owned()));
@@ -331,7 +331,7 @@ impl Case {
         Ok(())
     }
 
-    /// What a command prints and says, its exit status being of no matter.
+    /// The standard output and standard error of a command, whatever its exit status.
     fn run(&self, arguments: &[&str], stdin: &str) -> Result<[Said; 2], String> {
         let mut command = program::command(&self.folder);
         command.args(arguments);
@@ -378,7 +378,7 @@ fn needles(token: &str) -> Vec<String> {
     let mut needles = vec![most];
     for before in ["", "x", "xx"] {
         let code = BASE64.encode(format!("{before}{token}"));
-        // Without what depends on its neighbours.
+        // Without the parts that depend on its neighbours.
         let inner: String = code.chars().skip(4).take(12).collect();
         needles.push(inner);
     }
@@ -671,7 +671,7 @@ fn validate(case: &Case) -> Result<Vec<Said>, String> {
     Ok(said)
 }
 
-/// The results of the function, and what it says on standard error.
+/// The results of the function, and its standard error.
 fn function(case: &Case) -> Result<Vec<Said>, String> {
     let value = case.shape.value(&case.shape.token);
     let list = |config: &str, items: &str| {

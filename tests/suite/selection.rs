@@ -1,4 +1,4 @@
-//! Two instances of one Template in one namespace: whatever selects pods selects those of its own
+//! Two instances of one Template in one namespace: every selector selects only pods of its own
 //! instance and no others. Computed from the output, for the real templates in the folder that
 //! `KRM_TEMPLATE_SHARED` names.
 #![expect(clippy::indexing_slicing, reason = "what is not there in JSON is null")]
@@ -121,7 +121,7 @@ fn values(corpus: &Path, file: &str, template: &Value) -> Result<Map<String, Val
     Ok(values)
 }
 
-/// Checks every selector in the output; says how many selected something.
+/// Checks every selector in the output. Returns the number of selectors that select something.
 fn check(objects: &[Value]) -> Result<usize, String> {
     let pods: Vec<(&str, &Value)> = objects
         .iter()

@@ -1,4 +1,4 @@
-//! `--source-map` is about exactly the objects that are printed, also where their names are made up.
+//! `--source-map` lists exactly the printed objects, even if their names are generated.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ fn files() -> Result<(), Failed> {
     for entry in fs::read_dir(folder("--output-dir").join("out"))? {
         written.push(entry?.file_name().to_string_lossy().into_owned());
     }
-    // The record of what was written.
+    // The record of the files.
     written.retain(|name| !name.starts_with('.'));
     written.sort();
     let mut mapped = texts(&map, "output");
@@ -81,7 +81,7 @@ fn folder(option: &str) -> std::path::PathBuf {
 /// What is printed, and the map.
 fn run(options: &[&str]) -> Result<(String, Value), Failed> {
     let folder = folder(options.first().unwrap_or(&""));
-    // What an earlier run left behind, if there was one.
+    // Files of an earlier run.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     let mut command = program::command(&folder);

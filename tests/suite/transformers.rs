@@ -1,6 +1,6 @@
 //! `docs/transformers.md` has a section for each built-in transformer, with an example in it. A
-//! block after a line `` `NAME`: `` is a file, one after `It prints:` what `krm-template build` makes
-//! of the files so far. `UPDATE=1` writes what it makes.
+//! block after a line `` `NAME`: `` is a file, and one after `It prints:` the output of
+//! `krm-template build` for the files so far. `UPDATE=1` writes the output.
 //!
 //! `tests/clients/transformers.py` has kustomize build the same, and runs the examples that say
 //! `With kustomize, it prints:`.
@@ -58,7 +58,7 @@ fn is_described(kind: &str, section: Option<&str>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Files, and what the document says is made of them.
+/// Files, and their output in the document.
 struct Example {
     files: Vec<(String, String)>,
     printed: String,
@@ -112,7 +112,7 @@ fn title(section: &str) -> &str {
 }
 
 impl Example {
-    /// What the program makes of the files.
+    /// The output of the program for the files.
     fn build(&self, name: &str) -> Result<String, Failed> {
         let top = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let folder = top.join("transformers").join(name);

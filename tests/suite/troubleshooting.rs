@@ -1,7 +1,7 @@
 //! The messages in `docs/troubleshooting.md` are those that the program prints.
 //!
-//! A block after a line `<!-- tests/cases/AREA/CASE -->` holds the beginning of what the case prints
-//! to standard error, up to the end of its first message.
+//! A block after a line `<!-- tests/cases/AREA/CASE -->` is the first message that the case prints to
+//! standard error.
 
 use std::fs;
 

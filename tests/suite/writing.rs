@@ -108,7 +108,7 @@ fn no_space() -> Result<(), Failed> {
     }
 }
 
-/// The files of a folder, with what is in them.
+/// The files of a folder, with their content.
 fn listing(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, Failed> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -357,7 +357,7 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
 }
 
 fn no_template(name: &str, meant: Cursor<'_>, known: &[String]) -> Diagnostic {
-    let problem = format!("Template `{name}` is not in the files");
+    let problem = format!("no Template `{name}` is in the files");
     let close = closest(name, known.iter().map(String::as_str));
     let diagnostic = match close {
         Some(known) => Diagnostic::error(problem).hint(format!("did you mean `{known}`?")),

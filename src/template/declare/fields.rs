@@ -10,7 +10,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 /// Names from elsewhere, with the field that means the same.
 const MEANT: &[(&str, &str)] = &[("default", "value"), ("defaultValue", "value")];
 
-/// Whether Go's `encoding/json` takes `key` for the field `name`: it ignores case, and compares
+/// Whether Go's `encoding/json` reads `key` as the field `name`: it ignores case, and compares
 /// by Unicode's simple folding, in which `ſ` is an `s` and the Kelvin sign a `k`.
 fn folds_to(key: &str, name: &str) -> bool {
     let fold = |c: char| match c {

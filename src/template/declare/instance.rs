@@ -1,7 +1,7 @@
 //! The `TemplateInstance` as it is written: a Template, or the name of one, and the values, labels
 //! and namespace of each expansion.
 //!
-//! Ours is `template.krm.dev/v1alpha1`. OpenShift's own kind (`template.openshift.io/v1`) holds its
+//! Ours is `template.krm.dev/v1alpha1`. OpenShift's own kind (`template.openshift.io/v1`) has its
 //! Template and names a Secret with the values; its objects go into its own namespace.
 
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub(crate) enum ValueSource {
     Object(ObjectSource),
 }
 
-/// An object that holds values.
+/// An object with values.
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectSource {
     /// `ConfigMap` or `Secret`.
@@ -65,7 +65,7 @@ pub(crate) struct ObjectSource {
     pub(crate) name: String,
     /// Whether the object may be missing.
     pub(crate) optional: bool,
-    /// Whether it may hold values for names that the Template does not declare.
+    /// Whether it may have values for names that the Template does not declare.
     pub(crate) may_have_others: bool,
     pub(crate) place: Place,
     pub(crate) field: String,
@@ -340,7 +340,7 @@ impl<'d> Shared<'d> {
         found: &mut Diagnostics,
     ) -> Option<Instance<'d>> {
         let Some(template) = self.template else {
-            // What is there and wrong was reported.
+            // Errors in the fields were reported.
             if !found.has_errors() {
                 found.push(
                     Diagnostic::error("no Template is given")
@@ -487,7 +487,7 @@ fn labels(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Vec<(String
     list
 }
 
-/// The text under `key`, which must be a string if it is there.
+/// The text under `key`, which must be a string if it is set.
 fn text(node: Cursor<'_>, key: &str, field: &str, found: &mut Diagnostics) -> Option<String> {
     let value = node.get(key).filter(|value| !value.is_null())?;
     if let Ok(Some(Scalar::String(text))) = value.scalar() {

@@ -77,7 +77,7 @@ pub struct Parameter<'d> {
     pub required: bool,
     /// The type of its value.
     pub kind: ParameterType,
-    /// The expression its value is generated from if none is there.
+    /// The expression that generates its value if it has none.
     pub(crate) from: Option<(Cow<'d, str>, Cursor<'d>)>,
     /// The only values it may have.
     pub(crate) allowed: Vec<Cow<'d, str>>,
@@ -365,7 +365,7 @@ impl<'d> Fields<'_, 'd> {
         Some(name)
     }
 
-    /// `oc` takes a parameter without a name, to which nothing can refer.
+    /// `oc` accepts a parameter without a name, to which nothing can refer.
     fn nameless(&mut self, place: Place) {
         let message = "the parameter has no `name`";
         let diagnostic = if self.lenient {

@@ -1,4 +1,4 @@
-//! Whatever makes objects of values: a Template, and other kinds of configuration.
+//! Expanders create objects from values: a Template, and other kinds of configuration.
 
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
@@ -6,7 +6,7 @@ use crate::template::expand::expansion::{Options, Sink, process};
 use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::{Diagnostics, ObjectReference};
 
-/// Makes objects of the values that are given for its parameters.
+/// Creates objects from the values that are given for its parameters.
 pub trait Expander {
     /// The object that it was read from, for reports.
     fn reference(&self) -> &ObjectReference;

@@ -22,7 +22,7 @@ const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
 /// The annotation that puts labels on selectors in OpenShift's dialect.
 const LABEL_SELECTORS: &str = "template.krm.dev/label-selectors";
 
-/// What decides an expansion besides the Template and its values.
+/// The settings of an expansion besides the Template and its values.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a setting, and they are independent"
@@ -41,9 +41,9 @@ pub struct Options<'o> {
     pub require_name: bool,
     /// Keep `metadata.namespace` in OpenShift's dialect, where it is removed otherwise.
     pub keep_namespace: bool,
-    /// How generated values are made.
+    /// How values are generated.
     pub generation: Generation<'o>,
-    /// Has a look at each object.
+    /// Inspects each object.
     pub inspect: Option<&'o dyn Inspect>,
 }
 
@@ -60,7 +60,7 @@ pub trait Inspect: Sync {
     );
 }
 
-/// An object made from a Template.
+/// An object of a Template.
 pub struct Object<'d> {
     /// Its data, with the nodes of the Template that it was read from.
     pub value: Value<'d>,

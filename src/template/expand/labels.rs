@@ -1,4 +1,4 @@
-//! Puts a Template's labels on the objects made from it.
+//! Puts the labels of a Template on its objects.
 
 use std::borrow::Cow;
 

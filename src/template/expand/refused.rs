@@ -34,7 +34,7 @@ pub(crate) fn warn(
             Some((entry, own_key, own_value))
         });
         // A label of the arguments or of the instance has taken the place of one with this key if
-        // the value is another and holds no reference.
+        // the value differs and has no reference.
         let entry = written.find(|(_, own_key, own_value)| {
             let is_replaced = !template.names_in(own_value).is_empty();
             let is_key = own_key == key || !template.names_in(own_key).is_empty();

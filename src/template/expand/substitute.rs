@@ -59,7 +59,7 @@ impl<'e> Expanding<'e> {
 #[derive(Clone, Copy)]
 struct Spot<'c> {
     path: &'c Path<'c>,
-    /// The nearest node of the document that holds it.
+    /// The nearest node of the document around it.
     node: Option<NodeId>,
     expanding: Option<Expanding<'c>>,
     /// Whether a reference that nothing replaces could never be valid.
@@ -96,7 +96,7 @@ fn has_dollar(text: &str) -> bool {
 
 /// What became of a text.
 enum Replaced<'d> {
-    /// It holds no references.
+    /// It has no references.
     Unchanged,
     Text(String),
     Data(Data<'d>),
@@ -457,7 +457,7 @@ impl<'d> Substitution<'_, 'd> {
         let mut only_raw = true;
         let replaced = replace(&parts, |part| match part {
             Part::Text(_) => None,
-            // The kubelet takes the first `$` away.
+            // The kubelet removes the first `$`.
             Part::Escaped { .. } if spot.expanding.is_some() => None,
             Part::Escaped { .. } => Some(Cow::Borrowed(part.unescaped())),
             Part::Foreign { .. } => self.braces(part, spot).map(Cow::Borrowed),
@@ -483,7 +483,7 @@ impl<'d> Substitution<'_, 'd> {
         }
     }
 
-    /// The text of a string that holds raw references only, typed by the JSON scalar grammar.
+    /// The text of a string with raw references only, typed by the JSON scalar grammar.
     fn typed(&mut self, text: String, raw: &[(&str, &str)], spot: Spot<'_>) -> Replaced<'d> {
         let scalar = match text.as_str() {
             "true" => Scalar::Bool(true),
@@ -590,7 +590,7 @@ impl<'d> Substitution<'_, 'd> {
         };
         self.parameters.get(name)?;
         if is_escaped {
-            // The kubelet takes the first `$` away.
+            // The kubelet removes the first `$`.
             let by_kubelet = spot.expanding.is_some();
             return (!by_kubelet).then(|| part.unescaped());
         }
@@ -708,7 +708,7 @@ fn json_data(text: &str) -> Option<Data<'static>> {
     Some(Value::from(value).data)
 }
 
-/// Whether Go's decoder takes all numbers of a JSON value: those that fit a 64-bit float.
+/// Whether Go's decoder accepts all numbers of a JSON value: those that fit a 64-bit float.
 fn fits_go(value: &serde_json::Value) -> bool {
     match value {
         serde_json::Value::Number(number) => {

@@ -11,11 +11,11 @@ use krm_yaml::diagnostic::Diagnostic;
 /// The rule that such an expression breaks.
 const RULE: &str = "generated-value";
 
-/// Parts of the names of parameters that hold secrets, in upper case.
+/// Parts of the names of secret parameters, in upper case.
 const SECRET: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"];
 
-/// What is wrong with the expression that the value of a parameter is generated from, if it makes
-/// one at all. `oc` takes such an expression, so in OpenShift's dialect only secrets are an error.
+/// The problem with the expression that generates the value of a parameter, if it generates one at
+/// all. `oc` accepts such an expression, so in OpenShift's dialect only secrets are an error.
 pub(crate) fn check(template: &Template<'_>, parameter: &Parameter<'_>) -> Option<Diagnostic> {
     let (from, node) = parameter.from.as_ref()?;
     let name = &parameter.name;

@@ -11,7 +11,7 @@ use crate::template::values::generate::{self, SeededRandom, SystemRandom};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
-/// How the values of `generate: expression` are made.
+/// How the values of `generate: expression` are generated.
 #[derive(Clone)]
 pub enum Generation<'o> {
     /// At random, by the operating system.
@@ -28,13 +28,13 @@ pub enum Generation<'o> {
         seed: Option<Vec<u8>>,
         /// What tells apart several expansions of one Template.
         instance: String,
-        /// Finds the object that was made before, by identity.
+        /// Finds the existing object, by identity.
         existing: &'o (dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
     },
 }
 
 impl Generation<'_> {
-    /// Values made at random, the same in each expansion with these options.
+    /// Random values, the same in each expansion with these options.
     ///
     /// # Errors
     /// If the system gives no random numbers.
@@ -91,7 +91,7 @@ pub(crate) fn generated(
     made.map_err(|error| failed(error.message, error.hint).into())
 }
 
-/// The value a parameter had in an earlier run: read from the field of the object made then,
+/// The value a parameter had in an earlier run: read from the field of the existing object,
 /// where the Template refers to it and to nothing else that is unknown.
 fn earlier_value<'o>(
     template: &Template<'_>,

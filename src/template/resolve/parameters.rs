@@ -61,7 +61,7 @@ impl<'d> Parameters<'d> {
         self.values.get(name)
     }
 
-    /// Whether a text may be shown: it holds no value that must not be.
+    /// Whether a text may be shown: it contains no secret value.
     #[must_use]
     pub fn may_show(&self, text: &str) -> bool {
         self.values.values().all(|value| {

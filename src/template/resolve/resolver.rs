@@ -154,7 +154,7 @@ struct Resolver<'r, 'd> {
     given: BTreeMap<usize, &'r Assignment>,
     /// Made when the first default refers to another parameter.
     by_name: OnceCell<BTreeMap<&'r str, usize>>,
-    /// Those whose defaults take in a value that must not be shown.
+    /// Those whose defaults contain a secret value.
     hidden: BTreeSet<usize>,
     /// By index in the list as written.
     texts: Vec<State>,

@@ -152,7 +152,7 @@ fn env_line(name: &str, text: &str) -> Option<String> {
 
 /// Writes a text as lines of comment; nothing if it is empty.
 fn comment(out: &mut String, text: &str) {
-    // All that any reader of YAML takes for a line break.
+    // All line breaks of any reader of YAML.
     let breaks = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
     for line in text
         .trim_end()

@@ -101,7 +101,7 @@ fn wrong(found: &Diagnostics) -> Option<BTreeSet<String>> {
     found.iter().filter(is_meant).map(parameter).collect()
 }
 
-/// The parameters that have no value, or a default that is made from such ones.
+/// The parameters without a value, and those whose default refers to such ones.
 fn unknown<'t>(template: &'t Template<'_>) -> BTreeSet<&'t str> {
     let refers = group(&template.reference.api_version) == OWN_GROUP;
     let mut unknown = BTreeSet::new();

@@ -17,7 +17,7 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
 
-/// Where all that one expansion made came from.
+/// The origin of the objects and parameters of one expansion.
 #[derive(Debug)]
 pub struct Trace {
     /// The objects, in order.
@@ -90,7 +90,7 @@ pub struct TracedParameter {
     pub origin: Origin,
     /// The place of the value in a file, or of the expression that generated it.
     pub place: Option<Place>,
-    /// The parameters that its default is made from.
+    /// The parameters that its default refers to.
     pub made_from: Vec<String>,
 }
 
@@ -218,7 +218,7 @@ pub fn trace(
             parameters: parameters.collect(),
         }
     };
-    // They were looked at when they were made.
+    // The objects were inspected when they were created.
     let unseen = Options {
         labels: options.labels.clone(),
         namespace: options.namespace.clone(),
@@ -338,7 +338,7 @@ struct Origins<'t, 'd> {
 struct Whence<'d> {
     /// Its node; `None` within the value of a parameter.
     node: Option<Cursor<'d>>,
-    /// The nearest node that holds it.
+    /// The nearest node around it.
     nearest: Option<Cursor<'d>>,
     /// How many steps down that is.
     depth: usize,

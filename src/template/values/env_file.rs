@@ -32,7 +32,7 @@ pub struct EnvError {
     pub range: Range<usize>,
     /// What to do next.
     pub hint: Option<String>,
-    /// Whether the line holds a value, which may be secret.
+    /// Whether the line has a value, which may be secret.
     pub holds_value: bool,
 }
 
@@ -176,7 +176,7 @@ fn unquote(value: &str) -> String {
     }
 }
 
-/// Refuses a value that begins with a quote and has no second one: `oc` takes the quote for a part
+/// Refuses a value that begins with a quote and has no second one: `oc` reads the quote as a part
 /// of the value, which is never intended. `value` ends its line and begins at `start`.
 fn check_quotes(name: &str, value: &str, start: usize) -> Result<(), EnvError> {
     let begin = start + (value.len() - value.trim_start_matches(' ').len());

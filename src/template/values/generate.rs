@@ -63,10 +63,10 @@ fn no_randomness(error: getrandom::Error) -> String {
     format!("the system gives no random numbers: {error}")
 }
 
-/// How many bytes a seed has that is made up.
+/// The number of bytes of a random seed.
 pub(crate) const SEED: usize = 32;
 
-/// A secret for a [`SeededRandom`], made up by the system.
+/// A secret for a [`SeededRandom`], from the system.
 pub(crate) fn random_seed() -> Result<[u8; SEED], String> {
     let mut seed = [0; SEED];
     getrandom::fill(&mut seed).map_err(no_randomness)?;
@@ -222,23 +222,23 @@ pub fn check(from: &str) -> Result<(), ExpressionError> {
     parse(from).map(|_| ())
 }
 
-/// How much the values differ that an expression makes.
+/// How much the values of an expression differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variety {
     /// They are random.
     Random,
-    /// They are random, and hold a `[` that begins no class.
+    /// They are random, and contain a literal `[`.
     HasBracket,
     /// They are all the same; with a `[` a class was perhaps meant.
     Constant {
-        /// Whether there is a `[` that begins no class.
+        /// Whether there is a literal `[`.
         has_bracket: bool,
     },
     /// They are empty.
     Nothing,
 }
 
-/// Says how much the values differ that [`expression`] makes from `from`.
+/// Returns how much the values differ that [`expression`] generates from `from`.
 ///
 /// # Errors
 /// The expression is malformed, or its value would be longer than [`MAX_VALUE`].
@@ -268,7 +268,7 @@ fn draw(class: &[char], random: &mut dyn Random) -> Result<char, String> {
 enum Piece<'a> {
     /// Text to keep.
     Literal(&'a str),
-    /// `length` characters of `class`, which holds at least one and none twice.
+    /// `length` characters of `class`, which has at least one and no duplicates.
     Characters { class: Vec<char>, length: usize },
 }
 

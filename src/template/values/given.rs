@@ -53,7 +53,7 @@ impl Assignment {
 }
 
 /// Reads a mapping from parameter names to values (KUDO KEP-26), or the `data` or `values` of a
-/// `ParameterValues` or `ConfigMap` object that holds one. `template` is the name of the Template
+/// `ParameterValues` or `ConfigMap` object with one. `template` is the name of the Template
 /// the values are for: an object may name its Template.
 pub(crate) fn from_node(
     root: Cursor<'_>,

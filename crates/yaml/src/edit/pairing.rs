@@ -245,12 +245,12 @@ impl<'l, 'n, 'o> Pairing<'l, 'n, 'o> {
                 None => Some(0),
                 Some(before) => before.flatten().map(|before| before + 1),
             };
-            let behind = self.pairs.get(at + run).copied().flatten();
+            let after = self.pairs.get(at + run).copied().flatten();
             if let Some(start) = start {
                 let olds = (start..self.old.len())
                     .take_while(|old| self.is_free(*old))
                     .count();
-                let is_closed = behind.unwrap_or(self.old.len()) == start + olds;
+                let is_closed = after.unwrap_or(self.old.len()) == start + olds;
                 for offset in (0..run).filter(|_| is_closed && olds == run) {
                     self.pair_if_similar(at + offset, start + offset, names);
                 }

@@ -133,10 +133,10 @@ impl Document {
 
     /// Whether `offset` is neither in a scalar or key nor in braces.
     pub(crate) fn is_between_tokens(&self, offset: usize) -> bool {
-        let behind = self
+        let after = self
             .nodes
             .partition_point(|node| node.entry as usize <= offset);
-        let last = behind.checked_sub(1).and_then(|last| self.nodes.get(last));
+        let last = after.checked_sub(1).and_then(|last| self.nodes.get(last));
         last.is_none_or(|node| {
             let is_scalar = matches!(node.kind, Kind::Scalar(_));
             let is_in_value = is_scalar && node.value.range().contains(&offset);

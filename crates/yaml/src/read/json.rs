@@ -60,9 +60,9 @@ impl Scanner<'_> {
     /// Whether only white space follows, without a tab below: JSON allows it, but readers that read
     /// JSON as YAML do not.
     fn ends(&mut self) -> bool {
-        let behind = self.at;
+        let after = self.at;
         self.blank();
-        let rest = self.bytes.get(behind..).unwrap_or_default();
+        let rest = self.bytes.get(after..).unwrap_or_default();
         let mut below = rest
             .iter()
             .skip_while(|byte| !matches!(byte, b'\n' | b'\r'));

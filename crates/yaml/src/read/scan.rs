@@ -284,11 +284,11 @@ impl<'t> Scanner<'t> {
                 let Some(end) = self.quoted(at, quote) else {
                     return self.quoted_value(at, quote);
                 };
-                let behind = self.skip_spaces(end);
-                if self.byte(behind) != Some(b':') {
+                let after = self.skip_spaces(end);
+                if self.byte(after) != Some(b':') {
                     return self.quoted_value(at, quote);
                 }
-                (style, end, behind)
+                (style, end, after)
             }
             b'[' | b'{' => return self.braces(at),
             b'|' | b'>' => return self.block_item(at),
@@ -314,13 +314,13 @@ impl<'t> Scanner<'t> {
     }
 
     /// Reads the line after the colon of a key in `column`.
-    fn entry_value(&mut self, slot: Slot, behind: usize, column: usize) -> Option<usize> {
-        let at = self.skip_spaces(behind);
-        self.pending = Some(Pending { slot, at: behind });
+    fn entry_value(&mut self, slot: Slot, after: usize, column: usize) -> Option<usize> {
+        let at = self.skip_spaces(after);
+        self.pending = Some(Pending { slot, at: after });
         if self.is_line_end(at) {
             return Some(self.next_line(at));
         }
-        if at == behind {
+        if at == after {
             return None;
         }
         match self.byte(at)? {

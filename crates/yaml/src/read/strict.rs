@@ -63,8 +63,8 @@ pub(crate) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()
     let text = source.text();
     let name = text.get(range.start + 1..range.end).unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    let behind = text.as_bytes().get(range.end);
-    let ends = behind.is_none_or(|byte| b" \t\r\n,]}".contains(byte));
+    let after = text.as_bytes().get(range.end);
+    let ends = after.is_none_or(|byte| b" \t\r\n,]}".contains(byte));
     if !name.is_empty() && name.bytes().all(is_plain) && ends {
         return Ok(());
     }
@@ -79,10 +79,10 @@ pub(crate) fn check_name(source: &Arc<Source>, range: Range<usize>) -> Result<()
 /// Refuses a tag that is not followed by white space, or that go-yaml ends elsewhere.
 pub(crate) fn check_tag(source: &Arc<Source>, range: Range<usize>) -> Result<()> {
     const OTHERS: &[u8] = b"-_;/?:@&=+$,.!~*'()[]%<>";
-    let behind = source.text().as_bytes().get(range.end);
+    let after = source.text().as_bytes().get(range.end);
     let tag = source.text().get(range.clone()).unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || OTHERS.contains(&byte);
-    if behind.is_none_or(u8::is_ascii_whitespace) && tag.bytes().all(is_plain) {
+    if after.is_none_or(u8::is_ascii_whitespace) && tag.bytes().all(is_plain) {
         return Ok(());
     }
     let message =

@@ -100,9 +100,9 @@ impl Place {
             let start = place.range.start.min(text.len());
             let end = place.range.end.clamp(start, text.len());
             let before = text.get(..start).unwrap_or_default();
-            let behind = text.get(end..).unwrap_or_default();
+            let after = text.get(end..).unwrap_or_default();
             let from = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-            from..memchr::memchr(b'\n', behind).map_or(text.len(), |newline| end + newline)
+            from..memchr::memchr(b'\n', after).map_or(text.len(), |newline| end + newline)
         };
         let (own, other_lines) = (lines(self), lines(other));
         Arc::ptr_eq(&self.source, &other.source)

@@ -324,13 +324,13 @@ fn the_suite_comes_out_as_it_says() {
             (Err(what), false) => {
                 complaints.push(format!("{} {what}\n{:?}\n", case.name, case.text));
             }
-            (Ok(()), true) => complaints.push(format!("{} is no exception", case.name)),
+            (Ok(()), true) => complaints.push(format!("{} is not an exception", case.name)),
             _ => {}
         }
     }
     let names = EXCEPTIONS.iter().flat_map(|(names, _)| *names);
     for name in names.filter(|name| cases.iter().all(|case| case.name != **name)) {
-        complaints.push(format!("{name} is no case"));
+        complaints.push(format!("{name} is not a case"));
     }
     let count = complaints.len();
     assert!(count == 0, "{count} complaints\n{}", complaints.join("\n"));

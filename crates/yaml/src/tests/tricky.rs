@@ -136,7 +136,7 @@ fn tricky_files_are_read_or_refused_as_go_yaml_does() {
         let read = read(path);
         let expected = (*go_reads || has(READ, &name)) && !has(REFUSED, &name);
         if *go_reads && has(READ, &name) || !*go_reads && has(REFUSED, &name) {
-            complaints.push(format!("{name} is no exception"));
+            complaints.push(format!("{name} is not an exception"));
         }
         match &read {
             Ok(_) if !expected => complaints.push(format!("{name} is read")),
@@ -152,7 +152,7 @@ fn tricky_files_are_read_or_refused_as_go_yaml_does() {
     }
     for (name, _) in READ.iter().chain(REFUSED) {
         if !files.iter().any(|(path, _)| path.ends_with(name)) {
-            complaints.push(format!("{name} is no file"));
+            complaints.push(format!("{name} is not a file"));
         }
     }
     let count = complaints.len();

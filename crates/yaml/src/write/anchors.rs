@@ -53,14 +53,14 @@ impl Rewrite<'_> {
             .find(|c: char| c.is_ascii_whitespace())
             .unwrap_or(rest.len());
         let (start, end) = (base + at, base + at + length);
-        let behind = self.document.slice(end..self.document.text().len());
-        let follows = behind.trim_start_matches([' ', '\t']);
-        let end = end + behind.len() - follows.len();
+        let after = self.document.slice(end..self.document.text().len());
+        let follows = after.trim_start_matches([' ', '\t']);
+        let end = end + after.len() - follows.len();
         let is_comment = follows.starts_with('#');
         if is_comment || follows.is_empty() || follows.starts_with(['\n', '\r']) {
             let before = self.document.slice(0..start);
             let blank = before.len() - before.trim_end_matches([' ', '\t']).len();
-            let gap = behind.strip_suffix(follows).unwrap_or_default();
+            let gap = after.strip_suffix(follows).unwrap_or_default();
             let gap = if is_comment { gap } else { "" };
             self.edit(start - blank, end, gap.replace('\t', " "));
         } else {

@@ -145,9 +145,9 @@ pub fn close_text(document: &Document, edits: &mut [Edit]) {
     });
     let is_after = |edit: &&mut Edit| edit.start == length && !edit.text.is_empty();
     if takes_out_last
-        && let Some(behind) = edits.iter_mut().find(is_after)
-        && let Some(rest) = behind.text.strip_prefix(document.eol())
+        && let Some(after) = edits.iter_mut().find(is_after)
+        && let Some(rest) = after.text.strip_prefix(document.eol())
     {
-        behind.text = rest.to_owned();
+        after.text = rest.to_owned();
     }
 }

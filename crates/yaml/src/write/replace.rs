@@ -298,10 +298,10 @@ impl<'d> Rewrite<'d> {
             // Tabs may indent braces, nothing else.
             props = document.bom();
         }
-        let behind = end_of_entry(text, end);
+        let after = end_of_entry(text, end);
         let rest_end = after_blank(text, end);
         let layout = Layout {
-            quoted: self.takes_in(behind, 0, value) || rest_end.is_none(),
+            quoted: self.takes_in(after, 0, value) || rest_end.is_none(),
             ..self.layout
         };
         let end = rest_end.unwrap_or(end);
@@ -329,9 +329,9 @@ impl<'d> Rewrite<'d> {
         let text = self.document.text();
         let colon = skip_blank(text, node.key.end as usize);
         let rest = text.get(colon..).unwrap_or_default();
-        let behind = rest.strip_prefix(':')?;
+        let after = rest.strip_prefix(':')?;
         // Else the next key begins with a colon.
-        let is_colon = behind.is_empty() || behind.starts_with([' ', '\t', '\r', '\n']);
+        let is_colon = after.is_empty() || after.starts_with([' ', '\t', '\r', '\n']);
         (is_colon || node.has(Flags::IN_FLOW)).then_some(colon + 1)
     }
 

@@ -464,7 +464,7 @@ fn first_lost(fragments: &[String], text: &str) -> Option<String> {
     let mut rest = text;
     for fragment in fragments {
         match rest.split_once(fragment.as_str()) {
-            Some((_, behind)) => rest = behind,
+            Some((_, after)) => rest = after,
             None => return Some(fragment.clone()),
         }
     }

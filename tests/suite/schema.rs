@@ -39,7 +39,7 @@ const REFUSED: &[&str] = &[
     "errors/objects-that-are-not-a-list",
     "errors/objects-that-are-not-mappings",
     "labels/a-label-that-is-not-a-string-fails",
-    "labels/no-mapping-of-labels-fails",
+    "labels/a-list-of-labels-fails",
     "openshift/an-unknown-generator-fails",
     "openshift/unknown-fields-warn",
     "parameters/a-parameter-without-name-fails",

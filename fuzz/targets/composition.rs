@@ -12,12 +12,12 @@ use krm_template::composition::{
     Documents, Format, FunctionOutput, Functions, Program, Transformer, chain, consolidate, print,
     show,
 };
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_template::files::{Entry, Files};
 use krm_template::function::{Environment, InProcess};
 use krm_template::report;
-use krm_yaml::source::Source;
 use krm_yaml::Value;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
 use libfuzzer_sys::fuzz_target;
 
 use self::reading::read;

@@ -3,11 +3,11 @@
 
 #![no_main]
 
-use krm_yaml::diagnostic::Severity;
 use krm_template::function::{Environment, Output, run};
+use krm_template::report;
+use krm_yaml::diagnostic::Severity;
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document};
-use krm_template::{files, report};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -4,10 +4,10 @@
 
 mod reading;
 
-use krm_yaml::diagnostic::Diagnostics;
 use krm_template::report;
+use krm_template::template::{self, Assignment, Format, Generation, Options, Template};
+use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
-use krm_template::template::{self, Format, Generation, Assignment, Options, Template};
 use krm_yaml::{Document, Value};
 use libfuzzer_sys::fuzz_target;
 

@@ -70,7 +70,7 @@ A functionConfig:
 Environment:
   KRM_TEMPLATE_SEED  the secret seed from which a function derives `generate: expression` values
   NO_COLOR           if set, messages are not coloured
-  CLICOLOR_FORCE     if set, messages are coloured even if standard error is not a terminal
+  CLICOLOR_FORCE     if set, messages and diffs are coloured even if they do not go to a terminal
 
 Exit status: 0 success, 1 invalid input, 2 invalid arguments.";
 

@@ -61,8 +61,8 @@ Examples:
   krm-template validate --disable unused-parameter templates/
   krm-template validate -o sarif . > findings.sarif
 
-Exit status: 0 no errors (with --strict: and no warnings), 1 errors were found, 2 the arguments are
-invalid, a file cannot be read, or there is nothing to check.";
+Exit status: 0 no errors (with --strict: no warnings either), 1 errors (with --strict: or warnings),
+2 the arguments are invalid, a file cannot be read, or there is nothing to check.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OutputFormat {

@@ -87,7 +87,8 @@ impl<'d> Items<'d> {
     }
 
     fn add(&mut self, node: Cursor<'d>, read: Read, config: &Read) {
-        let is_config = read.identity.is_some() && read.identity == config.identity;
+        let named = read.identity.as_ref().filter(|own| !own.name.is_empty());
+        let is_config = named.is_some() && named == config.identity.as_ref();
         if is_config && self.storage.config_path.is_none() {
             // kpt names the whole path on the copy among the items only.
             self.storage.config_path.clone_from(&read.path);

@@ -61,11 +61,10 @@ impl Rules {
                 .map_or(are_kept, |ownership| ownership == "true"),
             prunes: ownership.as_deref() != Some("false"),
             adopts: annotation(ADOPT, &flags).as_deref() == Some("true"),
-            manner: if manner.as_deref() == Some("merge") {
-                Manner::Merge
-            } else {
-                Manner::Replace
-            },
+            manner: MANNERS
+                .into_iter()
+                .find_map(|(word, known)| (manner.as_deref() == Some(word)).then_some(known))
+                .unwrap_or(Manner::Replace),
         }
     }
 }

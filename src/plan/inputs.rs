@@ -160,10 +160,10 @@ impl<'o, 'd> Inputs<'o, 'd> {
     /// Lists the inputs of a kind.
     fn among<'n>(&self, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
         let names: Vec<String> = names.take(10).map(|name| format!("`{name}`")).collect();
-        if names.is_empty() {
-            format!("there is no {kind}: {}", self.whence.remedy())
-        } else {
-            format!("there is {}", names.join(", "))
+        match names.as_slice() {
+            [] => format!("there is no {kind}: {}", self.whence.remedy()),
+            [name] => format!("there is only {name}"),
+            names => format!("there are {}", names.join(", ")),
         }
     }
 }

@@ -99,7 +99,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 .at(place)
                 .field("kind")
                 .maybe_hint(hint)
-                .hint("use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, and a ConfigMap with values"),
+                .hint("use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, or a ConfigMap with values"),
         );
     }
 

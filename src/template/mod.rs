@@ -15,9 +15,9 @@ pub(crate) use declare::model::TEMPLATE_FIELDS;
 #[cfg(test)]
 pub(crate) use declare::parameter::PARAMETER_FIELDS;
 
+pub use declare::default_value::DefaultValue;
 pub use declare::dialect::Dialect;
 pub(crate) use declare::dialect::{OPENSHIFT_GROUP, OWN_GROUP};
-pub use declare::fallback::DefaultValue;
 pub(crate) use declare::fields::type_text;
 pub(crate) use declare::instance;
 pub use declare::model::Template;

@@ -31,10 +31,37 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("parameters/filled_yaml_files_are_read", || {
             filled("values", "-P")
         }),
+        Trial::test("parameters/a_default_made_of_others_has_a_limit", limit),
         needs::shared_data("parameters/of_real_templates", |shared| {
             check_all(&files(&shared.join("corpus/openshift/templates")), 500)
         }),
     ]
+}
+
+/// A default that refers to others may have 1 MiB, and not a byte more.
+fn limit() -> Result<(), Failed> {
+    let value = "x".repeat(1 << 20);
+    for (default, exit, message) in [
+        ("$(A)", "0", ""),
+        (
+            "$(A)-",
+            "1",
+            "the value of parameter `B` is longer than 1048576 bytes",
+        ),
+    ] {
+        let template = format!(
+            "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: t\n\
+             parameters:\n- name: A\n  value: {value}\n- name: B\n  value: {default}\n\
+             objects:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: c\n  data:\n    b: $(B)\n"
+        );
+        let mut command = program::command(crate::root());
+        let done = program::run(command.args(["process", "-f", "-"]), template.into())?;
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        if done.exit != exit || !stderr.contains(message) {
+            return Err(format!("{default}: expected exit {exit}, found {}", done.exit).into());
+        }
+    }
+    Ok(())
 }
 
 /// Fills in a values file as a person would, and expands the Template with it.

@@ -43,7 +43,7 @@ impl Inputs {
                 Diagnostic::error(
                     "`-` is given more than once, but standard input can be read only once",
                 )
-                .hint("replace one of them by the name of a file"),
+                .hint("replace one of them with the name of a file"),
             );
             return None;
         }

@@ -139,7 +139,7 @@ impl Spec {
                 .into()),
             (Some(_), Some(_)) => Err(transformer
                 .error(field, format!("`{field}` names more than one runtime"))
-                .hint("keep one of `container`, `exec` and `starlark`; an override removes another with `null`")
+                .hint("keep one of `container`, `exec` and `starlark`; an override can remove the others with `null`")
                 .into()),
         }
     }

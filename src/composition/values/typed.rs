@@ -273,8 +273,14 @@ impl<'v> Deserializer<'v> for Typed<'v, '_> {
                 visitor.visit_i64(number)
             } else if let Ok(number) = digits.parse::<u64>() {
                 visitor.visit_u64(number)
+            } else if let Ok(number) = digits.parse::<f64>()
+                && number.is_finite()
+            {
+                visitor.visit_f64(number)
             } else {
-                visitor.visit_f64(digits.parse().unwrap_or(f64::NAN))
+                Err(de::Error::custom(format_args!(
+                    "`{digits}` is a number that JSON cannot hold"
+                )))
             }
         };
         match &self.value.data {

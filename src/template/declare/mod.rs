@@ -1,8 +1,8 @@
 //! How a Template, an instance of one and their fields are written: everything that is known before values are given.
 
+pub(crate) mod default_value;
 pub(crate) mod detect;
 pub(crate) mod dialect;
-pub(crate) mod fallback;
 pub(crate) mod fields;
 pub(crate) mod foreign;
 pub(crate) mod instance;

@@ -100,7 +100,8 @@ pub(crate) fn replace<'t, 'n>(
     parts: &[Part<'t>],
     mut new: impl FnMut(Part<'t>) -> Option<Cow<'n, str>>,
 ) -> Option<String> {
-    let mut out = String::new();
+    let length = parts.iter().map(|part| part.spelling().len()).sum();
+    let mut out = String::with_capacity(length);
     let mut is_changed = false;
     for part in parts {
         match new(*part) {

@@ -255,7 +255,8 @@ impl<'d> Resolver<'_, 'd> {
             return String::new();
         }
         inside.push(index);
-        let mut room = MAX_VALUE;
+        // One more byte than fits, so that a text which is too long is found below.
+        let mut room = MAX_VALUE + 1;
         let replaced = replace(&parts(&text, Dialect::Proposal), |part| {
             if room == 0 {
                 return Some(Cow::Borrowed(""));

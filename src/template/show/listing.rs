@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::template::declare::fallback::DefaultValue;
+use crate::template::declare::default_value::DefaultValue;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use krm_yaml::Value;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::template::declare::fallback::DefaultValue;
+use crate::template::declare::default_value::DefaultValue;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::{Parameter, ParameterType};
 use crate::template::values::env_file;

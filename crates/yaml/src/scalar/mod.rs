@@ -13,7 +13,8 @@ mod timestamp;
 mod write;
 
 pub use data::{Scalar, Style};
-pub use decode::{DecodeError, decode, decode_json};
+pub(crate) use decode::decode_json;
+pub use decode::{DecodeError, decode};
 pub(crate) use key::{float_key, integer_key};
 pub(crate) use resolve::is_integer;
 pub use resolve::{is_non_finite, resolve};

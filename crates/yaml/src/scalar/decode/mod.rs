@@ -46,6 +46,6 @@ pub fn decode(
 /// # Errors
 ///
 /// A quote that is missing, or an unknown or incomplete escape.
-pub fn decode_json(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
+pub(crate) fn decode_json(raw: &str) -> Result<Cow<'_, str>, DecodeError> {
     flow::json(raw)
 }

@@ -94,10 +94,10 @@ pub(crate) enum Create {
 pub(crate) fn for_template(
     group: &str,
     kind: &str,
-) -> impl Iterator<Item = (Vec<&'static str>, Create)> {
+) -> impl Iterator<Item = (&'static str, Create)> {
     let all = LABEL_FIELDS.iter().chain(OPENSHIFT);
     let fields = all.filter(move |field| field.kind == kind && field.is_of(group));
-    fields.map(|field| (field.keys(), field.creation()))
+    fields.map(|field| (field.path, field.creation()))
 }
 
 impl Field {
@@ -108,12 +108,6 @@ impl Field {
             ("", "") => true,
             (own, _) => own == group,
         }
-    }
-
-    fn keys(&self) -> Vec<&'static str> {
-        let keys = self.path.split('/');
-        keys.map(|key| key.strip_suffix("[]").unwrap_or(key))
-            .collect()
     }
 
     fn creation(&self) -> Create {

@@ -47,26 +47,29 @@ pub(crate) fn on_selectors(object: &mut Value<'_>, labels: &Labels) {
     let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
     let group = group(api_version).to_owned();
     for (path, create) in for_template(&group, &kind) {
-        on_path(object, &path, create, labels);
+        on_path(object, path, create, labels);
     }
 }
 
-fn on_path(value: &mut Value<'_>, path: &[&'static str], create: Create, labels: &Labels) {
+/// `path` has slashes between its keys; it is empty at the labels themselves.
+fn on_path(value: &mut Value<'_>, path: &'static str, create: Create, labels: &Labels) {
     if let Data::Sequence(items) = &mut value.data {
         for item in items {
             on_path(item, path, create, labels);
         }
         return;
     }
-    let Some((&key, rest)) = path.split_first() else {
+    if path.is_empty() {
         let holds_one = value.entries().is_some_and(|entries| !entries.is_empty());
         if holds_one || create != Create::Never {
             set_all(value, labels);
         }
         return;
-    };
+    }
+    let (key, rest) = path.split_once('/').unwrap_or((path, ""));
+    let key = key.strip_suffix("[]").unwrap_or(key);
     let make = match create {
-        Create::Always => matches!((key, rest), ("metadata", ["labels"]) | ("labels", [])),
+        Create::Always => matches!((key, rest), ("metadata", "labels") | ("labels", "")),
         Create::InSelector => {
             key == "matchLabels" && value.entries().is_some_and(|entries| !entries.is_empty())
         }

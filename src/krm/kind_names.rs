@@ -41,8 +41,8 @@ pub(crate) fn is_called(asked: &str, kind: &str, group: &str) -> bool {
     };
     let is_short = || SHORT.contains(&(name, kind.as_str()));
     let is_group = |asked: &str| {
-        let behind_version = asked.split_once('.').map(|(_, group)| group);
-        asked == group || behind_version == Some(group)
+        let after_version = asked.split_once('.').map(|(_, group)| group);
+        asked == group || after_version == Some(group)
     };
     (name == kind || name == plural(&kind) || is_short()) && asked_group.is_none_or(is_group)
 }

@@ -195,7 +195,7 @@ impl<'d> ResourceList<'d> {
                 }
             },
             (None, Some(entry)) if added.is_empty() || self.root.is_flow() => {
-                edits.push(behind_key(entry, &self.new_list(added)));
+                edits.push(after_key(entry, &self.new_list(added)));
             }
             (None, None) if self.root.is_flow() => {
                 keys.push(format!("\"items\": {}", self.new_list(added)));
@@ -220,20 +220,20 @@ impl<'d> ResourceList<'d> {
     fn other_items(&self, items: Cursor<'_>, added: &[String]) -> Vec<Edit> {
         let lines = krm_yaml::lines_of_items(items).filter(|_| !items.is_flow());
         let Some((start, end)) = lines else {
-            return vec![behind_key(items, &self.new_list(added))];
+            return vec![after_key(items, &self.new_list(added))];
         };
-        let behind_key = items.after_key();
+        let after_key = items.after_key();
         let text = match added {
             // The comments between the key and the first item stay.
-            [] if start >= behind_key => {
-                let empty = Edit::insert(behind_key, " []".to_owned());
+            [] if start >= after_key => {
+                let empty = Edit::insert(after_key, " []".to_owned());
                 let text = String::new();
                 return vec![empty, Edit { start, end, text }];
             }
             [] => {
                 let text = format!(" []{}", items.document().eol());
                 return vec![Edit {
-                    start: behind_key,
+                    start: after_key,
                     end,
                     text,
                 }];
@@ -268,7 +268,7 @@ impl<'d> ResourceList<'d> {
                     .map(|_| krm_yaml::update(old, list, &crate::krm::item_keys::ITEM_KEYS));
                 match updated {
                     Some(Ok(updated)) => edits.extend(updated),
-                    _ => edits.push(behind_key(old, &json)),
+                    _ => edits.push(after_key(old, &json)),
                 }
             }
             None if self.root.is_flow() => keys.push(format!("\"results\": {json}")),
@@ -380,11 +380,11 @@ fn empty_value(entry: Cursor<'_>) -> Edit {
             text: String::new(),
         };
     }
-    behind_key(entry, "")
+    after_key(entry, "")
 }
 
 /// Replaces the text after the key of an entry, on one line.
-fn behind_key(entry: Cursor<'_>, text: &str) -> Edit {
+fn after_key(entry: Cursor<'_>, text: &str) -> Edit {
     let start = entry.after_key();
     let old = entry.document().slice(start..entry.end());
     let is_tight = old.starts_with(|first: char| !first.is_whitespace());

@@ -27,9 +27,9 @@ pub(crate) struct Config {
 impl Transform for Config {
     fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
         let before = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
-        let behind = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
+        let after = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
         affix::add(resources, context, End::Front, &self.prefix, &before);
-        affix::add(resources, context, End::Back, &self.suffix, &behind);
+        affix::add(resources, context, End::Back, &self.suffix, &after);
         references::update(resources, context);
     }
 }

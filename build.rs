@@ -19,6 +19,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=KRM_TEMPLATE_COMMIT");
     shared_data();
+    fix_address();
     let commit = match std::env::var("KRM_TEMPLATE_COMMIT") {
         Ok(commit) => Some(commit).filter(|commit| !commit.is_empty()),
         // A `.git` further up is that of another project.
@@ -40,6 +41,21 @@ fn shared_data() {
     println!("cargo:rustc-check-cfg=cfg(shared_data)");
     if std::env::var_os("KRM_TEMPLATE_SHARED").is_some_and(|path| !path.is_empty()) {
         println!("cargo:rustc-cfg=shared_data");
+    }
+}
+
+/// A static program that may be loaded anywhere adapts thousands of addresses each time it starts,
+/// which takes longer than a small expansion. So it is loaded at a fixed address.
+fn fix_address() {
+    let of_target = |name: &str| std::env::var(format!("CARGO_CFG_TARGET_{name}"));
+    let features = of_target("FEATURE").unwrap_or_default();
+    let is_static = features.split(',').any(|feature| feature == "crt-static");
+    let is_gnu_linux =
+        of_target("OS").as_deref() == Ok("linux") && of_target("ENV").as_deref() == Ok("gnu");
+    if is_static && is_gnu_linux {
+        println!("cargo:rustc-link-arg-bins=-static");
+        println!("cargo:rustc-link-arg-bins=-no-pie");
+        println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
     }
 }
 

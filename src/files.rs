@@ -47,6 +47,12 @@ pub trait Files {
     /// If it cannot or must not be read: with the path and the reason.
     fn read(&self, path: &str, root: &str) -> Result<Vec<u8>>;
 
+    /// The names of what is in a directory, sorted; none if it cannot be read.
+    fn list(&self, directory: &str) -> Vec<String> {
+        let _ = directory;
+        Vec::new()
+    }
+
     /// The text of a file in or below the directory `root`.
     ///
     /// # Errors
@@ -79,6 +85,23 @@ impl Files for InMemory {
         let inside = format!("{path}/");
         let is_directory = path == "." || self.files.keys().any(|file| file.starts_with(&inside));
         is_directory.then_some(Entry::Directory)
+    }
+
+    fn list(&self, directory: &str) -> Vec<String> {
+        let inside = match directory {
+            "." => String::new(),
+            directory => format!("{directory}/"),
+        };
+        let rest = self
+            .files
+            .keys()
+            .filter_map(|path| path.strip_prefix(&inside));
+        let mut names: Vec<String> = rest
+            .filter_map(|rest| rest.split('/').next())
+            .map(str::to_owned)
+            .collect();
+        names.dedup();
+        names
     }
 
     fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {

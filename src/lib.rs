@@ -18,7 +18,8 @@
 //! |---|---|
 //! | [`cli`] | arguments, files, standard streams, exit codes |
 //! | [`function`] | the KRM function |
-//! | `plan`, [`lint`], [`schema`] | instances to expand; mistakes in Templates; schemas of our kinds |
+//! | `export` | Templates from objects that exist |
+//! | `plan`, [`lint`], [`schema`], [`merge`] | instances to expand; mistakes in Templates; schemas of our kinds; one Template of several |
 //! | [`template`], [`composition`], [`report`] | Templates; Compositions; rendering diagnostics |
 //! | [`krm`] | the ResourceList, identity of objects |
 //! | [`files`], `threads` | access to files; work on several threads |
@@ -61,10 +62,12 @@
 //! its objects; [`template::process`] hands them to a sink instead:
 //!
 //! ```
+//! use std::sync::Arc;
+//!
 //! use krm_yaml::diagnostic::Diagnostics;
 //! use krm_yaml::source::Source;
 //! use krm_template::template::{self, Format, Generation, Assignment, Options, Template};
-//! use krm_yaml::Document;
+//! use krm_yaml::{Document, SharedNode};
 //!
 //! # fn main() -> krm_yaml::diagnostic::Result<()> {
 //! let text = r#"apiVersion: template.openshift.io/v1
@@ -78,10 +81,10 @@
 //!   metadata:
 //!     name: "${NAME}"
 //! "#;
-//! let document = Document::parse(&Source::new("template.yaml", text))?;
+//! let document = Arc::new(Document::parse(&Source::new("template.yaml", text))?);
 //! let mut diagnostics = Diagnostics::new();
-//! let root = document.roots().next().expect("the text is not empty");
-//! let template = Template::read(root, &mut diagnostics).expect("it is a Template");
+//! let root = SharedNode::roots(&document).next().expect("the text is not empty");
+//! let template = Template::read(&root, &mut diagnostics).expect("it is a Template");
 //! let options = Options {
 //!     labels: Vec::new(),
 //!     namespace: None,
@@ -107,10 +110,14 @@
 
 pub mod cli;
 pub mod composition;
+#[cfg(feature = "deployment-manager")]
+pub mod deployment_manager;
+mod export;
 pub mod files;
 pub mod function;
 pub mod krm;
 pub mod lint;
+pub mod merge;
 mod plan;
 pub mod report;
 pub mod schema;

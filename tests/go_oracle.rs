@@ -489,12 +489,13 @@ mod expanding {
     //! What Templates become means the same to Go, whichever way it is printed.
 
     use std::path::{Path, PathBuf};
+    use std::sync::Arc;
 
     use krm_template::function::{self, Environment};
     use krm_template::template::{self, Assignment, Generation, Options, Template, env_file};
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
-    use krm_yaml::{Document, Position, render};
+    use krm_yaml::{Document, Position, SharedNode, render};
     use libtest_mimic::Trial;
     use serde_json::{Value, json};
     use yaml_rust2::YamlLoader;
@@ -539,9 +540,9 @@ mod expanding {
     fn expand(oracle: &mut Oracle, path: &Path, given: &[Assignment]) -> Option<usize> {
         let text = std::fs::read_to_string(path).unwrap();
         let source = Source::new(path.display().to_string(), text);
-        let document = Document::parse(&source).ok()?;
+        let document = Arc::new(Document::parse(&source).ok()?);
         let mut diagnostics = Diagnostics::new();
-        let template = Template::read(document.roots().next()?, &mut diagnostics)?;
+        let template = Template::read(&SharedNode::roots(&document).next()?, &mut diagnostics)?;
         let options = Options {
             labels: vec![("added".to_owned(), "yes".to_owned())],
             namespace: None,

@@ -15,14 +15,14 @@ use std::sync::Arc;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use krm_template::composition::{
-    self, Documents, FunctionOutput, Functions, Program, Transformer, chain, consolidate,
+    self, FunctionOutput, Functions, Program, Transformer, chain, consolidate,
 };
 use krm_template::files::InMemory;
 use krm_template::function::Environment;
 use krm_template::template::{self, Dialect, Format, Generation, Options, Template};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Document, DuplicateKeys, Position, Value};
+use krm_yaml::{Cursor, Document, DuplicateKeys, Position, SharedNode, Value};
 
 /// Objects in an input: a file, and what a processor's caches do not hold.
 const SIZES: [usize; 2] = [10, 1_000];
@@ -151,10 +151,12 @@ mod expand {
 }
 
 fn process(source: &Arc<Source>) -> usize {
-    let document = document(source);
+    let document = Arc::new(document(source));
     let mut diagnostics = Diagnostics::new();
-    let root = document.roots().next().expect("the input is not empty");
-    let template = Template::read(root, &mut diagnostics).expect("the input is a Template");
+    let root = SharedNode::roots(&document)
+        .next()
+        .expect("the input is not empty");
+    let template = Template::read(&root, &mut diagnostics).expect("the input is a Template");
     let options = Options {
         labels: Vec::new(),
         namespace: None,
@@ -206,14 +208,12 @@ fn build(bencher: Bencher<'_, '_>, n: usize) {
     ]);
     bench(bencher, &source, |_| {
         let mut diagnostics = Diagnostics::new();
-        let list = consolidate(&files, ".", &mut diagnostics);
-        let documents = Documents::default();
+        let mut list = consolidate(&files, ".", &mut diagnostics);
         let (resources, _) = chain::run(
-            &list,
+            &mut list,
             Vec::new(),
             &files,
             &NoFunctions,
-            &documents,
             &mut diagnostics,
         );
         composition::print(&resources, composition::Format::Yaml, &mut diagnostics)

@@ -9,8 +9,7 @@ mod reading;
 use std::sync::Arc;
 
 use krm_template::composition::{
-    Documents, Format, FunctionOutput, Functions, Program, Transformer, chain, consolidate, print,
-    show,
+    Format, FunctionOutput, Functions, Program, Transformer, chain, consolidate, print, show,
 };
 use krm_template::files::{Entry, Files};
 use krm_template::function::{Environment, InProcess};
@@ -44,7 +43,7 @@ fuzz_target!(|bytes: &[u8]| {
 /// What is printed; nothing if something is wrong.
 fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
     let mut diagnostics = Diagnostics::new();
-    let transformers = consolidate(files, COMPOSITION, &mut diagnostics);
+    let mut transformers = consolidate(files, COMPOSITION, &mut diagnostics);
     let mut printed = None;
     if !diagnostics.has_errors() {
         diagnostics.take(show(&transformers));
@@ -56,13 +55,11 @@ fn build(files: &TwoFiles<'_>, format: Format) -> Option<String> {
             environment: &environment,
             others: &NoOthers,
         };
-        let documents = Documents::default();
         let (resources, _) = chain::run(
-            &transformers,
+            &mut transformers,
             Vec::new(),
             files,
             &functions,
-            &documents,
             &mut diagnostics,
         );
         if !diagnostics.has_errors() {

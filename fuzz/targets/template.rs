@@ -4,11 +4,13 @@
 
 mod reading;
 
+use std::sync::Arc;
+
 use krm_template::report;
 use krm_template::template::{self, Assignment, Format, Generation, Options, Template};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
-use krm_yaml::{Document, Value};
+use krm_yaml::{Document, SharedNode, Value};
 use libfuzzer_sys::fuzz_target;
 
 use self::reading::read;
@@ -29,10 +31,8 @@ fn expand(text: &str) {
     let mut diagnostics = Diagnostics::new();
     let mut printed = [String::new(), String::new()];
     if let Some(document) = diagnostics.take(Document::parse(&Source::new("template.yaml", text)))
-        && let Some(template) = document
-            .roots()
-            .next()
-            .and_then(|root| Template::read(root, &mut diagnostics))
+        && let Some(root) = SharedNode::roots(&Arc::new(document)).next()
+        && let Some(template) = Template::read(&root, &mut diagnostics)
     {
         let options = Options {
             labels: vec![("label".to_owned(), "0".to_owned())],

@@ -1,6 +1,7 @@
 //! `krm-template completion`: completion scripts for shells.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -8,8 +9,8 @@ use clap_complete::Shell;
 use crate::cli::io;
 use crate::cli::status::OK;
 use crate::template::{Template, env_file};
-use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Document, SharedNode};
 
 /// The hidden option with which scripts ask for the names of parameters. The words of the command
 /// line follow.
@@ -61,11 +62,11 @@ pub(super) fn names(words: &[String]) -> anyhow::Result<u8> {
         let Ok(document) = Document::parse(&source) else {
             continue;
         };
-        for root in document.roots() {
-            if root.text_at(["kind"]).as_deref() != Some("Template") {
+        for root in SharedNode::roots(&Arc::new(document)) {
+            if root.cursor().text_at(["kind"]).as_deref() != Some("Template") {
                 continue;
             }
-            let template = Template::read(root, &mut Diagnostics::new());
+            let template = Template::read(&root, &mut Diagnostics::new());
             for parameter in template.iter().flat_map(Template::parameters) {
                 let name = format!("{}=", parameter.name);
                 // A shell would expand what looks like a command.

@@ -68,6 +68,14 @@ impl Files for Disk {
         Ok(())
     }
 
+    fn list(&self, directory: &str) -> Vec<String> {
+        let entries = fs::read_dir(directory).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
     fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {
         if path.contains("://") {
             return Err(files::address(path).into());

@@ -1,14 +1,16 @@
 //! The document of a stream that a command processes.
 
+use std::sync::Arc;
+
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Cursor, Document};
+use krm_yaml::{Document, SharedNode};
 
 /// The document of the stream that is processed: the first that is not empty.
-pub(super) fn first_root<'d>(
-    document: &'d Document,
+pub(super) fn first_root(
+    document: &Arc<Document>,
     diagnostics: &mut Diagnostics,
-) -> Option<Cursor<'d>> {
-    let mut roots = document.roots();
+) -> Option<SharedNode> {
+    let mut roots = SharedNode::roots(document);
     let Some(root) = roots.next() else {
         let name = document.source().name();
         diagnostics.push(
@@ -20,7 +22,7 @@ pub(super) fn first_root<'d>(
     if let Some(second) = roots.next() {
         diagnostics.push(
             Diagnostic::warning("found several documents, only the first is processed")
-                .at(second.key_place()),
+                .at(second.cursor().key_place()),
         );
     }
     Some(root)

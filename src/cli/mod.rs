@@ -3,16 +3,24 @@
 mod build;
 mod completion;
 mod console;
+#[cfg(feature = "deployment-manager")]
+mod deployment;
 mod disk;
 mod expansion;
 mod explain;
+mod export;
 mod first_root;
 mod function;
+mod group;
+mod interruption;
 mod io;
 mod kustomization;
 mod man;
+mod merge;
 mod parameters;
 mod process;
+#[cfg(feature = "deployment-manager")]
+mod python;
 mod reason;
 mod reference;
 mod slips;
@@ -105,10 +113,15 @@ enum Command {
     Process(Box<process::Arguments>),
     Explain(Box<explain::Arguments>),
     Build(build::Arguments),
+    Export(Box<export::Arguments>),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
+    Merge(merge::Arguments),
     #[command(visible_alias = "lint")]
     Validate(validate::Arguments),
+    #[cfg(feature = "deployment-manager")]
+    #[command(visible_alias = "dm")]
+    Deployment(deployment::Arguments),
     Completion(completion::Arguments),
     Man(man::Arguments),
 }
@@ -174,8 +187,12 @@ impl Cli {
             Some(Command::Process(arguments)) => process::run(&arguments, self.console),
             Some(Command::Explain(arguments)) => explain::run(&arguments, self.console),
             Some(Command::Build(arguments)) => build::run(&arguments, self.console),
+            Some(Command::Export(arguments)) => export::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
+            Some(Command::Merge(arguments)) => merge::run(&arguments, self.console),
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
+            #[cfg(feature = "deployment-manager")]
+            Some(Command::Deployment(arguments)) => deployment::run(&arguments, self.console),
             Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),
             Some(Command::Man(arguments)) => man::run(&arguments, Self::command()),
         };

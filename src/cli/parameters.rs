@@ -1,5 +1,7 @@
 //! `krm-template parameters`: what values the Template in a file takes.
 
+use std::sync::Arc;
+
 use clap::{Args, ValueEnum};
 
 use crate::cli::console::Console;
@@ -10,7 +12,8 @@ use crate::krm::long_lists::LONG_LISTS;
 use crate::schema;
 use crate::template::{self, Template, ValuesFormat};
 use krm_yaml::Document;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
 
 /// List the parameters of the Template in a file
 ///
@@ -61,17 +64,9 @@ enum OutputFormat {
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let mut diagnostics = Diagnostics::new();
-    let mut text = None;
-    if let Some(source) = diagnostics.take(console.read(&arguments.filename)) {
-        let done = Document::read_with(&source, LONG_LISTS, |document| {
-            let mut found = Diagnostics::new();
-            let text = print(arguments, document, &mut found);
-            (text, found)
-        });
-        let (made, found) = done.unwrap_or_else(|error| (None, error.into()));
-        diagnostics.append(found);
-        text = made;
-    }
+    let source = diagnostics.take(console.read(&arguments.filename));
+    let document = source.and_then(|source| diagnostics.take(open(&source)));
+    let text = document.and_then(|document| print(arguments, &document, &mut diagnostics));
     console.report(&diagnostics);
     let Some(text) = text else {
         return Ok(FAILED);
@@ -80,13 +75,18 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     Ok(OK)
 }
 
+fn open(source: &Arc<Source>) -> Result<Arc<Document>> {
+    let document = Document::open(source, LONG_LISTS)?;
+    Ok(Arc::new(document.upgrade()?.unwrap_or(document)))
+}
+
 fn print(
     arguments: &Arguments,
-    document: &Document,
+    document: &Arc<Document>,
     diagnostics: &mut Diagnostics,
 ) -> Option<String> {
     let root = first_root(document, diagnostics)?;
-    let template = Template::read(root, diagnostics)?;
+    let template = Template::read(&root, diagnostics)?;
     if template.parameters().is_empty() && matches!(arguments.output, OutputFormat::Table) {
         let message = "the Template declares no parameters";
         diagnostics.push(Diagnostic::info(message));

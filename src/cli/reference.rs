@@ -17,10 +17,12 @@ pub(super) fn markdown(program: Command) -> String {
     program.build();
     let mut out = HEAD.to_owned();
     section(&mut out, &program, |_| true);
+    let own = |argument: &Arg| !argument.is_global_set() && argument.get_id() != "help";
     for command in visible(&program) {
-        section(&mut out, command, |argument| {
-            !argument.is_global_set() && argument.get_id() != "help"
-        });
+        section(&mut out, command, own);
+        for nested in visible(command) {
+            section(&mut out, nested, own);
+        }
     }
     out
 }
@@ -43,17 +45,17 @@ fn section(out: &mut String, command: &Command, wanted: impl Fn(&Arg) -> bool) {
         out.push_str("\n| command | description |\n|---|---|\n");
         for one in visible(command) {
             let about = one.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(
-                out,
-                "| [`{0}`](#krm-template-{0}) | {1} |",
-                one.get_name(),
-                cell(&about)
-            );
+            let name = one.get_name();
+            let anchor = one.get_bin_name().unwrap_or(name).replace(' ', "-");
+            let _ = writeln!(out, "| [`{name}`](#{anchor}) | {} |", cell(&about));
         }
     }
-    out.push_str("\n| option | description |\n|---|---|\n");
     let arguments = command.get_arguments();
-    for argument in arguments.filter(|argument| !argument.is_hide_set() && wanted(argument)) {
+    let arguments = arguments.filter(|argument| !argument.is_hide_set() && wanted(argument));
+    for (index, argument) in arguments.enumerate() {
+        if index == 0 {
+            out.push_str("\n| option | description |\n|---|---|\n");
+        }
         let _ = writeln!(out, "| {} | {} |", spelling(argument), meaning(argument));
     }
     let after = command.get_after_long_help().or(command.get_after_help());

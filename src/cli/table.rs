@@ -20,7 +20,7 @@ const OC_GAP: u16 = 3;
 const MAX_DEFAULT: usize = 60;
 
 /// A row for each parameter; with a `width`, long cells are broken into several lines.
-pub(super) fn parameters(template: &Template<'_>, header: bool, width: Option<u16>) -> String {
+pub(super) fn parameters(template: &Template, header: bool, width: Option<u16>) -> String {
     let parameters = template.parameters().iter();
     let rows = parameters.map(|parameter| row(parameter, &template.default_value(parameter)));
     let head = ["NAME", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"];
@@ -115,8 +115,8 @@ fn text(table: &Table) -> String {
     lines.collect()
 }
 
-fn row(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> [String; 5] {
-    let default = match fallback {
+fn row(parameter: &Parameter, default: &DefaultValue<'_>) -> [String; 5] {
+    let value = match default {
         DefaultValue::Nothing => String::new(),
         DefaultValue::Text(text) | DefaultValue::Computed(text) => one_line(text),
         DefaultValue::Structured(value) => one_line(&Value::to_json(value)),
@@ -129,7 +129,7 @@ fn row(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> [String; 5] {
         one_line(&parameter.name),
         parameter.kind.name().to_owned(),
         if parameter.required { "yes" } else { "" }.to_owned(),
-        shortened(&default),
+        shortened(&value),
         one_line(about.map_or("", AsRef::as_ref)),
     ]
 }
@@ -150,20 +150,22 @@ pub(super) fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use expect_test::{Expect, expect};
 
     use super::parameters;
     use crate::template::Template;
-    use krm_yaml::Document;
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
+    use krm_yaml::{Document, SharedNode};
 
     #[track_caller]
     fn check(list: &str, width: Option<u16>, expected: &Expect) {
         let text = format!("apiVersion: v1\nkind: Template\nobjects: []\nparameters: [{list}]\n");
         let document = Document::parse(&Source::new("test", text)).unwrap();
-        let root = document.roots().next().unwrap();
-        let template = Template::read(root, &mut Diagnostics::new()).unwrap();
+        let root = SharedNode::roots(&Arc::new(document)).next().unwrap();
+        let template = Template::read(&root, &mut Diagnostics::new()).unwrap();
         expected.assert_eq(&parameters(&template, false, width));
     }
 

@@ -21,7 +21,7 @@ use others::{Counts, File};
 /// Find mistakes in Templates, without values and without a cluster
 ///
 /// Also checks TemplateInstances, values files and Compositions against the Templates among the
-/// files. Runs no functions. A parameter has its default value; without a default, only mistakes
+/// files, and expands DeploymentConfigurations. Runs no functions and no Python. A parameter has its default value; without a default, only mistakes
 /// that no value can correct are reported. docs/rules.md describes the rules. To disable rules for
 /// one Template, list them in its annotation `template.krm.dev/disable-rules`, as `RULE, RULE`.
 #[derive(Debug, Args)]
@@ -292,6 +292,7 @@ fn summary(checked: &Checked) -> String {
         (others.instances, "TemplateInstance"),
         (others.values, "values file"),
         (others.compositions, "Composition"),
+        (others.deployments, "DeploymentConfiguration"),
     ];
     let looked_at: Vec<String> = looked_at
         .iter()

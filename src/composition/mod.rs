@@ -28,16 +28,19 @@ mod tests;
 mod values;
 
 pub use builtin::builtin_kinds;
-pub use engine::functions::{Additions, Base, FunctionOutput, Functions, Kustomize};
+pub use engine::functions::{Base, FunctionOutput, Functions, Kustomize};
 pub use engine::program::{Container, Exec, Program};
 pub use engine::step::Step;
 pub use engine::transformer::{Transformer, TransformerId};
+pub(crate) use fields::field_spec::FieldSpec;
+pub(crate) use names::references::{Referrer, Renames, Target, fields_of};
 pub use read::locate::KUSTOMIZATIONS;
 pub(crate) use read::model::GROUP;
 #[cfg(test)]
 pub(crate) use read::model::{FIELDS, IMPORT_FIELDS, ORDER_FIELDS};
 pub use read::show::show;
 pub use resources::print::{Format, print};
-pub use resources::resource::{Documents, Resource};
+pub use resources::resource::Resource;
 pub use run::chain;
 pub use run::steps::{consolidate, consolidate_node};
+pub(crate) use tables::name_references::{NAME_REFERENCES, Named};

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::composition::engine::functions::{FunctionOutput, Functions};
 use crate::composition::engine::program::Program;
 use crate::composition::engine::transformer::{Layer, Transformer, TransformerId};
-use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::resources::resource::Resource;
 use crate::composition::run::chain;
 use crate::composition::run::runner::step;
 use crate::files::InMemory;
@@ -84,22 +84,20 @@ fn transformed(
             .iter()
             .map(|(path, text)| (path.clone(), text.clone().into_bytes())),
     );
-    let documents = Documents::default();
     let mut diagnostics = Diagnostics::new();
     let steps = configs.iter().map(|config| step(transformer(config)));
-    let steps: Vec<_> = steps.filter_map(|step| diagnostics.take(step)).collect();
+    let mut steps: Vec<_> = steps.filter_map(|step| diagnostics.take(step)).collect();
     let document = Document::parse(&Source::new("input.yaml", input)).unwrap();
-    let document = documents.keep(document);
+    let document = Arc::new(document);
     let resources = document
         .roots()
-        .map(|root| Resource::read(root, &documents, &mut diagnostics).unwrap())
+        .map(|root| Resource::read(&document, root.id(), &mut diagnostics).unwrap())
         .collect();
     let (resources, _) = chain::run(
-        &steps,
+        &mut steps,
         resources,
         &files,
         &NoFunctions,
-        &documents,
         &mut diagnostics,
     );
     if diagnostics.has_errors() {

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use crate::composition::chain;
 use crate::composition::{
-    Additions, Documents, FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Step,
-    Transformer, consolidate_node,
+    FunctionOutput, Functions, GROUP, Kustomize, Program, Resource, Step, Transformer,
+    consolidate_node,
 };
 use crate::files::{self, InMemory};
 use crate::function::items::{Item, Items, Storage};
+use crate::function::own;
 use crate::function::package::Package;
 use crate::function::run::Environment;
-use crate::function::stamp;
 use crate::krm::annotations::{
     IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH, PREVIOUS, annotate, is_internal, kept_at,
     remove_empty,
@@ -24,19 +24,13 @@ use crate::krm::identity::{self, Identity, group};
 use crate::krm::resource_list::{Changes, ResourceList};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Data, Document, DuplicateKeys, Value, Words};
+use krm_yaml::{Cursor, Data, Document, DuplicateKeys, SharedNode, Value, Words};
 
 /// The annotations for the place and the owner of an item.
 const KEPT: [&str; 5] = [PATH, LEGACY_PATH, INDEX, LEGACY_INDEX, OWNER];
 const ANNOTATIONS: [&str; 2] = ["metadata", "annotations"];
 /// Namespaces by which kustomize means none.
 const NO_NAMESPACE: [&str; 2] = ["default", "_non_namespaceable_"];
-
-/// Whether a functionConfig is a Composition.
-pub(super) fn is_composition(config: Cursor<'_>) -> bool {
-    let text = |key| config.text_at([key]).unwrap_or_default();
-    text("kind") == "Composition" && group(&text("apiVersion")) == GROUP
-}
 
 /// Runs our own kinds in this process, and passes other functions on.
 #[derive(Clone, Copy)]
@@ -67,16 +61,13 @@ impl Functions for InProcess<'_> {
         self.others.run(transformer, program, list)
     }
 
-    fn run_own(&self, _: &Transformer, list: &Arc<Source>) -> FunctionOutput {
-        let output = stamp::run(list, self.environment);
-        FunctionOutput {
-            list: Some(output.text()),
-            diagnostics: output.diagnostics,
-        }
-    }
-
-    fn additions(&self, _: &Transformer, list: &Arc<Source>) -> Option<Additions> {
-        stamp::additions(list, self.environment)
+    fn run_own(
+        &self,
+        transformer: &Transformer,
+        resources: &mut Vec<Resource<'_>>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        own::run(transformer, resources, self.environment, diagnostics);
     }
 
     fn kustomize(&self, build: &Kustomize<'_>) -> Result<Arc<Source>> {
@@ -120,7 +111,7 @@ pub(super) fn changes(
     diagnostics: &mut Diagnostics,
 ) -> Changes {
     let mut found = Diagnostics::new();
-    let changes = passed(list, config, environment, &mut found);
+    let changes = passed(list, config, environment, &mut found).unwrap_or_default();
     found.dedup();
     for mut one in found.iter().cloned() {
         // Fields belong to transformers, not to the functionConfig.
@@ -137,28 +128,25 @@ fn passed(
     config: Cursor<'_>,
     environment: &Environment<'_>,
     diagnostics: &mut Diagnostics,
-) -> Changes {
-    let nothing = InMemory::default();
+) -> Option<Changes> {
     let run = Run::new(list, config);
+    let nothing = InMemory::default();
     let files = environment.files.unwrap_or(&nothing);
     let files = &Package::new(run.compositions(), files, diagnostics);
-    let Some(steps) = run.steps(config.document().source(), files, diagnostics) else {
-        return Changes::default();
-    };
-    let documents = Documents::default();
-    let input = run.resources(&documents, diagnostics);
+    let mut steps = run.steps(config, files, diagnostics)?;
+    let input = run.resources(diagnostics);
     if diagnostics.has_errors() {
-        return Changes::default();
+        return None;
     }
     let functions = InProcess {
         environment,
         others: &NoOthers,
     };
-    let (made, _) = chain::run(&steps, input, files, &functions, &documents, diagnostics);
+    let (made, _) = chain::run(&mut steps, input, files, &functions, diagnostics);
     if diagnostics.has_errors() {
-        return Changes::default();
+        return None;
     }
-    run.place(made, diagnostics)
+    Some(run.place(made, diagnostics))
 }
 
 /// Notes in the configuration of a Template where that is kept, so that its objects are kept beside
@@ -178,14 +166,16 @@ fn is_for_clients(identity: &Identity) -> bool {
 }
 
 /// Whether an item is the functionConfig itself, or only for kpt or kustomize.
-fn is_apart(item: &Item<'_>) -> bool {
+fn is_apart(item: &Item) -> bool {
     item.is_config || item.identity.as_ref().is_some_and(is_for_clients)
 }
 
 /// The items that pass through a Composition.
 struct Run<'l, 'd> {
     list: &'l ResourceList<'d>,
-    items: Vec<Item<'d>>,
+    items: Vec<Item>,
+    /// The node of each item.
+    nodes: Vec<SharedNode>,
     storage: Storage,
     /// `KIND/NAMESPACE/NAME` of the functionConfig, which owns the objects that it creates.
     owner: String,
@@ -195,13 +185,15 @@ struct Run<'l, 'd> {
 impl<'l, 'd> Run<'l, 'd> {
     fn new(list: &'l ResourceList<'d>, config: Cursor<'d>) -> Self {
         let own = identity::reference(config);
+        let nodes = list.shared_items();
         let Items {
             list: items,
             storage,
-        } = Items::read(list, config);
+        } = Items::read(&nodes, config);
         Self {
             list,
             items,
+            nodes,
             storage,
             owner: format!("{}/{}/{}", own.kind, own.namespace, own.name),
             name: own.name,
@@ -209,21 +201,17 @@ impl<'l, 'd> Run<'l, 'd> {
     }
 
     /// Whether this functionConfig created an item.
-    fn is_own(&self, item: &Item<'_>) -> bool {
+    fn is_own(&self, item: &Item) -> bool {
         item.owner.as_deref() == Some(&self.owner)
     }
 
     /// The steps of the functionConfig; none if it cannot be read.
     fn steps(
         &self,
-        source: &Arc<Source>,
+        config: Cursor<'_>,
         files: &Package<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Step>> {
-        // The steps keep the document that they were read from.
-        let document = Arc::new(diagnostics.take(Document::parse(source))?);
-        let root = document.roots().next()?;
-        let node = root.get("functionConfig")?.id();
         let directory = self.storage.config_path.as_deref();
         let directory = directory.map_or(".", files::directory_of);
         if !files::is_below(".", directory) {
@@ -233,7 +221,13 @@ impl<'l, 'd> Run<'l, 'd> {
                 .push(Diagnostic::error(problem).hint(format!("correct its annotation `{PATH}`")));
             return None;
         }
-        let mut steps = consolidate_node(files, &document, node, directory, diagnostics);
+        let mut steps = consolidate_node(
+            files,
+            self.list.document(),
+            config.id(),
+            directory,
+            diagnostics,
+        );
         if let Some(path) = self
             .storage
             .config_path
@@ -241,25 +235,25 @@ impl<'l, 'd> Run<'l, 'd> {
             .filter(|_| self.storage.are_kept)
         {
             for step in steps.iter_mut().filter(|step| step.is_own()) {
-                keep_at(&mut step.transformer, source.name(), path);
+                keep_at(
+                    &mut step.transformer,
+                    self.list.document().source().name(),
+                    path,
+                );
             }
         }
         Some(steps)
     }
 
-    /// The resources that the first transformer gets.
-    fn resources<'r>(
-        &self,
-        documents: &'r Documents,
-        diagnostics: &mut Diagnostics,
-    ) -> Vec<Resource<'r>>
-    where
-        'd: 'r,
-    {
-        let input = self.input().into_iter();
-        input
-            .filter_map(|item| {
-                let mut resource = Resource::read(item, documents, diagnostics)?;
+    /// The resources that the first transformer gets: without the items that an earlier run
+    /// created, which are created again.
+    fn resources(&self, diagnostics: &mut Diagnostics) -> Vec<Resource<'d>> {
+        let items = self.items.iter().zip(&self.nodes);
+        let items = items.filter(|(item, _)| !self.is_own(item) && !is_apart(item));
+        items
+            .filter_map(|(_, node)| {
+                let mut resource =
+                    Resource::read(self.list.document(), node.cursor().id(), diagnostics)?;
                 let previous = previous(&resource.value);
                 resource.remember_all(previous);
                 Some(resource)
@@ -267,21 +261,13 @@ impl<'l, 'd> Run<'l, 'd> {
             .collect()
     }
 
-    /// The input of the first transformer: without the items that an earlier run created, which are
-    /// created again.
-    fn input(&self) -> Vec<Cursor<'d>> {
-        let items = self.items.iter();
-        let items = items.filter(|item| !self.is_own(item) && !is_apart(item));
-        items.map(|item| item.node).collect()
-    }
-
     /// The Compositions among the items: one may import others.
-    fn compositions(&self) -> impl Iterator<Item = Cursor<'d>> {
-        let items = self.items.iter().filter(|item| {
+    fn compositions(&self) -> impl Iterator<Item = Cursor<'_>> {
+        let items = self.items.iter().zip(&self.nodes).filter(|(item, _)| {
             let identity = item.identity.as_ref();
             identity.is_some_and(|one| one.group == GROUP && one.kind == "Composition")
         });
-        items.map(|item| item.node)
+        items.map(|(_, node)| node.cursor())
     }
 
     /// Puts each resource in its place: over its item, or after the others.
@@ -296,21 +282,17 @@ impl<'l, 'd> Run<'l, 'd> {
             }
         }
         for (resource, item) in made.into_iter().zip(standing) {
-            let item = item.and_then(|index| self.items.get(index));
-            if let Some(item) = item {
-                let place = resource.place();
-                let is_here = place.is_some_and(|place| {
-                    self.is_in_list(&place.source) && place.range.start == item.start
-                });
-                let edits = diagnostics.take(edits(item.node, resource.value, is_here));
+            let node = item.and_then(|index| self.nodes.get(index));
+            if let Some(node) = node {
+                let is_here = self.place_in_list(&resource) == Some(start_of(node.cursor()));
+                let edits = diagnostics.take(edits(node.cursor(), resource.value, is_here));
                 changes.edits.extend(edits.into_iter().flatten());
             } else {
                 let text = self.added(resource);
                 changes.added.extend(diagnostics.take(text));
             }
         }
-        let left = left.iter().filter_map(|index| self.items.get(*index));
-        changes.removed = left.map(|item| item.node.id()).collect();
+        changes.removed = left;
         changes
     }
 
@@ -319,20 +301,19 @@ impl<'l, 'd> Run<'l, 'd> {
         let mut by_place = BTreeMap::new();
         let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
         for index in left.iter().copied() {
-            let Some(item) = self.items.get(index) else {
+            let known = self.items.get(index).zip(self.nodes.get(index));
+            let Some((item, node)) = known else {
                 continue;
             };
-            by_place.insert(item.start, index);
+            by_place.insert(start_of(node.cursor()), index);
             if let Some(identity) = &item.identity {
                 by_identity.entry(identity).or_insert(index);
             }
         }
         let mut standing: Vec<Option<usize>> = Vec::with_capacity(made.len());
         for resource in made {
-            let place = resource
-                .place()
-                .filter(|place| self.is_in_list(&place.source));
-            let found = place.and_then(|place| by_place.get(&place.range.start));
+            let place = self.place_in_list(resource);
+            let found = place.and_then(|place| by_place.get(&place));
             standing.push(found.copied().filter(|index| left.remove(index)));
         }
         for (resource, standing) in made.iter().zip(&mut standing) {
@@ -345,9 +326,10 @@ impl<'l, 'd> Run<'l, 'd> {
         standing
     }
 
-    fn is_in_list(&self, source: &Arc<Source>) -> bool {
-        let first = self.items.first();
-        first.is_some_and(|item| Arc::ptr_eq(item.node.document().source(), source))
+    /// Where a resource starts, if it was read from the list.
+    fn place_in_list(&self, resource: &Resource<'_>) -> Option<usize> {
+        let place = resource.place()?;
+        Arc::ptr_eq(self.list.document().source(), &place.source).then_some(place.range.start)
     }
 
     /// The text of a new item, with its file if items are kept in files.
@@ -373,6 +355,11 @@ impl<'l, 'd> Run<'l, 'd> {
         let nothing = Document::parse(&Source::new("new", ""))?;
         self.list.item_text(&nothing, &resource.value)
     }
+}
+
+/// Where an item starts, without comments.
+fn start_of(item: Cursor<'_>) -> usize {
+    item.key_place().range.start
 }
 
 /// The former identities of an object that kustomize renamed or moved.

@@ -60,7 +60,7 @@ impl Crossings {
     }
 
     /// Warns of each object of a Template that selects the pods of other instances, once.
-    pub(super) fn warn(&self, plan: &Plan<'_>, diagnostics: &mut Diagnostics) {
+    pub(super) fn warn(&self, plan: &Plan, diagnostics: &mut Diagnostics) {
         let mut by_label: BTreeMap<&(String, String), Vec<&Pods>> = BTreeMap::new();
         for pods in &self.pods {
             for label in &pods.labels {

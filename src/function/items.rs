@@ -1,33 +1,34 @@
-//! The items of the input, and the files that they are kept in.
+//! The objects that a function works on, and the files that they are kept in.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::function::objects::Objects;
 use crate::function::paths;
-use crate::krm::annotations::{INDEX, LEGACY_INDEX, LEGACY_PATH, LOCAL_CONFIG, OWNER, PATH};
+use crate::krm::annotations::{
+    INDEX, LEGACY_INDEX, LEGACY_PATH, LOCAL_CONFIG, OWNER, PATH, is_local,
+};
 use crate::krm::identity::{self, Head, Identity, Kept};
-use crate::krm::resource_list::ResourceList;
 use crate::plan::Input;
 use crate::threads;
-use krm_yaml::Cursor;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Cursor, SharedNode, Value};
 
-/// The items of the input.
-pub(super) struct Items<'d> {
+/// The objects that a function works on: the items of a ResourceList, or the resources of a
+/// Composition.
+pub(super) struct Items {
     /// All of them, in order.
-    pub(super) list: Vec<Item<'d>>,
+    pub(super) list: Vec<Item>,
     /// The files that they are kept in.
     pub(super) storage: Storage,
 }
 
-/// Existing objects that a Template may update.
-pub(super) type Existing<'i, 'd> = BTreeMap<&'i Identity, &'i Item<'d>>;
+/// The positions of existing objects that a Template may update.
+pub(super) type Existing<'i> = BTreeMap<&'i Identity, usize>;
 
-/// An object among the items, to be opened.
-pub(super) struct Item<'d> {
-    pub(super) node: Cursor<'d>,
-    /// Where its text starts, without comments.
-    pub(super) start: usize,
+/// What is known of an object without its content.
+pub(super) struct Item {
     /// Its identity if it has a kind; the name may be empty.
     pub(super) identity: Option<Identity>,
     /// The instance that created it.
@@ -35,7 +36,7 @@ pub(super) struct Item<'d> {
     /// Whether it is a copy of the functionConfig.
     pub(super) is_config: bool,
     /// Whether it is kept out of the cluster.
-    is_local: bool,
+    pub(super) is_local: bool,
 }
 
 /// The files that items are kept in.
@@ -59,26 +60,36 @@ const ITEMS_A_THREAD: usize = 64;
 /// How many items are read before they are put in order: the paths of more are not held at once.
 const ITEMS_AT_ONCE: usize = 2_048;
 
-impl<'d> Items<'d> {
-    pub(super) fn read(list: &ResourceList<'d>, config: Cursor<'d>) -> Self {
+impl Items {
+    /// Reads the items of a ResourceList.
+    pub(super) fn read(nodes: &[SharedNode], config: Cursor<'_>) -> Self {
+        let chunks = nodes.chunks(ITEMS_AT_ONCE).flat_map(|some| {
+            let read = threads::in_chunks(some, ITEMS_A_THREAD, |chunk| {
+                let read = chunk
+                    .iter()
+                    .map(|item| Read::of(item.cursor().open().cursor()));
+                read.collect::<Vec<Read>>()
+            });
+            read.into_iter().flatten()
+        });
+        Self::of(chunks, Read::of(config))
+    }
+
+    /// The same for values.
+    pub(super) fn of_values<'v>(
+        values: impl Iterator<Item = &'v Value<'v>>,
+        config: &Value<'_>,
+    ) -> Self {
+        Self::of(values.map(Read::of_value), Read::of_value(config))
+    }
+
+    fn of(objects: impl Iterator<Item = Read>, config: Read) -> Self {
         let mut items = Self {
             list: Vec::new(),
             storage: Storage::default(),
         };
-        let config = Read::of(config);
-        let mut rest = list.items();
-        loop {
-            let some: Vec<Cursor<'d>> = rest.by_ref().take(ITEMS_AT_ONCE).collect();
-            if some.is_empty() {
-                break;
-            }
-            let read = threads::in_chunks(&some, ITEMS_A_THREAD, |chunk| {
-                let read = chunk.iter().map(|item| Read::of(item.open().cursor()));
-                read.collect::<Vec<Read>>()
-            });
-            for (cursor, item) in some.into_iter().zip(read.into_iter().flatten()) {
-                items.add(cursor, item, &config);
-            }
+        for object in objects {
+            items.add(object, &config);
         }
         let storage = &mut items.storage;
         storage.are_kept |= config.path.is_some();
@@ -86,7 +97,7 @@ impl<'d> Items<'d> {
         items
     }
 
-    fn add(&mut self, node: Cursor<'d>, read: Read, config: &Read) {
+    fn add(&mut self, read: Read, config: &Read) {
         let named = read.identity.as_ref().filter(|own| !own.name.is_empty());
         let is_config = named.is_some() && named == config.identity.as_ref();
         if is_config && self.storage.config_path.is_none() {
@@ -98,8 +109,6 @@ impl<'d> Items<'d> {
             self.storage.add(path, read.index);
         }
         self.list.push(Item {
-            node,
-            start: read.start,
             identity: read.identity,
             owner: read.owner,
             is_config,
@@ -107,30 +116,32 @@ impl<'d> Items<'d> {
         });
     }
 
-    /// The items that have a name, with their identities, without the functionConfig.
-    fn named(&self) -> impl Iterator<Item = (&Identity, &Item<'d>)> {
-        let items = self.list.iter().filter(|item| !item.is_config);
-        items.filter_map(|item| {
+    /// The items that have a name, with their positions and identities, without the functionConfig.
+    fn named(&self) -> impl Iterator<Item = (usize, &Identity, &Item)> {
+        let items = self.list.iter().enumerate();
+        let items = items.filter(|(_, item)| !item.is_config);
+        items.filter_map(|(at, item)| {
             let identity = item.identity.as_ref()?;
-            (!identity.name.is_empty()).then_some((identity, item))
+            (!identity.name.is_empty()).then_some((at, identity, item))
         })
     }
 
     /// Existing objects that a Template may update. Of several with one identity it is the first,
     /// or the first that an instance owns.
-    pub(super) fn by_identity(&self) -> Existing<'_, 'd> {
+    pub(super) fn by_identity(&self) -> Existing<'_> {
         let mut found = Existing::new();
-        for (identity, item) in self.named() {
+        for (at, identity, item) in self.named() {
             if item.is_local && item.owner.is_none() {
                 continue;
             }
             match found.entry(identity) {
                 Entry::Vacant(entry) => {
-                    entry.insert(item);
+                    entry.insert(at);
                 }
                 Entry::Occupied(mut entry) => {
-                    if entry.get().owner.is_none() && item.owner.is_some() {
-                        entry.insert(item);
+                    let first = self.list.get(*entry.get());
+                    if item.owner.is_some() && first.is_some_and(|first| first.owner.is_none()) {
+                        entry.insert(at);
                     }
                 }
             }
@@ -138,17 +149,26 @@ impl<'d> Items<'d> {
         found
     }
 
-    /// Objects that an instance owns, in order, also several of one identity.
-    pub(super) fn owned(&self) -> impl Iterator<Item = (&Identity, &Item<'d>, &str)> {
+    /// Objects that an instance owns, in order, also several of one identity; each with its
+    /// position.
+    pub(super) fn owned(&self) -> impl Iterator<Item = (usize, &Identity, &str)> {
         let named = self.named();
-        named.filter_map(|(identity, item)| Some((identity, item, item.owner.as_deref()?)))
+        named.filter_map(|(at, identity, item)| Some((at, identity, item.owner.as_deref()?)))
     }
 
     /// Templates, and objects that may have values for them.
-    pub(super) fn inputs(&self) -> Vec<Input<'d>> {
-        let named = self.named().filter(|(_, item)| item.owner.is_none());
+    pub(super) fn inputs(
+        &self,
+        objects: &impl Objects,
+        diagnostics: &mut Diagnostics,
+    ) -> Vec<Input> {
+        let named = self.named().filter(|(_, _, item)| item.owner.is_none());
+        let named = named.filter(|(_, identity, _)| Input::may_be(identity));
         named
-            .filter_map(|(identity, item)| Input::new(identity, item.node))
+            .filter_map(|(at, identity, _)| {
+                let node = diagnostics.take(objects.at(at))?;
+                Input::new(identity, node.clone())
+            })
             .collect()
     }
 }
@@ -178,9 +198,8 @@ impl Storage {
     }
 }
 
-/// What is read of one item.
+/// What is read of one object.
 struct Read {
-    start: usize,
     identity: Option<Identity>,
     path: Option<String>,
     index: usize,
@@ -195,7 +214,6 @@ impl Read {
             head.annotations([LOCAL_CONFIG, OWNER, PATH, LEGACY_PATH, INDEX, LEGACY_INDEX]);
         let kept = Kept::from_annotations([path, legacy_path, index, legacy_index]);
         Self {
-            start: item.key_place().range.start,
             identity: head.identity_of_kind(),
             path: kept.path.map(Cow::into_owned),
             index: kept.index,
@@ -203,17 +221,31 @@ impl Read {
             owner: owner.map(Into::into),
         }
     }
+
+    fn of_value(object: &Value<'_>) -> Self {
+        let annotation = |key| object.str_at(&["metadata", "annotations", key]);
+        let kept = Kept::ANNOTATIONS.map(|key| annotation(key).map(Cow::Borrowed));
+        let kept = Kept::from_annotations(kept);
+        Self {
+            identity: Identity::of_kind(object),
+            path: kept.path.map(Cow::into_owned),
+            index: kept.index,
+            is_local: is_local(object),
+            owner: annotation(OWNER).map(Into::into),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
+    use std::sync::Arc;
 
-    use super::{ITEMS_AT_ONCE, Items};
+    use super::{ITEMS_AT_ONCE, Items, Storage};
     use crate::krm::long_lists::LONG_LISTS;
     use crate::krm::resource_list::ResourceList;
+    use krm_yaml::Document;
     use krm_yaml::source::Source;
-    use krm_yaml::{Cursor, Document};
 
     #[test]
     fn of_many_items_the_first_of_an_identity_and_the_last_index_count() {
@@ -231,17 +263,17 @@ mod tests {
         }
         text += "- kind: Template\n  metadata: {name: t, annotations: {internal.config.kubernetes.io/path: t.yaml}}\n";
         let source = Source::new("test", text);
-        let read = Document::read_with(&source, LONG_LISTS, |document| {
-            let list = ResourceList::read(document).unwrap();
-            let items = Items::read(&list, list.function_config().unwrap());
-            let by_identity = items.by_identity();
-            let mut cursors: Vec<_> = by_identity.values().map(|item| item.node.id()).collect();
-            cursors.sort_unstable();
-            let expected: Vec<_> = list.items().map(Cursor::id).take(count - 1).collect();
-            assert_eq!(cursors, expected);
-            (items.storage.last_index, items.storage.config_path)
-        });
-        let (last_index, config_path) = read.unwrap();
+        let document = Arc::new(Document::open(&source, LONG_LISTS).unwrap());
+        let list = ResourceList::read(&document).unwrap();
+        let items = Items::read(&list.shared_items(), list.function_config().unwrap());
+        let mut found: Vec<_> = items.by_identity().into_values().collect();
+        found.sort_unstable();
+        assert_eq!(found, (0..count - 1).collect::<Vec<_>>());
+        let Storage {
+            last_index,
+            config_path,
+            ..
+        } = items.storage;
         let expected = [("all.yaml".to_owned(), count - 1), ("t.yaml".to_owned(), 0)];
         assert!(last_index.into_iter().eq(expected));
         assert_eq!(config_path.as_deref(), Some("t.yaml"));

@@ -7,13 +7,18 @@
 
 mod composed;
 mod crossings;
+mod export;
 #[cfg(test)]
 mod hand_edits;
+mod imported;
 mod items;
 mod located;
+mod objects;
+mod own;
 mod package;
 mod paths;
 mod placing;
+mod rules;
 mod run;
 mod stamp;
 mod update;
@@ -23,6 +28,9 @@ use std::sync::Arc;
 pub use self::composed::InProcess;
 pub use self::run::{Environment, Output};
 
+use self::items::Items;
+use self::objects::ListItems;
+use krm_yaml::SharedNode;
 use krm_yaml::source::Source;
 
 /// Runs the function on the text of a ResourceList.
@@ -32,10 +40,13 @@ pub fn run(source: &Arc<Source>, environment: &Environment<'_>) -> Output {
         source,
         environment,
         &|list, config, environment, diagnostics| {
-            if composed::is_composition(config) {
+            if run::is_composition(config) {
                 composed::changes(list, config, environment, diagnostics)
             } else {
-                stamp::changes(list, config, environment, diagnostics)
+                let items = ListItems::of(list);
+                let heads = Items::read(&items.nodes, config);
+                let config = SharedNode::new(list.document(), config.id());
+                stamp::decide(&items, heads, &config, environment, diagnostics).into()
             }
         },
     )

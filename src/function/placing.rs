@@ -5,103 +5,39 @@ use std::collections::BTreeMap;
 
 use crate::function::crossings::Crossings;
 use crate::function::items::{Existing, Item, Items, Storage, path_of};
-use crate::function::paths;
-use crate::function::update::{Manner, Updated, update};
-use crate::krm::annotations::{IDS, INDEX, LEGACY_INDEX, LEGACY_PATH, OWNER, PATH};
-use crate::krm::annotations::{annotate, remove_empty};
+use crate::function::objects::{Decision, Objects};
+use crate::function::rules::{ADOPT, Control, Rules, UPDATE};
+use crate::function::update::{Updated, update};
+use crate::krm::annotations::{INDEX, OWNER, PATH, annotate};
 use crate::krm::identity::{self, Identity};
-use crate::krm::resource_list::{Changes, ResourceList};
-use crate::plan::{Instance, Plan};
+use crate::plan::{self, Instance, Plan};
 use crate::template::{Object, Template};
+use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Document, Value};
-
-/// Whether the objects name their instance: `"true"` or `"false"`.
-const OWNERSHIP: &str = "template.krm.dev/ownership";
-/// Whether an existing object without an owner may be adopted: `"true"`.
-const ADOPT: &str = "template.krm.dev/adopt";
-/// `merge` keeps all fields of an existing object that the Template does not set.
-const UPDATE: &str = "template.krm.dev/update";
-
-/// The rules of the functionConfig for existing objects.
-pub(super) struct Rules {
-    /// Whether objects name their instance.
-    owned: bool,
-    /// Whether objects that are no longer created are removed.
-    prunes: bool,
-    adopts: bool,
-    manner: Manner,
-}
-
-impl Rules {
-    /// Reads the annotations of the functionConfig. By default objects name their
-    /// instance if the output is written back to files, where it will be input again.
-    pub(super) fn read(config: Cursor<'_>, are_kept: bool, diagnostics: &mut Diagnostics) -> Self {
-        let mut annotation = |key: &'static str, allowed: &[&str]| {
-            let node = config.at(["metadata", "annotations", key])?;
-            let text = node.text().ok().flatten().unwrap_or_default();
-            if allowed.contains(&text.as_ref()) {
-                return Some(text.into_owned());
-            }
-            diagnostics.push(not_allowed(
-                key,
-                allowed,
-                node.place(),
-                &identity::reference(config),
-            ));
-            None
-        };
-        let flags = ["true", "false"];
-        let ownership = annotation(OWNERSHIP, &flags);
-        let manner = annotation(UPDATE, &["merge", "replace"]);
-        Self {
-            owned: ownership
-                .as_deref()
-                .map_or(are_kept, |ownership| ownership == "true"),
-            prunes: ownership.as_deref() != Some("false"),
-            adopts: annotation(ADOPT, &flags).as_deref() == Some("true"),
-            manner: MANNERS
-                .into_iter()
-                .find_map(|(word, known)| (manner.as_deref() == Some(word)).then_some(known))
-                .unwrap_or(Manner::Replace),
-        }
-    }
-}
-
-/// The values of [`UPDATE`].
-const MANNERS: [(&str, Manner); 2] = [("merge", Manner::Merge), ("replace", Manner::Replace)];
-
-fn not_allowed(
-    key: &str,
-    allowed: &[&str],
-    place: Place,
-    object: &krm_yaml::diagnostic::ObjectReference,
-) -> Diagnostic {
-    let allowed: Vec<String> = allowed.iter().map(|one| format!("`\"{one}\"`")).collect();
-    let mut diagnostic = Diagnostic::error(format!(
-        "annotation `{key}` must be {}",
-        allowed.join(" or ")
-    ))
-    .at(place)
-    .field(format!("metadata.annotations[{key}]"));
-    diagnostic.object = Some(object.clone());
-    diagnostic
-}
 
 /// Puts the objects of all instances where they belong.
-pub(super) struct Placing<'p, 'd> {
-    list: &'p ResourceList<'d>,
-    items: &'p Items<'d>,
-    existing: &'p Existing<'p, 'd>,
+pub(super) struct Placing<'p, O: Objects> {
+    objects: &'p O,
+    items: &'p Items,
+    existing: &'p Existing<'p>,
     storage: Storage,
-    plan: &'p Plan<'p>,
+    plan: &'p Plan,
     rules: &'p Rules,
     made: BTreeMap<Identity, Made>,
-    changes: Changes,
+    decision: Decision<O::Change, O::New>,
     /// Reports of the changes, to be used if the changes are made.
     said: Diagnostics,
     crossings: Crossings,
+}
+
+/// An existing object that a Template creates, too.
+#[derive(Clone, Copy)]
+struct AtPosition<'a> {
+    at: usize,
+    item: &'a Item,
+    identity: &'a Identity,
+    node: Cursor<'a>,
 }
 
 /// An object that was placed.
@@ -110,24 +46,24 @@ struct Made {
     field: String,
 }
 
-impl<'p, 'd> Placing<'p, 'd> {
+impl<'p, O: Objects> Placing<'p, O> {
     pub(super) fn new(
-        list: &'p ResourceList<'d>,
-        items: &'p Items<'d>,
-        existing: &'p Existing<'p, 'd>,
+        objects: &'p O,
+        items: &'p Items,
+        existing: &'p Existing<'p>,
         storage: Storage,
-        plan: &'p Plan<'p>,
+        plan: &'p Plan,
         rules: &'p Rules,
     ) -> Self {
         Self {
-            list,
+            objects,
             items,
             existing,
             storage,
             plan,
             rules,
             made: BTreeMap::new(),
-            changes: Changes::default(),
+            decision: Decision::default(),
             said: Diagnostics::new(),
             crossings: Crossings::default(),
         }
@@ -141,7 +77,8 @@ impl<'p, 'd> Placing<'p, 'd> {
         mut object: Object<'_>,
         diagnostics: &mut Diagnostics,
     ) {
-        let control = self.control(&mut object, diagnostics);
+        let config_path = self.storage.config_path.as_deref();
+        let control = Control::take(&mut object, config_path, diagnostics);
         let Some(identity) = Identity::of(&object.value) else {
             return;
         };
@@ -157,26 +94,41 @@ impl<'p, 'd> Placing<'p, 'd> {
         if self.plan.instances.len() > 1 {
             self.crossings.add(index, &identity, &object);
         }
-        if let Some(item) = self.existing.get(&identity) {
-            self.update(item, instance, object, &control, &identity, diagnostics);
-        } else {
-            let text = self.add(object, instance, control.path);
-            self.changes.added.extend(diagnostics.take(text));
+        let Some(at) = self.existing.get(&identity) else {
+            let new = self.add(object, instance, control.path);
+            self.decision.added.extend(diagnostics.take(new));
+            return;
+        };
+        let (at, objects, items) = (*at, self.objects, self.items);
+        if let Some(item) = items.list.get(at)
+            && let Some(node) = diagnostics.take(objects.at(at))
+        {
+            let opened = node.cursor().open();
+            let existing = AtPosition {
+                at,
+                item,
+                identity: &identity,
+                node: opened.cursor(),
+            };
+            let changed = self.update(existing, instance, object, &control);
+            let has_failed = changed.is_err();
+            let change = diagnostics.take(changed);
+            if has_failed && identity.kind == "Secret" {
+                diagnostics.conceal(&secret_fields(opened.cursor()));
+            }
+            self.decision.changed.extend(change.flatten());
         }
     }
 
-    /// Brings an item up to date.
+    /// Brings an object up to date.
     fn update(
         &mut self,
-        item: &Item<'d>,
+        existing: AtPosition<'_>,
         instance: &Instance,
         object: Object<'_>,
         control: &Control,
-        identity: &Identity,
-        diagnostics: &mut Diagnostics,
-    ) {
-        let opened = item.node.open();
-        let old = opened.cursor();
+    ) -> Result<Option<O::Change>> {
+        let AtPosition { item, node, .. } = existing;
         let is_own = item
             .owner
             .as_deref()
@@ -190,26 +142,28 @@ impl<'p, 'd> Placing<'p, 'd> {
             .origin
             .map(|origin| object.document.cursor(origin).key_place());
         let field = object.field;
-        let Some(updated) = diagnostics.take(update(old, object.value, manner, owner)) else {
-            return;
+        let mut updated = update(node, object.value, manner, owner);
+        let change = match updated.value.take() {
+            Some(value) => self.objects.change(existing.at, node, value)?,
+            None => None,
         };
         if !may_change {
-            // The object is already what the Template creates, so nothing is overwritten.
-            if !updated.edits.is_empty() || item.owner.is_some() {
-                let mut diagnostic = not_ours(identity, item, old, &instance.owner).field(field);
+            // Otherwise the object is already what the Template creates.
+            if change.is_some() || item.owner.is_some() {
+                let mut diagnostic = not_ours(&existing, &instance.owner).field(field);
                 diagnostic.place = place;
-                diagnostics.push(diagnostic);
+                return Err(diagnostic.into());
             }
-            return;
+            return Ok(None);
         }
-        if !updated.edits.is_empty() {
-            self.say(&updated, is_own, old);
+        if change.is_some() {
+            self.say(&updated, is_own, node);
         }
-        self.changes.edits.extend(updated.edits);
+        Ok(change)
     }
 
-    /// Reports the changes of an item.
-    fn say(&mut self, updated: &Updated, is_own: bool, old: Cursor<'_>) {
+    /// Reports the changes of an object.
+    fn say(&mut self, updated: &Updated<'_>, is_own: bool, old: Cursor<'_>) {
         let fields = match updated.fields {
             0 => None,
             1 => Some("1 field changed".to_owned()),
@@ -229,13 +183,13 @@ impl<'p, 'd> Placing<'p, 'd> {
         self.said.push(info);
     }
 
-    /// The text of a new item, with the file it is to be kept in if items are kept in files.
+    /// A new object, with the file it is to be kept in if objects are kept in files.
     fn add(
         &mut self,
         mut object: Object<'_>,
         instance: &Instance,
         path: Option<String>,
-    ) -> Result<String> {
+    ) -> Result<O::New> {
         if self.storage.are_kept || self.rules.owned {
             let template = instance.template_path.as_deref();
             let path = path.unwrap_or_else(|| self.storage.file_of(&instance.name, template));
@@ -246,70 +200,45 @@ impl<'p, 'd> Placing<'p, 'd> {
         if self.rules.owned {
             annotate(&mut object.value, OWNER, &instance.owner);
         }
-        self.list.item_text(object.document, &object.value)
+        self.objects.add(object.document, &object.value)
     }
 
     /// Removes the objects that this functionConfig created before and no longer creates. Returns
     /// all changes.
-    pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) -> Changes {
+    pub(super) fn finish(mut self, diagnostics: &mut Diagnostics) -> Decision<O::Change, O::New> {
         if !diagnostics.has_errors() && self.rules.prunes {
-            self.prune(diagnostics);
+            let pruned = self.prune(diagnostics);
+            diagnostics.take(pruned);
         }
         if !diagnostics.has_errors() {
             self.crossings.warn(self.plan, diagnostics);
             diagnostics.append(self.said);
         }
-        self.changes
+        self.decision
     }
 
-    fn prune(&mut self, diagnostics: &mut Diagnostics) {
-        let mut seen: BTreeMap<&Identity, &Item<'_>> = BTreeMap::new();
-        for (identity, item, owner) in self.items.owned() {
+    fn prune(&mut self, diagnostics: &mut Diagnostics) -> Result<()> {
+        let mut seen: BTreeMap<&Identity, usize> = BTreeMap::new();
+        for (at, identity, owner) in self.items.owned() {
             if !self.plan.owns.is_own(owner) {
                 continue;
             }
-            let opened = item.node.open();
-            let node = opened.cursor();
             if self.made.contains_key(identity) {
-                if let Some(first) = seen.insert(identity, item) {
-                    diagnostics.push(stands_twice(identity, first, node));
+                if let Some(first) = seen.insert(identity, at) {
+                    let [first, second] = [first, at].map(|at| self.objects.at(at));
+                    let (first, second) = (first?.cursor(), second?.cursor().open());
+                    diagnostics.push(stands_twice(identity, first, second.cursor()));
                 }
                 continue;
             }
+            let opened = self.objects.at(at)?.cursor().open();
+            let node = opened.cursor();
             let mut info = Diagnostic::info(format!("removed: `{owner}` no longer creates it"));
             info.object = Some(identity::reference(node));
             self.said.push(info);
-            self.changes.removed.insert(item.node.id());
+            self.decision.removed.insert(at);
         }
-    }
-
-    /// Takes the annotations that control where an object is put and how it is updated.
-    fn control(&self, object: &mut Object<'_>, diagnostics: &mut Diagnostics) -> Control {
-        let metadata = object.value.get_mut("metadata");
-        let Some(annotations) = metadata.and_then(|metadata| metadata.get_mut("annotations"))
-        else {
-            return Control::default();
-        };
-        let mut taken = Taken {
-            annotations,
-            document: object.document,
-            field: &object.field,
-            diagnostics,
-        };
-        let config = self.storage.config_path.as_deref();
-        let [path, legacy_path] = [PATH, LEGACY_PATH].map(|key| taken.path(key, config));
-        let control = Control {
-            path: path.or(legacy_path),
-            adopts: taken.choice(ADOPT, [("true", true), ("false", false)]),
-            manner: taken.choice(UPDATE, MANNERS),
-        };
-        for key in [INDEX, LEGACY_INDEX, OWNER].iter().chain(IDS) {
-            annotations.remove(key);
-        }
-        if let Some(metadata) = object.value.get_mut("metadata") {
-            remove_empty(metadata, "annotations");
-        }
-        control
+        Ok(())
     }
 
     /// Two objects with one identity.
@@ -331,14 +260,8 @@ impl<'p, 'd> Placing<'p, 'd> {
             (Some(one), Some(other)) if first.instance != instance => {
                 let template = self.plan.expanders.get(other.expander);
                 let template = template.and_then(|one| one.template());
-                let hint = template.and_then(|template| to_vary(template, object));
-                Diagnostic::error(format!(
-                    "the instances `{}` and `{}` both create `{identity}`",
-                    one.name, other.name
-                ))
-                .hint(hint.unwrap_or_else(|| {
-                    "use a parameter in its `metadata.name`, and give each instance a different value".to_owned()
-                }))
+                let names = template.and_then(|template| telling_apart(template, object));
+                plan::both_create(one, other, identity, &names.unwrap_or_default())
             }
             _ => Diagnostic::error(format!(
                 "`{}` and `{field}` both create `{identity}`",
@@ -351,73 +274,13 @@ impl<'p, 'd> Placing<'p, 'd> {
     }
 }
 
-/// The annotations that control where an object is put and how it is updated.
-#[derive(Default)]
-struct Control {
-    path: Option<String>,
-    adopts: Option<bool>,
-    manner: Option<Manner>,
-}
-
-/// The annotations of an object, of which some are taken out.
-struct Taken<'a, 'd> {
-    annotations: &'a mut Value<'d>,
-    document: &'a Document,
-    field: &'a str,
-    diagnostics: &'a mut Diagnostics,
-}
-
-impl Taken<'_, '_> {
-    fn error(&mut self, key: &str, value: &Value<'_>, mut diagnostic: Diagnostic) {
-        diagnostic.place = value
-            .origin
-            .map(|origin| self.document.cursor(origin).place());
-        let field = format!("{}.metadata.annotations[{key}]", self.field);
-        self.diagnostics.push(diagnostic.field(field));
-    }
-
-    /// The file that an object names itself.
-    fn path(&mut self, key: &str, config: Option<&str>) -> Option<String> {
-        let value = self.annotations.remove(key)?;
-        let text = value.as_str().filter(|text| !text.is_empty())?;
-        let path = paths::named(config, text);
-        if path.is_none() {
-            let problem = Diagnostic::error(format!("`{text}` is not the path of a file in the package"))
-                .hint("write a path relative to the directory of the functionConfig, with slashes; it must not leave the package");
-            self.error(key, &value, problem);
-        }
-        path
-    }
-
-    /// The meaning of an annotation that has one of two texts.
-    fn choice<T: Copy>(&mut self, key: &'static str, choices: [(&str, T); 2]) -> Option<T> {
-        let value = self.annotations.remove(key)?;
-        let mut known = choices.iter();
-        let chosen = known.find(|(text, _)| value.as_str() == Some(text));
-        if chosen.is_none() {
-            let [(one, _), (other, _)] = choices;
-            let problem = format!("annotation `{key}` must be `\"{one}\"` or `\"{other}\"`");
-            self.error(key, &value, Diagnostic::error(problem));
-        }
-        chosen.map(|(_, choice)| *choice)
-    }
-}
-
-/// Which parameter tells apart the objects that two instances make of one.
-fn to_vary(template: &Template<'_>, object: &Object<'_>) -> Option<String> {
-    let names = ["name", "namespace"].iter().find_map(|key| {
+/// The parameters that tell apart the objects that two instances create.
+fn telling_apart(template: &Template, object: &Object<'_>) -> Option<Vec<String>> {
+    ["name", "namespace"].iter().find_map(|key| {
         let origin = object.value.at(&["metadata", key])?.origin?;
         let text = object.document.cursor(origin).text().ok()??;
         let names = template.names_in(&text);
         (!names.is_empty()).then_some(names)
-    })?;
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    Some(match names.as_slice() {
-        [name] => format!("give parameter {name} a different value in one of them"),
-        names => format!(
-            "give one of the parameters {} a different value in one of them",
-            names.join(", ")
-        ),
     })
 }
 
@@ -426,9 +289,10 @@ fn in_file(path: Option<&str>) -> String {
 }
 
 /// The error for an existing object that may not be changed.
-fn not_ours(identity: &Identity, item: &Item<'_>, old: Cursor<'_>, owner: &str) -> Diagnostic {
-    let file = in_file(path_of(item.node).as_deref());
-    let problem = match &item.owner {
+fn not_ours(existing: &AtPosition<'_>, owner: &str) -> Diagnostic {
+    let (identity, old) = (existing.identity, existing.node);
+    let file = in_file(path_of(old).as_deref());
+    let problem = match &existing.item.owner {
         Some(other) => format!("`{identity}`{file} was created by `{other}`, not by `{owner}`"),
         None => format!("`{identity}`{file} already exists and was not created by `{owner}`"),
     };
@@ -438,10 +302,17 @@ fn not_ours(identity: &Identity, item: &Item<'_>, old: Cursor<'_>, owner: &str) 
         .hint("to keep it, rename one of the two or remove the object from the Template")
 }
 
+/// Where a Secret has its values.
+fn secret_fields(secret: Cursor<'_>) -> Vec<Place> {
+    let fields = ["data", "stringData"].iter();
+    let fields = fields.filter_map(|field| secret.get(field));
+    fields.map(Cursor::place).collect()
+}
+
 /// The error for two items with one identity that instances own.
-fn stands_twice(identity: &Identity, first: &Item<'_>, second: Cursor<'_>) -> Diagnostic {
+fn stands_twice(identity: &Identity, first: Cursor<'_>, second: Cursor<'_>) -> Diagnostic {
     let reference = identity::reference(second);
-    let places = [path_of(first.node), reference.path.clone()];
+    let places = [path_of(first), reference.path.clone()];
     let places: Vec<String> = places.iter().map(|path| in_file(path.as_deref())).collect();
     let mut diagnostic = Diagnostic::error(format!(
         "`{identity}` is among the items twice: once{}, once{}",
@@ -449,6 +320,7 @@ fn stands_twice(identity: &Identity, first: &Item<'_>, second: Cursor<'_>) -> Di
         places.get(1).map_or("", String::as_str),
     ))
     .at(second.get("metadata").unwrap_or(second).place())
+    .conceal(identity.kind == "Secret")
     .hint("remove one of the two; to keep your own copy, rename it and remove its annotation `template.krm.dev/instance`");
     diagnostic.object = Some(reference);
     diagnostic

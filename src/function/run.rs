@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::composition::Additions;
+use crate::composition::GROUP;
 use crate::files::Files;
 use crate::function::located;
+use crate::krm::identity::group;
 use crate::krm::long_lists::LONG_LISTS;
 use crate::krm::resource_list::{Changes, ResourceList};
 use crate::report;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, Edited, Value};
 
@@ -69,32 +70,33 @@ pub(super) fn run(
     environment: &Environment<'_>,
     changing: &Changing<'_>,
 ) -> Output {
-    Document::read_with(source, LONG_LISTS, |document| {
-        match ResourceList::read(document) {
-            Ok(list) => run_on(&list, source, environment, changing),
-            Err(diagnostic) => diagnostic.into(),
-        }
-    })
-    .unwrap_or_else(Output::from)
+    let run = |document: &Arc<Document>| match ResourceList::read(document) {
+        Ok(list) => run_on(&list, source, environment, changing),
+        Err(diagnostic) => diagnostic.into(),
+    };
+    read(source, run).unwrap_or_else(Output::from)
 }
 
-/// The objects that a function adds; none if it fails, or changes items.
-pub(super) fn additions(
-    source: &Arc<Source>,
-    environment: &Environment<'_>,
-    changing: &Changing<'_>,
-) -> Option<Additions> {
-    let read = Document::read_with(source, LONG_LISTS, |document| {
-        let list = ResourceList::read(document).ok()?;
-        let mut diagnostics = Diagnostics::new();
-        let changes = decide(&list, source, environment, changing, &mut diagnostics);
-        let only_adds = changes.edits.is_empty() && changes.removed.is_empty();
-        (only_adds && !diagnostics.has_errors()).then_some(Additions {
-            texts: changes.added,
-            diagnostics,
-        })
-    });
-    read.ok().flatten()
+/// Whether a functionConfig is a Composition.
+pub(super) fn is_composition(config: Cursor<'_>) -> bool {
+    let text = |key| config.text_at([key]).unwrap_or_default();
+    text("kind") == "Composition" && group(&text("apiVersion")) == GROUP
+}
+
+/// What `run` reads from a document.
+fn read<T>(source: &Arc<Source>, run: impl Fn(&Arc<Document>) -> T) -> Result<T> {
+    let mut document = Document::open(source, LONG_LISTS)?;
+    let config = document.roots().next();
+    let config = config.and_then(|root| root.get("functionConfig"));
+    if config.is_some_and(is_composition) {
+        // All items pass through it.
+        document = Document::parse(source)?;
+    }
+    let document = Arc::new(document);
+    let read = run(&document);
+    Ok(document
+        .upgrade()?
+        .map_or(read, |whole| run(&Arc::new(whole))))
 }
 
 /// Decides the changes, and gives the messages their places.

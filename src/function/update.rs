@@ -2,8 +2,8 @@
 
 use crate::krm::annotations::{IDS, OWNER, annotate, remove_empty};
 use crate::krm::item_keys::ITEM_KEYS;
-use krm_yaml::diagnostic::{Diagnostics, Result};
-use krm_yaml::{Cursor, DuplicateKeys, Edit, Value};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Cursor, DuplicateKeys, Value};
 
 /// How an object is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +15,10 @@ pub(super) enum Manner {
     Merge,
 }
 
-/// What became of an object.
-pub(super) struct Updated {
-    pub(super) edits: Vec<Edit>,
+/// What becomes of an object.
+pub(super) struct Updated<'v> {
+    /// The object, each part with the node that it replaces; none if it stays as it is.
+    pub(super) value: Option<Value<'v>>,
     /// How many fields changed, its owner not counted.
     pub(super) fields: usize,
     /// What was removed.
@@ -36,23 +37,22 @@ pub(super) struct Removed {
 /// How many of the removed fields a message names.
 const MAX_NAMED: usize = 10;
 
-/// Edits that update an item to what its Template creates now. `value` has no annotations of a
-/// file; `owner` is written into its annotations.
-pub(super) fn update(
+/// Updates an object to what its Template creates now. `value` has no annotations of a file;
+/// `owner` is written into its annotations.
+pub(super) fn update<'v>(
     old: Cursor<'_>,
-    mut value: Value<'_>,
+    mut value: Value<'v>,
     manner: Manner,
     owner: Option<&str>,
-) -> Result<Updated> {
+) -> Updated<'v> {
     let mut ignored = Diagnostics::new();
     let Some(old_value) = old.value(DuplicateKeys::LastWins, &mut ignored) else {
         // It cannot be read: all of it changes.
-        let edits = krm_yaml::update(old, value, &ITEM_KEYS)?;
-        return Ok(Updated {
-            edits,
+        return Updated {
+            value: Some(value.without_origin()),
             fields: 1,
             removed: Removed::default(),
-        });
+        };
     };
     let old_value = old_value.into_owned();
     match manner {
@@ -66,11 +66,11 @@ pub(super) fn update(
         annotate(&mut value, OWNER, owner);
     }
     if value == old_value {
-        return Ok(Updated {
-            edits: Vec::new(),
+        return Updated {
+            value: None,
             fields,
             removed,
-        });
+        };
     }
     if let Some(metadata) = value.get_mut("metadata") {
         if let Some(annotations) = metadata.get_mut("annotations") {
@@ -81,12 +81,11 @@ pub(super) fn update(
         remove_empty(metadata, "annotations");
     }
     value.adopt(&old_value, &ITEM_KEYS);
-    let edits = krm_yaml::update_read(old, value, &ITEM_KEYS)?;
-    Ok(Updated {
-        edits,
+    Updated {
+        value: Some(value),
         fields,
         removed,
-    })
+    }
 }
 
 /// Keeps the labels and annotations that the Template does not set: the orchestrator's, and those

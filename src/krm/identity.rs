@@ -23,15 +23,18 @@ pub struct Identity {
 impl Identity {
     /// The identity of a value, if it has a kind and a name.
     pub(crate) fn of(object: &Value<'_>) -> Option<Self> {
-        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        Self::of_kind(object).filter(|_| object.str_at(&["metadata", "name"]).is_some())
+    }
+
+    /// The identity of a value, if it has a kind; without a name that is empty.
+    pub(crate) fn of_kind(object: &Value<'_>) -> Option<Self> {
+        let kind = object.str_at(&["kind"])?.to_owned();
+        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
         Some(Self {
-            group: group(api_version).to_owned(),
-            kind: object.str_at(&["kind"])?.to_owned(),
-            namespace: object
-                .str_at(&["metadata", "namespace"])
-                .unwrap_or_default()
-                .to_owned(),
-            name: object.str_at(&["metadata", "name"])?.to_owned(),
+            group: group(text(&["apiVersion"])).to_owned(),
+            kind,
+            namespace: text(&["metadata", "namespace"]).to_owned(),
+            name: text(&["metadata", "name"]).to_owned(),
         })
     }
 }
@@ -142,6 +145,15 @@ impl fmt::Display for Identity {
 /// The group of an API version: `apps` of `apps/v1`, empty for `v1`.
 pub(crate) fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// Whether a group is one of Kubernetes or OpenShift; kinds of others may have the same name.
+pub(crate) fn is_built_in(group: &str) -> bool {
+    matches!(
+        group,
+        "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy"
+    ) || group.ends_with(".k8s.io")
+        || group.ends_with(".openshift.io")
 }
 
 /// Names the object under a node for a report.

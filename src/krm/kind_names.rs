@@ -48,7 +48,7 @@ pub(crate) fn is_called(asked: &str, kind: &str, group: &str) -> bool {
 }
 
 /// The plural of a kind in lower case, as Kubernetes forms it.
-fn plural(kind: &str) -> String {
+pub(crate) fn plural(kind: &str) -> String {
     let before_y = kind.strip_suffix('y');
     match before_y {
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),

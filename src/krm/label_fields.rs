@@ -1,5 +1,7 @@
 //! The fields in which a label must be so that workloads keep selecting their own pods.
 
+use std::sync::LazyLock;
+
 /// A field in the objects of some kinds; an empty group, version or kind is any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
@@ -75,15 +77,44 @@ const OPENSHIFT: &[Field] = &[
     field("apps.openshift.io", "", "DeploymentConfig", "spec/template/metadata/labels", true),
 ];
 
-/// When a Template sets its labels in a field.
+/// A key on the way to fields in which a Template sets its labels.
+#[derive(Debug)]
+pub(crate) struct Branch {
+    pub(crate) key: &'static str,
+    /// When a mapping is added under this key.
+    pub(crate) create: Create,
+    pub(crate) sets: Sets,
+    pub(crate) children: Vec<Self>,
+}
+
+/// Whether a Template sets its labels in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sets {
+    Yes,
+    /// If the field already holds a label.
+    More,
+    No,
+}
+
+/// When a Template adds a mapping on the way to its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Create {
-    /// Always: `metadata.labels` at the end of the path is added where it is missing.
+    /// Where it is missing.
     Always,
-    /// `matchLabels` is added to a selector that holds something else (`matchExpressions`).
+    /// In a mapping that holds something else: `matchLabels` beside `matchExpressions`.
     InSelector,
-    /// Never: only a field that already holds a label gets more.
     Never,
+}
+
+/// The fields of the kinds in [`LABEL_FIELDS`] and [`OPENSHIFT`].
+static TREES: LazyLock<Vec<Tree>> = LazyLock::new(trees);
+
+/// The fields of one kind.
+struct Tree {
+    kind: &'static str,
+    /// None for the groups that have no tree of their own.
+    group: Option<&'static str>,
+    branches: Vec<Branch>,
 }
 
 /// The fields in which a Template sets its labels in objects of a group and kind.
@@ -91,30 +122,76 @@ pub(crate) enum Create {
 /// These are kustomize's and OpenShift's, with one rule of our own: a selector that is missing or
 /// empty is never added. A Service without one has its endpoints filled by hand, a workload without
 /// one selects by the labels of its pod template, and an empty one means "all pods".
-pub(crate) fn for_template(
-    group: &str,
-    kind: &str,
-) -> impl Iterator<Item = (&'static str, Create)> {
-    let all = LABEL_FIELDS.iter().chain(OPENSHIFT);
-    let fields = all.filter(move |field| field.kind == kind && field.is_of(group));
-    fields.map(|field| (field.path, field.creation()))
+pub(crate) fn for_template(group: &str, kind: &str) -> &'static [Branch] {
+    let of_kind = || TREES.iter().filter(|tree| tree.kind == kind);
+    let tree = of_kind().find(|tree| tree.group == Some(group));
+    let tree = tree.or_else(|| of_kind().find(|tree| tree.group.is_none()));
+    tree.map(|tree| tree.branches.as_slice())
+        .unwrap_or_default()
+}
+
+fn trees() -> Vec<Tree> {
+    let all = || LABEL_FIELDS.iter().chain(OPENSHIFT);
+    let mut trees: Vec<Tree> = Vec::new();
+    for field in all() {
+        for (kind, group) in [(field.kind, field.own_group()), (field.kind, None)] {
+            if trees
+                .iter()
+                .any(|tree| (tree.kind, tree.group) == (kind, group))
+            {
+                continue;
+            }
+            let mut branches = Vec::new();
+            let of_kind = all().filter(|field| field.kind == kind);
+            for field in of_kind.filter(|field| [None, group].contains(&field.own_group())) {
+                field.grow(&mut branches, field.path);
+            }
+            trees.push(Tree {
+                kind,
+                group,
+                branches,
+            });
+        }
+    }
+    trees
 }
 
 impl Field {
-    /// Whether kinds of this API group have the field. A version without a group is one of the core
-    /// group.
-    fn is_of(&self, group: &str) -> bool {
-        match (self.group, self.version) {
-            ("", "") => true,
-            (own, _) => own == group,
-        }
+    /// The API group whose kind has the field; none if the kind of any group has it. A version
+    /// without a group is one of the core group.
+    fn own_group(&self) -> Option<&'static str> {
+        (!self.group.is_empty() || !self.version.is_empty()).then_some(self.group)
     }
 
-    fn creation(&self) -> Create {
-        match self.path.rsplit('/').next() {
-            Some("labels") => Create::Always,
-            Some("matchLabels") if self.create => Create::InSelector,
+    /// Adds the rest of its path to the branches of a tree.
+    fn grow(&self, branches: &mut Vec<Branch>, path: &'static str) {
+        let (key, rest) = path.split_once('/').unwrap_or((path, ""));
+        let key = key.strip_suffix("[]").unwrap_or(key);
+        let create = match path {
+            "metadata/labels" | "labels" => Create::Always,
+            "matchLabels" if self.create => Create::InSelector,
             _ => Create::Never,
+        };
+        let position = branches.iter().position(|branch| branch.key == key);
+        let position = position.unwrap_or_else(|| {
+            branches.push(Branch {
+                key,
+                create,
+                sets: Sets::No,
+                children: Vec::new(),
+            });
+            branches.len() - 1
+        });
+        let Some(branch) = branches.get_mut(position) else {
+            return;
+        };
+        if rest.is_empty() {
+            branch.sets = match create {
+                Create::Never => Sets::More,
+                Create::Always | Create::InSelector => Sets::Yes,
+            };
+        } else {
+            self.grow(&mut branch.children, rest);
         }
     }
 }

@@ -4,22 +4,26 @@
 //! copied byte for byte; JSON stays JSON.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::krm::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document, DuplicateKeys, Edit, Edited, NodeId, Position, Value};
+use krm_yaml::{
+    Cursor, Document, DuplicateKeys, Edit, Edited, NodeId, Position, SharedNode, Value,
+};
 
 /// A ResourceList as it was read.
 #[derive(Debug)]
 pub(crate) struct ResourceList<'d> {
+    document: &'d Arc<Document>,
     root: Cursor<'d>,
     style: ItemStyle,
 }
 
 impl<'d> ResourceList<'d> {
     /// Reads the ResourceList that a document must be.
-    pub(crate) fn read(document: &'d Document) -> Result<Self> {
+    pub(crate) fn read(document: &'d Arc<Document>) -> Result<Self> {
         let name = document.source().name();
         let mut roots = document.roots();
         let (first, second) = (roots.next(), roots.next());
@@ -63,7 +67,16 @@ impl<'d> ResourceList<'d> {
             check_own(root, key)?;
         }
         let style = ItemStyle::of(root);
-        Ok(Self { root, style })
+        Ok(Self {
+            document,
+            root,
+            style,
+        })
+    }
+
+    /// The document that it was read from.
+    pub(crate) const fn document(&self) -> &'d Arc<Document> {
+        self.document
     }
 
     /// The input objects, to be [opened](Cursor::open).
@@ -72,6 +85,14 @@ impl<'d> ResourceList<'d> {
             .get("items")
             .into_iter()
             .flat_map(Cursor::children)
+    }
+
+    /// The same, each with its document.
+    pub(crate) fn shared_items(&self) -> Vec<SharedNode> {
+        let items = self.items();
+        items
+            .map(|item| SharedNode::new(self.document, item.id()))
+            .collect()
     }
 
     /// Refuses items with keys or values that Kubernetes cannot read.
@@ -162,12 +183,15 @@ impl<'d> ResourceList<'d> {
     /// the key for them.
     fn change_items(
         &self,
-        removed: &BTreeSet<NodeId>,
+        removed: &BTreeSet<usize>,
         added: &[String],
         edits: &mut Vec<Edit>,
         keys: &mut Vec<String>,
     ) {
         let entry = self.root.get("items");
+        let all = self.items().enumerate();
+        let removed = all.filter(|(at, _)| removed.contains(at));
+        let removed: BTreeSet<NodeId> = removed.map(|(_, item)| item.id()).collect();
         let stays = |item: &Cursor<'_>| !removed.contains(&item.id());
         let last = entry.and_then(|items| items.children().filter(stays).last());
         if let Some(items) = entry.filter(|_| !removed.is_empty()) {
@@ -407,8 +431,8 @@ fn after_key(entry: Cursor<'_>, text: &str) -> Edit {
 pub(crate) struct Changes {
     /// Edits inside items that stay.
     pub(crate) edits: Vec<Edit>,
-    /// Items that are taken out.
-    pub(crate) removed: BTreeSet<NodeId>,
+    /// The positions of the items that are taken out.
+    pub(crate) removed: BTreeSet<usize>,
     /// Objects to add after the last item, as [`ResourceList::item_text`] writes them.
     pub(crate) added: Vec<String>,
     /// The list of results.

@@ -10,13 +10,13 @@ use crate::template::survey::Survey;
 use crate::template::{Object, Part, Template, parts};
 
 /// The input of the rules: a Template, its expansion and its references.
-pub(super) struct Context<'c, 'd> {
-    pub(super) template: &'c Template<'d>,
-    pub(super) survey: &'c Survey<'c, 'd>,
+pub(super) struct Context<'c> {
+    pub(super) template: &'c Template,
+    pub(super) survey: &'c Survey<'c>,
     pub(super) references: Vec<Reference>,
 }
 
-impl Context<'_, '_> {
+impl Context<'_> {
     /// Whether a text is completely known: it contains no reference.
     pub(super) fn is_known(&self, text: &str) -> bool {
         parts(text, self.template.dialect())

@@ -3,7 +3,7 @@
 //! The table is small on purpose: fields that templates set, of kinds in every cluster. It omits
 //! fields that accept several types, such as `targetPort` or `cpu`.
 
-use crate::krm::identity::group;
+use crate::krm::identity::{group, is_built_in};
 use crate::krm::pods;
 use crate::lint::context::{Context, place};
 use crate::template::{Dialect, Object, ParameterType, Part, Path, parts};
@@ -19,23 +19,24 @@ enum Type {
 }
 
 /// Fields by their path in the object. Lists are traversed, `*` is any key.
-type Fields = &'static [(&'static str, Type)];
+type Fields = &'static [(&'static [&'static str], Type)];
 
 use Type::{Bool, Number, String as Text};
 
 /// Of every object.
 const METADATA: Fields = &[
-    ("metadata.labels.*", Text),
-    ("metadata.annotations.*", Text),
+    (&["metadata", "labels", "*"], Text),
+    (&["metadata", "annotations", "*"], Text),
 ];
 
 /// Of a `spec` with pods in it.
 const POD_TEMPLATE: Fields = &[
-    ("template.metadata.labels.*", Text),
-    ("template.metadata.annotations.*", Text),
+    (&["template", "metadata", "labels", "*"], Text),
+    (&["template", "metadata", "annotations", "*"], Text),
 ];
 
 /// Of kinds, by the last part of their groups.
+#[rustfmt::skip]
 const KINDS: &[(&[&str], Fields)] = &[
     (
         &[
@@ -46,12 +47,12 @@ const KINDS: &[(&[&str], Fields)] = &[
             "StatefulSet",
         ],
         &[
-            ("spec.replicas", Number),
-            ("spec.minReadySeconds", Number),
-            ("spec.revisionHistoryLimit", Number),
-            ("spec.progressDeadlineSeconds", Number),
-            ("spec.paused", Bool),
-            ("spec.triggers.imageChangeParams.automatic", Bool),
+            (&["spec", "replicas"], Number),
+            (&["spec", "minReadySeconds"], Number),
+            (&["spec", "revisionHistoryLimit"], Number),
+            (&["spec", "progressDeadlineSeconds"], Number),
+            (&["spec", "paused"], Bool),
+            (&["spec", "triggers", "imageChangeParams", "automatic"], Bool),
         ],
     ),
     (
@@ -62,142 +63,133 @@ const KINDS: &[(&[&str], Fields)] = &[
             "DaemonSet",
             "PodDisruptionBudget",
         ],
-        &[("spec.selector.matchLabels.*", Text)],
+        &[(&["spec", "selector", "matchLabels", "*"], Text)],
     ),
     (
         &["DeploymentConfig", "ReplicationController", "Service"],
-        &[("spec.selector.*", Text)],
+        &[(&["spec", "selector", "*"], Text)],
     ),
     (
         &["Job"],
         &[
-            ("spec.parallelism", Number),
-            ("spec.completions", Number),
-            ("spec.backoffLimit", Number),
-            ("spec.activeDeadlineSeconds", Number),
-            ("spec.ttlSecondsAfterFinished", Number),
+            (&["spec", "parallelism"], Number),
+            (&["spec", "completions"], Number),
+            (&["spec", "backoffLimit"], Number),
+            (&["spec", "activeDeadlineSeconds"], Number),
+            (&["spec", "ttlSecondsAfterFinished"], Number),
         ],
     ),
     (
         &["CronJob"],
         &[
-            ("spec.schedule", Text),
-            ("spec.suspend", Bool),
-            ("spec.startingDeadlineSeconds", Number),
-            ("spec.successfulJobsHistoryLimit", Number),
-            ("spec.failedJobsHistoryLimit", Number),
-            ("spec.jobTemplate.spec.parallelism", Number),
-            ("spec.jobTemplate.spec.completions", Number),
-            ("spec.jobTemplate.spec.backoffLimit", Number),
-            ("spec.jobTemplate.spec.activeDeadlineSeconds", Number),
+            (&["spec", "schedule"], Text),
+            (&["spec", "suspend"], Bool),
+            (&["spec", "startingDeadlineSeconds"], Number),
+            (&["spec", "successfulJobsHistoryLimit"], Number),
+            (&["spec", "failedJobsHistoryLimit"], Number),
+            (&["spec", "jobTemplate", "spec", "parallelism"], Number),
+            (&["spec", "jobTemplate", "spec", "completions"], Number),
+            (&["spec", "jobTemplate", "spec", "backoffLimit"], Number),
+            (&["spec", "jobTemplate", "spec", "activeDeadlineSeconds"], Number),
         ],
     ),
     (
         &["Service"],
         &[
-            ("spec.ports.name", Text),
-            ("spec.ports.port", Number),
-            ("spec.ports.nodePort", Number),
-            ("spec.healthCheckNodePort", Number),
-            ("spec.externalName", Text),
-            ("spec.publishNotReadyAddresses", Bool),
+            (&["spec", "ports", "name"], Text),
+            (&["spec", "ports", "port"], Number),
+            (&["spec", "ports", "nodePort"], Number),
+            (&["spec", "healthCheckNodePort"], Number),
+            (&["spec", "externalName"], Text),
+            (&["spec", "publishNotReadyAddresses"], Bool),
         ],
     ),
     (
         &["HorizontalPodAutoscaler"],
         &[
-            ("spec.minReplicas", Number),
-            ("spec.maxReplicas", Number),
-            ("spec.targetCPUUtilizationPercentage", Number),
+            (&["spec", "minReplicas"], Number),
+            (&["spec", "maxReplicas"], Number),
+            (&["spec", "targetCPUUtilizationPercentage"], Number),
         ],
     ),
     (
         &["Route"],
         &[
-            ("spec.host", Text),
-            ("spec.to.name", Text),
-            ("spec.to.weight", Number),
+            (&["spec", "host"], Text),
+            (&["spec", "to", "name"], Text),
+            (&["spec", "to", "weight"], Number),
         ],
     ),
-    (&["ConfigMap"], &[("data.*", Text)]),
-    (&["Secret"], &[("data.*", Text), ("stringData.*", Text)]),
+    (&["ConfigMap"], &[(&["data", "*"], Text)]),
+    (
+        &["Secret"],
+        &[(&["data", "*"], Text), (&["stringData", "*"], Text)],
+    ),
 ];
 
 /// Of the specification of pods.
 const POD: Fields = &[
-    ("serviceAccountName", Text),
-    ("nodeSelector.*", Text),
-    ("terminationGracePeriodSeconds", Number),
-    ("activeDeadlineSeconds", Number),
-    ("priority", Number),
-    ("hostNetwork", Bool),
-    ("automountServiceAccountToken", Bool),
-    ("securityContext.runAsUser", Number),
-    ("securityContext.runAsGroup", Number),
-    ("securityContext.fsGroup", Number),
-    ("securityContext.runAsNonRoot", Bool),
-    ("volumes.name", Text),
-    ("volumes.secret.defaultMode", Number),
-    ("volumes.configMap.defaultMode", Number),
+    (&["serviceAccountName"], Text),
+    (&["nodeSelector", "*"], Text),
+    (&["terminationGracePeriodSeconds"], Number),
+    (&["activeDeadlineSeconds"], Number),
+    (&["priority"], Number),
+    (&["hostNetwork"], Bool),
+    (&["automountServiceAccountToken"], Bool),
+    (&["securityContext", "runAsUser"], Number),
+    (&["securityContext", "runAsGroup"], Number),
+    (&["securityContext", "fsGroup"], Number),
+    (&["securityContext", "runAsNonRoot"], Bool),
+    (&["volumes", "name"], Text),
+    (&["volumes", "secret", "defaultMode"], Number),
+    (&["volumes", "configMap", "defaultMode"], Number),
 ];
 
 /// Of its containers.
 const CONTAINER: Fields = &[
-    ("name", Text),
-    ("image", Text),
-    ("command", Text),
-    ("args", Text),
-    ("env.name", Text),
-    ("env.value", Text),
-    ("ports.name", Text),
-    ("ports.containerPort", Number),
-    ("ports.hostPort", Number),
-    ("securityContext.runAsUser", Number),
-    ("securityContext.runAsNonRoot", Bool),
-    ("securityContext.privileged", Bool),
-    ("securityContext.readOnlyRootFilesystem", Bool),
-    ("securityContext.allowPrivilegeEscalation", Bool),
-    ("volumeMounts.name", Text),
-    ("volumeMounts.mountPath", Text),
-    ("volumeMounts.readOnly", Bool),
+    (&["name"], Text),
+    (&["image"], Text),
+    (&["command"], Text),
+    (&["args"], Text),
+    (&["env", "name"], Text),
+    (&["env", "value"], Text),
+    (&["ports", "name"], Text),
+    (&["ports", "containerPort"], Number),
+    (&["ports", "hostPort"], Number),
+    (&["securityContext", "runAsUser"], Number),
+    (&["securityContext", "runAsNonRoot"], Bool),
+    (&["securityContext", "privileged"], Bool),
+    (&["securityContext", "readOnlyRootFilesystem"], Bool),
+    (&["securityContext", "allowPrivilegeEscalation"], Bool),
+    (&["volumeMounts", "name"], Text),
+    (&["volumeMounts", "mountPath"], Text),
+    (&["volumeMounts", "readOnly"], Bool),
 ];
 
 /// Of the probes of a container.
 const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
 const PROBE: Fields = &[
-    ("initialDelaySeconds", Number),
-    ("periodSeconds", Number),
-    ("timeoutSeconds", Number),
-    ("successThreshold", Number),
-    ("failureThreshold", Number),
+    (&["initialDelaySeconds"], Number),
+    (&["periodSeconds"], Number),
+    (&["timeoutSeconds"], Number),
+    (&["successThreshold"], Number),
+    (&["failureThreshold"], Number),
 ];
 
-pub(super) fn string_expected(
-    context: &Context<'_, '_>,
-    object: &Object<'_>,
-    found: &mut Diagnostics,
-) {
+pub(super) fn string_expected(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
     check(Text, context, object, found);
 }
 
-pub(super) fn number_expected(
-    context: &Context<'_, '_>,
-    object: &Object<'_>,
-    found: &mut Diagnostics,
-) {
+pub(super) fn number_expected(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
     check(Number, context, object, found);
 }
 
-pub(super) fn bool_expected(
-    context: &Context<'_, '_>,
-    object: &Object<'_>,
-    found: &mut Diagnostics,
-) {
+pub(super) fn bool_expected(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
     check(Bool, context, object, found);
 }
 
 /// Reports fields that must be `expected` and have another type.
-fn check(expected: Type, context: &Context<'_, '_>, object: &Object<'_>, found: &mut Diagnostics) {
+fn check(expected: Type, context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
     let is_secret = is_secret(object);
     each_field(object, &mut |value, path, kind| {
         if kind == expected
@@ -257,7 +249,7 @@ fn parent_key<'p>(path: &Path<'p>) -> &'p str {
 /// Values longer than this are not shown.
 const LONG: usize = 60;
 
-fn shown(context: &Context<'_, '_>, value: &Value<'_>, actual: Type) -> String {
+fn shown(context: &Context<'_>, value: &Value<'_>, actual: Type) -> String {
     let noun = actual.noun();
     match &value.data {
         Data::Scalar(Scalar::Bool(flag)) => format!("the {noun} `{flag}`"),
@@ -274,7 +266,7 @@ fn shown(context: &Context<'_, '_>, value: &Value<'_>, actual: Type) -> String {
 }
 
 /// The type of a field's value; `None` if it is unknown or there is no value.
-fn type_of(context: &Context<'_, '_>, object: &Object<'_>, value: &Value<'_>) -> Option<Type> {
+fn type_of(context: &Context<'_>, object: &Object<'_>, value: &Value<'_>) -> Option<Type> {
     match &value.data {
         Data::Scalar(Scalar::Bool(_)) => Some(Type::Bool),
         Data::Scalar(Scalar::Number(_)) => Some(Type::Number),
@@ -285,11 +277,7 @@ fn type_of(context: &Context<'_, '_>, object: &Object<'_>, value: &Value<'_>) ->
 }
 
 /// The type of a text with remaining references, from the references and their parameters.
-fn type_of_unknown(
-    context: &Context<'_, '_>,
-    object: &Object<'_>,
-    value: &Value<'_>,
-) -> Option<Type> {
+fn type_of_unknown(context: &Context<'_>, object: &Object<'_>, value: &Value<'_>) -> Option<Type> {
     let node = object.document.cursor(value.origin?);
     let text = node.text().ok()??;
     let dialect = context.template.dialect();
@@ -317,7 +305,7 @@ fn type_of_unknown(
 
 /// The hint how to write the value.
 fn hint(
-    context: &Context<'_, '_>,
+    context: &Context<'_>,
     object: &Object<'_>,
     value: &Value<'_>,
     expected: Type,
@@ -383,28 +371,19 @@ fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
     pods_of(kind, value, &root, visit);
 }
 
-/// Whether kinds of this group are in the table.
-pub(super) fn is_built_in(group: &str) -> bool {
-    matches!(
-        group,
-        "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy"
-    ) || group.ends_with(".k8s.io")
-        || group.ends_with(".openshift.io")
-}
-
 /// The fields of the pods that an object has or creates.
 fn pods_of(kind: &str, object: &Value<'_>, root: &Path<'_>, visit: &mut Visit<'_>) {
     if kind == "Pod" {
-        follow(object, "spec", root, &mut |spec, path| {
+        follow(object, &["spec"], root, &mut |spec, path| {
             pod(spec, path, visit);
         });
     }
     let Some(maker) = pods::maker(kind) else {
         return;
     };
-    follow(object, &maker.join("."), root, &mut |spec, path| {
+    follow(object, maker, root, &mut |spec, path| {
         each(spec, path, POD_TEMPLATE, visit);
-        follow(spec, "template.spec", path, &mut |spec, path| {
+        follow(spec, &["template", "spec"], path, &mut |spec, path| {
             pod(spec, path, visit);
         });
     });
@@ -413,10 +392,10 @@ fn pods_of(kind: &str, object: &Value<'_>, root: &Path<'_>, visit: &mut Visit<'_
 fn pod(spec: &Value<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
     each(spec, path, POD, visit);
     for list in ["containers", "initContainers"] {
-        follow(spec, list, path, &mut |container, path| {
+        follow(spec, &[list], path, &mut |container, path| {
             each(container, path, CONTAINER, visit);
             for probe in PROBES {
-                follow(container, probe, path, &mut |probe, path| {
+                follow(container, &[probe], path, &mut |probe, path| {
                     each(probe, path, PROBE, visit);
                 });
             }
@@ -432,10 +411,10 @@ fn each(value: &Value<'_>, path: &Path<'_>, fields: Fields, visit: &mut Visit<'_
     }
 }
 
-/// Visits all values under `keys`, a path with dots.
+/// Visits all values under `keys`.
 pub(super) fn follow(
     value: &Value<'_>,
-    keys: &str,
+    keys: &[&str],
     path: &Path<'_>,
     found: &mut dyn FnMut(&Value<'_>, &Path<'_>),
 ) {
@@ -445,14 +424,17 @@ pub(super) fn follow(
         }
         return;
     }
-    if keys.is_empty() {
-        found(value, path);
-        return;
-    }
-    let (key, rest) = keys.split_once('.').unwrap_or((keys, ""));
-    for (name, value) in value.entries().unwrap_or_default() {
-        if key == "*" || key == name {
-            follow(value, rest, &Path::Key(path, name), found);
+    match keys {
+        [] => found(value, path),
+        ["*", rest @ ..] => {
+            for (name, value) in value.entries().unwrap_or_default() {
+                follow(value, rest, &Path::Key(path, name), found);
+            }
+        }
+        [key, rest @ ..] => {
+            if let Some(value) = value.get(key) {
+                follow(value, rest, &Path::Key(path, key), found);
+            }
         }
     }
 }

@@ -1,23 +1,19 @@
 //! Rules about names and labels, which Kubernetes checks letter by letter.
 
-use crate::krm::identity::group;
+use crate::krm::identity::{group, is_built_in};
 use crate::krm::names::{
     Form, is_label_key, is_label_text, not_the_key, not_the_name, not_the_value,
 };
 use crate::krm::pods;
 use crate::lint::context::{Context, place};
-use crate::lint::fields::{follow, is_built_in};
+use crate::lint::fields::follow;
 use crate::template::{Dialect, Object, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Value};
 
 /// The names of objects, and those in pods.
-pub(super) fn invalid_name(
-    context: &Context<'_, '_>,
-    object: &Object<'_>,
-    found: &mut Diagnostics,
-) {
+pub(super) fn invalid_name(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
     each_name(object, &mut |name, value, path, what, form| {
         if !form.fits(&context.at_best(name)) {
             found.push(
@@ -68,13 +64,17 @@ pub fn warn_about_names(
 type VisitName<'f> = dyn FnMut(&str, &Value<'_>, &Path<'_>, &dyn Fn() -> String, Form) + 'f;
 
 /// Names in the specification of pods: their path, and a description of the named thing.
-const POD_NAMES: &[(&str, &str, Form)] = &[
-    ("volumes.name", "a volume", Form::Label),
-    ("containers.name", "a container", Form::Label),
-    ("containers.ports.name", "a port of a container", Form::Port),
-    ("initContainers.name", "a container", Form::Label),
+const POD_NAMES: &[(&[&str], &str, Form)] = &[
+    (&["volumes", "name"], "a volume", Form::Label),
+    (&["containers", "name"], "a container", Form::Label),
     (
-        "initContainers.ports.name",
+        &["containers", "ports", "name"],
+        "a port of a container",
+        Form::Port,
+    ),
+    (&["initContainers", "name"], "a container", Form::Label),
+    (
+        &["initContainers", "ports", "name"],
         "a port of a container",
         Form::Port,
     ),
@@ -86,32 +86,35 @@ fn each_name(object: &Object<'_>, visit: &mut VisitName<'_>) {
     let kind = value.str_at(&["kind"]).unwrap_or_default();
     let group = group(value.str_at(&["apiVersion"]).unwrap_or_default());
     let root = Path::Root(&object.field);
-    let mut each =
-        |value: &Value<'_>, path: &Path<'_>, keys: &str, what: &dyn Fn() -> String, form: Form| {
-            follow(value, keys, path, &mut |value, path| {
-                if let Some(name) = value.as_str().filter(|name| !name.is_empty()) {
-                    visit(name, value, path, what, form);
-                }
-            });
-        };
+    let mut each = |value: &Value<'_>,
+                    path: &Path<'_>,
+                    keys: &[&str],
+                    what: &dyn Fn() -> String,
+                    form: Form| {
+        follow(value, keys, path, &mut |value, path| {
+            if let Some(name) = value.as_str().filter(|name| !name.is_empty()) {
+                visit(name, value, path, what, form);
+            }
+        });
+    };
     let own = || {
         let is_vowel = kind.starts_with(['A', 'E', 'I', 'O', 'U']);
         format!("{} {kind}", if is_vowel { "an" } else { "a" })
     };
     let form = Form::of_object(group, kind);
-    each(value, &root, "metadata.name", &own, form);
+    each(value, &root, &["metadata", "name"], &own, form);
     let namespace = || "a namespace".to_owned();
     let form = Form::Label;
-    each(value, &root, "metadata.namespace", &namespace, form);
+    each(value, &root, &["metadata", "namespace"], &namespace, form);
     if !is_built_in(group) {
         return;
     }
     if kind == "Service" {
         let port = || "a port of a Service".to_owned();
-        each(value, &root, "spec.ports.name", &port, form);
+        each(value, &root, &["spec", "ports", "name"], &port, form);
     }
     if let Some(pod) = pods::pod(kind) {
-        let spec = [pod.as_slice(), &["spec"]].concat().join(".");
+        let spec = [pod.as_slice(), &["spec"]].concat();
         follow(value, &spec, &root, &mut |spec, path| {
             for (keys, what, form) in POD_NAMES {
                 each(spec, path, keys, &|| (*what).to_owned(), *form);
@@ -121,11 +124,7 @@ fn each_name(object: &Object<'_>, visit: &mut VisitName<'_>) {
 }
 
 /// Labels, selectors and the keys of annotations.
-pub(super) fn invalid_label(
-    context: &Context<'_, '_>,
-    object: &Object<'_>,
-    found: &mut Diagnostics,
-) {
+pub(super) fn invalid_label(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
     let value = &object.value;
     let kind = value.str_at(&["kind"]).unwrap_or_default();
     let root = Path::Root(&object.field);
@@ -134,38 +133,40 @@ pub(super) fn invalid_label(
         object,
         found,
     };
-    let mut check = |keys: &str, has_values: bool| {
+    let mut check = |keys: &[&str], has_values: bool| {
         follow(value, keys, &root, &mut |mapping, path| {
             labels.check(mapping, path, has_values);
         });
     };
-    check("metadata.labels", true);
-    check("metadata.annotations", false);
+    check(&["metadata", "labels"], true);
+    check(&["metadata", "annotations"], false);
     if !is_built_in(group(value.str_at(&["apiVersion"]).unwrap_or_default())) {
         return;
     }
-    check("spec.selector.matchLabels", true);
+    check(&["spec", "selector", "matchLabels"], true);
     if matches!(
         kind,
         "Service" | "ReplicationController" | "DeploymentConfig"
     ) {
-        check("spec.selector", true);
+        check(&["spec", "selector"], true);
     }
     if let Some(maker) = pods::maker(kind) {
-        let pod = format!("{}.template", maker.join("."));
-        check(&format!("{pod}.metadata.labels"), true);
-        check(&format!("{pod}.metadata.annotations"), false);
-        check(&format!("{pod}.spec.nodeSelector"), true);
+        let mut check = |keys: &[&str], has_values: bool| {
+            check(&[maker, &["template"], keys].concat(), has_values);
+        };
+        check(&["metadata", "labels"], true);
+        check(&["metadata", "annotations"], false);
+        check(&["spec", "nodeSelector"], true);
     }
 }
 
-struct Labels<'l, 'c, 'd, 'o> {
-    context: &'l Context<'c, 'd>,
+struct Labels<'l, 'c, 'o> {
+    context: &'l Context<'c>,
     object: &'l Object<'o>,
     found: &'l mut Diagnostics,
 }
 
-impl Labels<'_, '_, '_, '_> {
+impl Labels<'_, '_, '_> {
     fn check(&mut self, mapping: &Value<'_>, path: &Path<'_>, has_values: bool) {
         let what = if has_values {
             "a label"
@@ -200,7 +201,7 @@ struct Where {
 
 impl Where {
     fn of(
-        labels: &Labels<'_, '_, '_, '_>,
+        labels: &Labels<'_, '_, '_>,
         key: &str,
         value: &Value<'_>,
         mapping: &Value<'_>,
@@ -214,7 +215,7 @@ impl Where {
                 field: Path::Key(path, key).to_string(),
             };
         }
-        let own = labels.context.template.labels.into_iter();
+        let own = labels.context.template.labels().into_iter();
         let mut own = own.flat_map(Cursor::children);
         let is_meant = |entry: &Cursor<'_>| {
             let written = entry.key();

@@ -23,7 +23,7 @@ use crate::template::{
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document};
+use krm_yaml::{Cursor, Document, SharedNode};
 
 use context::Context;
 use facts::Facts;
@@ -53,6 +53,7 @@ pub struct Checked {
 /// [may contain a Template](may_hold_template).
 pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
     let document = Document::parse(source).map_err(|error| Box::new(error.rule("syntax")))?;
+    let document = Arc::new(document);
     let mut checked = Checked::default();
     let roots = document.roots().flat_map(|root| {
         let lists = root.get_all(["items", "transformers"]);
@@ -64,17 +65,19 @@ pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
     });
     for root in roots.filter(|root| is_template(*root)) {
         checked.templates += 1;
-        checked.findings.append(check_template(root, disabled));
+        let root = SharedNode::new(&document, root.id());
+        checked.findings.append(check_template(&root, disabled));
     }
     Ok(checked)
 }
 
 /// The kinds that are looked at.
-const KINDS: [&str; 4] = [
+const KINDS: [&str; 5] = [
     "Template",
     "TemplateInstance",
     "ParameterValues",
     "Composition",
+    "DeploymentConfiguration",
 ];
 
 /// Whether an unreadable text seems to contain one of the kinds that `validate` checks.
@@ -113,7 +116,7 @@ fn is_template(root: Cursor<'_>) -> bool {
 
 /// Checks one Template, without the rules in `disabled`.
 #[must_use]
-pub fn check_template(root: Cursor<'_>, disabled: &[String]) -> Diagnostics {
+pub fn check_template(root: &SharedNode, disabled: &[String]) -> Diagnostics {
     let mut found = Diagnostics::new();
     let template = Template::read(root, &mut found);
     found.attribute_to_rule("structure");
@@ -122,7 +125,7 @@ pub fn check_template(root: Cursor<'_>, disabled: &[String]) -> Diagnostics {
         found.attribute_to(template.reference());
         found.conceal(&template.secrets(&[]));
     }
-    let own = disabled_here(root, &mut found);
+    let own = disabled_here(root.cursor(), &mut found);
     found.retain(|finding| {
         let is_disabled = |name: &String| finding.rule == Some(name.as_str());
         !own.iter().chain(disabled).any(is_disabled)
@@ -132,8 +135,8 @@ pub fn check_template(root: Cursor<'_>, disabled: &[String]) -> Diagnostics {
     found
 }
 
-/// The rules that the Template's annotation disables.
-fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
+/// The rules that the annotation of an object disables.
+pub(crate) fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
     let Some(annotation) = root.at(["metadata", "annotations", DISABLE]) else {
         return Vec::new();
     };
@@ -155,7 +158,7 @@ fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
     names
 }
 
-fn check_content(template: &Template<'_>, found: &mut Diagnostics) {
+fn check_content(template: &Template, found: &mut Diagnostics) {
     let mut defaults = Diagnostics::new();
     let survey = Survey::of(template, &mut defaults);
     defaults.attribute_to_rule("default-value");

@@ -20,7 +20,7 @@ const GIVEN: &[&str] = &[
 
 /// How a selector and the labels of pods go together.
 fn unmet<'p>(
-    context: &Context<'_, '_>,
+    context: &Context<'_>,
     selector: &'p Pairs,
     labels: &'p Pairs,
 ) -> Vec<(&'p str, &'p str, Option<&'p str>)> {
@@ -40,7 +40,7 @@ fn unmet<'p>(
 
 /// A workload that does not select its own pods. The API server rejects it.
 pub(super) fn selector_mismatch(
-    context: &Context<'_, '_>,
+    context: &Context<'_>,
     object: &Object<'_>,
     found: &mut Diagnostics,
 ) {
@@ -72,11 +72,7 @@ pub(super) fn selector_mismatch(
 }
 
 /// A Service (or similar kind) that selects no pods of the Template but shares a label with some.
-pub(super) fn unmatched_selector(
-    context: &Context<'_, '_>,
-    facts: &[Facts],
-    found: &mut Diagnostics,
-) {
+pub(super) fn unmatched_selector(context: &Context<'_>, facts: &[Facts], found: &mut Diagnostics) {
     let pods = || {
         facts
             .iter()
@@ -130,7 +126,7 @@ pub(super) fn unmatched_selector(
 }
 
 /// Objects with the same identity.
-pub(super) fn duplicate_object(_: &Context<'_, '_>, facts: &[Facts], found: &mut Diagnostics) {
+pub(super) fn duplicate_object(_: &Context<'_>, facts: &[Facts], found: &mut Diagnostics) {
     let mut seen: BTreeMap<&Identity, &Facts> = BTreeMap::new();
     for one in facts {
         let Some(identity) = one

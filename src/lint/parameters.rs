@@ -9,11 +9,9 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 
 /// Contradictory limits, and invalid patterns.
-pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostics) {
+pub(super) fn parameter_limits(context: &Context<'_>, found: &mut Diagnostics) {
     for parameter in context.template.parameters() {
-        let number = |bound: &Option<std::borrow::Cow<'_, str>>| {
-            bound.as_ref().and_then(|digits| digits.parse::<f64>().ok())
-        };
+        let number = |bound: &Option<String>| bound.as_ref()?.parse::<f64>().ok();
         let bounds = [
             (
                 "minimum",
@@ -32,7 +30,7 @@ pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostic
             ),
         ];
         for (least, most, _) in bounds.into_iter().filter(|(_, _, is_wrong)| *is_wrong) {
-            let node = parameter.node.get(least).unwrap_or(parameter.node);
+            let node = parameter.field(least);
             found.push(
                 Diagnostic::error(format!(
                     "`{least}` of parameter `{}` is greater than its `{most}`",
@@ -46,7 +44,7 @@ pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostic
         if let Some(pattern) = &parameter.pattern
             && let Err(error) = regex_lite::Regex::new(pattern)
         {
-            let node = parameter.node.get("pattern").unwrap_or(parameter.node);
+            let node = parameter.field("pattern");
             found.push(
                 Diagnostic::error(format!(
                     "the pattern of parameter `{}` is not a regular expression: {error}",
@@ -60,7 +58,7 @@ pub(super) fn parameter_limits(context: &Context<'_, '_>, found: &mut Diagnostic
 }
 
 /// Expressions that generate nothing, or the same value each time, for parameters without a value.
-pub(super) fn generated_value(context: &Context<'_, '_>, found: &mut Diagnostics) {
+pub(super) fn generated_value(context: &Context<'_>, found: &mut Diagnostics) {
     let template = context.template;
     for parameter in template.parameters() {
         if matches!(
@@ -75,7 +73,7 @@ pub(super) fn generated_value(context: &Context<'_, '_>, found: &mut Diagnostics
 
 /// References to undeclared parameters in OpenShift's dialect, where expanding ignores them. They
 /// may be meant for a shell, so each name is reported once.
-pub(super) fn undeclared_parameter(context: &Context<'_, '_>, found: &mut Diagnostics) {
+pub(super) fn undeclared_parameter(context: &Context<'_>, found: &mut Diagnostics) {
     if context.template.dialect() == Dialect::Proposal {
         return;
     }
@@ -84,7 +82,7 @@ pub(super) fn undeclared_parameter(context: &Context<'_, '_>, found: &mut Diagno
             .template
             .parameters()
             .iter()
-            .map(|one| one.name.as_ref())
+            .map(|one| one.name.as_str())
     };
     let declared: BTreeSet<&str> = names().collect();
     let mut seen: BTreeMap<&str, Vec<&Reference>> = BTreeMap::new();
@@ -119,14 +117,14 @@ pub(super) fn undeclared_parameter(context: &Context<'_, '_>, found: &mut Diagno
 }
 
 /// Parameters that nothing refers to.
-pub(super) fn unused_parameter(context: &Context<'_, '_>, found: &mut Diagnostics) {
+pub(super) fn unused_parameter(context: &Context<'_>, found: &mut Diagnostics) {
     let used: BTreeSet<&str> = context
         .references
         .iter()
         .map(|one| one.name.as_str())
         .collect();
     for parameter in context.template.parameters() {
-        let name = parameter.name.as_ref();
+        let name = parameter.name.as_str();
         let (open, close) = match context.template.dialect() {
             Dialect::Proposal => ("$(", ")"),
             Dialect::OpenShift => ("${", "}"),
@@ -139,7 +137,7 @@ pub(super) fn unused_parameter(context: &Context<'_, '_>, found: &mut Diagnostic
         }
         found.push(
             Diagnostic::warning(format!("nothing refers to parameter `{name}`"))
-                .at(parameter.node.get("name").unwrap_or(parameter.node).place())
+                .at(parameter.field("name").place())
                 .field(format!("parameters[{}].name", parameter.index))
                 .hint(format!("use it as `{reference}`, or remove it")),
         );
@@ -147,15 +145,15 @@ pub(super) fn unused_parameter(context: &Context<'_, '_>, found: &mut Diagnostic
 }
 
 /// Raw references to parameters that may stay without a value.
-pub(super) fn empty_value(context: &Context<'_, '_>, found: &mut Diagnostics) {
+pub(super) fn empty_value(context: &Context<'_>, found: &mut Diagnostics) {
     for parameter in context.template.parameters() {
-        let name = parameter.name.as_ref();
+        let name = parameter.name.as_str();
         let default = parameter
-            .value
+            .value()
             .and_then(|default| default.text().ok().flatten());
         let may_be_empty = context.survey.is_unknown(name)
             && !parameter.required
-            && parameter.from.is_none()
+            && parameter.expression().is_none()
             && default.is_none_or(|default| default.is_empty());
         let mut raw = context.references.iter().filter(|one| one.is_raw);
         let Some(reference) = raw.find(|one| may_be_empty && one.name == name) else {

@@ -10,7 +10,7 @@ use krm_yaml::{Cursor, Kind, Scalar};
 const MODES: &[&str] = &["defaultMode", "mode"];
 
 /// `yes`, `no`, `on`, `off`, `y` and `n`, as values and as keys.
-pub(super) fn yaml_bool(context: &Context<'_, '_>, found: &mut Diagnostics) {
+pub(super) fn yaml_bool(context: &Context<'_>, found: &mut Diagnostics) {
     each_plain(context, &mut |text, node, is_key, path| {
         let Scalar::Bool(flag) = resolve(text) else {
             return;
@@ -41,7 +41,7 @@ pub(super) fn yaml_bool(context: &Context<'_, '_>, found: &mut Diagnostics) {
 
 /// Numbers that are not read digit by digit: octal, hexadecimal, with underscores, or with zeros
 /// at the end.
-pub(super) fn yaml_number(context: &Context<'_, '_>, found: &mut Diagnostics) {
+pub(super) fn yaml_number(context: &Context<'_>, found: &mut Diagnostics) {
     each_plain(context, &mut |text, node, is_key, path| {
         let Scalar::Number(digits) = resolve(text) else {
             return;
@@ -82,8 +82,8 @@ fn read_as(text: &str, digits: &str) -> Option<String> {
 type Visit<'f> = dyn FnMut(&str, Cursor<'_>, bool, &Path<'_>) + 'f;
 
 /// Visits all unquoted keys and values of the objects.
-fn each_plain(context: &Context<'_, '_>, visit: &mut Visit<'_>) {
-    if let Some(objects) = context.template.objects {
+fn each_plain(context: &Context<'_>, visit: &mut Visit<'_>) {
+    if let Some(objects) = context.template.objects() {
         walk(objects, &Path::Root("objects"), visit);
     }
 }

@@ -20,30 +20,30 @@ pub(super) struct Reference {
 }
 
 /// All references of a Template, in the order they are written.
-pub(super) fn all(template: &Template<'_>) -> Vec<Reference> {
+pub(super) fn all(template: &Template) -> Vec<Reference> {
     let mut list = References {
         template,
         list: Vec::new(),
     };
-    list.read(template.labels, &Path::Key(&Path::Root(""), "labels"));
-    list.read(template.objects, &Path::Root("objects"));
-    list.read(template.message, &Path::Root("message"));
+    list.read(template.labels(), &Path::Key(&Path::Root(""), "labels"));
+    list.read(template.objects(), &Path::Root("objects"));
+    list.read(template.message(), &Path::Root("message"));
     if group(&template.reference().api_version) == OWN_GROUP {
         for parameter in template.parameters() {
             let field = format!("parameters[{}].value", parameter.index);
-            list.read(parameter.value, &Path::Root(&field));
+            list.read(parameter.value(), &Path::Root(&field));
         }
     }
     list.list
 }
 
-struct References<'t, 'd> {
-    template: &'t Template<'d>,
+struct References<'t> {
+    template: &'t Template,
     list: Vec<Reference>,
 }
 
-impl<'d> References<'_, 'd> {
-    fn read(&mut self, node: Option<Cursor<'d>>, path: &Path<'_>) {
+impl References<'_> {
+    fn read(&mut self, node: Option<Cursor<'_>>, path: &Path<'_>) {
         // Expanding reports values that cannot be read.
         let mut ignored = Diagnostics::new();
         let items = node.filter(|node| matches!(path, Path::Root("objects")) && node.is_sequence());
@@ -62,7 +62,7 @@ impl<'d> References<'_, 'd> {
         }
     }
 
-    fn value(&mut self, value: &Value<'d>, path: &Path<'_>, node: NodeId) {
+    fn value(&mut self, value: &Value<'_>, path: &Path<'_>, node: NodeId) {
         let node = value.origin.unwrap_or(node);
         match &value.data {
             Data::Scalar(Scalar::String(text)) => self.text(text, path, node),
@@ -95,7 +95,7 @@ impl<'d> References<'_, 'd> {
                     is_raw: matches!(part, Part::Raw { .. }),
                     in_script,
                     needs_replacement: path.needs_replacement(),
-                    place: place_of(spelling, self.template.node.document().cursor(node)),
+                    place: place_of(spelling, self.template.node().document().cursor(node)),
                     field: path.to_string(),
                 });
             }

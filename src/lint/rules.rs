@@ -21,14 +21,14 @@ pub struct Rule {
 /// How a mistake is found.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Check {
-    /// By reading and expanding the Template, whose diagnostics name the rule.
+    /// By reading and expanding, whose diagnostics name the rule.
     Reading,
     /// By checking the Template.
-    Template(fn(&Context<'_, '_>, &mut Diagnostics)),
+    Template(fn(&Context<'_>, &mut Diagnostics)),
     /// By checking one object.
-    Object(fn(&Context<'_, '_>, &Object<'_>, &mut Diagnostics)),
+    Object(fn(&Context<'_>, &Object<'_>, &mut Diagnostics)),
     /// By checking all objects together.
-    Objects(fn(&Context<'_, '_>, &[Facts], &mut Diagnostics)),
+    Objects(fn(&Context<'_>, &[Facts], &mut Diagnostics)),
 }
 
 const fn rule(name: &'static str, severity: Severity, summary: &'static str, check: Check) -> Rule {
@@ -41,7 +41,7 @@ const fn rule(name: &'static str, severity: Severity, summary: &'static str, che
 }
 
 use Check::{Object as EachObject, Objects, Reading, Template};
-use Severity::{Error, Warning};
+use Severity::{Error, Info, Warning};
 
 /// All rules, in the order of `docs/rules.md`.
 pub const RULES: &[Rule] = &[
@@ -212,6 +212,55 @@ pub const RULES: &[Rule] = &[
         "unquoted-value",
         Warning,
         "the value of a parameter that is not a string",
+        Reading,
+    ),
+    rule(
+        "dm-unknown-type",
+        Warning,
+        "a type that looks like a template, but is not imported",
+        Reading,
+    ),
+    rule("dm-schema", Error, "a schema that is invalid", Reading),
+    rule(
+        "dm-properties",
+        Error,
+        "properties that do not fit the schema of their template",
+        Reading,
+    ),
+    rule(
+        "dm-reference",
+        Error,
+        "a reference to an unknown resource or output",
+        Reading,
+    ),
+    rule(
+        "dm-duplicate-name",
+        Error,
+        "two resources with the same name",
+        Reading,
+    ),
+    rule(
+        "dm-template",
+        Error,
+        "a template that fails, or makes no resources",
+        Reading,
+    ),
+    rule(
+        "dm-python",
+        Error,
+        "a Python template, which is not run",
+        Reading,
+    ),
+    rule(
+        "dm-unused-import",
+        Info,
+        "an import that nothing uses",
+        Reading,
+    ),
+    rule(
+        "dm-unknown-property",
+        Warning,
+        "a property that the schema of its template does not have",
         Reading,
     ),
 ];

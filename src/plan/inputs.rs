@@ -4,41 +4,54 @@ use std::cell::OnceCell;
 
 use crate::krm::identity::{self, Head, Identity};
 use crate::template::is_template_group;
+use krm_yaml::SharedNode;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Opened};
+
+/// The rule of the error for a Template that is not among the inputs.
+pub(crate) const MISSING_TEMPLATE: &str = "missing-template";
 
 /// An item that a functionConfig may refer to.
-pub(crate) struct Input<'d> {
+pub(crate) struct Input {
     pub(crate) identity: Identity,
-    pub(crate) node: Cursor<'d>,
+    node: SharedNode,
     /// Whether it is a Template.
     pub(crate) is_template: bool,
 }
 
-impl<'d> Input<'d> {
+impl Input {
     /// What an object is to a functionConfig; nothing if it cannot refer to it.
-    pub(crate) fn new(identity: &Identity, node: Cursor<'d>) -> Option<Self> {
-        let is_template = identity.kind == "Template" && is_template_group(&identity.group);
-        let holds_values = matches!(identity.kind.as_str(), "ConfigMap" | "Secret");
-        (is_template || holds_values && identity.group.is_empty()).then(|| Self {
+    pub(crate) fn new(identity: &Identity, node: SharedNode) -> Option<Self> {
+        Self::may_be(identity).then(|| Self {
             identity: identity.clone(),
             node,
-            is_template,
+            is_template: Self::is_template(identity),
         })
     }
 
+    /// Whether a functionConfig can refer to an object.
+    pub(crate) fn may_be(identity: &Identity) -> bool {
+        Self::is_template(identity) || Self::holds_values(identity)
+    }
+
+    fn is_template(identity: &Identity) -> bool {
+        identity.kind == "Template" && is_template_group(&identity.group)
+    }
+
+    fn holds_values(identity: &Identity) -> bool {
+        matches!(identity.kind.as_str(), "ConfigMap" | "Secret") && identity.group.is_empty()
+    }
+
     /// A document of a file, where it can be referred to.
-    pub(crate) fn of_document(root: Cursor<'d>) -> Option<Self> {
-        Self::new(&Head::of(root).identity()?, root)
+    pub(crate) fn of_document(root: SharedNode) -> Option<Self> {
+        Self::new(&Head::of(root.cursor()).identity()?, root)
     }
 }
 
-/// The items that a functionConfig may refer to; the Templates that are read from them borrow from
-/// here.
-pub(crate) struct Inputs<'o, 'd> {
-    pub(crate) list: Vec<Opening<'o, 'd>>,
+/// The items that a functionConfig may refer to.
+pub(crate) struct Inputs {
+    pub(crate) list: Vec<Opening>,
     whence: Whence,
 }
 
@@ -77,26 +90,26 @@ impl Whence {
 }
 
 /// An item, opened when it is looked into.
-pub(crate) struct Opening<'o, 'd> {
-    pub(crate) input: &'o Input<'d>,
-    opened: OnceCell<Opened<'d>>,
+pub(crate) struct Opening {
+    pub(crate) input: Input,
+    opened: OnceCell<SharedNode>,
 }
 
-impl Opening<'_, '_> {
+impl Opening {
     pub(crate) fn name(&self) -> &str {
         &self.input.identity.name
     }
 
-    pub(crate) fn node(&self) -> Cursor<'_> {
-        self.opened.get_or_init(|| self.input.node.open()).cursor()
+    pub(crate) fn node(&self) -> &SharedNode {
+        self.opened.get_or_init(|| self.input.node.open())
     }
 
     pub(crate) fn path(&self) -> Option<String> {
-        identity::reference(self.node()).path
+        identity::reference(self.node().cursor()).path
     }
 
     pub(crate) fn place(&self) -> Place {
-        let node = self.node();
+        let node = self.node().cursor();
         node.get("metadata").unwrap_or(node).place()
     }
 
@@ -108,15 +121,14 @@ impl Opening<'_, '_> {
     }
 }
 
-impl<'o, 'd> Inputs<'o, 'd> {
-    pub(crate) fn of(inputs: &'o [Input<'d>], whence: Whence) -> Self {
-        let inputs = inputs.iter();
+impl Inputs {
+    pub(crate) fn of(inputs: impl IntoIterator<Item = Input>, whence: Whence) -> Self {
         let opening = |input| Opening {
             input,
             opened: OnceCell::new(),
         };
         Self {
-            list: inputs.map(opening).collect(),
+            list: inputs.into_iter().map(opening).collect(),
             whence,
         }
     }
@@ -124,14 +136,14 @@ impl<'o, 'd> Inputs<'o, 'd> {
     /// The item of a kind with this name; of several, the one in `namespace`.
     pub(crate) fn find(
         &self,
-        is_kind: impl Fn(&Input<'d>) -> bool,
+        is_kind: impl Fn(&Input) -> bool,
         kind: &str,
         name: &str,
         namespace: &str,
-    ) -> Result<&Opening<'o, 'd>> {
-        let of_kind = || self.list.iter().filter(|one| is_kind(one.input));
+    ) -> Result<&Opening> {
+        let of_kind = || self.list.iter().filter(|one| is_kind(&one.input));
         let named: Vec<_> = of_kind().filter(|one| one.name() == name).collect();
-        let is_here = |one: &&&Opening<'_, '_>| one.input.identity.namespace == namespace;
+        let is_here = |one: &&&Opening| one.input.identity.namespace == namespace;
         let here: Vec<_> = named.iter().filter(is_here).copied().collect();
         match (named.as_slice(), here.as_slice()) {
             ([one], _) | (_, [one]) => Ok(one),
@@ -141,7 +153,12 @@ impl<'o, 'd> Inputs<'o, 'd> {
                     None => self.among(kind, of_kind().map(Opening::name)),
                 };
                 let problem = format!("no {kind} `{name}` is {}", self.whence.place());
-                Err(Diagnostic::error(problem).hint(hint).into())
+                let missing = Diagnostic::error(problem).hint(hint);
+                Err(if kind == "Template" {
+                    missing.rule(MISSING_TEMPLATE).into()
+                } else {
+                    missing.into()
+                })
             }
             _ => {
                 let mut diagnostic = Diagnostic::error(format!(

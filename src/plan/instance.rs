@@ -1,25 +1,25 @@
 //! A plan: which Templates are expanded, how often and with which values.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::template::{Assignment, Expander};
 use krm_yaml::source::Place;
 
 /// What a functionConfig asks for.
 #[derive(Default)]
-pub(crate) struct Plan<'d> {
-    pub(crate) expanders: Vec<Box<dyn Expander + 'd>>,
+pub(crate) struct Plan {
+    pub(crate) expanders: Vec<Arc<dyn Expander>>,
     pub(crate) instances: Vec<Instance>,
     /// Tells whether this functionConfig may remove an existing object that names its owner.
     pub(crate) owns: Owns,
 }
 
-impl<'d> Plan<'d> {
+impl Plan {
     /// One expansion without a functionConfig that asks for it.
-    pub(crate) fn of(expander: Option<impl Expander + 'd>) -> Self {
-        let boxed = expander.map(|expander| Box::new(expander) as Box<dyn Expander + 'd>);
+    pub(crate) fn of(expander: Option<Arc<dyn Expander>>) -> Self {
         Self {
-            expanders: boxed.into_iter().collect(),
+            expanders: expander.into_iter().collect(),
             instances: vec![Instance::default()],
             owns: Owns::default(),
         }

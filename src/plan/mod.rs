@@ -1,11 +1,17 @@
 //! Plans: which Templates are expanded, how often and with which values, for a functionConfig or
 //! for files.
 
+mod conflict;
+#[cfg(feature = "deployment-manager")]
+mod deployment;
 mod inputs;
 mod instance;
 mod planner;
 mod secret;
 
-pub(crate) use inputs::{Input, Inputs, Whence};
-pub(crate) use instance::{Instance, Plan};
+pub(crate) use conflict::both_create;
+#[cfg(feature = "deployment-manager")]
+pub(crate) use deployment::check as check_deployment;
+pub(crate) use inputs::{Input, Inputs, MISSING_TEMPLATE, Whence};
+pub(crate) use instance::{Instance, Owns, Plan};
 pub(crate) use planner::read;

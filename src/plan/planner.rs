@@ -2,16 +2,23 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+#[cfg(feature = "deployment-manager")]
+use crate::deployment_manager::configuration;
 use crate::krm::identity::{self, Identity};
+#[cfg(feature = "deployment-manager")]
+use crate::plan::deployment::Deployment;
 use crate::plan::inputs::{Input, Inputs, Opening};
 use crate::plan::instance::{Instance, Plan};
 use crate::plan::secret::secret_values;
+#[cfg(feature = "deployment-manager")]
+use crate::template::OWN_GROUP;
 use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
 use crate::template::{Assignment, Template, values_from_mapping};
-use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document, NodeId, SharedNode};
 
 /// Which of several Templates among the items the values of a ConfigMap are for.
 const TEMPLATE: &str = "template.krm.dev/template";
@@ -23,13 +30,14 @@ fn base(config: &Identity) -> String {
 
 /// Reads the plan of a functionConfig; `None` if it asks for nothing. All errors go to
 /// `diagnostics`.
-pub(crate) fn read<'o>(
-    config: Cursor<'o>,
-    inputs: &'o Inputs<'o, '_>,
+pub(crate) fn read(
+    config: &SharedNode,
+    inputs: &Inputs,
     diagnostics: &mut Diagnostics,
-) -> Option<Plan<'o>> {
+) -> Option<Plan> {
     let mut planner = Planner {
-        config,
+        node: config,
+        config: config.cursor(),
         inputs,
         diagnostics,
         plan: Plan::default(),
@@ -38,14 +46,16 @@ pub(crate) fn read<'o>(
     Some(planner.plan)
 }
 
-struct Planner<'p, 'o, 'd> {
-    config: Cursor<'o>,
-    inputs: &'o Inputs<'o, 'd>,
+struct Planner<'p> {
+    /// The functionConfig, which Templates in it keep.
+    node: &'p SharedNode,
+    config: Cursor<'p>,
+    inputs: &'p Inputs,
     diagnostics: &'p mut Diagnostics,
-    plan: Plan<'o>,
+    plan: Plan,
 }
 
-impl<'o, 'd> Planner<'_, 'o, 'd> {
+impl<'p> Planner<'p> {
     fn read(&mut self) -> Option<()> {
         let config = self.config;
         let kind = config.text_at(["kind"]).unwrap_or_default();
@@ -59,6 +69,8 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
             }
             "Template" => self.template(),
             "TemplateInstance" => self.template_instance(),
+            #[cfg(feature = "deployment-manager")]
+            configuration::KIND if self.is_own() => self.deployment(),
             // What kpt sends where no functionConfig was given.
             "ConfigMap" if data.is_none() => return None,
             "ConfigMap" | "ParameterValues" => self.values(),
@@ -84,8 +96,10 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
             "Template",
             "TemplateInstance",
             "Composition",
+            "DeploymentConfiguration",
             "ConfigMap",
             "ParameterValues",
+            "TemplateExport",
         ];
         let hint = closest(kind, kinds).map(|known| {
             if known == kind {
@@ -99,8 +113,37 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 .at(place)
                 .field("kind")
                 .maybe_hint(hint)
-                .hint("use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, or a ConfigMap with values"),
+                .hint("use `kind: Template` of apiVersion `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`, `kind: TemplateInstance` of the first two, `kind: TemplateExport` of the first, `kind: Composition` of `kustomize.config.k8s.io/v1alpha1`, or a ConfigMap with values"),
         );
+    }
+
+    /// Whether the functionConfig is of our own group.
+    #[cfg(feature = "deployment-manager")]
+    fn is_own(&self) -> bool {
+        let api_version = self.config.text_at(["apiVersion"]);
+        identity::group(&api_version.unwrap_or_default()) == OWN_GROUP
+    }
+
+    /// A `DeploymentConfiguration`.
+    #[cfg(feature = "deployment-manager")]
+    fn deployment(&mut self) {
+        let (name, base) = self.identity();
+        self.plan.owns.base.clone_from(&base);
+        let Some(configuration) = configuration::read(self.config, self.diagnostics) else {
+            return;
+        };
+        let reference = identity::reference(self.config);
+        let deployment = Deployment::new(configuration, reference, self.inputs, self.diagnostics);
+        let Some(deployment) = deployment else {
+            return;
+        };
+        self.plan.expanders.push(Arc::new(deployment));
+        self.plan.instances.push(Instance {
+            seed: name.clone(),
+            name,
+            owner: base,
+            ..Instance::default()
+        });
     }
 
     fn error(&mut self, mut diagnostic: Diagnostic) {
@@ -134,10 +177,10 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
     fn template(&mut self) {
         let (name, base) = self.identity();
         self.plan.owns.base.clone_from(&base);
-        let Some(template) = Template::read(self.config, self.diagnostics) else {
+        let Some(template) = Template::read(self.node, self.diagnostics) else {
             return;
         };
-        self.plan.expanders.push(Box::new(template));
+        self.plan.expanders.push(Arc::new(template));
         self.plan.instances.push(Instance {
             seed: name.clone(),
             name,
@@ -175,14 +218,14 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 template_path: one.path(),
                 ..Instance::default()
             });
-            self.plan.expanders.push(Box::new(template));
+            self.plan.expanders.push(Arc::new(template));
         }
         self.give_values();
     }
 
     /// The Templates among the items that the functionConfig has values for: the one that it names,
     /// or all. The instances of the others are not this run's to remove.
-    fn templates_for_values(&mut self, base: &str) -> Option<Vec<&'o Opening<'o, 'd>>> {
+    fn templates_for_values(&mut self, base: &str) -> Option<Vec<&'p Opening>> {
         let all = self.inputs.list.iter();
         let mut templates: Vec<_> = all.filter(|one| one.input.is_template).collect();
         let meant = self
@@ -250,11 +293,11 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                 continue;
             }
             let known = expanders.iter().flat_map(|one| one.parameters());
-            let known = closest(&one.name, known.map(|parameter| parameter.name.as_ref()));
+            let known = closest(&one.name, known.map(|parameter| parameter.name.as_str()));
             // A value under a misspelt name may be a secret all the same, and so may one that is
             // meant for a Template that could not be read.
             let mut meant = expanders.iter().flat_map(|one| one.parameters());
-            let meant = meant.find(|parameter| Some(parameter.name.as_ref()) == known);
+            let meant = meant.find(|parameter| Some(parameter.name.as_str()) == known);
             let is_secret = meant.map_or(self.diagnostics.has_errors(), |meant| !meant.may_show());
             let mut diagnostic = Diagnostic::error(format!(
                 "none of the Templates has a parameter `{}`",
@@ -272,16 +315,16 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
     fn template_instance(&mut self) {
         let (own_name, base) = self.identity();
         self.plan.owns.base.clone_from(&base);
-        // The Templates that were read, by where they begin.
-        let mut read: BTreeMap<usize, Option<usize>> = BTreeMap::new();
+        // The Templates that were read. Each may have a document of its own.
+        let mut read: BTreeMap<(*const Document, NodeId), Option<usize>> = BTreeMap::new();
         for instance in instance::read(self.config, self.diagnostics) {
             let Some((node, input)) = self.template_of(&instance.template) else {
                 continue;
             };
-            let start = node.place().range.start;
-            let expander = *read.entry(start).or_insert_with(|| {
-                let template = Template::read(node, self.diagnostics)?;
-                self.plan.expanders.push(Box::new(template));
+            let key = (Arc::as_ptr(node.document()), node.cursor().id());
+            let expander = *read.entry(key).or_insert_with(|| {
+                let template = Template::read(&node, self.diagnostics)?;
+                self.plan.expanders.push(Arc::new(template));
                 Some(self.plan.expanders.len() - 1)
             });
             let given = self.given(&instance.values, expander);
@@ -309,12 +352,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
         }
     }
 
-    fn find_template(
-        &mut self,
-        name: &str,
-        meant: Cursor<'_>,
-        field: &str,
-    ) -> Option<&'o Opening<'o, 'd>> {
+    fn find_template(&mut self, name: &str, meant: Cursor<'_>, field: &str) -> Option<&'p Opening> {
         let source = TemplateSource::Named {
             name: name.to_owned(),
             place: meant.place(),
@@ -325,10 +363,10 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
 
     fn template_of(
         &mut self,
-        source: &TemplateSource<'o>,
-    ) -> Option<(Cursor<'o>, Option<&'o Opening<'o, 'd>>)> {
+        source: &TemplateSource,
+    ) -> Option<(SharedNode, Option<&'p Opening>)> {
         match source {
-            TemplateSource::Inline { node, .. } => Some((*node, None)),
+            TemplateSource::Inline { node, .. } => Some((self.node.with(*node), None)),
             TemplateSource::Named { name, place, field } => {
                 let found = self.inputs.find(
                     |input| input.is_template,
@@ -337,7 +375,7 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
                     &self.namespace(),
                 );
                 match found {
-                    Ok(one) => Some((one.node(), Some(one))),
+                    Ok(one) => Some((one.node().clone(), Some(one))),
                     Err(diagnostic) => {
                         self.error(diagnostic.at(place.clone()).field(field.clone()));
                         None
@@ -372,12 +410,12 @@ impl<'o, 'd> Planner<'_, 'o, 'd> {
     }
 
     fn object_values(&mut self, source: &ObjectSource) -> Vec<Assignment> {
-        let is_kind = |input: &Input<'_>| input.identity.kind == source.kind;
+        let is_kind = |input: &Input| input.identity.kind == source.kind;
         let found = self
             .inputs
             .find(is_kind, source.kind, &source.name, &self.namespace());
         let node = match found {
-            Ok(found) => found.node(),
+            Ok(found) => found.node().cursor(),
             Err(diagnostic) => {
                 let is_missing = diagnostic.related.is_empty();
                 if !(is_missing && source.optional) {

@@ -63,18 +63,32 @@ impl Excerpt {
         };
         for number in first_line..=last_line {
             let spot = spots.iter().find(|spot| spot.line == number);
-            let around = spot.map_or(start, |spot| spot.range.start);
             let far = if number == last_line {
+                let around = spot.map_or(start, |spot| spot.range.start);
                 around.saturating_add(FAR).min(text.len())
             } else {
                 text.len()
             };
             let after = text.as_bytes().get(start..far).unwrap_or_default();
             let end = start + memchr::memchr(b'\n', after).unwrap_or(after.len());
-            excerpt.push(text, start..end, around);
+            match spot {
+                Some(spot) => excerpt.push(text, start..end, spot.range.start),
+                None => excerpt.skip(start),
+            }
             start = end + 1;
         }
         excerpt
+    }
+
+    /// Adds a line that no place is in. It may hold a secret, so it is not shown.
+    fn skip(&mut self, start: usize) {
+        self.lines.push(Line {
+            shown: start..start,
+            goes_on: true,
+            at: self.text.len(),
+        });
+        self.text.push(CUT);
+        self.text.push('\n');
     }
 
     fn push(&mut self, text: &str, line: Range<usize>, around: usize) {

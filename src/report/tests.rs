@@ -191,6 +191,27 @@ fn two_places_may_share_a_line() {
 }
 
 #[test]
+fn a_line_between_two_places_is_not_shown_as_it_may_hold_a_secret() {
+    let text = "values:\n  NAME: a\n  PASSWORD: hunter2\n  NAME: b\n";
+    let source = Source::new("values.yaml", text);
+    check(
+        Diagnostic::error("twice")
+            .at(find(&source, "NAME: b"))
+            .related(find(&source, "NAME: a"), "first here"),
+        &expect![[r#"
+            error: twice
+             --> values.yaml:4:3
+              |
+            2 |   NAME: a
+              |   ------- first here
+            3 | …
+            4 |   NAME: b
+              |   ^^^^^^^
+        "#]],
+    );
+}
+
+#[test]
 fn blank_lines_separate_them_and_errors_are_counted() {
     let source = Source::new("stdin", "a: $(A)\nb: $(B)\n");
     let error = |part| Diagnostic::error(format!("`{part}` is unknown")).at(find(&source, part));

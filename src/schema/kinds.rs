@@ -178,6 +178,44 @@ pub struct ValuesReference {
     pub optional: Option<bool>,
 }
 
+/// Adds a Template that is made of the objects of a package, which stay as they are.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TemplateExport {
+    /// The version of this kind.
+    #[schemars(extend("enum" = ["template.krm.dev/v1alpha1"]))]
+    pub api_version: String,
+    /// The kind.
+    #[schemars(extend("enum" = ["TemplateExport"]))]
+    pub kind: String,
+    /// Its name.
+    pub metadata: Option<Metadata>,
+    /// What the Template is made of.
+    pub spec: Option<TemplateExportSpec>,
+}
+
+/// The specification of a `TemplateExport`.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TemplateExportSpec {
+    /// The name of the Template; that of the `TemplateExport` by default.
+    pub name: Option<String>,
+    /// The dialect of the Template; `proposal` by default.
+    #[schemars(extend("enum" = ["proposal", "openshift", null]))]
+    pub dialect: Option<String>,
+    /// The groups of parameters to make, or `all` or `none`. Values of Secrets always become parameters.
+    pub parameterize: Option<Vec<String>>,
+    /// Whether to drop only the fields that the cluster sets in every object.
+    pub exact: Option<bool>,
+    /// Fields to keep that would be dropped: field paths, or their last keys.
+    pub keep: Option<Vec<String>>,
+    /// Fields to drop, too: field paths from the object down.
+    pub drop: Option<Vec<String>>,
+    /// Whether to `drop` or `keep` fields with the values that the API server fills in.
+    #[schemars(extend("enum" = ["drop", "keep", null]))]
+    pub defaults: Option<String>,
+}
+
 /// Values for the parameters of a Template, as an object: a file for `process -P`.
 #[derive(Debug, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
@@ -196,6 +234,70 @@ pub struct ParameterValues {
     pub values: Option<Values>,
     /// Another name of `values`.
     pub data: Option<Values>,
+}
+
+/// A Deployment Manager configuration, whose resources become objects.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeploymentConfiguration {
+    /// The version of this kind.
+    #[schemars(extend("enum" = ["template.krm.dev/v1alpha1"]))]
+    pub api_version: String,
+    /// The kind.
+    #[schemars(extend("enum" = ["DeploymentConfiguration"]))]
+    pub kind: String,
+    /// Its name, which is the name of the deployment.
+    pub metadata: Option<Metadata>,
+    /// The configuration, and what it imports.
+    pub spec: DeploymentConfigurationSpec,
+}
+
+/// The specification of a `DeploymentConfiguration`.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeploymentConfigurationSpec {
+    /// The configuration: a mapping with `resources`, or its text.
+    pub config: Option<Value>,
+    /// The key of a ConfigMap with the configuration, instead of `config`.
+    pub config_from: Option<ConfigFrom>,
+    /// Templates, schemas and other files by their names.
+    pub imports: Option<Vec<DeploymentImport>>,
+    /// Variables of templates; `deployment` is `metadata.name` unless it is set.
+    pub env: Option<Values>,
+    /// Whether properties are checked against schemas; by default they are.
+    pub validate_schema: Option<bool>,
+    /// Whether `type: int` and its like in schemas are errors.
+    pub strict_schemas: Option<bool>,
+    /// Whether outputs replace references to them; by default they do.
+    pub outputs: Option<bool>,
+    /// Whether resources that are not objects of Kubernetes are left out.
+    pub skip_others: Option<bool>,
+}
+
+/// A key of a ConfigMap.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConfigFrom {
+    /// Its `metadata.name`.
+    pub config_map: String,
+    /// The key.
+    pub key: String,
+}
+
+/// An import: a text, or a ConfigMap whose keys are imports.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeploymentImport {
+    /// The name that types and templates refer to; by default the key of the ConfigMap.
+    pub name: Option<String>,
+    /// The text.
+    pub content: Option<String>,
+    /// The `metadata.name` of a ConfigMap.
+    pub config_map: Option<String>,
+    /// One key of the ConfigMap; by default all.
+    pub key: Option<String>,
+    /// The path of the text, whose ending decides the language; by default the name.
+    pub path: Option<String>,
 }
 
 /// Transformers that generate and change resources in order, with those of other Compositions.

@@ -42,6 +42,16 @@ const TEMPLATES: Function = Function {
         "examples/kpt-instances/README.md",
     ],
 };
+const DEPLOYMENTS: Function = Function {
+    tag: "deployment-manager",
+    usage: "docs/deployment-manager.md",
+    examples: &["examples/deployment-manager/README.md"],
+};
+const EXPORTS: Function = Function {
+    tag: "template",
+    usage: "docs/export.md",
+    examples: &["examples/export/README.md"],
+};
 const COMPOSITIONS: Function = Function {
     tag: "composition",
     usage: "docs/composition.md",
@@ -54,7 +64,13 @@ pub fn files() -> Vec<File> {
     let kinds = [
         Kind::of::<kinds::Template>(OWN_GROUP, "Template", Some(TEMPLATES)),
         Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", Some(TEMPLATES)),
+        Kind::of::<kinds::TemplateExport>(OWN_GROUP, "TemplateExport", Some(EXPORTS)),
         Kind::of::<kinds::ParameterValues>(OWN_GROUP, "ParameterValues", None),
+        Kind::of::<kinds::DeploymentConfiguration>(
+            OWN_GROUP,
+            "DeploymentConfiguration",
+            Some(DEPLOYMENTS),
+        ),
         Kind::of::<kinds::Composition>(composition::GROUP, "Composition", Some(COMPOSITIONS)),
     ];
     let mut files = vec![json_file("openapi.json", &kustomize::openapi(&kinds))];

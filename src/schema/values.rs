@@ -10,7 +10,7 @@ use crate::template::{DefaultValue, Parameter, ParameterType, Template};
 /// generates its value, `x-default` a default that is not a value of the type: one made from other
 /// parameters, or one that JSON spells differently.
 #[must_use]
-pub fn of_values(template: &Template<'_>) -> Value {
+pub fn of_values(template: &Template) -> Value {
     let (title, description) = template.title();
     let title = title.unwrap_or_else(|| template.name().into());
     let mut schema = Fields::default();
@@ -21,11 +21,11 @@ pub fn of_values(template: &Template<'_>) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for parameter in template.named_parameters() {
-        let fallback = template.default_value(parameter);
-        if parameter.needs_value(&fallback) {
-            required.push(parameter.name.as_ref());
+        let default = template.default_value(parameter);
+        if parameter.needs_value(&default) {
+            required.push(parameter.name.as_str());
         }
-        properties.insert(parameter.name.to_string(), property(parameter, &fallback));
+        properties.insert(parameter.name.clone(), property(parameter, &default));
     }
     schema.set("properties", properties);
     schema.set("required", Some(required).filter(|names| !names.is_empty()));
@@ -46,7 +46,7 @@ impl Fields {
     }
 }
 
-fn property(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> Value {
+fn property(parameter: &Parameter, default: &DefaultValue<'_>) -> Value {
     let kind = parameter.kind;
     let mut schema = Fields::default();
     schema.set("title", parameter.display_name.as_deref());
@@ -74,7 +74,7 @@ fn property(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> Value {
         }
         schema.set("enum", Some(allowed).filter(|allowed| !allowed.is_empty()));
     }
-    match fallback {
+    match default {
         DefaultValue::Nothing | DefaultValue::Hidden => {}
         DefaultValue::Text(text) => match typed(kind, text) {
             Some(value) => schema.set("default", value),
@@ -98,7 +98,7 @@ fn property(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> Value {
 }
 
 /// What a text must be. A given value that is empty counts as none, so a required one is not.
-fn text(schema: &mut Fields, parameter: &Parameter<'_>) {
+fn text(schema: &mut Fields, parameter: &Parameter) {
     if parameter.kind == ParameterType::Base64 {
         schema.set("contentEncoding", "base64");
     }

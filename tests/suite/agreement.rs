@@ -9,12 +9,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
 use krm_template::lint;
 use krm_template::template::{self, Assignment, Generation, Options, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Source;
-use krm_yaml::{Document, DuplicateKeys};
+use krm_yaml::{Document, DuplicateKeys, SharedNode};
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -353,24 +354,28 @@ fn judge(text: &str) -> Option<Judged> {
     }
     let mut diagnostics = Diagnostics::new();
     let document = diagnostics.take(Document::parse(&source));
-    if let Some(document) = &document {
-        expand(document, &mut judged, &mut diagnostics)?;
+    if let Some(document) = document {
+        expand(&Arc::new(document), &mut judged, &mut diagnostics)?;
     }
     judged.refusals = errors(&diagnostics);
     Some(judged)
 }
 
 /// Expands the Template as `process` does.
-fn expand(document: &Document, judged: &mut Judged, diagnostics: &mut Diagnostics) -> Option<()> {
-    let mut roots = document.roots();
+fn expand(
+    document: &Arc<Document>,
+    judged: &mut Judged,
+    diagnostics: &mut Diagnostics,
+) -> Option<()> {
+    let mut roots = SharedNode::roots(document);
     let (Some(root), None) = (roots.next(), roots.next()) else {
         return None;
     };
     // `validate` also looks into lists.
-    if root.text_at(["kind"]).as_deref() != Some("Template") {
+    if root.cursor().text_at(["kind"]).as_deref() != Some("Template") {
         return None;
     }
-    let Some(template) = Template::read(root, diagnostics) else {
+    let Some(template) = Template::read(&root, diagnostics) else {
         return Some(());
     };
     if diagnostics.has_errors() {
@@ -406,7 +411,7 @@ fn expand(document: &Document, judged: &mut Judged, diagnostics: &mut Diagnostic
 }
 
 /// A value for each parameter that has none and may not be empty.
-fn values(document: &Document, template: &Template<'_>, judged: &mut Judged) -> Vec<Assignment> {
+fn values(document: &Document, template: &Template, judged: &mut Judged) -> Vec<Assignment> {
     let root = document.roots().next();
     let value = root.and_then(|root| root.value(DuplicateKeys::LastWins, &mut Diagnostics::new()));
     let value = value.map(|value| value.to_json()).unwrap_or_default();

@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["files", "threads"],
     &["krm"],
     &["template", "composition", "deployment_manager", "report"],
-    &["plan", "lint", "schema"],
+    &["plan", "export", "merge", "lint", "schema"],
     &["function"],
     &["serve"],
     &["cli"],
@@ -49,9 +49,23 @@ const ROOMS: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
+    ("src/export", &["fields", "strip", "parameters"]),
+    (
+        "src/deployment_manager",
+        &["imports", "schema", "jinja", "python", "expand", "objects"],
+    ),
+    ("src/deployment_manager/jinja", &["filters", "rewrite"]),
     (
         "src/cli",
-        &["expansion", "process", "explain", "build", "validate"],
+        &[
+            "expansion",
+            "process",
+            "explain",
+            "build",
+            "export",
+            "validate",
+            "deployment",
+        ],
     ),
 ];
 

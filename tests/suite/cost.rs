@@ -59,6 +59,11 @@ const WORKS: &[Work] = &[
         prepare: objects,
     },
     Work {
+        name: "exported_objects",
+        count: 100,
+        prepare: exported_objects,
+    },
+    Work {
         name: "instances",
         count: 100,
         prepare: instances,
@@ -193,6 +198,34 @@ fn files(folder: &Path, count: usize, data: &str) -> Result<Run, Failed> {
         run.arguments.extend(arguments(&["-f", &name]));
     }
     Ok(run)
+}
+
+/// A Deployment, a Service and a Secret each, as `kubectl get -o json` prints them.
+#[expect(clippy::unnecessary_wraps, reason = "others of the table fail")]
+fn exported_objects(_: &Path, count: usize) -> Result<Run, Failed> {
+    let mut items = Vec::new();
+    for index in 0..count {
+        let name = format!("shop-n{index}");
+        let metadata = format!(
+            r#""metadata": {{"name": "{name}", "namespace": "shop", "uid": "{index}", "labels": {{"app": "{name}"}}}}"#
+        );
+        items.push(format!(
+            r#"{{"apiVersion": "apps/v1", "kind": "Deployment", {metadata}, "spec": {{"replicas": 2, "selector": {{"matchLabels": {{"app": "{name}"}}}}, "template": {{"metadata": {{"labels": {{"app": "{name}"}}}}, "spec": {{"dnsPolicy": "ClusterFirst", "containers": [{{"name": "web", "image": "example.org/{name}:1", "env": [{{"name": "DB", "value": "http://{name}.shop.svc/"}}], "resources": {{}}}}]}}}}}}, "status": {{"replicas": 2}}}}"#
+        ));
+        items.push(format!(
+            r#"{{"apiVersion": "v1", "kind": "Service", {metadata}, "spec": {{"clusterIP": "10.96.1.2", "selector": {{"app": "{name}"}}, "ports": [{{"port": 80, "protocol": "TCP"}}]}}}}"#
+        ));
+        items.push(format!(
+            r#"{{"apiVersion": "v1", "kind": "Secret", {metadata}, "data": {{"password": "Y2FuYXJ5", "text": "JChYKQ=="}}}}"#
+        ));
+    }
+    Ok(Run {
+        arguments: arguments(&["export", "--quiet"]),
+        stdin: format!(
+            r#"{{"apiVersion": "v1", "kind": "List", "items": [{}]}}"#,
+            items.join(", ")
+        ),
+    })
 }
 
 fn list(config: &str, items: &str) -> String {

@@ -14,10 +14,12 @@ mod cost;
 mod diff;
 mod documents;
 mod examples;
+mod export;
 mod functions;
 mod kudo;
 mod manners;
 mod markdown;
+mod merge;
 mod needs;
 mod parameters;
 mod program;
@@ -41,16 +43,18 @@ type Group = (&'static str, fn() -> Vec<Trial>);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let groups: [Group; 19] = [
+    let groups: [Group; 21] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("cases", cases::trials),
         ("cost", cost::trials),
         ("examples", examples::trials),
+        ("export", export::trials),
         ("documents", documents::trials),
         ("functions", functions::trials),
         ("kudo", kudo::trials),
         ("manners", manners::trials),
+        ("merge", merge::trials),
         ("parameters", parameters::trials),
         ("restrictions", restrictions::trials),
         ("rules", rules::trials),

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use krm_template::schema;
 use krm_template::template::{self, Template, ValuesFormat, env_file};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Document, Value};
+use krm_yaml::{Cursor, Document, SharedNode, Value};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value as Json;
 
@@ -134,10 +135,10 @@ fn check_all(files: &[PathBuf], least: usize) -> Result<(), Failed> {
         let Ok(document) = Document::parse(&Source::new("template", text)) else {
             continue;
         };
-        let Some(root) = document.roots().next() else {
+        let Some(root) = SharedNode::roots(&Arc::new(document)).next() else {
             continue;
         };
-        let Some(template) = Template::read(root, &mut Diagnostics::new()) else {
+        let Some(template) = Template::read(&root, &mut Diagnostics::new()) else {
             continue;
         };
         checked += 1;
@@ -156,7 +157,7 @@ fn check_all(files: &[PathBuf], least: usize) -> Result<(), Failed> {
     }
 }
 
-fn check(template: &Template<'_>) -> Result<(), String> {
+fn check(template: &Template) -> Result<(), String> {
     check_schema(&schema::of_values(template))?;
     let values = values(template)?;
     for (format, read) in [
@@ -222,7 +223,7 @@ fn sample(property: &Json) -> Json {
 }
 
 /// The default of every parameter that has one to show, as text.
-fn values(template: &Template<'_>) -> Result<BTreeMap<String, String>, String> {
+fn values(template: &Template) -> Result<BTreeMap<String, String>, String> {
     let list = template::list(template);
     let mut values = BTreeMap::new();
     for parameter in template.named_parameters() {
@@ -237,7 +238,7 @@ fn values(template: &Template<'_>) -> Result<BTreeMap<String, String>, String> {
             template::DefaultValue::Computed(_)
         );
         if let Some(value) = item.get("value").filter(|_| !is_computed) {
-            values.insert(parameter.name.to_string(), text(value));
+            values.insert(parameter.name.clone(), text(value));
         }
     }
     Ok(values)

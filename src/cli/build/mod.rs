@@ -2,9 +2,7 @@
 
 mod copy;
 mod functions;
-mod group;
 mod installed;
-mod interruption;
 mod kustomize;
 mod process;
 mod programs;
@@ -15,14 +13,14 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
 
-use self::interruption::Interruption;
 use self::programs::Programs;
 use crate::cli::console::Console;
 use crate::cli::disk::{self, Disk, LoadRestrictor};
+use crate::cli::interruption::Interruption;
 use crate::cli::io;
 use crate::cli::status::{FAILED, OK};
 use crate::composition::chain::{self, Stat};
-use crate::composition::{self, Documents, Format, Step};
+use crate::composition::{self, Format, Step};
 use crate::function::InProcess;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
@@ -114,7 +112,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     };
     let mut diagnostics = Diagnostics::new();
     let path = arguments.path.as_str();
-    let list = composition::consolidate(&disk, path, &mut diagnostics);
+    let mut list = composition::consolidate(&disk, path, &mut diagnostics);
     if list.is_empty() && !diagnostics.has_errors() {
         let problem = format!("the Composition `{path}` has no transformers and creates nothing");
         diagnostics.push(Diagnostic::warning(problem));
@@ -126,7 +124,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
             let text = diagnostics.take(composition::show(&list));
             text.map(|text| (vec![text], Vec::new()))
         } else {
-            make(arguments, &list, &disk, &interruption, &mut diagnostics)
+            make(arguments, &mut list, &disk, &interruption, &mut diagnostics)
         };
     }
     // A Composition that is imported twice is reported once.
@@ -153,7 +151,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
 /// Runs the transformers on an empty list. Returns the text of the resources.
 fn make(
     arguments: &Arguments,
-    list: &[Step],
+    list: &mut [Step],
     disk: &Disk,
     interruption: &Interruption,
     diagnostics: &mut Diagnostics,
@@ -174,9 +172,7 @@ fn make(
         environment: &environment,
         others: &programs,
     };
-    let documents = Documents::default();
-    let (resources, stats) =
-        chain::run(list, Vec::new(), disk, &functions, &documents, diagnostics);
+    let (resources, stats) = chain::run(list, Vec::new(), disk, &functions, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }

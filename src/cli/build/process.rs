@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::group::Group;
-use super::interruption::Interruption;
+use crate::cli::group::Group;
+use crate::cli::interruption::Interruption;
 
 /// How many bytes a program may write to its standard output. Resources that are read take up to
 /// eleven times as much memory.
@@ -117,12 +117,12 @@ impl Running {
         let deadline = now() + limit;
         while self.output.is_none() || !self.group.has_ended().map_err(Failure::System)? {
             if interruption.take() {
-                self.group.stop();
+                let _ = self.group.stop();
                 return Err(Failure::Interrupted);
             }
             let left = deadline.saturating_duration_since(now());
             if left.is_zero() {
-                self.group.stop();
+                let _ = self.group.stop();
                 let words = last_words(self.words, &self.events);
                 return Err(Failure::TimedOut(words));
             }
@@ -130,7 +130,7 @@ impl Running {
             match self.events.recv_timeout(pause.min(left)) {
                 Ok(Event::Output(Some(bytes))) => self.output = Some(bytes),
                 Ok(Event::Output(None)) => {
-                    self.group.stop();
+                    let _ = self.group.stop();
                     return Err(Failure::TooMuch);
                 }
                 Ok(Event::Words(words)) => self.words = Some(words),

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::build::installed::Installed;
-use crate::cli::build::interruption::Interruption;
 use crate::cli::build::process::{self, Ended, Failure, MAX_OUTPUT};
 use crate::cli::console::Console;
 use crate::cli::disk::LoadRestrictor;
+use crate::cli::interruption::Interruption;
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
 use crate::report;

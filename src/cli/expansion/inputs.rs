@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use crate::cli::console::Console;
 use crate::cli::expansion::arguments::Arguments;
+use crate::krm::long_lists::LONG_LISTS;
 use crate::template::env_file;
+use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
 /// The texts of all files.
 pub(super) struct Inputs {
-    pub(super) templates: Vec<Arc<Source>>,
+    /// The files with Templates and instances.
+    pub(super) documents: Vec<Arc<Document>>,
     pub(super) parameter_files: Vec<Arc<Source>>,
     pub(super) env_files: Vec<Arc<Source>>,
     /// The parameters whose values are files, with the bytes of these.
@@ -60,8 +63,13 @@ impl Inputs {
             .into_iter()
             .filter_map(|(name, path)| Some((name, diagnostics.take(console.read_bytes(&path))?)))
             .collect();
-        (!diagnostics.has_errors()).then_some(Self {
-            templates,
+        if diagnostics.has_errors() {
+            return None;
+        }
+        let documents = Document::open_all(&templates, LONG_LISTS);
+        let documents = documents.map_err(|errors| diagnostics.append(errors));
+        Some(Self {
+            documents: documents.ok()?,
             parameter_files,
             env_files,
             value_files,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::krm::identity::Identity;
 use crate::lint;
-use crate::plan::{Instance, Plan};
+use crate::plan::{self, Instance, Plan};
 use crate::template::{Dialect, Inspect, Object, Parameters, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
@@ -31,7 +31,7 @@ impl Inspect for Inspector {
     fn object(
         &self,
         object: &Object<'_>,
-        template: &Template<'_>,
+        template: &Template,
         values: &Parameters<'_>,
         diagnostics: &mut Diagnostics,
     ) {
@@ -71,7 +71,7 @@ impl Inspector {
 
 /// Reports objects that are one and the same to Kubernetes. `oc process` prints all that stand in
 /// one Template, so in OpenShift's dialect that is a warning.
-pub(super) fn duplicates(plan: &Plan<'_>, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
+pub(super) fn duplicates(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
     let mut seen: BTreeMap<Identity, (usize, Made)> = BTreeMap::new();
     for (index, (instance, inspector)) in plan.instances.iter().zip(inspectors).enumerate() {
         let expander = plan.expanders.get(instance.expander);
@@ -98,35 +98,17 @@ pub(super) fn duplicates(plan: &Plan<'_>, inspectors: &[Inspector], diagnostics:
 fn by_two_instances(
     first: &Instance,
     second: &Instance,
-    template: &Template<'_>,
+    template: &Template,
     made: &Made,
 ) -> Diagnostic {
     let written = made.place.source.text().get(made.place.range.clone());
     let names = template.names_in(written.unwrap_or_default());
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let hint = match names.as_slice() {
-        [] => {
-            "use a parameter in its `metadata.name`, and give it a different value in each instance"
-                .to_owned()
-        }
-        [name] => format!("change the value of parameter {name} in one of them"),
-        names => format!(
-            "change the value of one of the parameters {} in one of them",
-            names.join(", ")
-        ),
-    };
-    let problem = format!(
-        "the instances `{}` and `{}` both create `{}`",
-        first.name, second.name, made.identity
-    );
-    Diagnostic::error(problem)
-        .rule("duplicate-object")
+    plan::both_create(first, second, &made.identity, &names)
         .at(made.place.clone())
         .field(&made.field)
-        .hint(hint)
 }
 
-fn in_one_template(first: &Made, template: &Template<'_>, made: &Made) -> Diagnostic {
+fn in_one_template(first: &Made, template: &Template, made: &Made) -> Diagnostic {
     let problem = format!("the Template creates `{}` twice", made.identity);
     let diagnostic = Diagnostic::error(problem)
         .rule("duplicate-object")

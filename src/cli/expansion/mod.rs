@@ -14,11 +14,10 @@ use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::cli::console::Console;
-use crate::krm::long_lists::LONG_LISTS;
 use crate::plan::{self, Input, Instance, Whence};
 use crate::template::{self, Assignment, Cause, Generation, Options, Template, Trace};
-use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::{Document, SharedNode};
 
 impl Arguments {
     /// Says what is wrong with the arguments themselves and not for clap to find.
@@ -55,39 +54,39 @@ impl Arguments {
         diagnostics: &mut Diagnostics,
         run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
     ) -> Option<T> {
-        let inputs = Inputs::read(self, others, console, diagnostics)?;
-        let done = Document::read_all_with(&inputs.templates, LONG_LISTS, |documents| {
+        let mut inputs = Inputs::read(self, others, console, diagnostics)?;
+        let (made, found) = loop {
             let mut found = Diagnostics::new();
-            let made = self.find(&inputs, documents, &mut found, run);
+            let expansions = self.expansions(&inputs, &mut found);
+            let made = expansions.map(|expansions| run(&expansions, &mut found));
             found.dedup();
-            (made, found)
-        });
-        let (made, found) = done.unwrap_or_else(|errors| (None, errors));
+            match Document::upgrade_all(&mut inputs.documents) {
+                Ok(true) => {}
+                Ok(false) => break (made, found),
+                Err(errors) => break (None, errors),
+            }
+        };
         diagnostics.append(found);
         diagnostics.address(Way::Arguments);
         made.filter(|_| !diagnostics.has_errors())
     }
 
-    fn find<T>(
-        &self,
-        inputs: &Inputs,
-        documents: &[Document],
+    fn expansions<'e>(
+        &'e self,
+        inputs: &'e Inputs,
         diagnostics: &mut Diagnostics,
-        run: &dyn Fn(&Expansions<'_>, &mut Diagnostics) -> T,
-    ) -> Option<T> {
-        let roots = documents.iter().flat_map(Document::roots);
-        let objects: Vec<Input<'_>> = roots.filter_map(Input::of_document).collect();
-        let objects = plan::Inputs::of(&objects, Whence::Files);
+    ) -> Option<Expansions<'e>> {
+        let roots = inputs.documents.iter().flat_map(SharedNode::roots);
+        let objects = plan::Inputs::of(roots.filter_map(Input::of_document), Whence::Files);
         let instance = self.instance.as_deref();
-        let targets = targets::read(documents, &objects, instance, diagnostics)?;
+        let targets = targets::read(&inputs.documents, &objects, instance, diagnostics)?;
         let labels = labels(&self.labels, diagnostics);
-        let expansions = Expansions {
+        Some(Expansions {
             arguments: self,
             inputs,
-            targets: &targets,
+            targets,
             labels,
-        };
-        Some(run(&expansions, diagnostics))
+        })
     }
 }
 
@@ -95,20 +94,20 @@ impl Arguments {
 pub(super) struct Expansions<'e> {
     arguments: &'e Arguments,
     inputs: &'e Inputs,
-    targets: &'e Targets<'e>,
+    targets: Targets,
     /// Those of the arguments.
     labels: Vec<(String, String)>,
 }
 
-impl<'e> Expansions<'e> {
+impl Expansions<'_> {
     /// The Templates, each once.
-    pub(super) fn templates(&self) -> impl Iterator<Item = &'e Template<'e>> {
+    pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
         self.targets.templates()
     }
 
     /// Hands each expansion to `run` unless something is wrong with what it is to be made of.
-    pub(super) fn each(
-        &self,
+    pub(super) fn each<'e>(
+        &'e self,
         diagnostics: &mut Diagnostics,
         mut run: impl FnMut(Expansion<'e>, &mut Diagnostics),
     ) {
@@ -130,12 +129,12 @@ impl<'e> Expansions<'e> {
 
     /// Reports the objects that were made more than once.
     pub(super) fn check_identities(&self, diagnostics: &mut Diagnostics) {
-        let Targets { plan, inspectors } = self.targets;
+        let Targets { plan, inspectors } = &self.targets;
         inspection::duplicates(plan, inspectors, diagnostics);
     }
 
-    fn one(
-        &self,
+    fn one<'e>(
+        &'e self,
         instance: &'e Instance,
         inspector: &'e Inspector,
         diagnostics: &mut Diagnostics,
@@ -146,7 +145,7 @@ impl<'e> Expansions<'e> {
         Some(Expansion {
             instance: &instance.name,
             template,
-            given: values::given(arguments, self.inputs, self.targets, instance, diagnostics),
+            given: values::given(arguments, self.inputs, &self.targets, instance, diagnostics),
             options: Options {
                 labels: [instance.labels.as_slice(), &self.labels].concat(),
                 namespace: namespace.cloned(),
@@ -167,7 +166,7 @@ impl<'e> Expansions<'e> {
 pub(super) struct Expansion<'e> {
     /// The name of the instance; empty if it is none.
     pub(super) instance: &'e str,
-    pub(super) template: &'e Template<'e>,
+    pub(super) template: &'e Template,
     pub(super) given: Vec<Assignment>,
     pub(super) options: Options<'e>,
     /// How many of the labels are those of the instance; the others stand in the arguments.

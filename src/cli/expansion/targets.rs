@@ -3,23 +3,25 @@
 //! Where there is a TemplateInstance, it says so. Else it is as with `oc process`: the first
 //! document of the last file is the Template.
 
+use std::sync::Arc;
+
 use crate::cli::expansion::inspection::Inspector;
 use crate::cli::first_root::first_root;
 use crate::plan::{self, Instance, Plan};
-use crate::template::Template;
+use crate::template::{Expander, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document};
+use krm_yaml::{Document, SharedNode};
 
 /// What is expanded, and what was seen of the objects that each expansion makes.
-pub(super) struct Targets<'d> {
-    pub(super) plan: Plan<'d>,
+pub(super) struct Targets {
+    pub(super) plan: Plan,
     /// One for each instance of the plan.
     pub(super) inspectors: Vec<Inspector>,
 }
 
-impl<'d> Targets<'d> {
-    fn new(plan: Plan<'d>) -> Self {
+impl Targets {
+    fn new(plan: Plan) -> Self {
         let inspectors = plan.instances.iter().map(|_| Inspector::default());
         Self {
             inspectors: inspectors.collect(),
@@ -28,12 +30,12 @@ impl<'d> Targets<'d> {
     }
 
     /// The Template of an instance.
-    pub(super) fn template(&self, instance: &Instance) -> Option<&Template<'_>> {
+    pub(super) fn template(&self, instance: &Instance) -> Option<&Template> {
         self.plan.expanders.get(instance.expander)?.template()
     }
 
     /// All Templates, each once.
-    pub(super) fn templates(&self) -> impl Iterator<Item = &Template<'_>> {
+    pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
         let expanders = self.plan.expanders.iter();
         expanders.filter_map(|expander| expander.template())
     }
@@ -46,16 +48,16 @@ impl<'d> Targets<'d> {
 
 /// Finds what is expanded. `only` is the name of the instance that is meant. All errors go to
 /// `diagnostics`.
-pub(super) fn read<'d>(
-    documents: &'d [Document],
-    inputs: &'d plan::Inputs<'d, '_>,
+pub(super) fn read(
+    documents: &[Arc<Document>],
+    inputs: &plan::Inputs,
     only: Option<&str>,
     diagnostics: &mut Diagnostics,
-) -> Option<Targets<'d>> {
-    let roots = documents.iter().flat_map(Document::roots);
+) -> Option<Targets> {
+    let roots = documents.iter().flat_map(SharedNode::roots);
     let is_instance =
-        |root: &Cursor<'_>| root.text_at(["kind"]).as_deref() == Some("TemplateInstance");
-    let instances: Vec<Cursor<'d>> = roots.filter(is_instance).collect();
+        |root: &SharedNode| root.cursor().text_at(["kind"]).as_deref() == Some("TemplateInstance");
+    let instances: Vec<SharedNode> = roots.filter(is_instance).collect();
     match (instances.as_slice(), only) {
         ([], Some(only)) => {
             let problem =
@@ -70,7 +72,7 @@ pub(super) fn read<'d>(
 }
 
 /// The Template as `oc process` finds it.
-fn template<'d>(documents: &'d [Document], diagnostics: &mut Diagnostics) -> Option<Targets<'d>> {
+fn template(documents: &[Arc<Document>], diagnostics: &mut Diagnostics) -> Option<Targets> {
     let (document, others) = documents.split_last()?;
     for other in others {
         let problem = format!(
@@ -82,22 +84,24 @@ fn template<'d>(documents: &'d [Document], diagnostics: &mut Diagnostics) -> Opt
         diagnostics.push(Diagnostic::warning(problem).hint(hint));
     }
     let root = first_root(document, diagnostics)?;
-    let template = Template::read(root, diagnostics);
-    Some(Targets::new(Plan::of(template)))
+    let template = Template::read(&root, diagnostics);
+    let expander = template.map(|template| Arc::new(template) as Arc<dyn Expander>);
+    Some(Targets::new(Plan::of(expander)))
 }
 
 /// What each `TemplateInstance` asks for.
-fn stamped<'d>(
-    instances: &[Cursor<'d>],
-    inputs: &'d plan::Inputs<'d, '_>,
+fn stamped(
+    instances: &[SharedNode],
+    inputs: &plan::Inputs,
     only: Option<&str>,
     diagnostics: &mut Diagnostics,
-) -> Targets<'d> {
+) -> Targets {
     let mut whole = Plan::default();
     let mut names = Vec::new();
     for node in instances {
-        let own = node.text_at(["metadata", "name"]).unwrap_or_default();
-        let Some(mut plan) = plan::read(*node, inputs, diagnostics) else {
+        let own = node.cursor();
+        let own = own.text_at(["metadata", "name"]).unwrap_or_default();
+        let Some(mut plan) = plan::read(node, inputs, diagnostics) else {
             continue;
         };
         names.extend(plan.instances.iter().map(|one| one.name.clone()));

@@ -9,7 +9,7 @@ use crate::cli::expansion::inputs::Inputs;
 use crate::cli::expansion::targets::Targets;
 use crate::cli::io;
 use crate::plan::Instance;
-use crate::template::{self, AssignedValue, Assignment, Template, env_file};
+use crate::template::{self, AssignedValue, Assignment, Expander as _, Template, env_file};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document};
@@ -18,7 +18,7 @@ use krm_yaml::{Cursor, Document};
 pub(super) fn given(
     arguments: &Arguments,
     inputs: &Inputs,
-    targets: &Targets<'_>,
+    targets: &Targets,
     instance: &Instance,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Assignment> {
@@ -49,14 +49,14 @@ pub(super) fn given(
     given.extend(from_arguments(arguments, template, diagnostics));
     // What one Template does not declare may be meant for another, unless its own instance says so.
     let declared = template.into_iter().flat_map(Template::parameters);
-    let declared: BTreeSet<&str> = declared.map(|one| one.name.as_ref()).collect();
+    let declared: BTreeSet<&str> = declared.map(|one| one.name.as_str()).collect();
     let mut index = 0;
     given.retain(|one| {
         let is_own = (own..behind).contains(&index);
         index += 1;
         is_own
             || declared.contains(one.name.as_str())
-            || !targets.templates().any(|other| declares(other, one))
+            || !targets.templates().any(|other| other.declares(&one.name))
     });
     given
 }
@@ -75,11 +75,6 @@ fn only_root<'d>(document: &'d Document, diagnostics: &mut Diagnostics) -> Optio
             .hint("put all values in one document, or give several files, each with its own `-P`"),
     );
     None
-}
-
-fn declares(template: &Template<'_>, given: &Assignment) -> bool {
-    let mut parameters = template.parameters().iter();
-    parameters.any(|parameter| parameter.name == given.name)
 }
 
 /// Values of `PREFIX_NAME`, in alphabetical order.
@@ -133,7 +128,7 @@ fn from_files(inputs: &Inputs, diagnostics: &mut Diagnostics) -> Vec<Assignment>
 /// Values that stand in the arguments.
 fn from_arguments(
     arguments: &Arguments,
-    template: Option<&Template<'_>>,
+    template: Option<&Template>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Assignment> {
     let bare = arguments.values.iter().map(|argument| (argument, ""));
@@ -175,7 +170,7 @@ fn warn_about_twice(given: &[Assignment], hint: &str, diagnostics: &mut Diagnost
 fn warn_about_commas(
     name: &str,
     value: &str,
-    template: Option<&Template<'_>>,
+    template: Option<&Template>,
     diagnostics: &mut Diagnostics,
 ) {
     if !value.contains(',') {

@@ -9,7 +9,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Position, Value};
 
 /// A file to be written.
-pub(super) struct File {
+pub(in crate::cli) struct File {
     /// Its path in the folder, with `/`.
     path: String,
     text: String,
@@ -33,7 +33,7 @@ impl File {
 
 /// Expands `template` and adds a file for each object. Returns the message of the Template.
 pub(super) fn files(
-    template: &Template<'_>,
+    template: &Template,
     given: &[Assignment],
     options: &Options<'_>,
     format: Format,
@@ -46,7 +46,12 @@ pub(super) fn files(
     template::process(template, given, options, diagnostics, sink)
 }
 
-fn file(object: &Object<'_>, format: Format, found: &mut Diagnostics) -> Option<File> {
+/// The file of an object.
+pub(in crate::cli) fn file(
+    object: &Object<'_>,
+    format: Format,
+    found: &mut Diagnostics,
+) -> Option<File> {
     let text = match format {
         Format::Json => found.take(krm_yaml::render_json(&object.value, Some(4)))? + "\n",
         _ => found.take(lists::render(
@@ -108,7 +113,7 @@ fn safe(text: &str) -> String {
 }
 
 /// Reports objects that would be written to the same file, ignoring case.
-pub(super) fn check(files: &[File], diagnostics: &mut Diagnostics) {
+pub(in crate::cli) fn check(files: &[File], diagnostics: &mut Diagnostics) {
     let mut seen: BTreeMap<String, &File> = BTreeMap::new();
     for file in files {
         let Some(first) = seen.insert(file.path.to_lowercase(), file) else {

@@ -2,14 +2,14 @@
 
 mod arguments;
 mod diff;
-mod directory;
+pub(super) mod directory;
 mod format;
 mod mask;
 mod output;
 mod record;
 mod source_map;
 mod tables;
-mod writing;
+pub(super) mod writing;
 
 pub(super) use self::arguments::Arguments;
 use self::mask::Secrets;

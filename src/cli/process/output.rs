@@ -41,7 +41,7 @@ impl Output {
     }
 
     /// Adds the parameters of a Template.
-    pub(super) fn declare(&mut self, template: &Template<'_>) {
+    pub(super) fn declare(&mut self, template: &Template) {
         if let Self::Tables(tables) = self {
             tables.push((template.name().to_owned(), tables::declared(template)));
         }

@@ -10,7 +10,7 @@ use krm_yaml::diagnostic::Diagnostics;
 const MASK: &str = "***";
 
 /// The table of `oc process --parameters`.
-pub(super) fn declared(template: &Template<'_>) -> String {
+pub(super) fn declared(template: &Template) -> String {
     let head = ["NAME", "DESCRIPTION", "GENERATOR", "VALUE"];
     let rows = template.parameters().iter().map(|parameter| {
         let expression = parameter.expression();
@@ -20,7 +20,7 @@ pub(super) fn declared(template: &Template<'_>) -> String {
         };
         let generator = expression.map_or("", |_| "expression");
         [
-            parameter.name.as_ref(),
+            parameter.name.as_str(),
             parameter.description.as_deref().unwrap_or_default(),
             generator,
             &value,
@@ -30,7 +30,7 @@ pub(super) fn declared(template: &Template<'_>) -> String {
     table::like_oc(head, rows)
 }
 
-fn default(parameter: &Parameter<'_>) -> String {
+fn default(parameter: &Parameter) -> String {
     match parameter.default_text() {
         Some(text) if !parameter.may_show() && !text.is_empty() => MASK.to_owned(),
         text => text.unwrap_or_default().into_owned(),
@@ -39,7 +39,7 @@ fn default(parameter: &Parameter<'_>) -> String {
 
 /// The value of each parameter and where it comes from; nothing if there are errors.
 pub(super) fn in_force(
-    template: &Template<'_>,
+    template: &Template,
     given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,

@@ -17,7 +17,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 const NAMED: usize = 10;
 
 /// Files that are written under temporary names.
-pub(super) struct Writing {
+pub(in crate::cli) struct Writing {
     staged: Staged,
     /// The message printed after success.
     summary: String,
@@ -40,7 +40,7 @@ enum There {
 impl Writing {
     /// Writes new and changed files under temporary names. Reports foreign files unless `overwrite`
     /// is set.
-    pub(super) fn prepare(
+    pub(in crate::cli) fn prepare(
         folder: &str,
         files: &[File],
         overwrite: bool,
@@ -89,7 +89,7 @@ impl Writing {
     }
 
     /// Renames all files. Returns a summary.
-    pub(super) fn commit(self) -> anyhow::Result<String> {
+    pub(in crate::cli) fn commit(self) -> anyhow::Result<String> {
         self.staged.commit()?;
         Ok(self.summary)
     }

@@ -1,4 +1,5 @@
-//! What `validate` looks at besides Templates: each TemplateInstance, file of values and Composition.
+//! What `validate` looks at besides Templates: each TemplateInstance, file of values,
+//! Composition and DeploymentConfiguration.
 //!
 //! They are read as `process`, a function and `build` read them, together with the Templates among
 //! the files, and nothing is run. Of several Templates of a name the nearest file counts, as a
@@ -20,7 +21,7 @@ use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Document};
+use krm_yaml::{Cursor, Document, SharedNode};
 
 /// The fields of `ParameterValues`.
 const VALUES_FIELDS: [&str; 6] = [
@@ -46,12 +47,13 @@ pub(super) struct Counts {
     pub(super) instances: usize,
     pub(super) values: usize,
     pub(super) compositions: usize,
+    pub(super) deployments: usize,
 }
 
 impl Counts {
     /// Whether there are none at all.
     pub(super) const fn is_empty(&self) -> bool {
-        self.instances + self.values + self.compositions == 0
+        self.instances + self.values + self.compositions + self.deployments == 0
     }
 
     fn add(&mut self, kind: Kind) {
@@ -59,6 +61,8 @@ impl Counts {
             Kind::Instance => &mut self.instances,
             Kind::Values => &mut self.values,
             Kind::Composition => &mut self.compositions,
+            #[cfg(feature = "deployment-manager")]
+            Kind::Deployment => &mut self.deployments,
         } += 1;
     }
 }
@@ -69,6 +73,8 @@ enum Kind {
     Instance,
     Values,
     Composition,
+    #[cfg(feature = "deployment-manager")]
+    Deployment,
 }
 
 impl Kind {
@@ -80,6 +86,8 @@ impl Kind {
             "TemplateInstance" => Some(Self::Instance),
             "ParameterValues" if group == OWN_GROUP => Some(Self::Values),
             "Composition" if group == GROUP || api_version.is_empty() => Some(Self::Composition),
+            #[cfg(feature = "deployment-manager")]
+            "DeploymentConfiguration" if group == OWN_GROUP => Some(Self::Deployment),
             // A file of values need not be an object.
             "" if file.is_named && api_version.is_empty() && root.is_mapping() => {
                 Some(Self::Values)
@@ -91,8 +99,15 @@ impl Kind {
 
 /// An object, and the file that it is in.
 struct Found<'d> {
+    document: &'d Arc<Document>,
     root: Cursor<'d>,
     file: &'d File,
+}
+
+impl Found<'_> {
+    fn node(&self) -> SharedNode {
+        SharedNode::new(self.document, self.root.id())
+    }
 }
 
 /// Checks what is in `files` besides Templates. Tells of each file whether there is something.
@@ -114,7 +129,11 @@ pub(super) fn check(
     let read: Vec<(&File, Arc<Document>)> = read.collect();
     let roots = read.iter().flat_map(|(file, document)| {
         let roots = document.roots().flat_map(with_items);
-        roots.map(|root| Found { root, file })
+        roots.map(|root| Found {
+            document,
+            root,
+            file,
+        })
     });
     let roots: Vec<Found<'_>> = roots.collect();
     let has_template = roots.iter().any(|one| is_template(one.root));
@@ -131,7 +150,9 @@ pub(super) fn check(
         let mut found = match kind {
             Kind::Instance => instance(one, &roots),
             Kind::Values => values(one, &roots),
-            Kind::Composition => composition(one, &read, console),
+            Kind::Composition => composition(one, console),
+            #[cfg(feature = "deployment-manager")]
+            Kind::Deployment => deployment(one, &roots),
         };
         found.attribute_to_rule("structure");
         if is_object {
@@ -150,7 +171,12 @@ pub(super) fn check(
 
 /// Whether it is worth while to read a file a second time.
 fn may_hold_one(file: &File) -> bool {
-    let kinds = ["TemplateInstance", "ParameterValues", "Composition"];
+    let kinds = [
+        "TemplateInstance",
+        "ParameterValues",
+        "Composition",
+        "DeploymentConfiguration",
+    ];
     let has = |text: &str| memchr::memmem::find(file.source.text().as_bytes(), text.as_bytes());
     file.is_named && has("kind").is_none() || kinds.iter().any(|kind| has(kind).is_some())
 }
@@ -181,7 +207,7 @@ fn distance(one: &File, other: &File) -> usize {
 }
 
 /// The objects that one may refer to: of several with a kind and a name, the nearest.
-fn near<'d>(from: &Found<'d>, roots: &[Found<'d>]) -> Vec<Cursor<'d>> {
+fn near<'f, 'd>(from: &Found<'d>, roots: &'f [Found<'d>]) -> Vec<&'f Found<'d>> {
     let name = |root: Cursor<'d>| {
         let text = |key| {
             root.text_at(["metadata", key])
@@ -198,15 +224,15 @@ fn near<'d>(from: &Found<'d>, roots: &[Found<'d>]) -> Vec<Cursor<'d>> {
     let all: Vec<_> = roots
         .iter()
         .filter(may_be_meant)
-        .map(|one| (name(one.root), distance(from.file, one.file), one.root))
+        .map(|one| (name(one.root), distance(from.file, one.file), one))
         .collect();
-    let is_nearest = |(name, distance, _): &&((String, String, String), usize, Cursor<'d>)| {
+    let is_nearest = |(name, distance, _): &&((String, String, String), usize, &Found<'d>)| {
         all.iter()
             .all(|(other, its, _)| other != name || its >= distance)
     };
     all.iter()
         .filter(is_nearest)
-        .map(|(.., root)| *root)
+        .map(|(.., one)| *one)
         .collect()
 }
 
@@ -232,7 +258,7 @@ fn options() -> Options<'static> {
 }
 
 /// What is wrong with the values of a Template, without what is wrong with the Template itself.
-fn check_values(template: &Template<'_>, given: &[Assignment], own: Cursor<'_>) -> Diagnostics {
+fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> Diagnostics {
     let mut found = Diagnostics::new();
     template::effective(template, given, &options(), &mut found, |_| ());
     found.retain(|one| {
@@ -246,33 +272,44 @@ fn check_values(template: &Template<'_>, given: &[Assignment], own: Cursor<'_>) 
     found
 }
 
+/// A DeploymentConfiguration, with the ConfigMaps among the files.
+#[cfg(feature = "deployment-manager")]
+fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
+    let inputs = near(one, roots).into_iter().map(Found::node);
+    let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), Whence::Files);
+    let mut found = plan::check_deployment(&one.node(), &inputs);
+    found.attribute_to_rule("structure");
+    let own = lint::disabled_here(one.root, &mut found);
+    found.retain(|finding| !own.iter().any(|rule| finding.rule == Some(rule)));
+    found
+}
+
 /// A TemplateInstance.
 fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let root = one.root;
     let near = near(one, roots);
-    let inputs: Vec<Input<'_>> = near
-        .iter()
-        .copied()
-        .filter_map(Input::of_document)
-        .collect();
-    let inputs = plan::Inputs::of(&inputs, Whence::Files);
+    let inputs = near.iter().map(|one| one.node());
+    let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), Whence::Files);
     let mut found = Diagnostics::new();
-    let plan = plan::read(root, &inputs, &mut found);
+    let plan = plan::read(&one.node(), &inputs, &mut found);
     let is_of_template = |place: &Place| {
-        let mut templates = near.iter().filter(|root| is_template(**root));
-        templates.any(|root| is_within(place, *root))
+        let mut templates = near.iter().filter(|one| is_template(one.root));
+        templates.any(|one| is_within(place, one.root))
     };
     found.retain(|one| !one.place.as_ref().is_some_and(is_of_template));
-    let has_template = near.iter().any(|root| is_template(*root));
+    let has_template = near.iter().any(|one| is_template(one.root));
     let mut checked = Diagnostics::new();
-    for mut one in found.iter().cloned() {
-        // Its Template may well be in another place.
-        if one.message.starts_with("no Template `") && !has_template {
-            one.severity = Severity::Warning;
-            one.message.push_str(": the values cannot be checked");
-            one.hints = vec!["also name the file of the Template".to_owned()];
+    for mut error in found.iter().cloned() {
+        if error.rule == Some(plan::MISSING_TEMPLATE) {
+            error.rule = Some("structure");
+            if !has_template {
+                // It may well be in another place.
+                error.severity = Severity::Warning;
+                error.message.push_str(": the values cannot be checked");
+                error.hints = vec!["also name the file of the Template".to_owned()];
+            }
         }
-        checked.push(one);
+        checked.push(error);
     }
     for instance in plan.iter().flat_map(|plan| &plan.instances) {
         let mut expanders = plan.iter().flat_map(|plan| &plan.expanders);
@@ -290,7 +327,8 @@ fn instance(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         .at(["spec", "template"])
         .filter(|node| node.is_mapping())
     {
-        checked.append(lint::check_template(inline, &[]));
+        let inline = SharedNode::new(one.document, inline.id());
+        checked.append(lint::check_template(&inline, &[]));
     }
     checked.dedup();
     checked
@@ -305,9 +343,10 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         unknown_fields(root, &mut found);
     }
     let near = near(one, roots);
-    let templates: Vec<Cursor<'_>> = near.into_iter().filter(|root| is_template(*root)).collect();
-    let name_of = |root: &Cursor<'_>| {
-        let name = root.text_at(["metadata", "name"]).unwrap_or_default();
+    let templates = near.into_iter().filter(|one| is_template(one.root));
+    let templates: Vec<&Found<'_>> = templates.collect();
+    let name_of = |one: &&Found<'_>| {
+        let name = one.root.text_at(["metadata", "name"]).unwrap_or_default();
         name.into_owned()
     };
     let meant = root
@@ -320,7 +359,7 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
         },
         Some(meant) => {
             let name = meant.text().ok().flatten().unwrap_or_default();
-            let template = templates.iter().find(|root| name_of(root) == name);
+            let template = templates.iter().find(|one| name_of(one) == name);
             if template.is_none() {
                 found.push(no_template(
                     &name,
@@ -342,7 +381,7 @@ fn values(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let given = values_of_file(root, &name, &mut found);
     if let Some(template) = template {
         // What is wrong with it was said.
-        if let Some(template) = Template::read(template, &mut Diagnostics::new()) {
+        if let Some(template) = Template::read(&template.node(), &mut Diagnostics::new()) {
             let mut wrong = check_values(&template, &given, root);
             // A value that is missing here may stand elsewhere.
             wrong.retain(|one| {
@@ -380,18 +419,15 @@ fn unknown_fields(root: Cursor<'_>, found: &mut Diagnostics) {
 }
 
 /// A Composition, with all that it imports and overrides.
-fn composition(one: &Found<'_>, read: &[(&File, Arc<Document>)], console: Console) -> Diagnostics {
+fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
     let mut found = Diagnostics::new();
-    let document = read.iter().find(|(file, _)| std::ptr::eq(*file, one.file));
-    if let Some((file, document)) = document {
-        let directory = files::directory_of(&file.path);
-        let disk = Disk {
-            console,
-            restrictor: LoadRestrictor::RootOnly,
-            way_out: "move it there",
-        };
-        consolidate_node(&disk, document, one.root.id(), directory, &mut found);
-    }
+    let directory = files::directory_of(&one.file.path);
+    let disk = Disk {
+        console,
+        restrictor: LoadRestrictor::RootOnly,
+        way_out: "move it there",
+    };
+    consolidate_node(&disk, one.document, one.root.id(), directory, &mut found);
     found.attribute_to_rule("composition");
     found
 }

@@ -2,12 +2,12 @@
 //!
 //! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
 
-use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::resources::resource::Resource;
-use crate::composition::values::scalar::text_of;
 use crate::krm::identity::group;
 use crate::krm::names;
+use crate::krm::scalar::text_of;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Data, FieldPath, Scalar};
 
@@ -21,7 +21,7 @@ pub(crate) enum End {
 /// Adds `affix` to one end of the names in `fields`.
 pub(crate) fn add(
     resources: &mut [Resource<'_>],
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
     end: End,
     affix: &str,
     fields: &[FieldSpec],

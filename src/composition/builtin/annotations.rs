@@ -6,8 +6,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::texts::{Texts, set_entries, warn_of_numbers};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
@@ -25,7 +24,7 @@ pub(crate) struct Config {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         warn_of_numbers("annotations", context);
         let fields = fields_or(self.field_specs.as_deref(), defaults::ANNOTATIONS);
         if fields

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 
 use crate::composition::builtin::texts::{Text, Texts};
-use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Context;
 use crate::composition::resources::resource::Resource;
 use crate::krm::Identity;
 use crate::krm::scope::effective;
@@ -64,7 +64,7 @@ enum Behavior {
 type Pairs = BTreeMap<String, Vec<u8>>;
 
 /// Reads all entries; none if one is wrong, which is reported.
-pub(crate) fn pairs(config: &Config, context: &mut Context<'_, '_>) -> Option<Pairs> {
+pub(crate) fn pairs(config: &Config, context: &mut Context<'_>) -> Option<Pairs> {
     let mut reader = Reader {
         context,
         pairs: Pairs::new(),
@@ -87,13 +87,13 @@ pub(crate) fn pairs(config: &Config, context: &mut Context<'_, '_>) -> Option<Pa
 }
 
 /// Collects entries, and reports errors at their fields.
-struct Reader<'r, 'c, 'd> {
-    context: &'r mut Context<'c, 'd>,
+struct Reader<'r, 'c> {
+    context: &'r mut Context<'c>,
     pairs: Pairs,
     is_wrong: bool,
 }
 
-impl Reader<'_, '_, '_> {
+impl Reader<'_, '_> {
     fn wrong(&mut self, diagnostic: Diagnostic) {
         self.is_wrong = true;
         self.context.diagnostics.push(diagnostic);
@@ -238,7 +238,7 @@ pub(crate) fn absorb<'d>(
     resources: &mut Vec<Resource<'d>>,
     mut made: Made<'d>,
     config: &Config,
-    context: &mut Context<'_, 'd>,
+    context: &mut Context<'_>,
 ) {
     if config.options.immutable {
         made.fields.insert(0, ("immutable", Value::from(true)));

@@ -11,8 +11,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::{Data, Scalar, Value};
@@ -23,7 +22,7 @@ use krm_yaml::{Data, Scalar, Value};
 pub(crate) struct Config {}
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         for resource in resources.iter_mut() {
             if !std::mem::take(&mut resource.needs_hash) {
                 continue;

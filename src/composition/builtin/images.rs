@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
@@ -48,7 +47,7 @@ struct ImageTag {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let image_tag = &self.image_tag;
         let names = match Names::of(&image_tag.name) {
             Ok(names) => names,
@@ -214,7 +213,7 @@ impl Change<'_> {
     }
 
     /// Warns if no image has the name, which mostly is a typing error. Kustomize does not.
-    fn warn_of_no_image(&self, context: &mut Context<'_, '_>) {
+    fn warn_of_no_image(&self, context: &mut Context<'_>) {
         let seen = self.seen.borrow();
         if seen.has_match {
             return;

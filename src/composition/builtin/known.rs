@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Context;
 use crate::composition::resources::resource::Resource;
 use crate::krm::scope::unless_default;
 use krm_yaml::FieldPath;
@@ -44,7 +44,7 @@ impl Known {
         resources: &mut Vec<Resource<'d>>,
         new: Vec<Resource<'d>>,
         field: &FieldPath,
-        context: &mut Context<'_, 'd>,
+        context: &mut Context<'_>,
     ) {
         for resource in new {
             if let Some(id) = Id::of(&resource)

@@ -6,8 +6,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::texts::{Text, Texts, set_entries, warn_of_numbers};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
@@ -26,7 +25,7 @@ pub(crate) struct Config {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         warn_of_numbers("labels", context);
         let defaults = [defaults::LABELS, LABEL_FIELDS].concat();
         let fields = fields_or(self.field_specs.as_deref(), &defaults);
@@ -47,7 +46,7 @@ fn holds_labels(field: &FieldSpec) -> bool {
 }
 
 /// Warns of labels that Kubernetes refuses. Kustomize accepts any text.
-fn warn_about(labels: &Texts, context: &mut Context<'_, '_>) {
+fn warn_about(labels: &Texts, context: &mut Context<'_>) {
     for (key, Text(value)) in labels {
         let field = FieldPath::root().key("labels").key(key.as_str());
         for problem in names::check_label(key, value).into_iter().flatten() {

@@ -5,8 +5,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::sort_order;
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::resources::resource::Resource;
 
 /// The configuration has no fields.
@@ -15,7 +14,7 @@ use crate::composition::resources::resource::Resource;
 pub(crate) struct Config {}
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, _: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, _: &mut Context<'_>) {
         sort_order::by_kind(resources);
     }
 }

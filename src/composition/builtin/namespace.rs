@@ -7,8 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
@@ -44,7 +43,7 @@ enum Subjects {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let config_value = &context.transformer.config;
         let Some(namespace) = config_value.str_at(&["metadata", "namespace"]) else {
             let diagnostic = context

@@ -7,8 +7,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{Allowed, PatchText, select};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
@@ -33,7 +32,7 @@ struct Options {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let field = |name: &str| FieldPath::root().key(name);
         let text = match (self.path.as_str(), self.patch.trim()) {
             ("", "") => {
@@ -73,7 +72,7 @@ fn do_operations(
     text: &PatchText,
     config: &Config,
     resources: &mut [Resource<'_>],
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) {
     let Some(target) = &config.target else {
         let error = text.error(context, None, "a JSON patch needs a `target`");
@@ -94,7 +93,7 @@ fn merge(
     text: &PatchText,
     config: &Config,
     resources: &mut Vec<Resource<'_>>,
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) {
     let Some(patches) = text.merge_patches(context) else {
         return;

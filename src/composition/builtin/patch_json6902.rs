@@ -5,8 +5,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{PatchText, select};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
@@ -24,7 +23,7 @@ pub(crate) struct Config {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let field = |name: &str| FieldPath::root().key(name);
         let text = match (self.path.as_str(), self.json_op.trim()) {
             ("", "") => {

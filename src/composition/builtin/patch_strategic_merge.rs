@@ -6,8 +6,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{Allowed, PatchText};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
@@ -21,7 +20,7 @@ pub(crate) struct Config {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let root = FieldPath::root;
         let mut texts = Vec::new();
         for (index, path) in self.paths.iter().enumerate() {

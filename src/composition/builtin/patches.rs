@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Context;
 use crate::composition::fields::selector::{Matcher, Selector, version};
 use crate::composition::patch::json_patch::{self, Operation};
 use crate::composition::patch::merge::{self, Fate, merge};
@@ -46,7 +46,7 @@ impl PatchText {
     pub(crate) fn from_file(
         path: &str,
         field: FieldPath,
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) -> Option<Self> {
         let source = context.source(&field, path);
         let document = source.and_then(|source| Document::parse(&source));
@@ -54,11 +54,7 @@ impl PatchText {
     }
 
     /// Reads a text in the configuration.
-    pub(crate) fn inline(
-        text: &str,
-        field: FieldPath,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Self> {
+    pub(crate) fn inline(text: &str, field: FieldPath, context: &mut Context<'_>) -> Option<Self> {
         let source = context.transformer.source_of(&field, text);
         Self::read(Document::parse(&source), field, context)
     }
@@ -66,7 +62,7 @@ impl PatchText {
     fn read(
         document: Result<Document>,
         field: FieldPath,
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) -> Option<Self> {
         match document {
             Ok(document) => Some(Self { document, field }),
@@ -83,10 +79,7 @@ impl PatchText {
     }
 
     /// The strategic merge patches in it: its documents, and the items of those that are a `List`.
-    pub(crate) fn merge_patches(
-        &self,
-        context: &mut Context<'_, '_>,
-    ) -> Option<Vec<MergePatch<'_>>> {
+    pub(crate) fn merge_patches(&self, context: &mut Context<'_>) -> Option<Vec<MergePatch<'_>>> {
         let mut patches = Vec::new();
         for root in self.documents() {
             let items = root.get("items").filter(|items| {
@@ -127,7 +120,7 @@ impl PatchText {
     }
 
     /// Its operations, as a JSON patch.
-    pub(crate) fn operations(&self, context: &mut Context<'_, '_>) -> Option<Operations<'_>> {
+    pub(crate) fn operations(&self, context: &mut Context<'_>) -> Option<Operations<'_>> {
         let mut documents = self.documents();
         let Some(node) = documents.next() else {
             context
@@ -174,7 +167,7 @@ impl PatchText {
     /// An error in the patch, at a place in it.
     pub(crate) fn error(
         &self,
-        context: &Context<'_, '_>,
+        context: &Context<'_>,
         place: Option<Place>,
         problem: impl std::fmt::Display,
     ) -> Diagnostic {
@@ -185,7 +178,7 @@ impl PatchText {
 }
 
 /// An error in the patch of a field, at its place in the file that holds the patch.
-fn placed(mut error: Diagnostic, field: &FieldPath, context: &Context<'_, '_>) -> Diagnostic {
+fn placed(mut error: Diagnostic, field: &FieldPath, context: &Context<'_>) -> Diagnostic {
     let transformer = context.transformer;
     let written = error.place.as_ref();
     let written = written.and_then(|place| transformer.place_in_text(field, place));
@@ -229,7 +222,7 @@ impl MergePatch<'_> {
         text: &PatchText,
         allowed: Allowed,
         resources: &mut Vec<Resource<'_>>,
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) {
         match self.target(resources) {
             Ok(target) => self.apply(text, allowed, &[target], resources, context),
@@ -248,7 +241,7 @@ impl MergePatch<'_> {
         allowed: Allowed,
         targets: &[usize],
         resources: &mut Vec<Resource<'_>>,
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) {
         let mut gone = Vec::new();
         for &target in targets {
@@ -285,7 +278,7 @@ impl MergePatch<'_> {
         text: &PatchText,
         targets: &[usize],
         resources: &[Resource<'_>],
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) {
         let mut names = BTreeMap::new();
         for identity in resources.iter().filter_map(Resource::identity) {
@@ -466,7 +459,7 @@ impl Operations<'_> {
         &self,
         targets: &[usize],
         resources: &mut [Resource<'_>],
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) {
         for &target in targets {
             let Some(resource) = resources.get_mut(target) else {
@@ -486,8 +479,8 @@ impl Operations<'_> {
                     break;
                 }
             }
-            let document = resource.document();
-            quote(&mut resource.value, document);
+            let document = resource.document().cloned();
+            quote(&mut resource.value, document.as_deref());
             drop_empty_annotations(resource);
             remember(resource, before);
         }
@@ -500,7 +493,7 @@ pub(crate) fn select(
     selector: &Selector,
     field: &FieldPath,
     resources: &[Resource<'_>],
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) -> Option<Vec<usize>> {
     let matcher = compile(selector, field, context)?;
     let selects = |(_, resource): &(usize, &Resource<'_>)| matcher.selects(resource);
@@ -516,7 +509,7 @@ pub(crate) fn select(
 pub(crate) fn compile(
     selector: &Selector,
     field: &FieldPath,
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) -> Option<Matcher> {
     match selector.compile() {
         Ok(matcher) => Some(matcher),
@@ -532,7 +525,7 @@ pub(crate) fn warn_of_nothing(
     selector: &Selector,
     field: &FieldPath,
     resources: &[Resource<'_>],
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) {
     let mut warning = Diagnostic::warning(format!(
         "{}: `{field}` selects nothing",

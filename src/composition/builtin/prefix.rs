@@ -5,8 +5,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::affix::{self, End};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
@@ -23,7 +22,7 @@ pub(crate) struct Config {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let fields = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
         affix::add(resources, context, End::Front, &self.prefix, &fields);
         references::update(resources, context);

@@ -5,8 +5,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::affix::{self, End};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::field_spec::{FieldSpec, fields_or};
 use crate::composition::names::references;
 use crate::composition::resources::resource::Resource;
@@ -25,7 +24,7 @@ pub(crate) struct Config {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let before = fields_or(self.field_specs.as_deref(), defaults::PREFIX);
         let after = fields_or(self.field_specs.as_deref(), defaults::SUFFIX);
         affix::add(resources, context, End::Front, &self.prefix, &before);

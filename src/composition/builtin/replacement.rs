@@ -7,16 +7,15 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{PatchText, below, compile, place_in, warn_of_nothing};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::replacement_path::ReplacementPath;
 use crate::composition::fields::selector::{Matcher, Selector, version};
 use crate::composition::names::conflicts;
 use crate::composition::resources::resource::Resource;
 use crate::composition::values::quote::{quote, written};
-use crate::composition::values::scalar::text_of;
 use crate::composition::values::typed;
 use crate::krm::Identity;
+use crate::krm::scalar::text_of;
 use crate::krm::scope::effective_namespace;
 use krm_yaml::diagnostic::{Diagnostic, Severity};
 use krm_yaml::scalar::{is_non_finite, resolve};
@@ -78,7 +77,7 @@ struct Options {
 const DEFAULT_FIELD: &str = "metadata.name";
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let root = FieldPath::root();
         for (index, replacement) in self.replacements.iter().enumerate() {
             let field = root.clone().key("replacements").index(index);
@@ -138,7 +137,7 @@ impl Home<'_> {
         &self,
         path: &FieldPath,
         problem: impl std::fmt::Display,
-        context: &Context<'_, '_>,
+        context: &Context<'_>,
     ) -> Diagnostic {
         let Some(node) = self.node else {
             return context
@@ -154,7 +153,7 @@ impl Home<'_> {
         }
     }
 
-    fn read(&self, node: Cursor<'_>, context: &mut Context<'_, '_>) -> Option<Replacement> {
+    fn read(&self, node: Cursor<'_>, context: &mut Context<'_>) -> Option<Replacement> {
         let value = node.value_with(DuplicateKeys::Refuse, Words::Texts, context.diagnostics)?;
         match typed::read(&value) {
             Ok(replacement) => Some(replacement),
@@ -172,7 +171,7 @@ impl Home<'_> {
         &self,
         replacement: &Replacement,
         resources: &mut [Resource<'_>],
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) {
         let root = FieldPath::root;
         if replacement.targets.is_empty() {
@@ -203,7 +202,7 @@ impl Home<'_> {
         }
     }
 
-    fn warn_of_encoding(&self, replacement: &Replacement, context: &mut Context<'_, '_>) {
+    fn warn_of_encoding(&self, replacement: &Replacement, context: &mut Context<'_>) {
         let source = replacement.source.iter().map(|source| &source.options);
         let targets = replacement.targets.iter().map(|target| &target.options);
         if source
@@ -222,7 +221,7 @@ impl Home<'_> {
         &self,
         source: &SourceSelector,
         resources: &[Resource<'_>],
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) -> Option<Copied> {
         let field = FieldPath::root().key("source");
         let mut found = resources.iter().filter(|resource| source.selects(resource));
@@ -283,7 +282,7 @@ impl Home<'_> {
         field: &FieldPath,
         value: &Copied,
         resources: &mut [Resource<'_>],
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) {
         let Some(select) = &target.select else {
             let error = self.error(field, "the target has no `select`", context);
@@ -328,7 +327,7 @@ impl Home<'_> {
         &self,
         target: &Target,
         field: &FieldPath,
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) -> Vec<Matcher> {
         let mut rejected = Vec::new();
         for (index, reject) in target.reject.iter().enumerate() {
@@ -346,7 +345,7 @@ impl Home<'_> {
         target: &Resource<'_>,
         field: &FieldPath,
         (problem, hint): (String, Option<String>),
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) {
         let mut error = self.error(field, problem, context);
         error.object = Some(target.reference());
@@ -483,8 +482,8 @@ fn set_field(
     };
     let outcome = path.visit(&mut resource.value, options.create, &mut set);
     if is_for_texts {
-        let document = resource.document();
-        quote(&mut resource.value, document);
+        let document = resource.document().cloned();
+        quote(&mut resource.value, document.as_deref());
     }
     match outcome {
         Ok(0) => {

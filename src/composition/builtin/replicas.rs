@@ -5,8 +5,7 @@
 
 use serde::Deserialize;
 
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::fields as defaults;
@@ -30,7 +29,7 @@ struct Replica {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let Replica { name, count } = &self.replica;
         let fields = fields_or(self.field_specs.as_deref(), defaults::REPLICAS);
         let mut found = false;

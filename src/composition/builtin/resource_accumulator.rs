@@ -9,9 +9,8 @@ use serde::Deserialize;
 
 use crate::composition::builtin::known::Known;
 use crate::composition::builtin::kustomize::bases::Bases;
-use crate::composition::engine::context::Context;
 use crate::composition::engine::functions::Kustomize;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Step, Transform};
 use crate::composition::names::references;
 use crate::composition::read::locate::{Found, find, is_composition, is_kustomization};
 use crate::composition::read::model::built_kind;
@@ -27,11 +26,31 @@ use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     #[serde(alias = "files")]
-    paths: Vec<String>,
+    paths: Vec<Named>,
+}
+
+/// A path, with what was read from there: the resources borrow from it.
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
+struct Named {
+    text: String,
+    document: Option<Arc<Document>>,
+    /// The steps of a Composition.
+    steps: Vec<Step>,
+}
+
+impl From<String> for Named {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            document: None,
+            steps: Vec::new(),
+        }
+    }
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let list = ["paths", "files"].map(|key| FieldPath::root().key(key));
         let list = list.into_iter().find(|field| {
             let value = context.transformer.config.lookup(field);
@@ -40,7 +59,7 @@ impl Transform for Config {
         let list = list.unwrap_or_else(FieldPath::root);
         let mut known = Known::of(resources);
         let mut is_renamed = false;
-        for (index, path) in self.paths.iter().enumerate() {
+        for (index, path) in self.paths.iter_mut().enumerate() {
             let mut accumulation = Accumulation {
                 field: list.clone().index(index),
                 context,
@@ -58,19 +77,24 @@ impl Transform for Config {
 }
 
 /// Reads one path.
-struct Accumulation<'a, 'c, 'd> {
+struct Accumulation<'a, 'c> {
     /// The field that holds the path.
     field: FieldPath,
-    context: &'a mut Context<'c, 'd>,
+    context: &'a mut Context<'c>,
 }
 
-impl<'d> Accumulation<'_, '_, 'd> {
+impl Accumulation<'_, '_> {
     fn error(&self, problem: impl std::fmt::Display) -> Diagnostic {
         self.context.transformer.error(&self.field, problem)
     }
 
     /// The resources of a file or directory. Reports all errors.
-    fn path(&mut self, path: &str) -> Vec<Resource<'d>> {
+    fn path<'d>(&mut self, named: &'d mut Named) -> Vec<Resource<'d>> {
+        let Named {
+            text: path,
+            document,
+            steps,
+        } = named;
         if path.is_empty() {
             let wrong = self.error("an empty path");
             let wrong = wrong.hint("name a file, or a directory");
@@ -83,8 +107,8 @@ impl<'d> Accumulation<'_, '_, 'd> {
             return Vec::new();
         };
         match found {
-            Found::File => self.file(&resolved),
-            Found::Composition(file) => self.context.build(&file, &self.field).unwrap_or_default(),
+            Found::File => self.file(&resolved, document, steps),
+            Found::Composition(file) => self.build(&file, steps),
             Found::Kustomization => {
                 let mut bases = Bases::default();
                 bases.add(&resolved, &self.field, self.context);
@@ -99,7 +123,8 @@ impl<'d> Accumulation<'_, '_, 'd> {
                     calls_helm: false,
                 };
                 let source = self.take(self.context.functions.kustomize(&build));
-                source.map_or_else(Vec::new, |source| self.stream(&source))
+                let document = source.and_then(|source| self.parse(&source, document));
+                document.map_or_else(Vec::new, |document| self.documents(document))
             }
             Found::Nothing => {
                 let wrong = self
@@ -126,23 +151,28 @@ impl<'d> Accumulation<'_, '_, 'd> {
     }
 
     /// The resources of a file, or those that it creates if it is a Composition.
-    fn file(&mut self, path: &str) -> Vec<Resource<'d>> {
+    fn file<'d>(
+        &mut self,
+        path: &str,
+        document: &'d mut Option<Arc<Document>>,
+        steps: &'d mut Vec<Step>,
+    ) -> Vec<Resource<'d>> {
         let root = self.context.transformer.directory_of(&self.field);
         let may_be_read = self.context.files.check(path, root);
         if may_be_read.is_err() && is_composition(path) {
             // It means its directory, which may be anywhere.
-            return self.context.build(path, &self.field).unwrap_or_default();
+            return self.build(path, steps);
         }
         let source = self.context.files.source(path, root);
         let Some(source) = self.take(source) else {
             return Vec::new();
         };
-        let Some(document) = self.parse(&source) else {
+        let Some(document) = self.parse(&source, document) else {
             return Vec::new();
         };
         let kind = document.roots().next().and_then(built_kind);
         match kind.as_deref() {
-            Some("Composition") => self.context.build(path, &self.field).unwrap_or_default(),
+            Some("Composition") => self.build(path, steps),
             Some("Kustomization") => self.no_directory(path),
             _ if is_kustomization(path) => self.no_directory(path),
             _ => {
@@ -158,7 +188,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
     }
 
     /// Reports the path of the file of a Kustomization instead of its directory.
-    fn no_directory(&mut self, path: &str) -> Vec<Resource<'d>> {
+    fn no_directory<'d>(&mut self, path: &str) -> Vec<Resource<'d>> {
         let wrong = self
             .error(format!("`{path}` is a Kustomization"))
             .hint(format!(
@@ -169,21 +199,26 @@ impl<'d> Accumulation<'_, '_, 'd> {
         Vec::new()
     }
 
-    fn stream(&mut self, source: &Arc<Source>) -> Vec<Resource<'d>> {
-        let document = self.parse(source);
-        document.map_or_else(Vec::new, |document| self.documents(document))
+    /// The resources that a Composition creates.
+    fn build<'d>(&mut self, file: &str, steps: &'d mut Vec<Step>) -> Vec<Resource<'d>> {
+        let built = self.context.build(file, &self.field, steps);
+        built.unwrap_or_default()
     }
 
-    fn parse(&mut self, source: &Arc<Source>) -> Option<&'d Document> {
+    fn parse<'d>(
+        &mut self,
+        source: &Arc<Source>,
+        place: &'d mut Option<Arc<Document>>,
+    ) -> Option<&'d Arc<Document>> {
         let document = self.context.diagnostics.take(Document::parse(source))?;
-        Some(self.context.documents.keep(document))
+        Some(place.insert(Arc::new(document)))
     }
 
-    fn documents(&mut self, document: &'d Document) -> Vec<Resource<'d>> {
+    fn documents<'d>(&mut self, document: &'d Arc<Document>) -> Vec<Resource<'d>> {
         let mut resources = Vec::new();
         for (root, apart) in document.roots().zip(apart::of_roots(document)) {
             let first = resources.len();
-            self.object(root, &mut resources);
+            self.object(document, root, &mut resources);
             match (resources.get_mut(first..), apart) {
                 (Some([only]), apart) => only.apart = apart.map(Box::new),
                 (Some([first, .., last]), Some(apart)) => {
@@ -198,17 +233,22 @@ impl<'d> Accumulation<'_, '_, 'd> {
     }
 
     /// Adds an object, or the items of a List.
-    fn object(&mut self, node: Cursor<'d>, resources: &mut Vec<Resource<'d>>) {
+    fn object<'d>(
+        &mut self,
+        document: &'d Arc<Document>,
+        node: Cursor<'d>,
+        resources: &mut Vec<Resource<'d>>,
+    ) {
         let kind = node.text_at(["kind"]).unwrap_or_default();
         let items = node.get("items").filter(|items| items.is_sequence());
         if let Some(items) = items.filter(|_| kind.ends_with("List")) {
             for item in items.children() {
-                self.object(item, resources);
+                self.object(document, item, resources);
             }
             return;
         }
-        let (documents, diagnostics) = (self.context.documents, &mut *self.context.diagnostics);
-        let Some(mut resource) = Resource::read(node, documents, diagnostics) else {
+        let read = Resource::read(document, node.id(), self.context.diagnostics);
+        let Some(mut resource) = read else {
             return;
         };
         quote_annotations(&mut resource);
@@ -226,7 +266,7 @@ impl<'d> Accumulation<'_, '_, 'd> {
 /// Turns numbers and bools among annotations into strings with the same spelling: Kubernetes
 /// accepts nothing else.
 fn quote_annotations(resource: &mut Resource<'_>) {
-    let document = resource.document();
+    let document = resource.document().cloned();
     let metadata = resource.value.get_mut("metadata");
     let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
     let Some(Data::Mapping(entries)) = annotations.map(|annotations| &mut annotations.data) else {
@@ -234,7 +274,7 @@ fn quote_annotations(resource: &mut Resource<'_>) {
     };
     for (_, value) in entries {
         if let Data::Scalar(Scalar::Bool(_) | Scalar::Number(_)) = value.data
-            && let Some((document, origin)) = document.zip(value.origin)
+            && let Some((document, origin)) = document.as_ref().zip(value.origin)
             && let Ok(Some(text)) = document.cursor(origin).text()
         {
             value.set(Data::Scalar(Scalar::String(text.into_owned().into())));

@@ -5,8 +5,7 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::generator::{self, Config, Made};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::resources::resource::Resource;
 use krm_yaml::Value;
 
@@ -16,7 +15,7 @@ use krm_yaml::Value;
 pub(crate) struct Generator(Config);
 
 impl Transform for Generator {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let Self(config) = self;
         let Some(pairs) = generator::pairs(config, context) else {
             return;

@@ -4,8 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::read::model;
 use crate::composition::resources::resource::Resource;
 use krm_yaml::FieldPath;
@@ -74,7 +73,7 @@ struct Kinds {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let Some(options) = &self.sort_options else {
             return;
         };

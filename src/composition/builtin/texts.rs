@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
-use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::values::quote::{text_of_float, text_of_number};
 use krm_yaml::diagnostic::Severity;
@@ -62,7 +62,7 @@ impl Visitor<'_> for Spelling {
 }
 
 /// Warns of numbers under `key` that become strings of another spelling: `1.10` becomes `1.1`.
-pub(crate) fn warn_of_numbers(key: &'static str, context: &mut Context<'_, '_>) {
+pub(crate) fn warn_of_numbers(key: &'static str, context: &mut Context<'_>) {
     let transformer = context.transformer;
     let entries = transformer.config.get(key).and_then(Value::entries);
     for (name, value) in entries.unwrap_or_default() {

@@ -6,16 +6,15 @@
 use serde::Deserialize;
 
 use crate::composition::builtin::patches::{PatchText, select};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::fields::field_spec::with_slashes;
 use crate::composition::fields::replacement_path::ReplacementPath;
 use crate::composition::fields::selector::Selector;
 use crate::composition::names::conflicts;
 use crate::composition::resources::resource::Resource;
-use crate::composition::values::scalar::text_of;
 use crate::composition::values::typed;
 use crate::krm::identity::group;
+use crate::krm::scalar::text_of;
 use crate::krm::scope::is_namespaced;
 use krm_yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
 
@@ -47,7 +46,7 @@ struct Target {
 }
 
 impl Transform for Config {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let field = |name: &str| FieldPath::root().key(name);
         let value = self.value.trim();
         if value.is_empty() {
@@ -81,7 +80,7 @@ impl Transform for Config {
 }
 
 /// The targets in a file.
-fn read(path: &str, context: &mut Context<'_, '_>) -> Option<Vec<Target>> {
+fn read(path: &str, context: &mut Context<'_>) -> Option<Vec<Target>> {
     let field = FieldPath::root().key("targetFilePath");
     let text = PatchText::from_file(path, field, context)?;
     let node = text.documents().next()?;
@@ -104,7 +103,7 @@ fn add(
     target: &Target,
     field: &FieldPath,
     resources: &mut [Resource<'_>],
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) {
     if target.field_path.is_empty() {
         let error = context

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::composition::engine::program::Program;
 use crate::composition::engine::transformer::Transformer;
+use crate::composition::resources::resource::Resource;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
@@ -25,20 +26,17 @@ pub trait Functions {
         list: &Arc<Source>,
     ) -> FunctionOutput;
 
-    /// Runs one of our own functions on a ResourceList whose functionConfig is the transformer.
-    fn run_own(&self, transformer: &Transformer, _: &Arc<Source>) -> FunctionOutput {
+    /// Passes the resources through one of our own functions, which a transformer configures. After
+    /// an error, do not use the result.
+    fn run_own(
+        &self,
+        transformer: &Transformer,
+        _: &mut Vec<Resource<'_>>,
+        diagnostics: &mut Diagnostics,
+    ) {
         let mut wrong = Diagnostic::error(format!("{}: nothing runs it here", transformer.id));
         wrong.place = transformer.place();
-        FunctionOutput {
-            list: None,
-            diagnostics: wrong.into(),
-        }
-    }
-
-    /// The objects that one of our own functions adds to a ResourceList; none if the function
-    /// fails, or does anything else.
-    fn additions(&self, _: &Transformer, _: &Arc<Source>) -> Option<Additions> {
-        None
+        diagnostics.push(wrong);
     }
 
     /// The stream of objects that kustomize prints.
@@ -78,15 +76,6 @@ pub struct Base {
     pub directory: String,
     /// Names and texts of files that replace those of the directory.
     pub files: Vec<(String, String)>,
-}
-
-/// Objects that a function adds.
-#[derive(Debug)]
-pub struct Additions {
-    /// Their texts, each as an item of a list at the left margin.
-    pub texts: Vec<String>,
-    /// Its messages.
-    pub diagnostics: Diagnostics,
 }
 
 /// The output of a function.

@@ -1,6 +1,5 @@
 //! A transformer: its configuration, what runs it, and the context in which it runs.
 
-pub(crate) mod context;
 pub(crate) mod functions;
 pub(crate) mod program;
 pub(crate) mod step;

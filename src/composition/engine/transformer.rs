@@ -10,7 +10,7 @@ use crate::composition::values::typed::{self, Mismatch, Problem};
 use crate::files;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, Step, Value};
+use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, SharedNode, Step, Value};
 
 /// Identifies a transformer among the others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +50,9 @@ impl fmt::Display for TransformerId {
         f.write_str(&self.name)
     }
 }
+
+/// The fields that name the runtime of a transformer.
+const RUNTIME: [&str; 2] = ["provider", "runtime"];
 
 /// The node of a part of a configuration.
 #[derive(Clone, Debug)]
@@ -225,11 +228,53 @@ impl Transformer {
         }
     }
 
+    /// The configuration of one of our own kinds, without what names its runtime: its node if that
+    /// is all it has, otherwise one of a document of its own, called `name`.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub(crate) fn plain_node(&self, name: &str) -> Result<SharedNode> {
+        if let Some((document, node)) = self.written_as_is()
+            && self.is_plain(document.cursor(node))
+        {
+            return Ok(SharedNode::new(document, node));
+        }
+        self.node_without_runtime(name)
+    }
+
+    /// The configuration without what names its runtime, in a document of its own, called `name`.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub(crate) fn node_without_runtime(&self, name: &str) -> Result<SharedNode> {
+        let mut plain = self.clone();
+        for key in RUNTIME {
+            plain.config.remove(key);
+        }
+        let text = plain.text(Position::Document)?;
+        let document = Arc::new(Document::parse(&Source::new(name, text))?);
+        let root = SharedNode::roots(&document).next();
+        root.ok_or_else(|| self.error(&FieldPath::root(), "it is empty").into())
+    }
+
+    /// Whether its only node names no runtime and needs no defaults.
+    fn is_plain(&self, node: Cursor<'_>) -> bool {
+        let holds = |key| node.get(key).zip(self.config.get(key));
+        let mut names = ["apiVersion", "kind", "metadata"].into_iter().map(holds);
+        names.all(|one| one.is_some_and(|(node, value)| node.holds(value)))
+            && RUNTIME.iter().all(|key| node.get(key).is_none())
+    }
+
     /// Moves messages about the input of a function to the lines that the input comes from.
-    pub(crate) fn placed(&self, found: &Diagnostics, input: &Arc<Source>) -> Diagnostics {
+    /// `is_of_input` tells whether a text is a part of it.
+    pub(crate) fn placed(
+        &self,
+        found: &Diagnostics,
+        is_of_input: impl Fn(&Arc<Source>) -> bool,
+    ) -> Diagnostics {
         let mut placed = Diagnostics::new();
         for mut one in found.iter().cloned() {
-            let in_input = |place: &Place| Arc::ptr_eq(&place.source, input);
+            let in_input = |place: &Place| is_of_input(&place.source);
             if one.place.as_ref().is_none_or(in_input) {
                 let about_it = one.object.as_ref().is_none_or(|object| {
                     object.kind == self.id.kind && object.name == self.id.name

@@ -8,7 +8,7 @@
 
 use regex_lite::Regex;
 
-use crate::composition::values::scalar::text_of;
+use crate::krm::scalar::text_of;
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Document, Editor, FieldPath, Scalar, Value, name_of};

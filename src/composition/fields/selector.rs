@@ -9,11 +9,10 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use crate::composition::resources::resource::Resource;
-use crate::composition::values::scalar::text_of;
 use crate::krm::Identity;
 use crate::krm::identity::group;
+use crate::krm::label_selector::LabelSelector;
 use crate::krm::scope::effective_namespace;
-use krm_yaml::Value;
 use krm_yaml::suggest::closest;
 
 /// The selector of a configuration; empty fields match anything.
@@ -49,7 +48,8 @@ impl Selector {
     /// If an expression is not valid; with the name of its field.
     pub(crate) fn compile(&self) -> Result<Matcher, (&'static str, String)> {
         let pattern = |field, text: &str| Pattern::parse(text).map_err(|problem| (field, problem));
-        let labels = |field, text: &str| parse_labels(text).map_err(|problem| (field, problem));
+        let labels =
+            |field, text: &str| LabelSelector::parse(text).map_err(|problem| (field, problem));
         Ok(Matcher {
             group: pattern("group", &self.group)?,
             version: pattern("version", &self.version)?,
@@ -91,8 +91,8 @@ pub(crate) struct Matcher {
     kind: Pattern,
     name: Pattern,
     namespace: Pattern,
-    labels: Vec<Requirement>,
-    annotations: Vec<Requirement>,
+    labels: LabelSelector,
+    annotations: LabelSelector,
     /// Whether an object without a namespace is not in `default`.
     is_literal: bool,
 }
@@ -130,11 +130,10 @@ impl Matcher {
             && any(resource, |identity| self.group.matches(&identity.group))
             && any(resource, |identity| self.name.matches(&identity.name))
             && self.fits_namespace(resource)
-            && fit(&self.labels, resource.value.at(&["metadata", "labels"]))
-            && fit(
-                &self.annotations,
-                resource.value.at(&["metadata", "annotations"]),
-            )
+            && self.labels.fits(resource.value.at(&["metadata", "labels"]))
+            && self
+                .annotations
+                .fits(resource.value.at(&["metadata", "annotations"]))
     }
 }
 
@@ -190,145 +189,9 @@ impl Pattern {
     }
 }
 
-/// A requirement for one label.
-#[derive(Debug, PartialEq, Eq)]
-struct Requirement {
-    key: String,
-    test: Test,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Test {
-    Exists,
-    IsMissing,
-    In(Vec<String>),
-    NotIn(Vec<String>),
-    Above(i64),
-    Below(i64),
-}
-
-/// Whether labels or annotations meet all requirements.
-fn fit(requirements: &[Requirement], labels: Option<&Value<'_>>) -> bool {
-    requirements.iter().all(|requirement| {
-        let label = labels
-            .and_then(|labels| labels.get(&requirement.key))
-            .and_then(text_of);
-        requirement.test.passes(label)
-    })
-}
-
-impl Test {
-    fn passes(&self, label: Option<&str>) -> bool {
-        let is_in = |values: &[String]| {
-            label.is_some_and(|label| values.iter().any(|value| value == label))
-        };
-        let number = || label.and_then(|label| label.parse::<i64>().ok());
-        match self {
-            Self::Exists => label.is_some(),
-            Self::IsMissing => label.is_none(),
-            Self::In(values) => is_in(values),
-            Self::NotIn(values) => !is_in(values),
-            Self::Above(limit) => number().is_some_and(|number| number > *limit),
-            Self::Below(limit) => number().is_some_and(|number| number < *limit),
-        }
-    }
-}
-
-/// Reads `a=b,c!=d,e in (f,g),h notin (i),j,!k`.
-fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
-    let mut depth = 0_usize;
-    let parts = text.split(|c: char| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    });
-    let parts = parts.map(str::trim).filter(|part| !part.is_empty());
-    parts
-        .map(|part| {
-            let invalid = || format!("`{part}` is not a label requirement such as `app=web`");
-            let requirement = parse_requirement(part).ok_or_else(invalid)?;
-            let is_clear = |c: char| !c.is_whitespace() && !"=!<>(),".contains(c);
-            let is_key = !requirement.key.is_empty() && requirement.key.chars().all(is_clear);
-            is_key.then_some(requirement).ok_or_else(invalid)
-        })
-        .collect()
-}
-
-fn parse_requirement(part: &str) -> Option<Requirement> {
-    let of = |key: &str, test| {
-        let key = key.trim().to_owned();
-        Some(Requirement { key, test })
-    };
-    let one = |value: &str| vec![value.trim().to_owned()];
-    let (key, set) = part.split_once('(').unzip();
-    if let (Some(key), Some(set)) = (key, set) {
-        let values = set.strip_suffix(')')?.split(',');
-        let values = values.map(|value| value.trim().to_owned()).collect();
-        let (key, word) = key.trim_end().rsplit_once(char::is_whitespace)?;
-        return match word {
-            "in" => of(key, Test::In(values)),
-            "notin" => of(key, Test::NotIn(values)),
-            _ => None,
-        };
-    }
-    if let Some(key) = part.strip_prefix('!') {
-        return of(key, Test::IsMissing);
-    }
-    if let Some((key, value)) = part.split_once("!=") {
-        return of(key, Test::NotIn(one(value)));
-    }
-    if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-        return of(key, Test::In(one(value)));
-    }
-    if let Some((key, value)) = part.split_once('>') {
-        return of(key, Test::Above(value.trim().parse().ok()?));
-    }
-    if let Some((key, value)) = part.split_once('<') {
-        return of(key, Test::Below(value.trim().parse().ok()?));
-    }
-    of(part, Test::Exists)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, fit, parse_labels};
-    use krm_yaml::Value;
-
-    #[track_caller]
-    fn check(selector: &str, expected: bool) {
-        let labels = [("app", "web"), ("tier", "front"), ("size", "3")];
-        let labels = labels.map(|(key, value)| (key.into(), Value::from(value)));
-        let requirements = parse_labels(selector).unwrap();
-        assert_eq!(
-            fit(&requirements, Some(&Value::mapping(labels.into()))),
-            expected
-        );
-    }
-
-    #[test]
-    fn label_selectors_match_as_in_kubernetes() {
-        check("", true);
-        check("app=web", true);
-        check("app == web , tier!=back", true);
-        check("app=db", false);
-        check("app in (db, web),!other", true);
-        check("app notin (db,web)", false);
-        check("other notin (x),other!=y", true);
-        check("tier", true);
-        check("!tier", false);
-        check("size>2,size<4", true);
-        check("app>2", false);
-    }
-
-    #[test]
-    fn malformed_selectors_are_refused() {
-        for selector in ["=web", "a b", "app in (x", "app foo (x)", "size>big"] {
-            assert!(parse_labels(selector).is_err(), "{selector}");
-        }
-    }
+    use super::Pattern;
 
     #[test]
     fn patterns_match_the_whole_text() {

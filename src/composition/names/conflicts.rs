@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Context;
 use crate::composition::resources::resource::Resource;
 use crate::krm::Identity;
 use crate::krm::scope::effective;
@@ -19,7 +19,7 @@ pub(crate) fn renames(resources: &[Resource<'_>]) -> usize {
 }
 
 /// Reports objects that are the same now and were not at first.
-pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_, '_>) {
+pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_>) {
     let mut known: BTreeMap<Identity, &Resource<'_>> = BTreeMap::new();
     for resource in resources {
         let Some(now) = resource.identity() else {
@@ -37,7 +37,7 @@ pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_, '_>) 
     }
 }
 
-fn doubled(other: &Resource<'_>, resource: &Resource<'_>, context: &Context<'_, '_>) -> Diagnostic {
+fn doubled(other: &Resource<'_>, resource: &Resource<'_>, context: &Context<'_>) -> Diagnostic {
     let now = resource.identity().map(|now| now.to_string());
     let problem = format!("two objects become {}", now.unwrap_or_default());
     let mut diagnostic = context.transformer.error(&FieldPath::root(), problem);
@@ -54,7 +54,7 @@ fn doubled(other: &Resource<'_>, resource: &Resource<'_>, context: &Context<'_, 
 pub(crate) fn refuse_renamed(
     renamed: &[usize],
     resources: &[Resource<'_>],
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) {
     if renamed.is_empty() {
         return;

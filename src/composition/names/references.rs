@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::composition::engine::context::Context;
+use crate::composition::engine::step::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::name_references::{NAME_REFERENCES, Named};
@@ -16,49 +16,89 @@ use crate::krm::scope::{effective, effective_namespace, is_namespaced, or_defaul
 use krm_yaml::{Data, Value};
 
 /// Updates the fields that kustomize knows.
-pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_, '_>) {
+pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_>) {
     follow(resources, NAME_REFERENCES, context);
 }
 
 /// Updates the fields of a table.
-pub(crate) fn follow(
-    resources: &mut [Resource<'_>],
-    table: &[Named],
-    context: &mut Context<'_, '_>,
-) {
-    let targets = Targets::of(resources);
-    let links = targets.links(table);
-    if links.is_empty() {
+pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &mut Context<'_>) {
+    let targets = resources.iter().filter_map(Target::of_resource);
+    let mut renames = Renames::of(targets, table.iter().flat_map(fields_of));
+    if renames.is_empty() {
         return;
     }
-    let mut links_of_kinds: BTreeMap<(String, String), Vec<&Link<'_>>> = BTreeMap::new();
     for resource in resources {
-        let text = |key| resource.value.str_at(&[key]).unwrap_or_default().to_owned();
-        let links = links_of_kinds
+        let referrer = Referrer::of_resource(resource);
+        let mut problems = Vec::new();
+        renames.follow(&mut resource.value, &referrer, &mut problems);
+        for problem in problems {
+            context.outcome(resource, Err(problem));
+        }
+    }
+}
+
+/// The fields that name objects of a kind.
+pub(crate) fn fields_of(to: &Named) -> impl Iterator<Item = (&Named, FieldSpec)> {
+    let fields = to.fields.iter();
+    fields.map(move |field| (to, FieldSpec::from(field)))
+}
+
+/// The objects that were renamed, and the fields that may refer to them.
+pub(crate) struct Renames<'t> {
+    targets: Targets,
+    links: Vec<Link<'t>>,
+    /// The links from each API version and kind, by index.
+    by_kind: BTreeMap<(String, String), Vec<usize>>,
+}
+
+impl<'t> Renames<'t> {
+    /// Of these objects, and of those of these fields that may refer to a renamed one.
+    pub(crate) fn of(
+        targets: impl Iterator<Item = Target>,
+        fields: impl Iterator<Item = (&'t Named, FieldSpec)>,
+    ) -> Self {
+        let targets = Targets::of(targets);
+        Self {
+            links: targets.links(fields),
+            targets,
+            by_kind: BTreeMap::new(),
+        }
+    }
+
+    /// Whether no field may refer to a renamed object.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// Updates the references of one object.
+    pub(crate) fn follow(
+        &mut self,
+        object: &mut Value<'_>,
+        referrer: &Referrer,
+        problems: &mut Vec<String>,
+    ) {
+        let text = |key| object.str_at(&[key]).unwrap_or_default().to_owned();
+        let all = &self.links;
+        let links = self
+            .by_kind
             .entry((text("apiVersion"), text("kind")))
             .or_insert_with(|| {
-                let links = links.iter();
-                links
-                    .filter(|link| link.from.is_for(&resource.value))
-                    .collect()
+                let links = all.iter().enumerate();
+                let links = links.filter(|(_, link)| link.from.is_for(object));
+                links.map(|(index, _)| index).collect()
             });
-        if links.is_empty() {
-            continue;
-        }
-        let referrer = Referrer::of(resource);
-        for link in links {
+        for link in links.iter().filter_map(|index| all.get(*index)) {
             let lookup = Lookup {
-                targets: &targets,
-                referrer: &referrer,
+                targets: &self.targets,
+                referrer,
                 link,
             };
             let outcome = link
                 .from
-                .descend(&mut resource.value, Made::Nothing, &mut |value| {
-                    lookup.update(value)
-                });
-            let outcome = outcome.map_err(|problem| format!("`{}`: {problem}", link.from.path));
-            context.outcome(resource, outcome);
+                .descend(object, Made::Nothing, &mut |value| lookup.update(value));
+            if let Err(problem) = outcome {
+                problems.push(format!("`{}`: {problem}", link.from.path));
+            }
         }
     }
 }
@@ -70,7 +110,7 @@ struct Link<'t> {
 }
 
 /// An object that fields may refer to.
-struct Target {
+pub(crate) struct Target {
     version: String,
     now: Identity,
     /// Whether its kind has no namespace.
@@ -87,26 +127,31 @@ struct Target {
 }
 
 impl Target {
-    fn of(resource: &Resource<'_>) -> Option<Self> {
-        let now = resource.identity()?;
-        let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
-        let first = resource.previous.first().unwrap_or(&now).clone();
-        Some(Self {
-            version: api_version
-                .rsplit('/')
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
+    /// An object of an API version as it is now, with its former identities.
+    pub(crate) fn new(api_version: &str, previous: &[Identity], now: Identity) -> Self {
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        let first = previous.first().unwrap_or(&now).clone();
+        Self {
+            version: version.to_owned(),
             is_global: !is_namespaced(&now.group, &now.kind),
             first_namespace: effective(first).namespace,
-            previous: match resource.previous.as_slice() {
+            previous: match previous {
                 [] => vec![now.clone()],
                 previous => previous.to_vec(),
             },
-            is_renamed: !resource.previous.is_empty(),
+            is_renamed: !previous.is_empty(),
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+            now,
+        }
+    }
+
+    fn of_resource(resource: &Resource<'_>) -> Option<Self> {
+        let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
+        Some(Self {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
-            now,
+            ..Self::new(api_version, &resource.previous, resource.identity()?)
         })
     }
 
@@ -139,11 +184,11 @@ struct Targets {
 }
 
 impl Targets {
-    fn of(resources: &[Resource<'_>]) -> Self {
+    fn of(targets: impl Iterator<Item = Target>) -> Self {
         let mut all = Vec::new();
         let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut moves = BTreeSet::new();
-        for target in resources.iter().filter_map(Target::of) {
+        for target in targets {
             if !target.is_global {
                 moves.insert((target.first_namespace.clone(), target.now.namespace.clone()));
             }
@@ -162,24 +207,23 @@ impl Targets {
         }
     }
 
-    /// The fields of a table that refer to kinds among the objects.
-    fn links<'t>(&self, table: &'t [Named]) -> Vec<Link<'t>> {
-        let is_there = |to: &&Named| {
-            let mut targets = self.all.iter();
-            targets.any(|target| target.is_renamed && target.was(to.group, to.version, to.kind))
-        };
-        let links = table.iter().filter(is_there).flat_map(|to| {
-            to.fields.iter().map(move |field| Link {
-                from: FieldSpec::from(field),
-                to,
-            })
+    /// Those of the fields that refer to kinds among the renamed objects.
+    fn links<'t>(&self, fields: impl Iterator<Item = (&'t Named, FieldSpec)>) -> Vec<Link<'t>> {
+        let mut kinds: BTreeMap<(&str, &str, &str), bool> = BTreeMap::new();
+        let links = fields.filter(|(to, _)| {
+            *kinds
+                .entry((to.group, to.version, to.kind))
+                .or_insert_with(|| {
+                    let mut targets = self.all.iter();
+                    targets.any(|one| one.is_renamed && one.was(to.group, to.version, to.kind))
+                })
         });
-        links.collect()
+        links.map(|(to, from)| Link { from, to }).collect()
     }
 }
 
 /// An object that refers to others.
-struct Referrer {
+pub(crate) struct Referrer {
     is_global: bool,
     namespace: String,
     /// The namespaces of the service accounts in its subjects.
@@ -191,8 +235,8 @@ struct Referrer {
 }
 
 impl Referrer {
-    fn of(resource: &Resource<'_>) -> Self {
-        let object = &resource.value;
+    /// An object whose name got no prefixes and suffixes.
+    pub(crate) fn of(object: &Value<'_>) -> Self {
         let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().to_owned();
         let kind = text(&["kind"]);
         let subjects = object.get("subjects").and_then(Value::items);
@@ -211,8 +255,16 @@ impl Referrer {
                 Vec::new()
             },
             role: role("apiGroup").zip(role("kind")),
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+        }
+    }
+
+    fn of_resource(resource: &Resource<'_>) -> Self {
+        Self {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
+            ..Self::of(&resource.value)
         }
     }
 

@@ -24,7 +24,7 @@
 use std::borrow::Cow;
 
 use crate::composition::tables::merge_keys::Type;
-use crate::composition::values::scalar::text_of;
+use crate::krm::scalar::text_of;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Step, Value, name_of};
 

@@ -355,7 +355,9 @@ fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
     let mut are_told_apart = true;
     let mut known = BTreeMap::new();
     for one in all {
-        let first: &Transformer = known.entry(&one.id).or_insert(one);
+        // Names differ most often, so they are compared first.
+        let id = (&one.id.name, &one.id);
+        let first: &Transformer = known.entry(id).or_insert(one);
         if std::ptr::eq(first, one) {
             continue;
         }

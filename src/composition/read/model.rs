@@ -21,9 +21,10 @@ const API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 pub(crate) const BUILTIN: &str = "builtin";
 
 /// Kinds that have readers of their own, with their own rules.
-const READERS: [&str; 4] = [
+const READERS: [&str; 5] = [
     "Template",
     "TemplateInstance",
+    "DeploymentConfiguration",
     "Composition",
     "Kustomization",
 ];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::composition::engine::transformer::{Layer, Transformer};
 use crate::composition::patch::merge::{self, DIRECTIVE, Directive, Fate, Problem};
 use crate::composition::read::model::Declared;
-use crate::composition::values::scalar::text_of;
+use crate::krm::scalar::text_of;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar, Step, Value};

@@ -16,12 +16,11 @@ pub(crate) fn numbered<'d>(resources: &[Resource<'d>], key: &'static str) -> Vec
     numbered
 }
 
-/// The resource that each returned object is: by its number if resources were numbered, otherwise
-/// by its identity. Removes the numbers.
+/// The resource that each returned object is: by its number, otherwise by its identity. Removes the numbers.
 pub(crate) fn pairs(
     sent: &[Resource<'_>],
     back: &mut [Resource<'_>],
-    key: Option<&'static str>,
+    key: &'static str,
 ) -> Vec<Option<usize>> {
     let identities: Vec<Option<Identity>> = sent.iter().map(Resource::identity).collect();
     let mut by_identity: BTreeMap<&Identity, usize> = BTreeMap::new();
@@ -31,7 +30,7 @@ pub(crate) fn pairs(
         }
     }
     let candidates = back.iter().map(|object| {
-        let number = key.and_then(|key| number(&object.value, key));
+        let number = number(&object.value, key);
         let namesake = object.identity();
         let namesake = namesake.and_then(|identity| by_identity.get(&identity).copied());
         // A copy of an object also has its number; the one with the same name is the object itself.
@@ -51,11 +50,9 @@ pub(crate) fn pairs(
             }
         }
     }
-    if let Some(key) = key {
-        for (object, pair) in back.iter_mut().zip(&pairs) {
-            let sent = pair.and_then(|pair| sent.get(pair));
-            take_off(&mut object.value, key, sent);
-        }
+    for (object, pair) in back.iter_mut().zip(&pairs) {
+        let sent = pair.and_then(|pair| sent.get(pair));
+        take_off(&mut object.value, key, sent);
     }
     pairs
 }
@@ -81,29 +78,30 @@ fn take_off(object: &mut Value<'_>, key: &'static str, sent: Option<&Resource<'_
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{numbered, pairs};
-    use crate::composition::resources::resource::{Documents, Resource};
+    use crate::composition::resources::resource::Resource;
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
     use krm_yaml::{Document, Position};
 
-    fn read<'d>(documents: &'d Documents, text: &str) -> Vec<Resource<'d>> {
-        let document = documents.keep(Document::parse(&Source::new("test", text)).unwrap());
+    fn read(text: &str) -> Vec<Resource<'static>> {
+        let document = Arc::new(Document::parse(&Source::new("test", text)).unwrap());
+        let mut diagnostics = Diagnostics::new();
         let roots = document.roots();
-        roots
-            .map(|root| Resource::read(root, documents, &mut Diagnostics::new()).unwrap())
-            .collect()
+        let read = roots.map(|root| Resource::read(&document, root.id(), &mut diagnostics));
+        read.map(|one| one.unwrap().into_owned()).collect()
     }
 
     #[test]
     fn objects_are_recognized_by_number_and_by_name() {
-        let documents = Documents::default();
         let object = |name: &str, annotations: &str| {
             format!("kind: A\nmetadata:\n  name: {name}{annotations}\n")
         };
         let number = |number: &str| format!("\n  annotations: {{id: '{number}'}}");
         let sent = ["a", "b", "c"].map(|name| object(name, "")).join("---\n");
-        let sent = read(&documents, &sent);
+        let sent = read(&sent);
         let back = [
             object("copy-of-a", &number("0")),
             object("a", &number("0")),
@@ -112,8 +110,8 @@ mod tests {
             object("new", &number("x")),
             object("c", &number("9")),
         ];
-        let mut back = read(&documents, &back.join("---\n"));
-        let found = pairs(&sent, &mut back, Some("id"));
+        let mut back = read(&back.join("---\n"));
+        let found = pairs(&sent, &mut back, "id");
         assert_eq!(found, [None, Some(0), Some(1), Some(2), None, None]);
         for object in &back {
             let text = object.text(Position::Document).unwrap();
@@ -123,13 +121,12 @@ mod tests {
 
     #[test]
     fn an_annotation_of_the_same_name_comes_back() {
-        let documents = Documents::default();
         let text = "kind: A\nmetadata:\n  name: a\n  annotations:\n    id: mine # kept\n";
-        let sent = read(&documents, text);
+        let sent = read(text);
         let mut back = numbered(&sent, "id");
         let shown = back.first().unwrap().text(Position::Document).unwrap();
         assert!(shown.contains("id: \"0\""), "{shown}");
-        assert_eq!(pairs(&sent, &mut back, Some("id")), [Some(0)]);
+        assert_eq!(pairs(&sent, &mut back, "id"), [Some(0)]);
         let shown = back.first().unwrap().text(Position::Document).unwrap();
         assert_eq!(shown, text);
     }

@@ -1,7 +1,6 @@
 //! An object on its way through the transformers.
 
-use std::cell::Cell;
-use std::fmt;
+use std::sync::Arc;
 
 use crate::composition::resources::apart::Apart;
 use crate::krm::Identity;
@@ -9,56 +8,17 @@ use crate::krm::annotations::remove_empty;
 use crate::krm::identity;
 use crate::krm::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
-use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Document, DuplicateKeys, Opened, Position, Value, Words};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Position, SharedNode, Value, Words};
 
 /// An object with this annotation gets a hash after its name.
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 
-/// The maximum number of Compositions built by others.
-const MAX_BUILDS: usize = 10_000;
-
-/// The documents that resources were read from. They live until all transformers are done.
-#[derive(Default)]
-pub struct Documents {
-    documents: elsa::FrozenVec<Box<Document>>,
-    /// The number of Compositions built by others.
-    builds: Cell<usize>,
-}
-
-impl fmt::Debug for Documents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} documents", self.documents.len())
-    }
-}
-
-impl Documents {
-    /// Keeps a document.
-    pub fn keep(&self, document: Document) -> &Document {
-        self.documents.push_get(Box::new(document))
-    }
-
-    /// Counts a Composition that another one builds.
-    ///
-    /// # Errors
-    /// If the limit is exceeded.
-    pub(crate) fn count_build(&self) -> Result<()> {
-        self.builds.set(self.builds.get().saturating_add(1));
-        if self.builds.get() <= MAX_BUILDS {
-            return Ok(());
-        }
-        Err(Diagnostic::error(format!(
-            "more than {MAX_BUILDS} Compositions are built within others"
-        ))
-        .hint("a Composition that is added twice is built twice, with all that it adds")
-        .into())
-    }
-}
-
 /// An object on its way through the transformers: plain data, and the text it was read from.
 #[derive(Clone, Debug)]
 pub struct Resource<'d> {
-    node: Option<Cursor<'d>>,
+    /// What it was read from; none for a new object.
+    node: Option<SharedNode>,
     /// The comments around it that belong to the stream.
     pub(crate) apart: Option<Box<Apart>>,
     /// The object as it is now.
@@ -76,29 +36,39 @@ impl<'d> Resource<'d> {
     /// Reads an object as kustomize does, for which `yes` and `n` are strings; none if it cannot be
     /// read, for example because of a duplicate key.
     pub fn read(
-        node: Cursor<'d>,
-        documents: &'d Documents,
+        document: &'d Arc<Document>,
+        node: NodeId,
         diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
-        Self::read_with(node, Words::Texts, documents, diagnostics)
+        Self::read_with(document, node, Words::Texts, diagnostics)
     }
 
     /// As [`read`](Self::read), with another meaning of words such as `yes`.
     pub(crate) fn read_with(
-        node: Cursor<'d>,
+        document: &'d Arc<Document>,
+        node: NodeId,
         words: Words,
-        documents: &'d Documents,
         diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
-        let node = match node.open() {
-            Opened::Here(node) => node,
-            // The root is a list of this one item.
-            Opened::Part(part) => documents.keep(*part).roots().next()?.children().next()?,
-        };
+        let cursor = document.cursor(node);
+        let value = cursor.value_with(DuplicateKeys::Refuse, words, diagnostics)?;
         Some(Self {
-            node: Some(node),
-            ..Self::new(node.value_with(DuplicateKeys::Refuse, words, diagnostics)?)
+            node: Some(SharedNode::new(document, node)),
+            ..Self::new(value)
         })
+    }
+
+    /// The same resource, borrowing nothing.
+    pub(crate) fn into_owned(self) -> Resource<'static> {
+        Resource {
+            node: self.node,
+            apart: self.apart,
+            value: self.value.into_owned(),
+            previous: self.previous,
+            prefixes: self.prefixes,
+            suffixes: self.suffixes,
+            needs_hash: self.needs_hash,
+        }
     }
 
     /// A new object.
@@ -210,16 +180,21 @@ impl<'d> Resource<'d> {
 
     /// The document it was read from.
     #[must_use]
-    pub fn document(&self) -> Option<&'d Document> {
-        self.node.map(Cursor::document)
+    pub fn document(&self) -> Option<&Arc<Document>> {
+        self.node.as_ref().map(SharedNode::document)
+    }
+
+    /// The object as it was read.
+    fn node(&self) -> Option<Cursor<'_>> {
+        self.node.as_ref().map(SharedNode::cursor)
     }
 
     /// Tests whether a part of it was written as a quoted string or a block.
-    pub(crate) fn is_quoted(&self) -> impl Fn(&Value<'_>) -> bool + use<'d> {
-        let document = self.node.map(Cursor::document);
+    pub(crate) fn is_quoted(&self) -> impl Fn(&Value<'_>) -> bool + use<> {
+        let document = self.document().cloned();
         move |part| {
             let is_quoted = |raw: &str| raw.starts_with(['"', '\'', '|', '>']);
-            let cursor = document.zip(part.origin);
+            let cursor = document.as_ref().zip(part.origin);
             part.as_str().is_some()
                 && cursor.is_some_and(|(document, origin)| is_quoted(document.cursor(origin).raw()))
         }
@@ -228,7 +203,7 @@ impl<'d> Resource<'d> {
     /// Where it was read from.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
-        self.node.map(Cursor::key_place)
+        self.node().map(Cursor::key_place)
     }
 
     /// Names it for a report.
@@ -239,8 +214,26 @@ impl<'d> Resource<'d> {
             kind: text(&["kind"]),
             namespace: text(&["metadata", "namespace"]),
             name: text(&["metadata", "name"]),
-            ..self.node.map(identity::reference).unwrap_or_default()
+            ..self.node().map(identity::reference).unwrap_or_default()
         }
+    }
+
+    /// A node that holds it as it is now: the one it was read from if nothing has changed,
+    /// otherwise one of a document of its own, called `name`.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub(crate) fn current(&self, name: &str) -> Result<SharedNode> {
+        if let Some(node) = &self.node
+            && node.cursor().holds(&self.value)
+        {
+            return Ok(node.clone());
+        }
+        let text = self.own_text(Position::Item { column: 0 })?;
+        let document = Arc::new(Document::parse(&Source::new(name, text))?);
+        let item = document.roots().flat_map(Cursor::children).next();
+        let item = item.map(|item| SharedNode::new(&document, item.id()));
+        item.ok_or_else(|| Diagnostic::error("the object has no text").into())
     }
 
     /// Its text as it was read, with all changes.
@@ -248,13 +241,18 @@ impl<'d> Resource<'d> {
     /// # Errors
     /// If the changed text would not read as the object.
     pub fn text(&self, position: Position) -> Result<String> {
-        let text = match self.node {
-            Some(node) => lists::render(node.document(), &self.value, position),
-            None => krm_yaml::render_new(&self.value, position),
-        }?;
+        let text = self.own_text(position)?;
         Ok(match &self.apart {
             Some(apart) if position == Position::Document => apart.around(&text),
             _ => text,
         })
+    }
+
+    /// The text without the comments around it.
+    fn own_text(&self, position: Position) -> Result<String> {
+        match self.document() {
+            Some(document) => lists::render(document, &self.value, position),
+            None => krm_yaml::render_new(&self.value, position),
+        }
     }
 }

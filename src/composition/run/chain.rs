@@ -3,28 +3,30 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::composition::engine::context::{Builder, Context};
 use crate::composition::engine::functions::Functions;
-use crate::composition::engine::step::{Runner, Step};
+use crate::composition::engine::step::{Builder, Context, Runner, Step};
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::names::conflicts;
 use crate::composition::read::nesting::check_chain;
-use crate::composition::resources::resource::{Documents, Resource};
-use crate::composition::run::call::{Function, adds, call};
+use crate::composition::resources::resource::Resource;
+use crate::composition::run::call::call;
 use crate::composition::run::steps::{consolidate, consolidate_node};
 use crate::files::Files;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Position};
 
+/// The maximum number of Compositions built by others.
+const MAX_BUILDS: usize = 10_000;
+
 /// What all transformers of a chain share.
-#[derive(Clone)]
-struct Surroundings<'c, 'd> {
+struct Surroundings<'c> {
     files: &'c dyn Files,
     functions: &'c dyn Functions,
-    documents: &'d Documents,
     /// The Compositions that are being built, each by the one before.
     building: Vec<String>,
+    /// The number of Compositions built by others.
+    builds: usize,
 }
 
 /// Statistics of one transformer.
@@ -38,33 +40,33 @@ pub struct Stat {
     pub count: usize,
 }
 
-/// Passes `resources` through all steps. After an error, do not use the result.
+/// Passes `resources` through all steps, from which new resources borrow. After an error, do not
+/// use the result.
 pub fn run<'d>(
-    steps: &[Step],
+    steps: &'d mut [Step],
     resources: Vec<Resource<'d>>,
     files: &dyn Files,
     functions: &dyn Functions,
-    documents: &'d Documents,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Resource<'d>>, Vec<Stat>) {
-    let around = Surroundings {
+    let mut around = Surroundings {
         files,
         functions,
-        documents,
         building: Vec::new(),
+        builds: 0,
     };
     around.run(steps, resources, diagnostics)
 }
 
-impl<'d> Surroundings<'_, 'd> {
-    fn run(
-        &self,
-        steps: &[Step],
+impl Surroundings<'_> {
+    fn run<'d>(
+        &mut self,
+        steps: &'d mut [Step],
         mut resources: Vec<Resource<'d>>,
         diagnostics: &mut Diagnostics,
     ) -> (Vec<Resource<'d>>, Vec<Stat>) {
         let mut stats = Vec::new();
-        for step in steps {
+        for step in &*steps {
             diagnostics.take(self.check(step));
         }
         if diagnostics.has_errors() {
@@ -73,9 +75,13 @@ impl<'d> Surroundings<'_, 'd> {
         for step in steps {
             let start = now();
             let before = resources.len();
-            self.one(step, &mut resources, diagnostics);
+            let Step {
+                transformer,
+                runner,
+            } = step;
+            self.one(transformer, runner, &mut resources, diagnostics);
             stats.push(Stat {
-                name: step.transformer.id.to_string(),
+                name: transformer.id.to_string(),
                 time: start.elapsed(),
                 count: resources.len(),
             });
@@ -83,7 +89,7 @@ impl<'d> Surroundings<'_, 'd> {
                 break;
             }
             if resources.is_empty() && before > 0 {
-                diagnostics.push(drops_all(&step.transformer, before));
+                diagnostics.push(drops_all(transformer, before));
             }
         }
         (resources, stats)
@@ -94,21 +100,25 @@ impl<'d> Surroundings<'_, 'd> {
         match &step.runner {
             Runner::Starlark => Err(no_starlark(&step.transformer).into()),
             Runner::Program(program) => self.functions.check(&step.transformer, program),
-            Runner::Builtin(_) | Runner::Composition | Runner::Own => Ok(()),
+            Runner::Builtin(_) | Runner::Composition(_) | Runner::Own => Ok(()),
         }
     }
 
-    fn one(&self, step: &Step, resources: &mut Vec<Resource<'d>>, diagnostics: &mut Diagnostics) {
-        let transformer = &step.transformer;
+    fn one<'d>(
+        &mut self,
+        transformer: &Transformer,
+        runner: &'d mut Runner,
+        resources: &mut Vec<Resource<'d>>,
+        diagnostics: &mut Diagnostics,
+    ) {
         let mut context = Context {
             transformer,
             files: self.files,
             functions: self.functions,
-            documents: self.documents,
             diagnostics,
             builder: self,
         };
-        match &step.runner {
+        match runner {
             Runner::Builtin(builtin) => {
                 let before = conflicts::renames(resources);
                 builtin.apply(resources, &mut context);
@@ -116,24 +126,21 @@ impl<'d> Surroundings<'_, 'd> {
                     conflicts::refuse(resources, &mut context);
                 }
             }
-            Runner::Composition => self.nested(transformer, resources, diagnostics),
+            Runner::Composition(steps) => self.nested(transformer, steps, resources, diagnostics),
             Runner::Starlark => diagnostics.push(no_starlark(transformer)),
             // Our own functions rename nothing.
             Runner::Own => {
-                if !adds(resources, &mut context) {
-                    call(Function::Own, resources, &mut context);
-                }
+                self.functions.run_own(transformer, resources, diagnostics);
             }
-            Runner::Program(program) => {
-                call(Function::Program(program), resources, &mut context);
-            }
+            Runner::Program(program) => call(program, resources, &mut context),
         }
     }
 
     /// Passes the resources through the transformers of a Composition that is itself a transformer.
-    fn nested(
-        &self,
+    fn nested<'d>(
+        &mut self,
         transformer: &Transformer,
+        steps: &'d mut Vec<Step>,
         resources: &mut Vec<Resource<'d>>,
         diagnostics: &mut Diagnostics,
     ) {
@@ -144,8 +151,8 @@ impl<'d> Surroundings<'_, 'd> {
             return;
         }
         let mut found = Diagnostics::new();
-        let list = self.steps_of(transformer, &name, &mut found);
-        *resources = self.pass(&list, std::mem::take(resources), name, &mut found);
+        *steps = self.steps_of(transformer, &name, &mut found);
+        *resources = self.pass(steps, std::mem::take(resources), name, &mut found);
         diagnostics.append(found);
     }
 
@@ -174,10 +181,23 @@ impl<'d> Surroundings<'_, 'd> {
         })
     }
 
+    /// Counts a Composition that another one builds.
+    fn count_build(&mut self) -> Result<()> {
+        self.builds = self.builds.saturating_add(1);
+        if self.builds <= MAX_BUILDS {
+            return Ok(());
+        }
+        Err(Diagnostic::error(format!(
+            "more than {MAX_BUILDS} Compositions are built within others"
+        ))
+        .hint("a Composition that is added twice is built twice, with all that it adds")
+        .into())
+    }
+
     /// Passes resources through the steps of another Composition, called `name`.
-    fn pass(
-        &self,
-        steps: &[Step],
+    fn pass<'d>(
+        &mut self,
+        steps: &'d mut [Step],
         resources: Vec<Resource<'d>>,
         name: String,
         diagnostics: &mut Diagnostics,
@@ -185,18 +205,20 @@ impl<'d> Surroundings<'_, 'd> {
         if diagnostics.has_errors() {
             return resources;
         }
-        let mut inner = self.clone();
-        inner.building.push(name);
-        inner.run(steps, resources, diagnostics).0
+        self.building.push(name);
+        let passed = self.run(steps, resources, diagnostics).0;
+        self.building.pop();
+        passed
     }
 }
 
-impl<'d> Builder<'d> for Surroundings<'_, 'd> {
-    fn build(
-        &self,
+impl Builder for Surroundings<'_> {
+    fn build<'d>(
+        &mut self,
         file: &str,
         transformer: &Transformer,
         field: &FieldPath,
+        steps: &'d mut Vec<Step>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
         let mut building = self.building.clone();
@@ -204,15 +226,14 @@ impl<'d> Builder<'d> for Surroundings<'_, 'd> {
             building.push(transformer.file().to_owned());
         }
         let chain = check_chain(&building, file, "build");
-        let chain = chain.and_then(|()| self.documents.count_build());
-        if let Err(mut problem) = chain {
+        if let Err(mut problem) = chain.and_then(|()| self.count_build()) {
             problem.place = transformer.place_of(field);
             diagnostics.push(*problem);
             return None;
         }
         let mut found = Diagnostics::new();
-        let steps = consolidate(self.files, file, &mut found);
-        let made = self.pass(&steps, Vec::new(), file.to_owned(), &mut found);
+        *steps = consolidate(self.files, file, &mut found);
+        let made = self.pass(steps, Vec::new(), file.to_owned(), &mut found);
         let has_failed = found.has_errors();
         diagnostics.append(found);
         (!has_failed).then_some(made)

@@ -2,6 +2,5 @@
 
 pub(crate) mod call;
 pub mod chain;
-pub(crate) mod heads;
 pub(crate) mod runner;
 pub(crate) mod steps;

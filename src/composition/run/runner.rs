@@ -10,7 +10,12 @@ use krm_yaml::diagnostic::Result;
 use krm_yaml::suggest::closest;
 
 /// Kinds that this program expands itself.
-const OWN_KINDS: [&str; 2] = ["Template", "TemplateInstance"];
+const OWN_KINDS: [&str; 4] = [
+    "Template",
+    "TemplateInstance",
+    "TemplateExport",
+    "DeploymentConfiguration",
+];
 /// The name of this program's image, in whatever registry.
 const OWN_IMAGE: &str = "krm-template";
 
@@ -43,7 +48,7 @@ fn internal(transformer: &Transformer) -> Result<Runner> {
         return (builtin.read)(transformer).map(Runner::Builtin);
     }
     if id.group == GROUP && id.kind == "Composition" {
-        return Ok(Runner::Composition);
+        return Ok(Runner::Composition(Vec::new()));
     }
     if OWN_KINDS.contains(&id.kind.as_str()) {
         return Ok(Runner::Own);

@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{NoFunctions, judge, shared};
-use crate::composition::resources::resource::Documents;
 use crate::composition::run::chain;
 use crate::composition::run::steps::consolidate;
 use crate::files::{Entry, Files, InMemory, directory_of, join};
@@ -153,16 +152,14 @@ impl Files for Unrestricted {
 /// What the Composition in a directory makes.
 pub(super) fn made(files: &dyn Files, directory: &str) -> Outcome {
     let mut diagnostics = Diagnostics::new();
-    let documents = Documents::default();
-    let transformers = consolidate(files, directory, &mut diagnostics);
+    let mut transformers = consolidate(files, directory, &mut diagnostics);
     let mut texts = Vec::new();
     if !diagnostics.has_errors() {
         let run = chain::run(
-            &transformers,
+            &mut transformers,
             Vec::new(),
             files,
             &NoFunctions,
-            &documents,
             &mut diagnostics,
         );
         let resources = run.0.iter();

@@ -11,7 +11,7 @@ use crate::composition::read::model::{self, Order};
 use crate::composition::read::order::sort;
 use crate::composition::run::chain;
 use crate::composition::run::steps::consolidate;
-use crate::composition::{Documents, Format, builtin, print};
+use crate::composition::{Format, builtin, print};
 use crate::files::{Files as _, InMemory};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
@@ -130,18 +130,11 @@ fn files(directory: &Path) -> InMemory {
 /// What comes out of the Composition in `files`, or the messages of the errors.
 fn built(files: &InMemory) -> Result<String, Vec<String>> {
     let mut diagnostics = Diagnostics::new();
-    let list = consolidate(files, ".", &mut diagnostics);
-    let documents = Documents::default();
+    let mut list = consolidate(files, ".", &mut diagnostics);
     let mut text = None;
     if !diagnostics.has_errors() {
-        let (resources, _) = chain::run(
-            &list,
-            Vec::new(),
-            files,
-            &NoFunctions,
-            &documents,
-            &mut diagnostics,
-        );
+        let (resources, _) =
+            chain::run(&mut list, Vec::new(), files, &NoFunctions, &mut diagnostics);
         text = print(&resources, Format::Yaml, &mut diagnostics);
     }
     match text {

@@ -5,15 +5,16 @@
 //! separately, and stand in a table here.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
-use crate::composition::engine::context::{Builder, Context};
+use crate::composition::engine::step::{Builder, Context, Step};
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
 use crate::composition::names::references;
-use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::resources::resource::Resource;
 use crate::composition::tables::name_references::Named;
 use crate::files::InMemory;
 use crate::krm::Identity;
@@ -251,8 +252,7 @@ fn set(input: &str, field: &str, text: Option<&str>) -> Result<String, Vec<Strin
     let field = super::values(field).remove(0).to_json();
     let field = serde_json::from_str(&field).map_err(|error| vec![error.to_string()]);
     let field: FieldSpec = field?;
-    let documents = Documents::default();
-    let mut resources = read(input, &documents);
+    let mut resources = read(input);
     let object = &mut resources[0].value;
     let mut visited = 0;
     if field.is_for(object) {
@@ -269,12 +269,13 @@ fn set(input: &str, field: &str, text: Option<&str>) -> Result<String, Vec<Strin
     Ok(resources[0].text(Position::Document).unwrap())
 }
 
-fn read<'d>(input: &str, documents: &'d Documents) -> Vec<Resource<'d>> {
+fn read(input: &str) -> Vec<Resource<'static>> {
     let document = Document::parse(&Source::new("input.yaml", input)).unwrap();
-    let roots = documents.keep(document).roots();
-    roots
-        .map(|root| Resource::read(root, documents, &mut Diagnostics::new()).unwrap())
-        .collect()
+    let document = Arc::new(document);
+    let mut diagnostics = Diagnostics::new();
+    let roots = document.roots();
+    let read = roots.map(|root| Resource::read(&document, root.id(), &mut diagnostics));
+    read.map(|one| one.unwrap().into_owned()).collect()
 }
 
 /// What the Go of a nameref case says beside the case: the former names of the candidates, their
@@ -393,8 +394,7 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         kind: "Secret",
         fields: Box::leak(Box::new([field])),
     };
-    let documents = Documents::default();
-    let mut resources = read(&case.input, &documents);
+    let mut resources = read(&case.input);
     let past = past(&case.name);
     let affixes = |text: &str| match text {
         "" => Vec::new(),
@@ -407,7 +407,7 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
     }];
     resources[0].prefixes = affixes(past.own[0]);
     resources[0].suffixes = affixes(past.own[1]);
-    for (index, mut candidate) in read(&case.candidates, &documents).into_iter().enumerate() {
+    for (index, mut candidate) in read(&case.candidates).into_iter().enumerate() {
         candidate.previous = vec![Identity {
             namespace: "default".to_owned(),
             name: past.names[index].to_owned(),
@@ -424,9 +424,8 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         transformer: &transformer("kind: PrefixTransformer\n"),
         files: &InMemory::default(),
         functions: &NoFunctions,
-        documents: &documents,
         diagnostics: &mut diagnostics,
-        builder: &NoBuilder,
+        builder: &mut NoBuilder,
     };
     references::follow(&mut resources, &[named], &mut context);
     if diagnostics.has_errors() {
@@ -438,12 +437,13 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
 /// Nothing here names a Composition.
 struct NoBuilder;
 
-impl<'d> Builder<'d> for NoBuilder {
-    fn build(
-        &self,
+impl Builder for NoBuilder {
+    fn build<'d>(
+        &mut self,
         file: &str,
         _: &Transformer,
         _: &FieldPath,
+        _: &'d mut Vec<Step>,
         _: &mut Diagnostics,
     ) -> Option<Vec<Resource<'d>>> {
         panic!("{file} is not expected")

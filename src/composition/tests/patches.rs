@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
-use crate::composition::resources::resource::{Documents, Resource};
+use crate::composition::resources::resource::Resource;
 use crate::composition::run::chain;
 use crate::composition::run::runner::step;
 use crate::files::InMemory;
@@ -421,17 +422,16 @@ fn a_replacement_knows_the_old_name_of_a_renamed_object() {
 
 /// What is reported of a configuration, each with its place, field and hints.
 fn report(config: &str) -> String {
-    let documents = Documents::default();
     let mut diagnostics = Diagnostics::new();
     let document = Document::parse(&Source::new("input.yaml", DEPLOYMENT)).unwrap();
-    let root = documents.keep(document).roots().next().unwrap();
-    let resource = Resource::read(root, &documents, &mut diagnostics).unwrap();
+    let document = Arc::new(document);
+    let root = document.roots().next().unwrap().id();
+    let resource = Resource::read(&document, root, &mut diagnostics).unwrap();
     chain::run(
-        &[step(transformer(config)).unwrap()],
+        &mut [step(transformer(config)).unwrap()],
         vec![resource],
         &InMemory::default(),
         &NoFunctions,
-        &documents,
         &mut diagnostics,
     );
     let mut out = String::new();

@@ -1,6 +1,5 @@
 //! Values: typed reading, and the spelling of scalars.
 
 pub(crate) mod quote;
-pub(crate) mod scalar;
 pub(crate) mod typed;
 pub(crate) mod words;

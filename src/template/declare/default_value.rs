@@ -30,7 +30,7 @@ pub enum DefaultValue<'t> {
     Hidden,
 }
 
-impl<'d> Template<'d> {
+impl Template {
     /// Whether a default may refer to other parameters: only in our own API version.
     pub(crate) fn defaults_refer(&self) -> bool {
         group(&self.reference.api_version) == OWN_GROUP
@@ -39,7 +39,7 @@ impl<'d> Template<'d> {
     /// What value `parameter` has if none is given: the one in the map `values`, else its default,
     /// else a generated one.
     #[must_use]
-    pub fn default_value<'t>(&'t self, parameter: &'t Parameter<'d>) -> DefaultValue<'t> {
+    pub fn default_value<'t>(&'t self, parameter: &'t Parameter) -> DefaultValue<'t> {
         let mut values = self.values.iter().rev();
         let value = match values.find(|given| given.name == parameter.name) {
             Some(given) => match &given.value {
@@ -57,8 +57,8 @@ impl<'d> Template<'d> {
         }
     }
 
-    fn default<'t>(&'t self, parameter: &'t Parameter<'d>) -> DefaultValue<'t> {
-        let Some(default) = parameter.value else {
+    fn default<'t>(&'t self, parameter: &'t Parameter) -> DefaultValue<'t> {
+        let Some(default) = parameter.value() else {
             return generated(parameter);
         };
         if default.is_mapping() || default.is_sequence() {
@@ -76,15 +76,15 @@ impl<'d> Template<'d> {
     }
 
     /// Its parameters, each name once: of several declarations, a given value belongs to the first.
-    pub fn named_parameters(&self) -> impl Iterator<Item = &Parameter<'d>> {
+    pub fn named_parameters(&self) -> impl Iterator<Item = &Parameter> {
         let mut seen = std::collections::BTreeSet::new();
         let parameters = self.parameters.iter();
-        parameters.filter(move |parameter| seen.insert(parameter.name.as_ref()))
+        parameters.filter(move |parameter| seen.insert(parameter.name.as_str()))
     }
 
     /// Its display name and description, as OpenShift's catalog has them.
     #[must_use]
-    pub fn title(&self) -> (Option<Cow<'d, str>>, Option<Cow<'d, str>>) {
+    pub fn title(&self) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
         (
             self.annotation("openshift.io/display-name"),
             self.annotation("description"),
@@ -92,15 +92,15 @@ impl<'d> Template<'d> {
     }
 }
 
-fn generated<'t>(parameter: &'t Parameter<'_>) -> DefaultValue<'t> {
-    match &parameter.from {
-        Some((from, _)) => DefaultValue::Generated(from),
+fn generated(parameter: &Parameter) -> DefaultValue<'_> {
+    match parameter.expression() {
+        Some(from) => DefaultValue::Generated(from),
         None => DefaultValue::Nothing,
     }
 }
 
 /// A text as the value of a parameter.
-fn plain<'t>(parameter: &Parameter<'_>, text: Cow<'t, str>) -> DefaultValue<'t> {
+fn plain<'t>(parameter: &Parameter, text: Cow<'t, str>) -> DefaultValue<'t> {
     if text.is_empty() {
         return DefaultValue::Nothing;
     }
@@ -116,10 +116,10 @@ fn refers(text: &str) -> bool {
     parts.any(|part| !matches!(part, Part::Text(_) | Part::Foreign { .. }))
 }
 
-impl Parameter<'_> {
+impl Parameter {
     /// Whether a value must be given.
-    pub(crate) const fn needs_value(&self, fallback: &DefaultValue<'_>) -> bool {
-        self.required && matches!(fallback, DefaultValue::Nothing)
+    pub(crate) const fn needs_value(&self, default: &DefaultValue<'_>) -> bool {
+        self.required && matches!(default, DefaultValue::Nothing)
     }
 
     /// What must be so of a value, besides its type, in a few words each.
@@ -137,7 +137,7 @@ impl Parameter<'_> {
         if let Some(pattern) = &self.pattern {
             conditions.push(format!("matches {pattern}"));
         }
-        let number = |bound: &Option<Cow<'_, str>>| bound.as_ref().map(ToString::to_string);
+        let number = |bound: &Option<String>| bound.clone();
         conditions.extend(range(number(&self.minimum), number(&self.maximum), ""));
         let length = |bound: Option<usize>| bound.map(|bound| bound.to_string());
         let lengths = (length(self.min_length), length(self.max_length));

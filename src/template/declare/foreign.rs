@@ -14,14 +14,14 @@ use krm_yaml::{Cursor, Kind};
 const RULE: &str = "other-dialect";
 
 /// What a Template refers to in its own syntax.
-pub(crate) struct Usage<'t, 'd> {
-    template: &'t Template<'d>,
+pub(crate) struct Usage<'t> {
+    template: &'t Template,
     /// Found out when it is asked for the first time.
     names: OnceLock<BTreeSet<String>>,
 }
 
-impl<'t, 'd> Usage<'t, 'd> {
-    pub(crate) const fn of(template: &'t Template<'d>) -> Self {
+impl<'t> Usage<'t> {
+    pub(crate) const fn of(template: &'t Template) -> Self {
         Self {
             template,
             names: OnceLock::new(),
@@ -35,7 +35,7 @@ impl<'t, 'd> Usage<'t, 'd> {
 
     fn names(&self) -> BTreeSet<String> {
         let template = self.template;
-        let parts = [template.objects, template.labels, template.message];
+        let parts = [template.objects(), template.labels(), template.message()];
         let mut names = BTreeSet::new();
         for part in parts.into_iter().flatten() {
             collect(part, template.dialect, &mut names);

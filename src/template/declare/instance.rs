@@ -12,15 +12,15 @@ use crate::template::declare::fields::unknown_fields;
 use crate::template::values::given::{self, Assignment};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Scalar};
+use krm_yaml::{Cursor, NodeId, Scalar};
 
 /// One expansion of a Template.
 #[derive(Debug)]
-pub(crate) struct Instance<'d> {
+pub(crate) struct Instance {
     /// Its name among the `instances`; `None` without such a list.
     pub(crate) name: Option<String>,
     /// The Template.
-    pub(crate) template: TemplateSource<'d>,
+    pub(crate) template: TemplateSource,
     /// Values, the strongest last.
     pub(crate) values: Vec<ValueSource>,
     /// Labels that win over those of the Template.
@@ -33,10 +33,11 @@ pub(crate) struct Instance<'d> {
 
 /// Where the Template of an instance is.
 #[derive(Clone, Debug)]
-pub(crate) enum TemplateSource<'d> {
+pub(crate) enum TemplateSource {
     /// In the instance itself.
     Inline {
-        node: Cursor<'d>,
+        /// Its node, in the document of the instance.
+        node: NodeId,
         /// Its own field path, with a dot.
         field: String,
     },
@@ -86,7 +87,7 @@ pub(crate) const VALUE_OBJECTS: &[(&str, &str)] =
 
 /// Reads a `TemplateInstance`: each expansion of its Template, in order. All errors
 /// and warnings go to `diagnostics`.
-pub(crate) fn read<'d>(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Vec<Instance<'d>> {
+pub(crate) fn read(node: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Instance> {
     let mut found = Diagnostics::new();
     let instances = read_spec(node, &mut found);
     found.attribute_to(&identity::reference(node));
@@ -94,7 +95,7 @@ pub(crate) fn read<'d>(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Vec<I
     instances
 }
 
-fn read_spec<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Vec<Instance<'d>> {
+fn read_spec(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Instance> {
     let api_version = node.text_at(["apiVersion"]).unwrap_or_default();
     let is_openshift = match group(&api_version) {
         OWN_GROUP if api_version == OWN_API_VERSION => false,
@@ -148,11 +149,7 @@ fn read_spec<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Vec<Instance<'d>>
     read_list(list, &shared, found)
 }
 
-fn read_list<'d>(
-    list: Cursor<'d>,
-    shared: &Shared<'d>,
-    found: &mut Diagnostics,
-) -> Vec<Instance<'d>> {
+fn read_list(list: Cursor<'_>, shared: &Shared, found: &mut Diagnostics) -> Vec<Instance> {
     let mut names: BTreeMap<String, Place> = BTreeMap::new();
     let mut instances = Vec::new();
     for (index, node) in list.children().enumerate() {
@@ -206,11 +203,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// OpenShift's kind: `spec.template`, and `spec.secret.name` with its values.
-fn read_openshift<'d>(
-    node: Cursor<'d>,
-    spec: Cursor<'d>,
-    found: &mut Diagnostics,
-) -> Option<Instance<'d>> {
+fn read_openshift(node: Cursor<'_>, spec: Cursor<'_>, found: &mut Diagnostics) -> Option<Instance> {
     unknown_fields(
         spec,
         &["template", "secret", "requester"],
@@ -243,15 +236,15 @@ fn read_openshift<'d>(
 }
 
 /// The fields of the `spec`, for every instance, or of one instance, for itself.
-struct Shared<'d> {
-    template: Option<TemplateSource<'d>>,
+struct Shared {
+    template: Option<TemplateSource>,
     values: Vec<ValueSource>,
     labels: Vec<(String, String)>,
     namespace: Option<String>,
 }
 
-impl<'d> Shared<'d> {
-    fn read(node: Cursor<'d>, field: &str, found: &mut Diagnostics) -> Self {
+impl Shared {
+    fn read(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Self {
         let mut values = values_from(node, field, found);
         values.extend(own_values(node, field, found).map(ValueSource::Given));
         Self {
@@ -277,11 +270,7 @@ impl<'d> Shared<'d> {
         }
     }
 
-    fn template(
-        node: Cursor<'d>,
-        field: &str,
-        found: &mut Diagnostics,
-    ) -> Option<TemplateSource<'d>> {
+    fn template(node: Cursor<'_>, field: &str, found: &mut Diagnostics) -> Option<TemplateSource> {
         let inline = node.get("template").filter(|inline| !inline.is_null());
         let named = node.get("templateRef").filter(|named| !named.is_null());
         match (inline, named) {
@@ -308,7 +297,7 @@ impl<'d> Shared<'d> {
                 None
             }
             (Some(inline), None) => Some(TemplateSource::Inline {
-                node: inline,
+                node: inline.id(),
                 field: format!("{field}.template."),
             }),
             (None, Some(named)) => {
@@ -336,9 +325,9 @@ impl<'d> Shared<'d> {
     fn instance(
         self,
         name: Option<String>,
-        node: Cursor<'d>,
+        node: Cursor<'_>,
         found: &mut Diagnostics,
-    ) -> Option<Instance<'d>> {
+    ) -> Option<Instance> {
         let Some(template) = self.template else {
             // Errors in the fields were reported.
             if !found.has_errors() {

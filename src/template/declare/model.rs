@@ -14,19 +14,20 @@ use crate::template::values::given::{self, Assignment};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Scalar};
+use krm_yaml::{Cursor, NodeId, Scalar, SharedNode};
 
-/// A Template that was read and found well-formed.
+/// A Template that was read and found well-formed. It keeps its document, and may be used by several
+/// threads.
 #[derive(Debug)]
-pub struct Template<'d> {
-    pub(crate) node: Cursor<'d>,
+pub struct Template {
+    node: SharedNode,
     pub(crate) reference: ObjectReference,
     pub(crate) dialect: Dialect,
     /// In the order they are declared.
-    pub(crate) parameters: Vec<Parameter<'d>>,
-    pub(crate) objects: Option<Cursor<'d>>,
-    pub(crate) labels: Option<Cursor<'d>>,
-    pub(crate) message: Option<Cursor<'d>>,
+    pub(crate) parameters: Vec<Parameter>,
+    objects: Option<NodeId>,
+    labels: Option<NodeId>,
+    message: Option<NodeId>,
     /// The map `values`, which a strategic-merge patch merges where it replaces `parameters`.
     pub(crate) values: Vec<Assignment>,
 }
@@ -76,15 +77,16 @@ fn hint_for(kind: &str) -> &'static str {
     }
 }
 
-impl<'d> Template<'d> {
+impl Template {
     /// Reads the Template under a node. All errors and warnings go to `diagnostics`; after an
-    /// error it returns `None`.
+    /// error it returns `None`. A Template that is kept needs a document that needs no
+    /// [upgrade](krm_yaml::Document::upgrade).
     #[must_use]
-    pub fn read(node: Cursor<'d>, diagnostics: &mut Diagnostics) -> Option<Self> {
+    pub fn read(node: &SharedNode, diagnostics: &mut Diagnostics) -> Option<Self> {
         let mut found = Diagnostics::new();
         let template = Self::read_fields(node, &mut found);
         let own = template.as_ref().map(|template| template.reference.clone());
-        found.attribute_to(&own.unwrap_or_else(|| identity::reference(node)));
+        found.attribute_to(&own.unwrap_or_else(|| identity::reference(node.cursor())));
         let failed = found.has_errors();
         if let Some(template) = &template {
             found.conceal(&template.secrets(&[]));
@@ -93,7 +95,8 @@ impl<'d> Template<'d> {
         template.filter(|_| !failed)
     }
 
-    fn read_fields(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Self> {
+    fn read_fields(shared: &SharedNode, found: &mut Diagnostics) -> Option<Self> {
+        let node = shared.cursor();
         if !node.is_mapping() {
             found.push(
                 Diagnostic::error("a Template must be a mapping")
@@ -109,17 +112,17 @@ impl<'d> Template<'d> {
         let declared: Vec<&str> = declared.iter().map(AsRef::as_ref).collect();
         let dialect = dialect_of(node, &api_version, &declared, found);
         let lenient = identity::group(&api_version) == OPENSHIFT_GROUP;
-        let parameters = read_parameters(node, dialect, lenient, found);
+        let parameters = read_parameters(shared, dialect, lenient, found);
         check_keys(node, dialect, found);
         check_duplicates(&parameters, dialect, found);
         check_names(&parameters, dialect, found);
         let template = Self {
-            node,
+            node: shared.clone(),
             reference: object_reference(node, &api_version, &kind),
             dialect,
-            objects: read_objects(node, dialect, found),
-            labels: read_labels(node, found),
-            message: read_message(node, found),
+            objects: read_objects(node, dialect, found).map(Cursor::id),
+            labels: read_labels(node, found).map(Cursor::id),
+            message: read_message(node, found).map(Cursor::id),
             values: read_values(node, found),
             parameters,
         };
@@ -140,9 +143,33 @@ impl<'d> Template<'d> {
         self.dialect
     }
 
+    /// The node that it was read from.
+    pub(crate) fn node(&self) -> Cursor<'_> {
+        self.node.cursor()
+    }
+
+    /// The list `objects`, whose items are to be [opened](Cursor::open).
+    pub(crate) fn objects(&self) -> Option<Cursor<'_>> {
+        self.part(self.objects)
+    }
+
+    /// The mapping `labels` or `objectLabels`.
+    pub(crate) fn labels(&self) -> Option<Cursor<'_>> {
+        self.part(self.labels)
+    }
+
+    /// The text `message`.
+    pub(crate) fn message(&self) -> Option<Cursor<'_>> {
+        self.part(self.message)
+    }
+
+    fn part(&self, id: Option<NodeId>) -> Option<Cursor<'_>> {
+        Some(self.node.document().cursor(id?))
+    }
+
     /// Its parameters, in the order they are declared.
     #[must_use]
-    pub fn parameters(&self) -> &[Parameter<'d>] {
+    pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
@@ -153,7 +180,7 @@ impl<'d> Template<'d> {
                 .iter()
                 .filter(|parameter| !parameter.may_show())
         };
-        let defaults = hidden().filter_map(|parameter| Some(parameter.value?.place()));
+        let defaults = hidden().filter_map(|parameter| Some(parameter.value()?.place()));
         let given =
             self.values.iter().chain(given).filter(|given| {
                 given.secret || hidden().any(|parameter| parameter.name == given.name)
@@ -181,12 +208,12 @@ impl<'d> Template<'d> {
 
     /// Where an annotation of the Template is.
     pub(crate) fn annotation_place(&self, key: &str) -> Option<Place> {
-        Some(self.node.at(["metadata", "annotations", key])?.place())
+        Some(self.node().at(["metadata", "annotations", key])?.place())
     }
 
     /// The value of an annotation of the Template.
-    pub(crate) fn annotation(&self, key: &str) -> Option<Cow<'d, str>> {
-        self.node.text_at(["metadata", "annotations", key])
+    pub(crate) fn annotation(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.node().text_at(["metadata", "annotations", key])
     }
 }
 

@@ -9,7 +9,7 @@ use crate::template::values::text::no_json_number;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, DuplicateKeys, Kind, Scalar, Value};
+use krm_yaml::{Cursor, DuplicateKeys, Kind, NodeId, Scalar, SharedNode, Value};
 
 /// The type a parameter's value must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,51 +64,67 @@ impl ParameterType {
 
 /// A parameter as its Template declares it.
 #[derive(Debug)]
-pub struct Parameter<'d> {
+pub struct Parameter {
     /// Its name.
-    pub name: Cow<'d, str>,
+    pub name: String,
     /// The name people read.
-    pub display_name: Option<Cow<'d, str>>,
+    pub display_name: Option<String>,
     /// What it is for.
-    pub description: Option<Cow<'d, str>>,
+    pub description: Option<String>,
     /// The default, unless it is null or left out.
-    pub(crate) value: Option<Cursor<'d>>,
+    value: Option<NodeId>,
     /// Whether a value must be there and not empty.
     pub required: bool,
     /// The type of its value.
     pub kind: ParameterType,
     /// The expression that generates its value if it has none.
-    pub(crate) from: Option<(Cow<'d, str>, Cursor<'d>)>,
+    pub(crate) from: Option<String>,
     /// The only values it may have.
-    pub(crate) allowed: Vec<Cow<'d, str>>,
+    pub(crate) allowed: Vec<String>,
     /// A regular expression that must match somewhere in its value, as in a JSON Schema.
-    pub(crate) pattern: Option<Cow<'d, str>>,
+    pub(crate) pattern: Option<String>,
     /// Least and greatest value of a number.
-    pub(crate) minimum: Option<Cow<'d, str>>,
-    pub(crate) maximum: Option<Cow<'d, str>>,
+    pub(crate) minimum: Option<String>,
+    pub(crate) maximum: Option<String>,
     /// Least and greatest number of characters.
     pub(crate) min_length: Option<usize>,
     pub(crate) max_length: Option<usize>,
     /// Whether its value must not be shown.
     pub secret: bool,
     /// Its group in forms.
-    pub group: Option<Cow<'d, str>>,
-    pub(crate) node: Cursor<'d>,
+    pub group: Option<String>,
+    node: SharedNode,
     /// Its position in the Template's list.
     pub(crate) index: usize,
 }
 
-impl Parameter<'_> {
+impl Parameter {
+    /// The node that it was read from.
+    pub(crate) fn node(&self) -> Cursor<'_> {
+        self.node.cursor()
+    }
+
+    /// Its default, unless it is null or left out.
+    pub(crate) fn value(&self) -> Option<Cursor<'_>> {
+        Some(self.node.document().cursor(self.value?))
+    }
+
+    /// The field `key`; without it, the whole parameter.
+    pub(crate) fn field(&self, key: &str) -> Cursor<'_> {
+        let node = self.node();
+        node.get(key).unwrap_or(node)
+    }
+
     /// The expression its value is generated from.
     #[must_use]
     pub fn expression(&self) -> Option<&str> {
-        self.from.as_ref().map(|(from, _)| from.as_ref())
+        self.from.as_deref()
     }
 
     /// Its default as text: as it is written, a list or mapping as JSON.
     #[must_use]
     pub fn default_text(&self) -> Option<Cow<'_, str>> {
-        let value = self.value?;
+        let value = self.value()?;
         if value.is_mapping() || value.is_sequence() {
             let value = value.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
             return Some(Cow::Owned(value.to_json()));
@@ -153,13 +169,14 @@ pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
 }
 
 /// Reads the list `parameters`; `lenient` accepts what `oc` accepts.
-pub(crate) fn read_parameters<'d>(
-    node: Cursor<'d>,
+pub(crate) fn read_parameters(
+    template: &SharedNode,
     dialect: Dialect,
     lenient: bool,
     found: &mut Diagnostics,
-) -> Vec<Parameter<'d>> {
-    let Some(list) = node.get("parameters").filter(|list| !list.is_null()) else {
+) -> Vec<Parameter> {
+    let list = template.cursor().get("parameters");
+    let Some(list) = list.filter(|list| !list.is_null()) else {
         return Vec::new();
     };
     if !list.is_sequence() {
@@ -174,17 +191,21 @@ pub(crate) fn read_parameters<'d>(
     list.children()
         .enumerate()
         .filter(|(_, parameter)| !parameter.is_null())
-        .filter_map(|(index, parameter)| read_parameter(index, parameter, dialect, lenient, found))
+        .filter_map(|(index, parameter)| {
+            let parameter = template.with(parameter.id());
+            read_parameter(index, &parameter, dialect, lenient, found)
+        })
         .collect()
 }
 
-fn read_parameter<'d>(
+fn read_parameter(
     index: usize,
-    node: Cursor<'d>,
+    shared: &SharedNode,
     dialect: Dialect,
     lenient: bool,
     found: &mut Diagnostics,
-) -> Option<Parameter<'d>> {
+) -> Option<Parameter> {
+    let node = shared.cursor();
     let path = format!("parameters[{index}]");
     if !node.is_mapping() {
         found.push(
@@ -224,11 +245,11 @@ fn read_parameter<'d>(
         maximum: fields.number("maximum"),
         min_length: fields.length("minLength"),
         max_length: fields.length("maxLength"),
-        value: node.get("value").filter(|value| !value.is_null()),
+        value: fields.get("value").map(Cursor::id),
         name,
         kind,
         from,
-        node,
+        node: shared.clone(),
         index,
     };
     check_default(&parameter, found);
@@ -237,8 +258,10 @@ fn read_parameter<'d>(
 
 /// A default that is not a string: taken by its text, but kustomize re-types it before a function
 /// sees it.
-fn check_default(parameter: &Parameter<'_>, found: &mut Diagnostics) {
-    let Some(value) = parameter.value else { return };
+fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
+    let Some(value) = parameter.value() else {
+        return;
+    };
     let field = format!("parameters[{}].value", parameter.index);
     if matches!(value.kind(), Kind::Mapping | Kind::Sequence) {
         if !parameter.kind.is_structured() {
@@ -315,10 +338,10 @@ impl<'d> Fields<'_, 'd> {
         );
     }
 
-    fn text(&mut self, key: &str) -> Option<Cow<'d, str>> {
+    fn text(&mut self, key: &str) -> Option<String> {
         let field = self.get(key)?;
         match field.scalar() {
-            Ok(Some(Scalar::String(text))) => Some(text),
+            Ok(Some(Scalar::String(text))) => Some(text.into_owned()),
             Ok(Some(_)) => {
                 self.wrong(
                     key,
@@ -340,7 +363,7 @@ impl<'d> Fields<'_, 'd> {
 
     /// The name: by its source text, so that a parameter may be called `N`, which is a bool
     /// otherwise.
-    fn name(&mut self) -> Option<Cow<'d, str>> {
+    fn name(&mut self) -> Option<String> {
         let Some(field) = self.get("name") else {
             self.nameless(self.node.key_place());
             return None;
@@ -362,7 +385,7 @@ impl<'d> Fields<'_, 'd> {
                     .hint(format!("put it in quotes: `\"{name}\"`")),
             );
         }
-        Some(name)
+        Some(name.into_owned())
     }
 
     /// `oc` accepts a parameter without a name, to which nothing can refer.
@@ -392,10 +415,10 @@ impl<'d> Fields<'_, 'd> {
         false
     }
 
-    fn number(&mut self, key: &str) -> Option<Cow<'d, str>> {
+    fn number(&mut self, key: &str) -> Option<String> {
         let field = self.get(key)?;
         if let Ok(Some(Scalar::Number(digits))) = field.scalar() {
-            Some(digits)
+            Some(digits.into_owned())
         } else {
             self.wrong(key, "a number", None);
             None
@@ -411,7 +434,7 @@ impl<'d> Fields<'_, 'd> {
         length
     }
 
-    fn list(&mut self, key: &str) -> Vec<Cow<'d, str>> {
+    fn list(&mut self, key: &str) -> Vec<String> {
         let Some(field) = self.get(key) else {
             return Vec::new();
         };
@@ -421,7 +444,7 @@ impl<'d> Fields<'_, 'd> {
         }
         field
             .children()
-            .filter_map(|item| item.text().ok().flatten())
+            .filter_map(|item| Some(item.text().ok()??.into_owned()))
             .collect()
     }
 
@@ -454,7 +477,7 @@ impl<'d> Fields<'_, 'd> {
     }
 
     /// The expression of `generate: expression`.
-    fn from(&mut self) -> Option<(Cow<'d, str>, Cursor<'d>)> {
+    fn from(&mut self) -> Option<String> {
         let generator = self.text("generate")?;
         if generator.is_empty() {
             return None;
@@ -479,21 +502,20 @@ impl<'d> Fields<'_, 'd> {
                     .maybe_hint(error.hint),
             );
         }
-        Some((from, field))
+        Some(from)
     }
 }
 
 pub(crate) fn check_duplicates(
-    parameters: &[Parameter<'_>],
+    parameters: &[Parameter],
     dialect: Dialect,
     found: &mut Diagnostics,
 ) {
     let mut seen = std::collections::BTreeMap::new();
     for parameter in parameters {
-        let Some(first) = seen.insert(parameter.name.as_ref(), parameter) else {
+        let Some(first) = seen.insert(parameter.name.as_str(), parameter) else {
             continue;
         };
-        let name = |node: Cursor<'_>| node.get("name").unwrap_or(node).place();
         let message = format!("parameter `{}` is declared twice", parameter.name);
         let (diagnostic, hint) = match dialect {
             Dialect::Proposal => (Diagnostic::error(message), "remove one of the two"),
@@ -505,21 +527,21 @@ pub(crate) fn check_duplicates(
         found.push(
             diagnostic
                 .rule("duplicate-parameter")
-                .at(name(parameter.node))
-                .related(name(first.node), "first here")
+                .at(parameter.field("name").place())
+                .related(first.field("name").place(), "first here")
                 .field(format!("parameters[{}].name", parameter.index))
                 .hint(hint),
         );
     }
 }
 
-pub(crate) fn check_names(parameters: &[Parameter<'_>], dialect: Dialect, found: &mut Diagnostics) {
+pub(crate) fn check_names(parameters: &[Parameter], dialect: Dialect, found: &mut Diagnostics) {
     for parameter in parameters {
-        let name = parameter.name.as_ref();
+        let name = parameter.name.as_str();
         let legal = name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
-        let place = parameter.node.get("name").unwrap_or(parameter.node).place();
+        let place = parameter.field("name").place();
         let field = format!("parameters[{}].name", parameter.index);
         let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         let diagnostic = if !legal && dialect == Dialect::Proposal {

@@ -54,7 +54,7 @@ pub trait Inspect: Sync {
     fn object(
         &self,
         object: &Object<'_>,
-        template: &Template<'_>,
+        template: &Template,
         values: &Parameters<'_>,
         diagnostics: &mut Diagnostics,
     );
@@ -77,7 +77,7 @@ pub type Sink<'s> = dyn FnMut(Object<'_>, &mut Diagnostics) + 's;
 /// order. Returns the message, if the Template has one. All errors and warnings go to
 /// `diagnostics`; after an error the objects are of no use.
 pub fn process(
-    template: &Template<'_>,
+    template: &Template,
     given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
@@ -100,7 +100,7 @@ pub fn process(
 /// Finds the values of the parameters as [`process`] does, and passes them to `look`;
 /// `None` after an error.
 pub fn effective<'d, R>(
-    template: &Template<'d>,
+    template: &'d Template,
     given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
@@ -113,7 +113,7 @@ pub fn effective<'d, R>(
 /// Prepares everything but the objects, and has `run` expand them. Returns the message and
 /// the result of `run`; `None` after an error.
 pub(crate) fn expand<'d, R>(
-    template: &Template<'d>,
+    template: &'d Template,
     given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
@@ -130,13 +130,13 @@ pub(crate) fn expand<'d, R>(
 }
 
 fn prepare<'d, R>(
-    template: &Template<'d>,
+    template: &'d Template,
     given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
     run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
 ) -> Option<(Option<String>, R)> {
-    let mut generate = |parameter: &Parameter<'d>, from: &str, known: &Parameters<'d>| {
+    let mut generate = |parameter: &'d Parameter, from: &str, known: &Parameters<'d>| {
         generation::generated(template, parameter, from, known, &options.generation)
     };
     let parameters = resolver::resolve(
@@ -151,14 +151,14 @@ fn prepare<'d, R>(
     }
     let usage = Usage::of(template);
     let mut substitution = Substitution {
-        document: template.node.document(),
+        document: template.node().document(),
         dialect: template.dialect,
         parameters: &parameters,
         usage: &usage,
         strict: options.strict,
         diagnostics,
     };
-    let message = template.message.and_then(|message| {
+    let message = template.message().and_then(|message| {
         let text = message.text().ok()??;
         Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
     });
@@ -181,11 +181,11 @@ fn prepare<'d, R>(
 /// The Template's labels with references replaced, and the given ones over them. `None` if there
 /// is no such field; that differs from an empty one.
 fn template_labels(
-    template: &Template<'_>,
+    template: &Template,
     options: &Options<'_>,
     substitution: &mut Substitution<'_, '_>,
 ) -> Option<Vec<(String, String)>> {
-    if template.labels.is_none() && options.labels.is_empty() {
+    if template.labels().is_none() && options.labels.is_empty() {
         return None;
     }
     let mut labels: Vec<(String, String)> = Vec::new();
@@ -197,7 +197,7 @@ fn template_labels(
     let (root, given) = (Path::Root(""), Path::Root("labels"));
     let field = Path::Key(&root, "labels");
     let mut own: Vec<TemplateLabel<'_>> = Vec::new();
-    for entry in template.labels.into_iter().flat_map(Cursor::children) {
+    for entry in template.labels().into_iter().flat_map(Cursor::children) {
         let Ok(key) = entry.key() else { continue };
         let value = entry.text().ok().flatten().unwrap_or_default();
         let path = Path::Key(&field, &key);
@@ -259,11 +259,25 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
+impl Template {
+    /// Whether expanding removes the namespaces of objects that are not references.
+    pub(crate) fn removes_namespaces(&self) -> bool {
+        self.dialect == Dialect::OpenShift
+            && self.annotation(KEEP_NAMESPACE).as_deref() != Some("true")
+    }
+
+    /// Whether its labels are put on selectors too.
+    pub(crate) fn labels_selectors(&self) -> bool {
+        self.dialect == Dialect::Proposal
+            || self.annotation(LABEL_SELECTORS).as_deref() == Some("true")
+    }
+}
+
 /// Expands the objects of a Template one by one.
 pub(crate) struct Expansion<'e, 'd> {
-    template: &'e Template<'d>,
+    template: &'d Template,
     pub(crate) parameters: &'e Parameters<'d>,
-    usage: &'e Usage<'e, 'd>,
+    usage: &'e Usage<'d>,
     pub(crate) labels: Option<Vec<(String, String)>>,
     namespace: Option<&'e str>,
     strict: bool,
@@ -297,7 +311,10 @@ impl<'d> Expansion<'_, 'd> {
 
     /// The objects of the Template, to be opened.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Cursor<'d>> {
-        self.template.objects.into_iter().flat_map(Cursor::children)
+        self.template
+            .objects()
+            .into_iter()
+            .flat_map(Cursor::children)
     }
 
     /// Expands the object at `index` and passes the result to the sink, also after errors.
@@ -323,7 +340,7 @@ impl<'d> Expansion<'_, 'd> {
         let Some(mut value) = value else {
             return;
         };
-        if self.template.dialect == Dialect::OpenShift && !self.keeps_namespace() {
+        if self.removes_namespaces() {
             legacy::strip_namespace(&mut value);
         }
         let mut substitution = Substitution {
@@ -338,8 +355,8 @@ impl<'d> Expansion<'_, 'd> {
         self.flat(value, node, field, diagnostics, sink, 0);
     }
 
-    fn keeps_namespace(&self) -> bool {
-        self.keep_namespace || self.template.annotation(KEEP_NAMESPACE).as_deref() == Some("true")
+    fn removes_namespaces(&self) -> bool {
+        !self.keep_namespace && self.template.removes_namespaces()
     }
 
     /// Hands an object on, or the objects of a list that it is.
@@ -417,9 +434,7 @@ impl<'d> Expansion<'_, 'd> {
                 .hint("put the values of labels in quotes"),
             );
         }
-        let selectors = self.template.dialect == Dialect::Proposal
-            || self.template.annotation(LABEL_SELECTORS).as_deref() == Some("true");
-        if selectors {
+        if self.template.labels_selectors() {
             labels::on_selectors(value, labels);
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::krm::identity::group;
-use crate::krm::label_fields::{Create, for_template};
+use crate::krm::label_fields::{Branch, Create, Sets, for_template};
 use krm_yaml::{Data, Scalar, Value};
 
 /// Labels in the order they are written.
@@ -43,44 +43,45 @@ pub(crate) fn on_selectors(object: &mut Value<'_>, labels: &Labels) {
     if labels.is_empty() {
         return;
     }
-    let kind = object.str_at(&["kind"]).unwrap_or_default().to_owned();
-    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-    let group = group(api_version).to_owned();
-    for (path, create) in for_template(&group, &kind) {
-        on_path(object, path, create, labels);
+    let kind = object.str_at(&["kind"]).unwrap_or_default();
+    let group = group(object.str_at(&["apiVersion"]).unwrap_or_default());
+    for branch in for_template(group, kind) {
+        on_branch(object, branch, labels);
     }
 }
 
-/// `path` has slashes between its keys; it is empty at the labels themselves.
-fn on_path(value: &mut Value<'_>, path: &'static str, create: Create, labels: &Labels) {
+fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: &Labels) {
     if let Data::Sequence(items) = &mut value.data {
         for item in items {
-            on_path(item, path, create, labels);
+            on_branch(item, branch, labels);
         }
         return;
     }
-    if path.is_empty() {
-        let holds_one = value.entries().is_some_and(|entries| !entries.is_empty());
-        if holds_one || create != Create::Never {
-            set_all(value, labels);
-        }
+    let next = match branch.create {
+        Create::Always => value.mapping_at(branch.key),
+        Create::InSelector if has_entries(value) => value.mapping_at(branch.key),
+        Create::InSelector | Create::Never => value.get_mut(branch.key),
+    };
+    let Some(next) = next else { return };
+    on_field(next, branch.sets, labels);
+    for inner in &branch.children {
+        on_branch(next, inner, labels);
+    }
+}
+
+fn on_field(value: &mut Value<'_>, sets: Sets, labels: &Labels) {
+    if sets == Sets::No {
         return;
     }
-    let (key, rest) = path.split_once('/').unwrap_or((path, ""));
-    let key = key.strip_suffix("[]").unwrap_or(key);
-    let make = match create {
-        Create::Always => matches!((key, rest), ("metadata", "labels") | ("labels", "")),
-        Create::InSelector => {
-            key == "matchLabels" && value.entries().is_some_and(|entries| !entries.is_empty())
+    if let Data::Sequence(items) = &mut value.data {
+        for item in items {
+            on_field(item, sets, labels);
         }
-        Create::Never => false,
-    };
-    let next = if make {
-        value.mapping_at(key)
-    } else {
-        value.get_mut(key)
-    };
-    if let Some(next) = next {
-        on_path(next, rest, create, labels);
+    } else if sets == Sets::Yes || has_entries(value) {
+        set_all(value, labels);
     }
+}
+
+fn has_entries(value: &Value<'_>) -> bool {
+    value.entries().is_some_and(|entries| !entries.is_empty())
 }

@@ -10,7 +10,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// Checks once what the expansion puts on every object.
 pub(crate) fn warn(
-    template: &Template<'_>,
+    template: &Template,
     parameters: &Parameters<'_>,
     labels: &Labels,
     namespace: Option<&str>,
@@ -28,7 +28,7 @@ pub(crate) fn warn(
         if problems.iter().all(Option::is_none) {
             continue;
         }
-        let written = template.labels.into_iter().flat_map(Cursor::children);
+        let written = template.labels().into_iter().flat_map(Cursor::children);
         let mut written = written.filter_map(|entry| {
             let (own_key, own_value) = (entry.key().ok()?, entry.text().ok()??);
             Some((entry, own_key, own_value))
@@ -72,7 +72,7 @@ fn as_warning(problem: Diagnostic) -> Diagnostic {
 }
 
 /// Whether no parameter that a text refers to is secret.
-fn may_show(template: &Template<'_>, parameters: &Parameters<'_>, text: &str) -> bool {
+fn may_show(template: &Template, parameters: &Parameters<'_>, text: &str) -> bool {
     let names = template.names_in(text);
     let mut values = names.iter().filter_map(|name| parameters.get(name));
     values.all(|value| value.may_show)

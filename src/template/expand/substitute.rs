@@ -83,7 +83,7 @@ pub(crate) struct Substitution<'s, 'd> {
     pub(crate) dialect: Dialect,
     pub(crate) parameters: &'s Parameters<'d>,
     /// What the Template refers to.
-    pub(crate) usage: &'s Usage<'s, 'd>,
+    pub(crate) usage: &'s Usage<'s>,
     /// Whether a reference to no declared parameter is an error anywhere.
     pub(crate) strict: bool,
     pub(crate) diagnostics: &'s mut Diagnostics,

@@ -1,7 +1,5 @@
 //! Checks the value of a parameter against what the Template declares.
 
-use std::borrow::Cow;
-
 use crate::template::declare::parameter::{Parameter, ParameterType};
 use crate::template::values::given::Assignment;
 use crate::template::values::text::{is_base64, is_int, is_json_number, no_json_number, read_text};
@@ -11,19 +9,24 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Value};
 
 /// Checks one value against its parameter.
-pub(crate) struct Check<'c, 'd> {
-    pub(crate) parameter: &'c Parameter<'d>,
+pub(crate) struct Check<'c> {
+    pub(crate) parameter: &'c Parameter,
     pub(crate) given: Option<&'c Assignment>,
     pub(crate) may_show: bool,
     pub(crate) diagnostics: &'c mut Diagnostics,
 }
 
-impl<'d> Check<'_, 'd> {
+impl Check<'_> {
     /// The place of the value.
     fn place(&self) -> Option<Place> {
         match self.given {
             Some(given) => given.place.clone(),
-            None => Some(self.parameter.value.unwrap_or(self.parameter.node).place()),
+            None => Some(
+                self.parameter
+                    .value()
+                    .unwrap_or(self.parameter.node())
+                    .place(),
+            ),
         }
     }
 
@@ -46,7 +49,11 @@ impl<'d> Check<'_, 'd> {
     }
 
     /// A list or mapping for a parameter of such a type, read from its text if need be.
-    pub(crate) fn structured(&mut self, value: Option<Value<'d>>, text: &str) -> Option<Value<'d>> {
+    pub(crate) fn structured<'v>(
+        &mut self,
+        value: Option<Value<'v>>,
+        text: &str,
+    ) -> Option<Value<'v>> {
         let name = &self.parameter.name;
         let kind = self.parameter.kind;
         let value = match value {
@@ -110,7 +117,7 @@ impl<'d> Check<'_, 'd> {
         );
         let mut diagnostic = Diagnostic::error(message)
             .rule("given-value")
-            .at(parameter.node.get("name").unwrap_or(parameter.node).place())
+            .at(parameter.field("name").place())
             .field(format!("parameters[{}].value", parameter.index));
         if let Some(description) = &parameter.description {
             diagnostic = diagnostic.hint(description.trim().to_owned());
@@ -197,12 +204,7 @@ impl<'d> Check<'_, 'd> {
                 self.error(message, None);
             }
             Err(error) => {
-                let place = self
-                    .parameter
-                    .node
-                    .get("pattern")
-                    .unwrap_or(self.parameter.node)
-                    .place();
+                let place = self.parameter.field("pattern").place();
                 self.diagnostics.push(
                     Diagnostic::error(format!(
                         "the pattern of parameter `{name}` is not a regular expression: {error}"
@@ -234,9 +236,7 @@ impl<'d> Check<'_, 'd> {
         let Ok(number) = text.parse::<f64>() else {
             return;
         };
-        let bound = |bound: &Option<Cow<'_, str>>| {
-            bound.as_ref().and_then(|bound| bound.parse::<f64>().ok())
-        };
+        let bound = |bound: &Option<String>| bound.as_ref()?.parse::<f64>().ok();
         let name = &self.parameter.name;
         let message = match (
             bound(&self.parameter.minimum),

@@ -16,8 +16,8 @@ const SECRET: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"]
 
 /// The problem with the expression that generates the value of a parameter, if it generates one at
 /// all. `oc` accepts such an expression, so in OpenShift's dialect only secrets are an error.
-pub(crate) fn check(template: &Template<'_>, parameter: &Parameter<'_>) -> Option<Diagnostic> {
-    let (from, node) = parameter.from.as_ref()?;
+pub(crate) fn check(template: &Template, parameter: &Parameter) -> Option<Diagnostic> {
+    let from = parameter.expression()?;
     let name = &parameter.name;
     // The reader of the Template has reported a malformed expression.
     let variety = generate::variety(from).ok()?;
@@ -48,7 +48,7 @@ pub(crate) fn check(template: &Template<'_>, parameter: &Parameter<'_>) -> Optio
     Some(
         diagnostic
             .rule(RULE)
-            .at(node.place())
+            .at(parameter.field("from").place())
             .field(format!("parameters[{}].from", parameter.index))
             .hint(hint),
     )
@@ -60,18 +60,18 @@ fn constant(name: &str) -> String {
 
 /// Whether the value is a secret: by its field `secret`, by its name, or because a Secret refers to
 /// it.
-fn is_secret(template: &Template<'_>, parameter: &Parameter<'_>) -> bool {
+fn is_secret(template: &Template, parameter: &Parameter) -> bool {
     let name = parameter.name.to_uppercase();
     parameter.secret
         || SECRET.iter().any(|part| name.contains(part))
         || template
-            .objects
+            .objects()
             .into_iter()
             .flat_map(Cursor::children)
             .any(|object| {
                 let object = object.open();
                 let object = object.cursor();
                 object.text_at(["kind"]).as_deref() == Some("Secret")
-                    && refers(object, &[parameter.name.as_ref()], template.dialect)
+                    && refers(object, &[&parameter.name], template.dialect)
             })
 }

@@ -7,7 +7,8 @@ use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::declare::reference;
 use crate::template::resolve::parameters::Parameters;
-use crate::template::values::generate::{self, SeededRandom, SystemRandom};
+use crate::template::values::generate;
+use crate::template::values::random::{self, SeededRandom, SystemRandom};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
@@ -19,7 +20,7 @@ pub enum Generation<'o> {
     /// At random once, and then the same whenever these options are used again.
     Once {
         /// Random bytes that values are derived from.
-        seed: [u8; generate::SEED],
+        seed: [u8; random::SEED],
     },
     /// The same each time: the value in the objects of an earlier run, else one derived
     /// from a secret seed, else an error.
@@ -39,7 +40,7 @@ impl Generation<'_> {
     /// # Errors
     /// If the system gives no random numbers.
     pub fn once() -> Result<Self> {
-        let seed = generate::random_seed();
+        let seed = random::random_seed();
         let seed = seed.map_err(Diagnostic::error)?;
         Ok(Self::Once { seed })
     }
@@ -47,13 +48,13 @@ impl Generation<'_> {
 
 /// The value of a parameter that has an expression and no value.
 pub(crate) fn generated(
-    template: &Template<'_>,
-    parameter: &Parameter<'_>,
+    template: &Template,
+    parameter: &Parameter,
     from: &str,
     known: &Parameters<'_>,
     generation: &Generation<'_>,
 ) -> Result<String> {
-    let place = parameter.node.get("from").unwrap_or(parameter.node).place();
+    let place = parameter.field("from").place();
     let field = format!("parameters[{}].from", parameter.index);
     let failed = |message: String, hint: Option<String>| {
         Diagnostic::error(format!("parameter `{}`: {message}", parameter.name))
@@ -77,7 +78,7 @@ pub(crate) fn generated(
             }
             let Some(seed) = seed else {
                 return Err(Diagnostic::error(format!("parameter `{}` has no value, and a function does not generate a random one: its output must be the same each time", parameter.name))
-                    .at(parameter.node.get("name").unwrap_or(parameter.node).place())
+                    .at(parameter.field("name").place())
                     .field(format!("parameters[{}].value", parameter.index))
                     .hint("give it a `value`")
                     .hint("or set the environment variable `KRM_TEMPLATE_SEED` to a secret that values are derived from")
@@ -94,8 +95,8 @@ pub(crate) fn generated(
 /// The value a parameter had in an earlier run: read from the field of the existing object,
 /// where the Template refers to it and to nothing else that is unknown.
 fn earlier_value<'o>(
-    template: &Template<'_>,
-    parameter: &Parameter<'_>,
+    template: &Template,
+    parameter: &Parameter,
     known: &Parameters<'_>,
     existing: &(dyn Fn(&Identity) -> Option<Cursor<'o>> + 'o),
 ) -> Option<String> {
@@ -104,7 +105,7 @@ fn earlier_value<'o>(
         name: &parameter.name,
         known,
     };
-    template.objects?.children().find_map(|object| {
+    template.objects()?.children().find_map(|object| {
         let object = object.open();
         let identity = look.identity(object.cursor())?;
         let old = existing(&identity)?;
@@ -113,7 +114,7 @@ fn earlier_value<'o>(
 }
 
 struct Earlier<'s, 'd> {
-    template: &'s Template<'d>,
+    template: &'s Template,
     name: &'s str,
     known: &'s Parameters<'d>,
 }

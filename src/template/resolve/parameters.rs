@@ -51,7 +51,7 @@ impl std::fmt::Display for Origin {
 /// The effective values of a Template's parameters, by name.
 #[derive(Debug, Default)]
 pub struct Parameters<'d> {
-    pub(crate) values: BTreeMap<Cow<'d, str>, ParameterValue<'d>>,
+    pub(crate) values: BTreeMap<&'d str, ParameterValue<'d>>,
 }
 
 impl<'d> Parameters<'d> {
@@ -71,6 +71,6 @@ impl<'d> Parameters<'d> {
 
     /// The names, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.values.keys().map(AsRef::as_ref)
+        self.values.keys().copied()
     }
 }

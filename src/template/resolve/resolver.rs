@@ -20,12 +20,12 @@ use krm_yaml::{Cursor, DuplicateKeys, Value};
 
 /// Makes the value of a parameter that has none, from its expression.
 pub(crate) type Generate<'g, 'd> =
-    dyn FnMut(&Parameter<'d>, &str, &Parameters<'d>) -> Result<String> + 'g;
+    dyn FnMut(&'d Parameter, &str, &Parameters<'d>) -> Result<String> + 'g;
 
 /// Finds the value of every parameter of `template`. `given` is in order of precedence, the
 /// strongest last. All errors go to `diagnostics`; after an error the result is incomplete.
 pub(crate) fn resolve<'d>(
-    template: &Template<'d>,
+    template: &'d Template,
     given: &[Assignment],
     ignore_unknown: bool,
     generate: &mut Generate<'_, 'd>,
@@ -46,8 +46,8 @@ pub(crate) fn resolve<'d>(
     for parameter in &template.parameters {
         let text = resolver.text(parameter.index, &mut Vec::new());
         let is_given = resolver.given.contains_key(&parameter.index);
-        if let (true, false, Some((from, _))) = (text.is_empty(), is_given, &parameter.from) {
-            generated.push((parameter, from.clone()));
+        if let (true, false, Some(from)) = (text.is_empty(), is_given, parameter.expression()) {
+            generated.push((parameter, from));
             continue;
         }
         let origin = resolver.origin(parameter);
@@ -61,7 +61,7 @@ pub(crate) fn resolve<'d>(
                 continue;
             }
         }
-        match generate(parameter, &from, &effective) {
+        match generate(parameter, from, &effective) {
             Ok(text) => resolver.insert(&mut effective, parameter, text, Origin::Generated),
             Err(diagnostic) => resolver.diagnostics.push(*diagnostic),
         }
@@ -71,7 +71,7 @@ pub(crate) fn resolve<'d>(
 
 /// Pairs given values with the parameters they are for, the strongest for each.
 fn given_by_index<'g>(
-    template: &'g Template<'_>,
+    template: &'g Template,
     given: &'g [Assignment],
     ignore_unknown: bool,
     diagnostics: &mut Diagnostics,
@@ -95,25 +95,25 @@ fn given_by_index<'g>(
 }
 
 /// Where each name is declared, for the first time if it is more than once.
-fn index_by_name<'t>(template: &'t Template<'_>) -> BTreeMap<&'t str, usize> {
+fn index_by_name(template: &Template) -> BTreeMap<&str, usize> {
     let parameters = template.parameters.iter().rev();
     parameters
-        .map(|parameter| (parameter.name.as_ref(), parameter.index))
+        .map(|parameter| (parameter.name.as_str(), parameter.index))
         .collect()
 }
 
-fn unknown_parameter(template: &Template<'_>, given: &Assignment, ignore: bool) -> Diagnostic {
+fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> Diagnostic {
     let message = format!("the Template has no parameter `{}`", given.name);
     let known = template
         .parameters
         .iter()
-        .map(|parameter| parameter.name.as_ref());
+        .map(|parameter| parameter.name.as_str());
     let known = closest(&given.name, known);
     // What is given under a misspelt name may be a secret all the same.
     let meant = template
         .parameters
         .iter()
-        .find(|parameter| Some(parameter.name.as_ref()) == known);
+        .find(|parameter| Some(parameter.name.as_str()) == known);
     let is_secret = given.secret || meant.is_some_and(|parameter| !parameter.may_show());
     let hint = match known {
         Some(known) => format!("did you mean `{known}`?"),
@@ -148,12 +148,12 @@ enum State {
 }
 
 struct Resolver<'r, 'd> {
-    template: &'r Template<'d>,
+    template: &'d Template,
     /// Whether a default may refer to other parameters: only in our own API version.
     refers: bool,
     given: BTreeMap<usize, &'r Assignment>,
     /// Made when the first default refers to another parameter.
-    by_name: OnceCell<BTreeMap<&'r str, usize>>,
+    by_name: OnceCell<BTreeMap<&'d str, usize>>,
     /// Those whose defaults contain a secret value.
     hidden: BTreeSet<usize>,
     /// By index in the list as written.
@@ -162,7 +162,7 @@ struct Resolver<'r, 'd> {
 }
 
 impl<'d> Resolver<'_, 'd> {
-    fn parameter(&self, index: usize) -> Option<&Parameter<'d>> {
+    fn parameter(&self, index: usize) -> Option<&'d Parameter> {
         // They are in the order of the Template.
         let parameters = &self.template.parameters;
         let at = parameters.binary_search_by_key(&index, |parameter| parameter.index);
@@ -203,7 +203,7 @@ impl<'d> Resolver<'_, 'd> {
             "the value of parameter `{}` is not UTF-8 text",
             parameter.name
         ))
-        .at(parameter.node.get("name").unwrap_or(parameter.node).place())
+        .at(parameter.field("name").place())
         .field(format!("parameters[{index}].value"))
         .hint("declare it with `type: base64` to encode the bytes of the file");
         if let Some(given) = self.given.get(&index) {
@@ -214,29 +214,29 @@ impl<'d> Resolver<'_, 'd> {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
-    fn origin(&self, parameter: &Parameter<'_>) -> Origin {
+    fn origin(&self, parameter: &Parameter) -> Origin {
         match self.given.get(&parameter.index) {
             Some(given) => Origin::Given(match &given.place {
                 Some(place) => place.to_text(),
                 None => format!("{}=…", given.origin),
             }),
-            None if parameter.value.is_some() => Origin::Default,
+            None if parameter.value().is_some() => Origin::Default,
             None => Origin::Nowhere,
         }
     }
 
-    fn place(&self, parameter: &Parameter<'_>, origin: &Origin) -> Option<Place> {
+    fn place(&self, parameter: &Parameter, origin: &Origin) -> Option<Place> {
         match origin {
             Origin::Given(_) => self.given.get(&parameter.index)?.place.clone(),
-            Origin::Default => parameter.value.map(Cursor::place),
-            Origin::Generated => parameter.from.as_ref().map(|(_, node)| node.place()),
+            Origin::Default => parameter.value().map(Cursor::place),
+            Origin::Generated => Some(parameter.field("from").place()),
             Origin::Nowhere => None,
         }
     }
 
     /// The default of a parameter, with references to other parameters replaced.
     fn default_text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
-        let Some(default) = self.parameter(index).and_then(|parameter| parameter.value) else {
+        let Some(default) = self.parameter(index).and_then(Parameter::value) else {
             return String::new();
         };
         let text = match default.text() {
@@ -336,7 +336,7 @@ impl<'d> Resolver<'_, 'd> {
             "the value of parameter `{}` is longer than {MAX_VALUE} bytes",
             parameter.name
         ))
-        .at(parameter.value.unwrap_or(parameter.node).place())
+        .at(parameter.value().unwrap_or(parameter.node()).place())
         .field(format!("parameters[{index}].value"));
         self.diagnostics.push(diagnostic);
     }
@@ -346,7 +346,7 @@ impl<'d> Resolver<'_, 'd> {
             .iter()
             .chain([&index])
             .filter_map(|&index| self.parameter(index))
-            .map(|parameter| parameter.name.as_ref())
+            .map(|parameter| parameter.name.as_str())
             .collect();
         let Some(parameter) = self.parameter(index) else {
             return;
@@ -355,7 +355,7 @@ impl<'d> Resolver<'_, 'd> {
             "parameter values refer to one another in a circle: {}",
             names.join(" → ")
         ))
-        .at(parameter.value.unwrap_or(parameter.node).place())
+        .at(parameter.value().unwrap_or(parameter.node()).place())
         .field(format!("parameters[{index}].value"))
         .hint("give one of them a fixed value");
         self.diagnostics.push(diagnostic);
@@ -365,7 +365,7 @@ impl<'d> Resolver<'_, 'd> {
     fn insert(
         &mut self,
         effective: &mut Parameters<'d>,
-        parameter: &Parameter<'d>,
+        parameter: &'d Parameter,
         text: String,
         origin: Origin,
     ) {
@@ -381,11 +381,11 @@ impl<'d> Resolver<'_, 'd> {
                 origin,
                 place,
             };
-            effective.values.insert(parameter.name.clone(), unknown);
+            effective.values.insert(&parameter.name, unknown);
             return;
         }
         let may_show = !self.hides(parameter.index);
-        let structured = match (given.map(|given| &given.value), parameter.value) {
+        let structured = match (given.map(|given| &given.value), parameter.value()) {
             (Some(AssignedValue::Structured(value)), _) => Some(value.clone()),
             (None, Some(default)) if default.is_mapping() || default.is_sequence() => default
                 .value(DuplicateKeys::Refuse, self.diagnostics)
@@ -405,7 +405,7 @@ impl<'d> Resolver<'_, 'd> {
         };
         check.value(&text, structured.is_some());
         effective.values.insert(
-            parameter.name.clone(),
+            &parameter.name,
             ParameterValue {
                 text: Cow::Owned(text),
                 structured,

@@ -1,7 +1,5 @@
 //! The parameters of a Template as a list of plain data.
 
-use std::borrow::Cow;
-
 use crate::template::declare::default_value::DefaultValue;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
@@ -11,7 +9,7 @@ use krm_yaml::Value;
 /// `required` are always there. `value` is the one that counts if none is given. In place of one
 /// that must not be shown it has `valueIsHidden: true`.
 #[must_use]
-pub fn list<'t>(template: &'t Template<'_>) -> Value<'t> {
+pub fn list(template: &Template) -> Value<'_> {
     let parameters = template.parameters().iter();
     Value::sequence(
         parameters
@@ -20,23 +18,23 @@ pub fn list<'t>(template: &'t Template<'_>) -> Value<'t> {
     )
 }
 
-fn item<'t>(parameter: &'t Parameter<'_>, fallback: DefaultValue<'t>) -> Value<'t> {
-    let text = |text: &'t Option<Cow<'_, str>>| text.as_deref().map(Value::from);
-    let number = |digits: &'t Option<Cow<'_, str>>| digits.as_deref().map(Value::number);
+fn item<'t>(parameter: &'t Parameter, default: DefaultValue<'t>) -> Value<'t> {
+    let text = |text: &'t Option<String>| text.as_deref().map(Value::from);
+    let number = |digits: &'t Option<String>| digits.as_deref().map(Value::number);
     let length = |length: Option<usize>| length.map(|length| Value::number(length.to_string()));
-    let is_hidden = matches!(fallback, DefaultValue::Hidden);
-    let from = parameter.from.as_ref().map(|(from, _)| from.as_ref());
-    let allowed = parameter.allowed.iter().map(|one| one.as_ref().into());
+    let is_hidden = matches!(default, DefaultValue::Hidden);
+    let from = parameter.expression();
+    let allowed = parameter.allowed.iter().map(|one| one.as_str().into());
     let allowed: Vec<Value<'t>> = allowed.collect();
     let fields = [
-        ("name", Some(parameter.name.as_ref().into())),
+        ("name", Some(parameter.name.as_str().into())),
         ("displayName", text(&parameter.display_name)),
         ("description", text(&parameter.description)),
         ("type", Some(parameter.kind.name().into())),
         ("required", Some(parameter.required.into())),
         (
             "value",
-            match fallback {
+            match default {
                 DefaultValue::Text(text) | DefaultValue::Computed(text) => {
                     Some(Value::string(text))
                 }

@@ -74,7 +74,7 @@ const OBJECTS_A_THREAD: usize = 64;
 /// those of a large Template by several threads, with the same text. All errors and warnings go
 /// to `diagnostics`; after an error the text is of no use.
 pub fn print(
-    template: &Template<'_>,
+    template: &Template,
     given: &[Assignment],
     options: &Options<'_>,
     format: Format,
@@ -107,7 +107,7 @@ impl Printer {
     /// message, if it has one.
     pub fn add(
         &mut self,
-        template: &Template<'_>,
+        template: &Template,
         given: &[Assignment],
         options: &Options<'_>,
         diagnostics: &mut Diagnostics,
@@ -130,6 +130,26 @@ impl Printer {
             self.pieces.push(text);
         }
         message
+    }
+
+    /// Prints objects after the others.
+    pub fn objects<'o>(
+        &mut self,
+        objects: impl IntoIterator<Item = Object<'o>>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let mut writer = Writer::new(self.format);
+        for object in objects {
+            writer.object(&object);
+        }
+        diagnostics.append(writer.complaints);
+        if writer.text.is_empty() {
+            return;
+        }
+        if !self.pieces.is_empty() {
+            self.pieces.push(writer.separator.to_owned());
+        }
+        self.pieces.push(writer.text);
     }
 
     /// The whole text, in pieces.

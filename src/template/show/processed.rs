@@ -17,7 +17,7 @@ use krm_yaml::{Cursor, Position, Value};
 /// processed Template, a document in YAML with the layout it had. All errors and warnings go to
 /// `diagnostics`; after an error the text is of no use.
 pub fn processed<'d>(
-    template: &Template<'d>,
+    template: &'d Template,
     given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
@@ -33,7 +33,7 @@ pub fn processed<'d>(
     if let (Some(entry), Some(message)) = (head.get_mut("message"), message) {
         entry.set(Value::string(message).data);
     }
-    let document = template.node.document();
+    let document = template.node().document();
     let mut text = complaints.take(krm_yaml::render(document, &head, Position::Document))?;
     complaints.attribute_to(template.reference());
     if !diagnostics.has_errors() {
@@ -51,14 +51,14 @@ pub fn processed<'d>(
 
 /// The Template without its objects, and without the map `values`, which is used up.
 fn head<'d>(
-    template: &Template<'d>,
+    template: &'d Template,
     expansion: &Expansion<'_, 'd>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Value<'d>> {
     let duplicates = template.dialect.duplicate_keys();
     let mut head = Value::mapping(Vec::new());
-    head.origin = Some(template.node.id());
-    for entry in template.node.children() {
+    head.origin = Some(template.node().id());
+    for entry in template.node().children() {
         let key = diagnostics.take(entry.key())?;
         if matches!(key.as_ref(), "objects" | "values") {
             continue;
@@ -73,7 +73,7 @@ fn head<'d>(
         head.remove(&key);
         head.insert(key, value);
     }
-    if template.labels.is_none() && expansion.labels.is_some() {
+    if template.labels().is_none() && expansion.labels.is_some() {
         let mut labels = Value::mapping(Vec::new());
         set_labels(&mut labels, expansion);
         head.insert(Cow::Borrowed("labels"), labels);
@@ -81,7 +81,7 @@ fn head<'d>(
     Some(head)
 }
 
-fn set_values<'d>(list: &mut Value<'d>, template: &Template<'d>, values: &Parameters<'d>) {
+fn set_values<'d>(list: &mut Value<'d>, template: &Template, values: &Parameters<'d>) {
     for parameter in &template.parameters {
         let Some(entry) = list
             .items_mut()
@@ -92,7 +92,9 @@ fn set_values<'d>(list: &mut Value<'d>, template: &Template<'d>, values: &Parame
         let Some(effective) = values.get(&parameter.name) else {
             continue;
         };
-        let has_default = parameter.value.is_some_and(|value| !Cursor::is_null(value));
+        let has_default = parameter
+            .value()
+            .is_some_and(|value| !Cursor::is_null(value));
         if effective.text.is_empty() && !has_default {
             continue;
         }

@@ -23,7 +23,7 @@ pub enum ValuesFormat {
 
 /// A file of values for `template` with nothing filled in. No secret is shown.
 #[must_use]
-pub fn skeleton(template: &Template<'_>, format: ValuesFormat) -> String {
+pub fn skeleton(template: &Template, format: ValuesFormat) -> String {
     let mut out = String::new();
     let name = match template.name() {
         "" => "the Template".to_owned(),
@@ -62,14 +62,14 @@ pub fn skeleton(template: &Template<'_>, format: ValuesFormat) -> String {
     out
 }
 
-fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesFormat) -> String {
+fn entry(template: &Template, parameter: &Parameter, format: ValuesFormat) -> String {
     let mut out = String::new();
-    let fallback = template.default_value(parameter);
+    let default = template.default_value(parameter);
     for text in [&parameter.display_name, &parameter.description] {
         comment(&mut out, text.as_deref().unwrap_or_default());
     }
-    comment(&mut out, &facts(parameter, &fallback).join("; "));
-    let value = match &fallback {
+    comment(&mut out, &facts(parameter, &default).join("; "));
+    let value = match &default {
         DefaultValue::Text(text) => Some(typed(parameter.kind, text)),
         DefaultValue::Structured(value) => Some(value.clone()),
         _ => None,
@@ -79,24 +79,24 @@ fn entry(template: &Template<'_>, parameter: &Parameter<'_>, format: ValuesForma
         comment(&mut out, &format!("{}: {say}", parameter.name));
         return out;
     };
-    let is_needed = parameter.needs_value(&fallback);
+    let is_needed = parameter.needs_value(&default);
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{}{line}", if is_needed { "" } else { "#" });
     out
 }
 
 /// Facts to know before filling in a value.
-fn facts(parameter: &Parameter<'_>, fallback: &DefaultValue<'_>) -> Vec<String> {
+fn facts(parameter: &Parameter, default: &DefaultValue<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     if parameter.required {
-        let is_needed = parameter.needs_value(fallback);
+        let is_needed = parameter.needs_value(default);
         facts.push(if is_needed { "REQUIRED" } else { "not empty" }.to_owned());
     }
     if parameter.kind != ParameterType::String {
         facts.push(parameter.kind.name().to_owned());
     }
     facts.extend(parameter.conditions());
-    match fallback {
+    match default {
         DefaultValue::Generated(from) => facts.push(format!("generated from {from} if left out")),
         DefaultValue::Computed(text) => facts.push(format!("{text} if left out")),
         DefaultValue::Hidden => facts.push("has a default that is not shown".to_owned()),

@@ -20,28 +20,28 @@ use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// What is known of the values of a Template.
-pub(crate) struct Survey<'t, 'd> {
-    template: &'t Template<'d>,
+pub(crate) struct Survey<'t> {
+    template: &'t Template,
     given: Vec<Assignment>,
-    parameters: Parameters<'d>,
+    parameters: Parameters<'t>,
     /// The parameters without a value.
     unknown: BTreeSet<&'t str>,
 }
 
-impl<'t, 'd> Survey<'t, 'd> {
+impl<'t> Survey<'t> {
     /// Checks the values that parameters have. One that is wrong does not count as known.
-    pub(crate) fn of(template: &'t Template<'d>, diagnostics: &mut Diagnostics) -> Self {
+    pub(crate) fn of(template: &'t Template, diagnostics: &mut Diagnostics) -> Self {
         let unknown = unknown(template);
         let mut found = Diagnostics::new();
         let given = references(template, |parameter| {
-            unknown.contains(parameter.name.as_ref())
+            unknown.contains(parameter.name.as_str())
         });
         resolve(template, &given, false, &mut found);
         let wrong = wrong(&found);
         let given = references(template, |parameter| {
             let field = format!("parameters[{}]", parameter.index);
             !parameter.may_show()
-                || unknown.contains(parameter.name.as_ref())
+                || unknown.contains(parameter.name.as_str())
                 || wrong.as_ref().is_none_or(|wrong| wrong.contains(&field))
         });
         diagnostics.append(found);
@@ -102,16 +102,16 @@ fn wrong(found: &Diagnostics) -> Option<BTreeSet<String>> {
 }
 
 /// The parameters without a value, and those whose default refers to such ones.
-fn unknown<'t>(template: &'t Template<'_>) -> BTreeSet<&'t str> {
+fn unknown(template: &Template) -> BTreeSet<&str> {
     let refers = group(&template.reference.api_version) == OWN_GROUP;
     let mut unknown = BTreeSet::new();
     let mut made_of: Vec<(&str, Vec<String>)> = Vec::new();
     for parameter in &template.parameters {
-        let name = parameter.name.as_ref();
+        let name = parameter.name.as_str();
         if template.values.iter().any(|given| given.name == name) {
             continue;
         }
-        match parameter.value.map(Cursor::text) {
+        match parameter.value().map(Cursor::text) {
             Some(Ok(Some(text))) if !text.is_empty() => {
                 if refers {
                     made_of.push((name, template.names_in(&text)));
@@ -138,14 +138,11 @@ fn unknown<'t>(template: &'t Template<'_>) -> BTreeSet<&'t str> {
 }
 
 /// For each of these parameters a value that is its own reference.
-fn references(
-    template: &Template<'_>,
-    is_meant: impl Fn(&Parameter<'_>) -> bool,
-) -> Vec<Assignment> {
+fn references(template: &Template, is_meant: impl Fn(&Parameter) -> bool) -> Vec<Assignment> {
     let meant = template.parameters.iter().filter(|one| is_meant(one));
     meant
         .map(|parameter| {
-            let name = parameter.name.as_ref();
+            let name = parameter.name.as_str();
             let reference = match template.dialect {
                 Dialect::Proposal => format!("$({name})"),
                 Dialect::OpenShift => format!("${{{name}}}"),
@@ -159,12 +156,12 @@ fn references(
 }
 
 fn resolve<'d>(
-    template: &Template<'d>,
+    template: &'d Template,
     given: &[Assignment],
     ignore_unknown: bool,
     diagnostics: &mut Diagnostics,
 ) -> Parameters<'d> {
     // What would be generated is not known either, so nothing is.
-    let mut generate = |_: &Parameter<'d>, from: &str, _: &Parameters<'d>| Ok(from.to_owned());
+    let mut generate = |_: &'d Parameter, from: &str, _: &Parameters<'d>| Ok(from.to_owned());
     resolver::resolve(template, given, ignore_unknown, &mut generate, diagnostics)
 }

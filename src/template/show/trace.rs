@@ -179,7 +179,7 @@ impl Trace {
 /// where it came from. Where values are generated at random, others are generated each time: with
 /// [`Generation::once`](crate::template::Generation::once) they are the same.
 pub fn trace(
-    template: &Template<'_>,
+    template: &Template,
     given: &[Assignment],
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
@@ -230,14 +230,14 @@ pub fn trace(
 }
 
 fn traced_parameter(
-    template: &Template<'_>,
-    parameter: &Parameter<'_>,
+    template: &Template,
+    parameter: &Parameter,
     effective: &ParameterValue<'_>,
 ) -> TracedParameter {
     let is_default = effective.origin == Origin::Default && template.defaults_refer();
     let default = parameter.default_text().filter(|_| is_default);
     TracedParameter {
-        name: parameter.name.clone().into_owned(),
+        name: parameter.name.clone(),
         value: effective
             .may_show
             .then(|| effective.text.clone().into_owned()),
@@ -259,17 +259,13 @@ struct Label {
 }
 
 /// All labels, the strongest last.
-fn labels(
-    template: &Template<'_>,
-    options: &Options<'_>,
-    parameters: &Parameters<'_>,
-) -> Vec<Label> {
+fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_>) -> Vec<Label> {
     let usage = Usage::of(template);
     let label = |key: &str, value: &str, cause, place| {
         let keys = declared_references(template, parameters, key);
         let hides = keys.iter().any(|one| !one.may_show);
         let mut substitution = Substitution {
-            document: template.node.document(),
+            document: template.node().document(),
             dialect: template.dialect,
             parameters,
             usage: &usage,
@@ -285,7 +281,7 @@ fn labels(
             is_literal: is_literal(template, value),
         }
     };
-    let own = template.labels.into_iter().flat_map(Cursor::children);
+    let own = template.labels().into_iter().flat_map(Cursor::children);
     let mut labels: Vec<(bool, Label)> = own
         .filter_map(|entry| {
             let key = entry.key().ok()?;
@@ -305,7 +301,7 @@ fn labels(
 
 /// The references in a text to declared parameters.
 fn declared_references(
-    template: &Template<'_>,
+    template: &Template,
     parameters: &Parameters<'_>,
     text: &str,
 ) -> Vec<Reference> {
@@ -320,14 +316,14 @@ fn declared_references(
 }
 
 /// Whether a text has more than references.
-fn is_literal(template: &Template<'_>, text: &str) -> bool {
+fn is_literal(template: &Template, text: &str) -> bool {
     let parts = parts(text, template.dialect);
     !parts.iter().all(|part| part.name().is_some())
 }
 
 /// Looks at one object.
 struct Origins<'t, 'd> {
-    template: &'t Template<'t>,
+    template: &'t Template,
     labels: &'t [Label],
     object: &'t Object<'d>,
     parameters: &'t Parameters<'t>,

@@ -3,4 +3,5 @@
 pub mod env_file;
 pub mod generate;
 pub(crate) mod given;
+pub mod random;
 pub(crate) mod text;

@@ -1,4 +1,4 @@
-//! The edits that give one item or entry another value in place.
+//! The edits that give one item, entry or root another value in place.
 
 use crate::diagnostic::{Diagnostics, Result};
 use crate::edit::edits::check_edits;
@@ -12,7 +12,7 @@ use crate::write::edited::{self, Edit};
 use crate::write::render::{Position, check};
 use crate::write::rewrite::{Purpose, Rewrite};
 
-/// Edits that make an item or entry hold `value` in its own place: its comments, order and quotes
+/// Edits that make an item, entry or root hold `value` in its own place: its comments, order and quotes
 /// stay where its data does.
 ///
 /// # Errors
@@ -48,7 +48,8 @@ fn edits_of(old: Cursor<'_>, value: Value<'_>) -> Result<Vec<Edit>> {
     if edits.is_empty() {
         return Ok(edits);
     }
-    if !stands_alone(old) {
+    let is_root = old.document().roots().any(|root| root.id() == old.id());
+    if is_root || !stands_alone(old) {
         check_edits(old, value, edits.clone())?;
         return Ok(edits);
     }

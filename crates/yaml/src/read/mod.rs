@@ -11,6 +11,7 @@ pub(crate) mod open;
 pub(crate) mod parse;
 pub(crate) mod scalars;
 pub(crate) mod scan;
+pub(crate) mod shared;
 pub(crate) mod spelling;
 pub(crate) mod strict;
 pub(crate) mod syntax;

@@ -12,58 +12,15 @@ use crate::source::Source;
 use crate::table::{Kind, NodeId};
 
 impl Document {
-    /// Calls `read` with the document of `source`. `read` must [open](Cursor::open) the items of
-    /// long lists: each item has a table of its own, which needs memory only while it is in use. If
-    /// an item turns out to need the full path, `read` is called again with a document that is read
-    /// as a whole.
+    /// Reads a text of which only the extents of the items of `lists` are read, if a fast path can.
+    /// [Open](Cursor::open) such an item to read it: its table needs memory only while it is in use.
+    ///
+    /// An item may turn out to need the full path. So use what you read only after
+    /// [`upgrade`](Self::upgrade) returns `None`.
     ///
     /// # Errors
-    /// If the text is not YAML.
-    pub fn read_with<T>(
-        source: &Arc<Source>,
-        lists: LongLists,
-        read: impl Fn(&Self) -> T,
-    ) -> Result<T> {
-        let document = Self::open(source, lists)?;
-        let result = read(&document);
-        if document.is_sound() {
-            return Ok(result);
-        }
-        drop(document);
-        Self::parse(source).map(|document| read(&document))
-    }
-
-    /// As [`read_with`](Self::read_with), for several texts at once. If an item of any text needs
-    /// the full path, `read` is called a second time, with all texts read as a whole.
-    ///
-    /// # Errors
-    /// If a text is not YAML; with the errors of all texts.
-    pub fn read_all_with<T>(
-        sources: &[Arc<Source>],
-        lists: LongLists,
-        read: impl Fn(&[Self]) -> T,
-    ) -> Result<T, Diagnostics> {
-        let opened: Result<Vec<Self>> = sources
-            .iter()
-            .map(|source| Self::open(source, lists))
-            .collect();
-        if let Ok(documents) = opened {
-            let result = read(&documents);
-            if documents.iter().all(Self::is_sound) {
-                return Ok(result);
-            }
-        }
-        let mut errors = Diagnostics::new();
-        let parsed = sources.iter().map(Self::parse);
-        let documents: Vec<Self> = parsed.filter_map(|one| errors.take(one)).collect();
-        if errors.has_errors() {
-            return Err(errors);
-        }
-        Ok(read(&documents))
-    }
-
-    /// Reads a text; if a fast path can read it, only the extents of the items of its long lists.
-    fn open(source: &Arc<Source>, lists: LongLists) -> Result<Self> {
+    /// If the text is not YAML, as far as it is read.
+    pub fn open(source: &Arc<Source>, lists: LongLists) -> Result<Self> {
         check_text(source)?;
         if !is_json(source.text())
             && let Some(table) = scan::scan_shallowly(source.text(), lists)
@@ -74,6 +31,53 @@ impl Document {
             return Ok(document);
         }
         Self::parse(source)
+    }
+
+    /// Opens all items that were not opened yet. If one needs the full path, returns the document
+    /// read as a whole: then what was read from this one may be wrong, because text in quotes may
+    /// go on left of its item. Read it again from the new one, which needs no upgrade.
+    ///
+    /// # Errors
+    /// If the text is not YAML.
+    pub fn upgrade(&self) -> Result<Option<Self>> {
+        if self.is_sound() {
+            return Ok(None);
+        }
+        Self::parse(&self.source).map(Some)
+    }
+
+    /// [Opens](Self::open) several texts.
+    ///
+    /// # Errors
+    /// If a text is not YAML; with the errors of all texts.
+    pub fn open_all(
+        sources: &[Arc<Source>],
+        lists: LongLists,
+    ) -> Result<Vec<Arc<Self>>, Diagnostics> {
+        let opened = sources.iter();
+        let opened = opened.map(|one| Self::open(one, lists).map(Arc::new));
+        let opened: Result<Vec<_>> = opened.collect();
+        opened.map_err(|_| errors(sources.iter()))
+    }
+
+    /// [Upgrades](Self::upgrade) each document that needs it, in its place. Returns whether one did:
+    /// then what was read from the documents does not count.
+    ///
+    /// # Errors
+    /// If a text is not YAML; with the errors of all texts.
+    pub fn upgrade_all(documents: &mut [Arc<Self>]) -> Result<bool, Diagnostics> {
+        let upgraded: Result<Vec<_>> = documents.iter().map(|one| one.upgrade()).collect();
+        let Ok(upgraded) = upgraded else {
+            return Err(errors(documents.iter().map(|one| one.source())));
+        };
+        let mut is_upgraded = false;
+        for (document, whole) in documents.iter_mut().zip(upgraded) {
+            if let Some(whole) = whole {
+                *document = Arc::new(whole);
+                is_upgraded = true;
+            }
+        }
+        Ok(is_upgraded)
     }
 
     /// The table of one item of a long list; `None` if it needs the full path.
@@ -92,7 +96,7 @@ impl Document {
     }
 
     /// Whether the table is right: all deferred items can be read.
-    pub(crate) fn is_sound(&self) -> bool {
+    fn is_sound(&self) -> bool {
         let is_opened = |id: usize| {
             let opened = self.deferred.opened.get(id);
             opened.is_some_and(|opened| opened.load(Relaxed))
@@ -104,6 +108,15 @@ impl Document {
     }
 }
 
+/// The errors of all texts that are not YAML.
+fn errors<'s>(sources: impl Iterator<Item = &'s Arc<Source>>) -> Diagnostics {
+    let mut errors = Diagnostics::new();
+    for source in sources {
+        errors.take(Document::parse(source));
+    }
+    errors
+}
+
 /// A node with all nodes in it. The table of a document may have only the extent of each item of a
 /// long list; such an item becomes a document of its own when it is opened.
 pub enum Opened<'d> {
@@ -113,14 +126,16 @@ pub enum Opened<'d> {
     Part(Box<Document>),
 }
 
+/// The item in a table of its own, whose root is a list of this one item.
+pub(super) const ITEM: NodeId = NodeId(1);
+
 impl Opened<'_> {
     /// The node.
     #[must_use]
     pub fn cursor(&self) -> Cursor<'_> {
         match self {
             Self::Here(cursor) => *cursor,
-            // The root is a list of this one item.
-            Self::Part(document) => document.cursor(NodeId(1)),
+            Self::Part(document) => document.cursor(ITEM),
         }
     }
 }

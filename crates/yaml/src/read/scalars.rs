@@ -131,7 +131,7 @@ impl<'d> Cursor<'d> {
         }
         let is_plain = node.key_kind == KeyKind::Scalar(Style::Plain);
         Ok(if is_plain {
-            resolve(text)
+            resolve(text, scalar::resolve)
         } else {
             Scalar::String(text)
         })
@@ -186,7 +186,7 @@ impl<'d> Cursor<'d> {
             return resolved.tagged(text, props, resolved.place()).map(Some);
         }
         Ok(Some(if style == Style::Plain {
-            resolve(text)
+            resolve(text, scalar::resolve)
         } else {
             Scalar::String(text)
         }))
@@ -204,7 +204,7 @@ impl<'d> Cursor<'d> {
             .strip_prefix("!<tag:yaml.org,2002:")
             .and_then(|rest| rest.strip_suffix('>'))
             .or_else(|| tag.strip_prefix("!!"));
-        let resolved = || resolve(text.clone());
+        let resolved = || resolve(text.clone(), scalar::resolve);
         let (scalar, expected) = match core {
             Some("null") => (Some(resolved()).filter(Scalar::is_null), "null"),
             Some("bool") => (Some(resolved()).filter(Scalar::is_bool), "a bool"),
@@ -265,6 +265,63 @@ impl<'d> Cursor<'d> {
     }
 }
 
+impl<'d> Cursor<'d> {
+    /// The value, if it is a scalar, as PyYAML reads it; with a tag, as [`scalar`](Self::scalar).
+    pub(super) fn scalar_of_pyyaml(self) -> Result<Option<Scalar<'d>>> {
+        let scalar = self.scalar()?;
+        let is_plain = if let Some(entry) = self.entry_of_key() {
+            entry.node().key_kind == KeyKind::Scalar(Style::Plain)
+        } else {
+            let node = self.resolved().node();
+            node.kind == Kind::Scalar(Style::Plain) && !node.has(Flags::TAG)
+        };
+        if !is_plain {
+            return Ok(scalar.map(|scalar| self.without_end(scalar)));
+        }
+        Ok(self
+            .text()?
+            .map(|text| resolve(text, scalar::resolve_pyyaml)))
+    }
+
+    /// A block scalar at the end of a text without a line break has none, either.
+    fn without_end(self, scalar: Scalar<'d>) -> Scalar<'d> {
+        let resolved = self.resolved();
+        let node = resolved.node();
+        let is_block = matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded));
+        let text = self.document.text();
+        if !is_block || text.ends_with('\n') || (node.value.end as usize) < text.len() {
+            return scalar;
+        }
+        match scalar {
+            Scalar::String(read) => {
+                let last = text.rsplit('\n').next().unwrap_or_default();
+                let is_blank = last.trim_start_matches(' ').is_empty();
+                match read.strip_suffix('\n') {
+                    Some(kept) if !is_blank || kept.ends_with(' ') => {
+                        Scalar::String(Cow::Owned(kept.to_owned()))
+                    }
+                    _ => Scalar::String(read),
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// The key as text: a bool, a number and null as JSON spells them.
+    pub(super) fn key_of_pyyaml(self) -> Result<Cow<'d, str>> {
+        let node = self.node();
+        let is_plain = node.key_kind == KeyKind::Scalar(Style::Plain);
+        if !is_plain || node.entry != node.key.start {
+            return self.key();
+        }
+        Ok(match resolve(self.key_text()?, scalar::resolve_pyyaml) {
+            Scalar::Null => Cow::Borrowed("null"),
+            Scalar::Bool(flag) => Cow::Borrowed(if flag { "true" } else { "false" }),
+            Scalar::Number(text) | Scalar::String(text) => text,
+        })
+    }
+}
+
 /// The text of a scalar that is spelled as it is read: on one line, in ASCII, without escapes.
 fn literally(raw: &str, style: Style) -> Option<&str> {
     let (text, escape) = match style {
@@ -277,10 +334,10 @@ fn literally(raw: &str, style: Style) -> Option<&str> {
 }
 
 /// Resolves the text of a plain scalar, borrowed or not.
-fn resolve(text: Cow<'_, str>) -> Scalar<'_> {
+fn resolve(text: Cow<'_, str>, rules: fn(&str) -> Scalar<'_>) -> Scalar<'_> {
     match text {
-        Cow::Borrowed(text) => scalar::resolve(text),
-        Cow::Owned(text) => match scalar::resolve(&text) {
+        Cow::Borrowed(text) => rules(text),
+        Cow::Owned(text) => match rules(&text) {
             Scalar::Null => Scalar::Null,
             Scalar::Bool(flag) => Scalar::Bool(flag),
             Scalar::Number(digits) => Scalar::Number(Cow::Owned(digits.into_owned())),

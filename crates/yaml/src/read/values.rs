@@ -19,13 +19,17 @@ pub enum DuplicateKeys {
     LastWins,
 }
 
-/// What `yes`, `no`, `on`, `off`, `y` and `n` mean without quotes.
+/// What plain scalars mean where readers differ: `yes`, `no`, `on`, `off`, `y` and `n`, and to
+/// PyYAML some numbers, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Bools, as in YAML 1.1 and to kubectl.
     Bools,
     /// Texts, as in YAML 1.2 and to kustomize and kpt.
     Texts,
+    /// As PyYAML reads YAML 1.1 ([`resolve_pyyaml`](scalar::resolve_pyyaml)). Any scalar may be a
+    /// key.
+    PyYaml,
 }
 
 impl<'d> Cursor<'d> {
@@ -238,7 +242,11 @@ impl<'d> Reader<'_> {
     }
 
     fn scalar(&mut self, cursor: Cursor<'d>) -> Data<'d> {
-        match cursor.scalar() {
+        let scalar = match self.words {
+            Words::PyYaml => cursor.scalar_of_pyyaml(),
+            Words::Bools | Words::Texts => cursor.scalar(),
+        };
+        match scalar {
             Ok(Some(Scalar::Bool(_))) if self.is_text(cursor) => {
                 Data::Scalar(Scalar::String(Cow::Owned(cursor.raw().to_owned())))
             }
@@ -254,6 +262,9 @@ impl<'d> Reader<'_> {
     }
 
     fn key(&self, entry: Cursor<'d>) -> Result<Cow<'d, str>> {
+        if self.words == Words::PyYaml {
+            return entry.key_of_pyyaml();
+        }
         let key = entry.key()?;
         if self.words == Words::Texts && matches!(key.as_ref(), "true" | "false") {
             let text = entry.key_text()?;

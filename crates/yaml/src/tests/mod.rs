@@ -10,6 +10,7 @@ mod hostile;
 mod limits;
 mod meaning;
 mod moved;
+mod pyyaml;
 mod quoted;
 mod seeds;
 mod test_suite;

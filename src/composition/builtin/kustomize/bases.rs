@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::composition::builtin::kustomize::kustomized::KUSTOMIZATION;
-use crate::composition::engine::context::Context;
 use crate::composition::engine::functions::Base;
+use crate::composition::engine::step::Context;
 use crate::composition::read::locate::{Found, KUSTOMIZATIONS, find};
 use crate::composition::read::model::built_kind;
 use crate::composition::read::nesting::MAX_NESTING;
@@ -40,10 +40,12 @@ impl Bases {
         path: &str,
         root: &str,
         field: &FieldPath,
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) -> Option<(String, String)> {
         let file = composition_at(path, root, context)?;
-        let resources = context.build(&file, field).unwrap_or_default();
+        let mut steps = Vec::new();
+        let resources = context.build(&file, field, &mut steps);
+        let resources = resources.unwrap_or_default();
         let name = format!("krm-template-composition-{}.yaml", self.count);
         self.count += 1;
         Some((name, text(&resources)))
@@ -54,7 +56,7 @@ impl Bases {
         &mut self,
         directory: &str,
         field: &FieldPath,
-        context: &mut Context<'_, '_>,
+        context: &mut Context<'_>,
     ) -> bool {
         if let Some(known) = self.known.get(directory) {
             return *known;
@@ -66,7 +68,7 @@ impl Bases {
         leads
     }
 
-    fn leads(&mut self, directory: &str, field: &FieldPath, context: &mut Context<'_, '_>) -> bool {
+    fn leads(&mut self, directory: &str, field: &FieldPath, context: &mut Context<'_>) -> bool {
         let Some(mut config) = kustomization(directory, context) else {
             return false;
         };
@@ -105,7 +107,7 @@ impl Bases {
 }
 
 /// The file of the Composition at a path, if one is there.
-fn composition_at(path: &str, root: &str, context: &Context<'_, '_>) -> Option<String> {
+fn composition_at(path: &str, root: &str, context: &Context<'_>) -> Option<String> {
     match find(context.files, path).ok()? {
         Found::Composition(file) => Some(file),
         Found::File => {
@@ -123,7 +125,7 @@ fn composition_at(path: &str, root: &str, context: &Context<'_, '_>) -> Option<S
 }
 
 /// The Kustomization in a directory, if it can be read.
-fn kustomization(directory: &str, context: &Context<'_, '_>) -> Option<Value<'static>> {
+fn kustomization(directory: &str, context: &Context<'_>) -> Option<Value<'static>> {
     let mut paths = KUSTOMIZATIONS.iter().map(|name| join(directory, name));
     let source = paths.find_map(|path| context.files.source(&path, directory).ok())?;
     let document = Arc::new(Document::parse(&source).ok()?);

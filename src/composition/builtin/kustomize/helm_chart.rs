@@ -1,8 +1,7 @@
 //! `HelmChartInflationGenerator`: adds the objects of a Helm chart, by kustomize and helm.
 
 use crate::composition::builtin::kustomize::kustomized::{self, Paths};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::resources::resource::Resource;
 
 /// Source: kustomize 5.8, `api/types/helmchartargs.go`.
@@ -18,7 +17,7 @@ const PATHS: Paths = &[
 pub(crate) struct Generator;
 
 impl Transform for Generator {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         kustomized::generate(PATHS, true, resources, context);
     }
 }

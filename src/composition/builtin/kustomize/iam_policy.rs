@@ -1,8 +1,7 @@
 //! `IAMPolicyGenerator`: adds the service account of a workload identity, by kustomize.
 
 use crate::composition::builtin::kustomize::kustomized;
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::resources::resource::Resource;
 
 /// Kustomize knows the fields.
@@ -10,7 +9,7 @@ use crate::composition::resources::resource::Resource;
 pub(crate) struct Generator;
 
 impl Transform for Generator {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         kustomized::generate(&[], false, resources, context);
     }
 }

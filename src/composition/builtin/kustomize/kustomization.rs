@@ -8,8 +8,7 @@ use std::borrow::Cow;
 
 use crate::composition::builtin::kustomize::bases::Bases;
 use crate::composition::builtin::kustomize::kustomized::{self, Paths, Relocated};
-use crate::composition::engine::context::Context;
-use crate::composition::engine::step::Transform;
+use crate::composition::engine::step::{Context, Transform};
 use crate::composition::engine::transformer::Transformer;
 use crate::composition::read::locate::{Found, find};
 use crate::composition::read::model::GROUP;
@@ -67,7 +66,7 @@ pub(crate) fn read(transformer: &Transformer) -> Result<Box<dyn Transform>> {
 struct Kustomization;
 
 impl Transform for Kustomization {
-    fn apply<'d>(&self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_, 'd>) {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
         let (held, sent): (Vec<_>, Vec<_>) = std::mem::take(resources)
             .into_iter()
             .enumerate()
@@ -89,7 +88,7 @@ impl Transform for Kustomization {
         let Some(mut back) = kustomized::build(&files, &kustomization, false, context) else {
             return;
         };
-        let pairs = follow::pairs(&sent, &mut back, Some(NUMBER));
+        let pairs = follow::pairs(&sent, &mut back, NUMBER);
         let mut made: Vec<(Option<usize>, Resource<'d>)> = Vec::with_capacity(back.len());
         for (object, pair) in back.into_iter().zip(pairs) {
             let before = pair.and_then(|pair| Some((*places.get(pair)?, sent.get(pair)?)));
@@ -115,7 +114,7 @@ impl Transform for Kustomization {
 fn compositions(
     kustomization: &mut Relocated,
     has_resources: bool,
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) -> Vec<(String, String)> {
     let mut bases = Bases::default();
     let mut made = Vec::new();
@@ -170,7 +169,7 @@ fn texts(resources: &[Resource<'_>]) -> String {
 }
 
 /// The Kustomization, with the resources before its own.
-fn kustomization(has_resources: bool, context: &mut Context<'_, '_>) -> Relocated {
+fn kustomization(has_resources: bool, context: &mut Context<'_>) -> Relocated {
     let mut relocated = kustomized::relocated(PATHS, context);
     let config = &mut relocated.config;
     config.remove("metadata");

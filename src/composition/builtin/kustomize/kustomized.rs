@@ -2,10 +2,11 @@
 //! directory that declares the transformer.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::composition::builtin::known::Known;
-use crate::composition::engine::context::Context;
 use crate::composition::engine::functions::{Base, Kustomize};
+use crate::composition::engine::step::Context;
 use crate::composition::resources::resource::Resource;
 use crate::files::{self, Entry, join};
 use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
@@ -28,11 +29,11 @@ pub(crate) struct Relocated {
 }
 
 /// Adds the objects of a generator of kustomize.
-pub(crate) fn generate<'d>(
+pub(crate) fn generate(
     paths: Paths,
     calls_helm: bool,
-    resources: &mut Vec<Resource<'d>>,
-    context: &mut Context<'_, 'd>,
+    resources: &mut Vec<Resource<'_>>,
+    context: &mut Context<'_>,
 ) {
     let mut generator = relocated(paths, context);
     generator
@@ -56,12 +57,12 @@ pub(crate) fn sorted() -> (Cow<'static, str>, Value<'static>) {
 }
 
 /// The objects that kustomize prints; none if it fails, which is reported.
-pub(crate) fn build<'d>(
+pub(crate) fn build(
     files: &[(&str, String)],
     relocated: &Relocated,
     calls_helm: bool,
-    context: &mut Context<'_, 'd>,
-) -> Option<Vec<Resource<'d>>> {
+    context: &mut Context<'_>,
+) -> Option<Vec<Resource<'static>>> {
     let transformer = context.transformer;
     if context.diagnostics.has_errors() {
         return None;
@@ -80,18 +81,15 @@ pub(crate) fn build<'d>(
     });
     let source = context.diagnostics.take(source)?;
     let document = context.diagnostics.take(Document::parse(&source))?;
-    let document = context.documents.keep(document);
+    let document = Arc::new(document);
     let roots = document.roots();
-    Some(
-        roots
-            .filter_map(|root| Resource::read(root, context.documents, context.diagnostics))
-            .collect(),
-    )
+    let read = roots.filter_map(|root| Resource::read(&document, root.id(), context.diagnostics));
+    Some(read.map(Resource::into_owned).collect())
 }
 
 /// The configuration, with all paths relative to the directory that declares it: an override may
 /// bring paths from elsewhere.
-pub(crate) fn relocated(paths: Paths, context: &mut Context<'_, '_>) -> Relocated {
+pub(crate) fn relocated(paths: Paths, context: &mut Context<'_>) -> Relocated {
     let transformer = context.transformer;
     let mut relocated = Relocated {
         config: transformer.config.clone().without_origin(),
@@ -143,7 +141,7 @@ fn linked(
     field: &FieldPath,
     text: &str,
     links: &mut Vec<(String, String)>,
-    context: &mut Context<'_, '_>,
+    context: &mut Context<'_>,
 ) -> Option<String> {
     let (key, path) = match text.split_once('=') {
         Some((_, path)) => (text.strip_suffix(path)?, path),

@@ -1,0 +1,268 @@
+//! `krm-template deployment expand`: prints an expanded configuration.
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+
+use crate::cli::console::Console;
+use crate::cli::deployment::input::Input;
+use crate::cli::interruption::Interruption;
+use crate::cli::io;
+use crate::cli::process::directory::{self, File};
+use crate::cli::process::writing::Writing;
+use crate::cli::status::{FAILED, OK, USAGE};
+use crate::deployment_manager::expansion::Expansion;
+use crate::deployment_manager::instances::{manifest, type_instances};
+use crate::deployment_manager::model::Request;
+use crate::deployment_manager::objects;
+use crate::krm::scope::set_namespace;
+use crate::template::{Format, Object, Printer};
+use krm_yaml::Value;
+use krm_yaml::diagnostic::{Diagnostics, Result, Way};
+
+/// Expand a configuration
+///
+/// Prints the resources that its templates make. Imports are collected from files as gcloud does;
+/// nothing is fetched.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    input: Input,
+
+    /// Print the layout: which template made which resource
+    #[arg(long, group = "printed")]
+    layout: bool,
+
+    /// Print the expanded configuration and the layout
+    #[arg(long, group = "printed")]
+    all: bool,
+
+    /// Print a manifest: the request, the expanded configuration and the layout
+    #[arg(long, group = "printed")]
+    manifest: bool,
+
+    #[command(flatten)]
+    kubernetes: Objects,
+
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
+    output: OutputFormat,
+}
+
+/// The options for objects of Kubernetes.
+#[derive(Debug, Args)]
+struct Objects {
+    /// Print objects of Kubernetes
+    #[arg(long = "objects", id = "objects", group = "printed")]
+    is_wanted: bool,
+
+    /// Leave out resources that are not objects of Kubernetes
+    #[arg(long, requires = "objects")]
+    skip_others: bool,
+
+    /// Set the namespace of namespaced objects that have none
+    #[arg(
+        short,
+        long,
+        requires = "objects",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
+    namespace: Option<String>,
+
+    /// Write a file for each object to a directory
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "objects",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
+    output_dir: Option<String>,
+
+    /// With `--output-dir`, also replace links, files that krm-template did not write, and files
+    /// that were changed after it wrote them
+    #[arg(long, requires = "output_dir")]
+    overwrite: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  krm-template deployment expand config.yaml --project my-project
+  krm-template deployment expand config.yaml --all --allow-python
+
+  # a template on its own
+  krm-template dm expand --template vm.jinja --properties zone:us-central1-a";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    /// YAML
+    Yaml,
+    /// JSON
+    Json,
+    /// A line `TYPE/NAME` for each resource
+    Name,
+}
+
+pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
+    let mut diagnostics = arguments.input.check();
+    if diagnostics.has_errors() {
+        console.report(&diagnostics);
+        return Ok(USAGE);
+    }
+    let interruption = Interruption::new();
+    let request = arguments.input.read(console, &mut diagnostics);
+    let output = request.and_then(|request| {
+        let expanded = arguments.input.running.expand(&request, &interruption);
+        match expanded {
+            Ok(expansion) => {
+                diagnostics.append(expansion.diagnostics.clone());
+                arguments.output(&request, &expansion, &mut diagnostics)
+            }
+            Err(error) => {
+                diagnostics.append(error.diagnostics);
+                None
+            }
+        }
+    });
+    diagnostics.address(Way::Arguments);
+    diagnostics.dedup();
+    console.report(&diagnostics);
+    interruption.obey();
+    match output {
+        None => return Ok(FAILED),
+        Some(Output::Text(pieces)) => io::print(pieces.iter().map(String::as_str))?,
+        Some(Output::Files(files)) => {
+            let mut found = Diagnostics::new();
+            let folder = arguments
+                .kubernetes
+                .output_dir
+                .as_deref()
+                .unwrap_or_default();
+            let overwrite = arguments.kubernetes.overwrite;
+            let writing = Writing::prepare(folder, &files, overwrite, &mut found)?;
+            console.report(&found);
+            let Some(writing) = writing else {
+                return Ok(FAILED);
+            };
+            console.say(&writing.commit()?);
+        }
+    }
+    Ok(OK)
+}
+
+/// What is printed or written.
+enum Output {
+    Text(Vec<String>),
+    Files(Vec<File>),
+}
+
+impl Objects {
+    /// The objects as text or as files.
+    fn output(
+        &self,
+        expansion: &Expansion,
+        output: OutputFormat,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Output> {
+        let options = objects::Options {
+            skip_others: self.skip_others,
+        };
+        let made = objects::objects(expansion, options, diagnostics)?;
+        let made = made.iter().map(|made| {
+            let mut value = made.value.clone();
+            if let Some(namespace) = &self.namespace {
+                set_namespace(&mut value, namespace);
+            }
+            Object {
+                value,
+                document: &made.document,
+                field: String::new(),
+            }
+        });
+        let format = match output {
+            OutputFormat::Yaml => Format::Yaml,
+            OutputFormat::Json => Format::Json,
+            OutputFormat::Name => Format::Name,
+        };
+        let mut found = Diagnostics::new();
+        let output = if self.output_dir.is_some() {
+            let files = made.filter_map(|object| directory::file(&object, format, &mut found));
+            let files = files.collect::<Vec<_>>();
+            directory::check(&files, &mut found);
+            Output::Files(files)
+        } else {
+            let mut printer = Printer::new(format);
+            printer.objects(made, &mut found);
+            Output::Text(printer.finish())
+        };
+        let is_sound = !found.has_errors();
+        diagnostics.append(found);
+        is_sound.then_some(output)
+    }
+}
+
+impl Arguments {
+    fn output(
+        &self,
+        request: &Request,
+        expansion: &Expansion,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Output> {
+        if self.kubernetes.is_wanted {
+            return self.kubernetes.output(expansion, self.output, diagnostics);
+        }
+        let text = diagnostics.take(self.text(request, expansion))?;
+        Some(Output::Text(vec![text]))
+    }
+
+    fn text(&self, request: &Request, expansion: &Expansion) -> Result<String> {
+        let is_empty = expansion.text.as_deref() == Some("");
+        if is_empty && !self.manifest {
+            return Ok(String::new());
+        }
+        if self.output == OutputFormat::Name {
+            return Ok(self.names(request, expansion));
+        }
+        let value = self.value(request, expansion);
+        Ok(match self.output {
+            OutputFormat::Json => krm_yaml::render_json(&value, Some(2))? + "\n",
+            _ => krm_yaml::to_string(&value),
+        })
+    }
+
+    fn value(&self, request: &Request, expansion: &Expansion) -> Value<'static> {
+        if self.manifest {
+            let name = format!("manifest-{}", request.name);
+            manifest(&name, request, expansion)
+        } else if self.all {
+            expansion.to_value()
+        } else if self.layout {
+            expansion.layout.to_value()
+        } else {
+            expansion.config_value()
+        }
+    }
+
+    /// A line for each resource; with `--layout`, for each template, too.
+    fn names(&self, request: &Request, expansion: &Expansion) -> String {
+        let instances = type_instances(&expansion.layout, &request.name, "");
+        let made = expansion.config.iter();
+        let made = made.map(|one| {
+            (
+                one.kind().unwrap_or_default(),
+                one.name().unwrap_or_default(),
+            )
+        });
+        let all = instances
+            .iter()
+            .map(|one| (one.kind.as_str(), one.name.as_str()));
+        let names: Vec<(&str, &str)> = if self.layout {
+            all.collect()
+        } else {
+            made.collect()
+        };
+        let lines = names
+            .into_iter()
+            .map(|(kind, name)| format!("{kind}/{name}\n"));
+        lines.collect()
+    }
+}

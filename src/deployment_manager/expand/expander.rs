@@ -1,0 +1,508 @@
+//! Expands resources one after the other, and what their templates make.
+
+use std::sync::Arc;
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
+
+use crate::deployment_manager::error::{Cause, ExpandError, name_text};
+use crate::deployment_manager::expand::check::{self, Failure, other};
+use crate::deployment_manager::expand::outputs;
+use crate::deployment_manager::expand::shared::copy_back;
+use crate::deployment_manager::expand::warnings;
+use crate::deployment_manager::expansion::{Expansion, Layout, LayoutResource, Resource};
+use crate::deployment_manager::jinja::{Context, Environment};
+use crate::deployment_manager::model::{Env, Import, Request};
+use crate::deployment_manager::python::{Call, Interpreter, Output, Session};
+use crate::deployment_manager::schema::Schemas;
+use crate::deployment_manager::yaml::{self, Located, Parsed, kind_of};
+
+/// How deep templates may use one another.
+pub const MAX_NESTING: usize = 64;
+
+/// How many resources an expansion may have.
+pub const MAX_RESOURCES: usize = 100_000;
+
+/// After so many errors, the expansion stops.
+const MAX_ERRORS: usize = 20;
+
+/// Expands a configuration.
+///
+/// # Errors
+/// With all errors that were found, and the first of them as the original service has it.
+pub fn expand(request: &Request, python: &mut dyn Interpreter) -> Result<Expansion, ExpandError> {
+    let mut expander = Expander {
+        request,
+        jinja: Environment::new(&request.imports),
+        python: Session::new(python),
+        schemas: Schemas::new(&request.imports, request.options.strict_schemas),
+        made: Vec::new(),
+        around: Vec::new(),
+        cause: None,
+        diagnostics: Diagnostics::new(),
+        errors: 0,
+    };
+    let done = expander.config();
+    if let (None, Some((_, layout))) = (&expander.cause, &done) {
+        let found = warnings::warnings(&expander.made, layout);
+        expander.diagnostics.append(found);
+    }
+    expander.diagnostics.dedup();
+    match (expander.cause, done) {
+        (None, Some((text, layout))) => Ok(Expansion {
+            config: expander.made,
+            layout,
+            text,
+            diagnostics: expander.diagnostics,
+        }),
+        (cause, _) => Err(ExpandError {
+            cause: cause.unwrap_or(Cause::Other(String::new())),
+            diagnostics: expander.diagnostics,
+        }),
+    }
+}
+
+struct Expander<'r> {
+    request: &'r Request,
+    jinja: Environment<'r>,
+    python: Session<'r>,
+    schemas: Schemas<'r>,
+    made: Vec<Resource>,
+    /// The types of the templates around, outermost first.
+    around: Vec<String>,
+    /// The first error.
+    cause: Option<Cause>,
+    diagnostics: Diagnostics,
+    errors: usize,
+}
+
+/// A configuration, or what a template made.
+struct Level {
+    value: Value<'static>,
+    document: Option<Arc<Document>>,
+    /// `config`, or the type of the template.
+    name: String,
+    /// The parts that the template shares with its properties.
+    shared: Vec<(FieldPath, FieldPath)>,
+}
+
+impl Level {
+    fn located<'l>(&'l self, value: &'l Value<'static>) -> Located<'l> {
+        Located {
+            value,
+            document: self.document.as_ref(),
+        }
+    }
+}
+
+/// The resources of a level in the layout, and its outputs.
+type Expanded = (Vec<LayoutResource>, Option<Value<'static>>);
+
+impl Expander<'_> {
+    /// Records an error and goes on; the value is for `?`.
+    fn fail<T>(&mut self, failure: Failure) -> Option<T> {
+        let (cause, error) = *failure;
+        self.fail_with(cause, error.into())
+    }
+
+    fn fail_with<T>(&mut self, cause: Cause, errors: Diagnostics) -> Option<T> {
+        self.cause.get_or_insert(cause);
+        self.errors += errors.iter().count();
+        self.diagnostics.append(errors);
+        None
+    }
+
+    fn config(&mut self) -> Option<(Option<String>, Layout)> {
+        let parsed = self.read(&self.request.config)?;
+        let level = Level {
+            value: parsed.value,
+            document: Some(parsed.document),
+            name: "config".to_owned(),
+            shared: Vec::new(),
+        };
+        match &level.value.data {
+            Data::Mapping(_) => {}
+            Data::Sequence(_) => {
+                let message = "a configuration is a mapping with `resources`, found a list";
+                let error = Diagnostic::error(message).hint("write `resources:` above the list");
+                return self.fail(other(error, level.located(&level.value)));
+            }
+            Data::Scalar(scalar) => {
+                let text = match scalar {
+                    Scalar::Null => String::new(),
+                    _ => name_text(&level.value),
+                };
+                return Some((Some(text), Layout::default()));
+            }
+        }
+        let (resources, outputs) = self.level(level, &mut None)?;
+        Some((None, Layout { resources, outputs }))
+    }
+
+    /// Reads the text of a configuration or of a rendered template.
+    fn read(&mut self, source: &Arc<Source>) -> Option<Parsed> {
+        match yaml::read(source, &mut self.diagnostics) {
+            Ok(parsed) => Some(parsed),
+            Err(mut errors) => {
+                errors.attribute_to_rule("syntax");
+                let first = errors.iter().find(|error| error.place.is_some());
+                let text = first
+                    .or(errors.iter().next())
+                    .map_or_else(String::new, |error| {
+                        let place = error.place.as_ref();
+                        let (line, column) = place.map_or((1, 1), Place::line_column);
+                        format!("{}\n  line {line}, column {column}", error.message)
+                    });
+                self.fail_with(Cause::Yaml(text), errors)
+            }
+        }
+    }
+
+    /// Expands the resources of a level. Its template's `properties` change where it shares parts
+    /// of them.
+    fn level(
+        &mut self,
+        mut level: Level,
+        properties: &mut Option<Value<'static>>,
+    ) -> Option<Expanded> {
+        let outputs = level.value.remove("outputs");
+        let Some(resources) = level.value.remove("resources") else {
+            return self.finish(&level, Vec::new(), outputs.as_ref(), self.made.len());
+        };
+        let resources = match resources.data {
+            Data::Sequence(items) => items,
+            Data::Scalar(Scalar::Null) => Vec::new(),
+            _ => {
+                let message = format!("`resources` is a list, found {}", kind_of(&resources));
+                return self.fail(other(Diagnostic::error(message), level.located(&resources)));
+            }
+        };
+        let duplicates = check::duplicates(&resources, level.document.as_ref(), &level.name);
+        if !duplicates.is_empty() {
+            for failure in duplicates {
+                self.fail::<()>(failure);
+            }
+            return None;
+        }
+        let first = self.made.len();
+        let mut entries = Vec::with_capacity(resources.len());
+        for (index, resource) in resources.into_iter().enumerate() {
+            let Some((mut entry, changed)) = self.resource(resource, level.document.as_ref())
+            else {
+                if self.errors >= MAX_ERRORS {
+                    return None;
+                }
+                continue;
+            };
+            if let Some(changed) = changed {
+                copy_back(properties, &level.shared, index, &changed);
+                entry.properties = Some(changed).filter(|_| !entry.resources.is_empty());
+            }
+            entries.push(entry);
+        }
+        self.finish(&level, entries, outputs.as_ref(), first)
+    }
+
+    /// Resolves the outputs of a level whose resources, from `first` on, are made.
+    fn finish(
+        &mut self,
+        level: &Level,
+        entries: Vec<LayoutResource>,
+        outputs: Option<&Value<'static>>,
+        first: usize,
+    ) -> Option<Expanded> {
+        if self.cause.is_some() {
+            return None;
+        }
+        if !self.request.options.outputs {
+            return Some((entries, None));
+        }
+        let outputs = outputs.map(|outputs| level.located(outputs));
+        let made = self.made.get_mut(first..).unwrap_or_default();
+        match outputs::resolve(outputs, &entries, made) {
+            Ok(outputs) => Some((entries, outputs)),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// Expands a resource: its entry in the layout, and the properties of a template after it ran.
+    fn resource(
+        &mut self,
+        resource: Value<'static>,
+        document: Option<&Arc<Document>>,
+    ) -> Option<(LayoutResource, Option<Value<'static>>)> {
+        let located = Located {
+            value: &resource,
+            document,
+        };
+        let kind = match check::kind(located) {
+            Ok(kind) => kind.clone(),
+            Err(failure) => return self.fail(failure),
+        };
+        let request = self.request;
+        let template = kind.as_str().and_then(|kind| request.imports.get(kind));
+        let entry = LayoutResource {
+            name: resource
+                .get("name")
+                .cloned()
+                .unwrap_or_else(|| Value::from(""))
+                .without_origin(),
+            kind: kind.clone().without_origin(),
+            resources: Vec::new(),
+            properties: None,
+            outputs: None,
+        };
+        let Some(template) = template else {
+            return self.primitive(resource, document, entry);
+        };
+        if self.around.len() >= MAX_NESTING {
+            return self.fail(too_deep(&self.around, located));
+        }
+        let place = located.place();
+        let label = format!(
+            "in resource `{}` (of type `{}`)",
+            name_text(&entry.name),
+            template.name
+        );
+        let before = std::mem::take(&mut self.diagnostics);
+        self.around.push(template.name.clone());
+        let done = self.template(template, resource, document, entry);
+        self.around.pop();
+        if let Some(place) = place {
+            self.diagnostics.relate(&place, &label);
+        }
+        let inside = std::mem::replace(&mut self.diagnostics, before);
+        self.diagnostics.append(inside);
+        done
+    }
+
+    fn primitive(
+        &mut self,
+        value: Value<'static>,
+        document: Option<&Arc<Document>>,
+        entry: LayoutResource,
+    ) -> Option<(LayoutResource, Option<Value<'static>>)> {
+        let resource = Resource {
+            value,
+            document: document.cloned(),
+        };
+        if self.made.len() >= MAX_RESOURCES {
+            let message = format!("the configuration has more than {MAX_RESOURCES} resources");
+            return self.fail(other(Diagnostic::error(message), resource.located()));
+        }
+        if let Some(warning) = check::unknown_template(resource.located(), &self.request.imports) {
+            self.diagnostics.push(warning);
+        }
+        self.made.push(resource);
+        Some((entry, None))
+    }
+
+    fn template(
+        &mut self,
+        template: &Import,
+        mut resource: Value<'static>,
+        document: Option<&Arc<Document>>,
+        mut entry: LayoutResource,
+    ) -> Option<(LayoutResource, Option<Value<'static>>)> {
+        let mut env = self.request.env.clone();
+        env.insert("name".to_owned(), entry.name.clone());
+        env.insert("type".to_owned(), entry.kind.clone());
+        self.validate(template, &mut resource, document)?;
+        let (level, properties) = self.run(template, &resource, document, &env)?;
+        let mut properties = properties;
+        let (resources, outputs) = self.level(level, &mut properties)?;
+        entry.resources = resources;
+        entry.outputs = outputs;
+        Some((entry, properties))
+    }
+
+    /// Sets the defaults of the template's schema in the properties of a resource, and checks them.
+    fn validate(
+        &mut self,
+        template: &Import,
+        resource: &mut Value<'static>,
+        document: Option<&Arc<Document>>,
+    ) -> Option<()> {
+        let schema = format!("{}.schema", template.name);
+        if !self.request.options.validate_schema || self.request.imports.get(&schema).is_none() {
+            return Some(());
+        }
+        let located = Located {
+            value: resource,
+            document,
+        };
+        let found = self.schemas.check(&schema, &template.name, located);
+        match found {
+            Ok(checked) => {
+                self.diagnostics.append(checked.warnings);
+                resource.insert("properties".into(), checked.properties);
+                Some(())
+            }
+            Err(invalid) => {
+                let cause = Cause::Invalid {
+                    text: invalid.text,
+                    resource: resource.get("name").map(name_text).unwrap_or_default(),
+                };
+                self.fail_with(cause, invalid.diagnostics)
+            }
+        }
+    }
+
+    /// Runs a template: what it made, and the properties afterwards.
+    fn run(
+        &mut self,
+        template: &Import,
+        resource: &Value<'static>,
+        document: Option<&Arc<Document>>,
+        env: &Env,
+    ) -> Option<(Level, Option<Value<'static>>)> {
+        let located = Located {
+            value: resource,
+            document,
+        };
+        let ends = |ending: &str| template.path.ends_with(ending);
+        if ends("jinja") || ends("yaml") {
+            self.jinja(template, resource, env)
+        } else if ends("py") {
+            self.python(template, resource, env, located)
+        } else {
+            let path = &template.path;
+            let error = Diagnostic::error(format!(
+                "`{path}` is not a template: Jinja ends in `.jinja`, Python in `.py`"
+            ));
+            let error = error.hint("rename the file, or give it an import with another path");
+            self.fail(check::failure(
+                Cause::Unsupported(path.clone()),
+                error,
+                located,
+            ))
+        }
+    }
+
+    fn jinja(
+        &mut self,
+        template: &Import,
+        resource: &Value<'static>,
+        env: &Env,
+    ) -> Option<(Level, Option<Value<'static>>)> {
+        let rendered = match self.jinja.render(template, Context { resource, env }) {
+            Ok(rendered) => rendered,
+            Err(error) => return self.fail(exception(template, error.rule("dm-template"))),
+        };
+        let level = self.text(template, rendered.text, resource, Vec::new())?;
+        Some((level, rendered.properties))
+    }
+
+    fn python(
+        &mut self,
+        template: &Import,
+        resource: &Value<'static>,
+        env: &Env,
+        located: Located<'_>,
+    ) -> Option<(Level, Option<Value<'static>>)> {
+        let call = Call {
+            template,
+            properties: resource.get("properties"),
+            env,
+            imports: &self.request.imports,
+        };
+        let returned = match self.python.call(call) {
+            Ok(returned) => returned,
+            Err(error) => return self.fail(exception(template, error.rule("dm-python"))),
+        };
+        let level = match returned.result {
+            Output::Text(text) => self.text(template, text, resource, returned.shared)?,
+            Output::Data(value) => {
+                let level = Level {
+                    value,
+                    document: None,
+                    name: template.name.clone(),
+                    shared: returned.shared,
+                };
+                self.with_resources(level, template, Some(located))?
+            }
+            Output::Other(found) => {
+                let message = format!(
+                    "`{}` returned {found}, where a template returns a mapping or a text",
+                    template.name
+                );
+                let cause = Cause::Returned {
+                    file: template.name.clone(),
+                    found,
+                };
+                let error = Diagnostic::error(message).rule("dm-python");
+                return self.fail(check::failure(cause, error, located));
+            }
+        };
+        Some((level, returned.properties))
+    }
+
+    /// What a template made as text.
+    fn text(
+        &mut self,
+        template: &Import,
+        text: String,
+        resource: &Value<'static>,
+        shared: Vec<(FieldPath, FieldPath)>,
+    ) -> Option<Level> {
+        let name = resource.get("name").map(name_text).unwrap_or_default();
+        let source = Source::new(format!("{} (rendered for `{name}`)", template.path), text);
+        let parsed = self.read(&source)?;
+        let level = Level {
+            value: parsed.value,
+            document: Some(parsed.document),
+            name: template.name.clone(),
+            shared,
+        };
+        self.with_resources(level, template, None)
+    }
+
+    /// Refuses what a template made if it has no key `resources`.
+    fn with_resources(
+        &mut self,
+        level: Level,
+        template: &Import,
+        resource: Option<Located<'_>>,
+    ) -> Option<Level> {
+        if level.value.get("resources").is_some() {
+            return Some(level);
+        }
+        let found = match level.value.entries() {
+            Some(entries) => {
+                let keys: Vec<String> = entries.iter().map(|(key, _)| format!("`{key}`")).collect();
+                format!("a mapping with {}", keys.join(", "))
+            }
+            None => kind_of(&level.value).to_owned(),
+        };
+        let message = format!("`{}` made no `resources`, but {found}", template.name);
+        let error = Diagnostic::error(message)
+            .rule("dm-template")
+            .hint("a template makes a mapping with a list of `resources`, which may be empty");
+        let at = resource.unwrap_or_else(|| level.located(&level.value));
+        self.fail(check::failure(
+            Cause::NoResources(template.name.clone()),
+            error,
+            at,
+        ))
+    }
+}
+
+/// The error of a template that failed.
+fn exception(template: &Import, error: Diagnostic) -> Failure {
+    let cause = Cause::Exception {
+        file: template.name.clone(),
+        text: error.message.clone(),
+    };
+    Box::new((cause, error))
+}
+
+fn too_deep(around: &[String], at: Located<'_>) -> Failure {
+    /// So many templates are named.
+    const NAMED: usize = 3;
+    let first: Vec<&str> = around.iter().take(NAMED).map(String::as_str).collect();
+    let names = first.join(" › ");
+    let message = format!("templates nest more than {MAX_NESTING} deep: {names} …");
+    let error = Diagnostic::error(message).hint("does a template use itself?");
+    other(error, at)
+}

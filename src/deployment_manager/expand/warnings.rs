@@ -1,0 +1,112 @@
+//! Warnings about the resources of an expansion: names that two have, references to none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Data, Value};
+
+use crate::deployment_manager::error::name_text;
+use crate::deployment_manager::expansion::{Layout, LayoutResource, Resource};
+use crate::deployment_manager::references;
+use crate::deployment_manager::yaml::Located;
+
+/// The warnings about resources and their layout.
+pub(super) fn warnings(resources: &[Resource], layout: &Layout) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    shared_names(resources, &mut diagnostics);
+    let mut names = BTreeSet::new();
+    names_of(&layout.resources, &mut names);
+    for resource in resources {
+        if let Some(properties) = resource.value.get("properties") {
+            unknown_references(properties, resource, &names, &mut diagnostics);
+        }
+    }
+    diagnostics
+}
+
+fn shared_names(resources: &[Resource], diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<&str, &Resource> = BTreeMap::new();
+    for resource in resources {
+        let Some(name) = resource.value.get("name") else {
+            continue;
+        };
+        let Some(first) = name.as_str().and_then(|name| seen.insert(name, resource)) else {
+            continue;
+        };
+        let message = format!(
+            "two resources of the expansion are named `{}`",
+            name_text(name)
+        );
+        let mut warning = Diagnostic::warning(message)
+            .rule("dm-duplicate-name")
+            .hint("build the name from the name of the template's resource: `env[\"name\"]`");
+        let document = resource.document.as_ref();
+        if let Some(place) = (Located {
+            value: name,
+            document,
+        })
+        .place()
+        {
+            warning = warning.at(place);
+        }
+        if let Some(place) = first.located().place() {
+            warning = warning.related(place, "first here");
+        }
+        diagnostics.push(warning);
+    }
+}
+
+fn names_of<'l>(resources: &'l [LayoutResource], names: &mut BTreeSet<&'l str>) {
+    for resource in resources {
+        names.extend(resource.name.as_str());
+        names_of(&resource.resources, names);
+    }
+}
+
+fn unknown_references(
+    value: &Value<'static>,
+    resource: &Resource,
+    names: &BTreeSet<&str>,
+    diagnostics: &mut Diagnostics,
+) {
+    match &value.data {
+        Data::Scalar(_) => {
+            let text = value.as_str().unwrap_or_default();
+            for reference in references::all(text) {
+                if !names.contains(reference.name) {
+                    diagnostics.push(unknown(reference.name, value, resource, names));
+                }
+            }
+        }
+        Data::Sequence(items) => {
+            for item in items {
+                unknown_references(item, resource, names, diagnostics);
+            }
+        }
+        Data::Mapping(entries) => {
+            for (_, value) in entries {
+                unknown_references(value, resource, names, diagnostics);
+            }
+        }
+    }
+}
+
+fn unknown(
+    name: &str,
+    value: &Value<'static>,
+    resource: &Resource,
+    names: &BTreeSet<&str>,
+) -> Diagnostic {
+    let hint = match closest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "a reference names a resource of the configuration".to_owned(),
+    };
+    let warning = Diagnostic::warning(format!("reference to `{name}`, which is no resource"));
+    let document = resource.document.as_ref();
+    let warning = warning.rule("dm-reference").hint(hint);
+    match (Located { value, document }).place() {
+        Some(place) => warning.at(place),
+        None => warning,
+    }
+}

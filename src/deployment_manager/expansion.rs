@@ -1,0 +1,146 @@
+//! The result of an expansion: resources, and the layout that tells which template made which.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Data, Document, Scalar, Value};
+
+use crate::deployment_manager::yaml::Located;
+
+/// The result of an expansion.
+#[derive(Clone, Debug)]
+pub struct Expansion {
+    /// The resources that are not templates, in order.
+    pub config: Vec<Resource>,
+    /// Which template made which resource.
+    pub layout: Layout,
+    /// The text of a configuration that is only a scalar, and passes through.
+    pub text: Option<String>,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// A resource that is not a template.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    /// All its fields.
+    pub value: Value<'static>,
+    /// The text that it is from; none if Python returned it.
+    pub document: Option<Arc<Document>>,
+}
+
+impl Resource {
+    /// Its `name` as text.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.value.str_at(&["name"])
+    }
+
+    /// Its `type`, if that is a text.
+    #[must_use]
+    pub fn kind(&self) -> Option<&str> {
+        self.value.str_at(&["type"])
+    }
+
+    /// The value with its text.
+    #[must_use]
+    pub const fn located(&self) -> Located<'_> {
+        Located {
+            value: &self.value,
+            document: self.document.as_ref(),
+        }
+    }
+}
+
+/// The resources of a configuration, nested as the templates that made them.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// The resources of the configuration itself.
+    pub resources: Vec<LayoutResource>,
+    /// The outputs of the configuration.
+    pub outputs: Option<Value<'static>>,
+}
+
+/// A resource in a [`Layout`].
+#[derive(Clone, Debug)]
+pub struct LayoutResource {
+    /// Its `name`.
+    pub name: Value<'static>,
+    /// Its `type`.
+    pub kind: Value<'static>,
+    /// What its template made.
+    pub resources: Vec<Self>,
+    /// The properties of a template that made resources.
+    pub properties: Option<Value<'static>>,
+    /// The outputs of its template.
+    pub outputs: Option<Value<'static>>,
+}
+
+impl Expansion {
+    /// `{config: {resources}, layout}`; the text of a configuration that is only a scalar, or null.
+    #[must_use]
+    pub fn to_value(&self) -> Value<'static> {
+        if let Some(text) = &self.text {
+            return scalar(text);
+        }
+        mapping([
+            ("config", Some(self.config_value())),
+            ("layout", Some(self.layout.to_value())),
+        ])
+    }
+
+    /// `{resources}`; the text of a configuration that is only a scalar, or null.
+    #[must_use]
+    pub fn config_value(&self) -> Value<'static> {
+        if let Some(text) = &self.text {
+            return scalar(text);
+        }
+        let resources = self.config.iter().map(|one| one.value.clone());
+        mapping([("resources", Some(Value::sequence(resources.collect())))])
+    }
+}
+
+impl Layout {
+    /// `{resources, outputs}`.
+    #[must_use]
+    pub fn to_value(&self) -> Value<'static> {
+        mapping([
+            ("resources", Some(list(&self.resources))),
+            ("outputs", self.outputs.clone()),
+        ])
+    }
+}
+
+impl LayoutResource {
+    fn to_value(&self) -> Value<'static> {
+        let resources = (!self.resources.is_empty()).then(|| list(&self.resources));
+        mapping([
+            ("name", Some(self.name.clone())),
+            ("type", Some(self.kind.clone())),
+            ("properties", self.properties.clone()),
+            ("resources", resources),
+            ("outputs", self.outputs.clone()),
+        ])
+    }
+}
+
+fn list(resources: &[LayoutResource]) -> Value<'static> {
+    Value::sequence(resources.iter().map(LayoutResource::to_value).collect())
+}
+
+fn scalar(text: &str) -> Value<'static> {
+    match text {
+        "" => Data::Scalar(Scalar::Null).into(),
+        text => Value::string(text.to_owned()),
+    }
+}
+
+/// A mapping of the fields that are there.
+pub(crate) fn mapping<const N: usize>(
+    fields: [(&'static str, Option<Value<'static>>); N],
+) -> Value<'static> {
+    let present = fields.into_iter();
+    let present = present.filter_map(|(key, value)| Some((Cow::Borrowed(key), value?)));
+    Value::mapping(present.collect())
+}

@@ -1,0 +1,103 @@
+//! The input of an expansion: a configuration, what it imports, and its environment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use krm_yaml::Value;
+use krm_yaml::source::Source;
+
+/// Variables of a template: `deployment`, `project` and others.
+pub type Env = BTreeMap<String, Value<'static>>;
+
+/// What is expanded.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The name of the deployment.
+    pub name: String,
+    /// The configuration.
+    pub config: Arc<Source>,
+    /// All files that the configuration and its templates may use.
+    pub imports: Imports,
+    /// The variables that the caller sets.
+    pub env: Env,
+    /// What is checked, and how.
+    pub options: Options,
+}
+
+/// A file that templates may use.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The name that types, schemas and templates refer to.
+    pub name: String,
+    /// Where it is from; its ending decides the language.
+    pub path: String,
+    /// Its text.
+    pub content: Arc<Source>,
+}
+
+/// Imports in the order they were added, each name once.
+#[derive(Clone, Debug, Default)]
+pub struct Imports {
+    list: Vec<Import>,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Imports {
+    /// Adds an import, or replaces the one with this name.
+    pub fn insert(&mut self, import: Import) {
+        if let Some(old) = self
+            .by_name
+            .get(&import.name)
+            .and_then(|&at| self.list.get_mut(at))
+        {
+            *old = import;
+            return;
+        }
+        self.by_name.insert(import.name.clone(), self.list.len());
+        self.list.push(import);
+    }
+
+    /// The import with this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Import> {
+        self.by_name.get(name).and_then(|&at| self.list.get(at))
+    }
+
+    /// All imports in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Import> {
+        self.list.iter()
+    }
+
+    /// The number of imports.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+/// What an expansion checks, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether properties are checked against the schemas of templates.
+    pub validate_schema: bool,
+    /// Whether schemas must be Draft 4 exactly, without types such as `int`.
+    pub strict_schemas: bool,
+    /// Whether `outputs` are collected, and references to them replaced.
+    pub outputs: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            validate_schema: true,
+            strict_schemas: false,
+            outputs: true,
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Kubernetes objects of the resources of an expansion.
+
+mod form;
+mod kinds;
+mod order;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::source::Source;
+use krm_yaml::{Data, Document, NodeId, Scalar, Value};
+
+use crate::deployment_manager::error::name_text;
+use crate::deployment_manager::expansion::{Expansion, Resource};
+use crate::deployment_manager::references::{self, Problem};
+use crate::deployment_manager::yaml::Located;
+use crate::krm::Identity;
+use form::{Form, form};
+
+/// What becomes of resources that are not objects of Kubernetes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Whether they are left out, with a warning; otherwise they are an error.
+    pub skip_others: bool,
+}
+
+/// An object of Kubernetes.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// The object.
+    pub value: Value<'static>,
+    /// The text that it is from; an empty one if Python returned it.
+    pub document: Arc<Document>,
+}
+
+impl Object {
+    fn located(&self) -> Located<'_> {
+        Located {
+            value: &self.value,
+            document: Some(&self.document),
+        }
+    }
+}
+
+/// How many resources a message names.
+const MAX_NAMED: usize = 10;
+
+/// The objects of an expansion, each after those that it needs. Errors and warnings go to
+/// `diagnostics`; after an error there are none.
+#[must_use]
+pub fn objects(
+    expansion: &Expansion,
+    options: Options,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<Object>> {
+    let mut found = Diagnostics::new();
+    let mut others = Vec::new();
+    let mut objects = Vec::new();
+    for resource in &expansion.config {
+        match form(resource) {
+            Ok(Form::Other) => others.push(resource),
+            Ok(form) => match object(resource, &form) {
+                Ok(value) => objects.push((resource, value)),
+                Err(error) => found.push(at(*error, resource.located())),
+            },
+            Err(error) => found.push(at(*error, resource.located())),
+        }
+    }
+    report_others(&others, options, &mut found);
+    let objects = resolved(objects, &mut found);
+    check_identities(&objects, &mut found);
+    let has_errors = found.has_errors();
+    diagnostics.append(found);
+    (!has_errors).then_some(objects)
+}
+
+fn at(error: Diagnostic, located: Located<'_>) -> Diagnostic {
+    match located.place() {
+        Some(place) => error.at(place),
+        None => error,
+    }
+}
+
+/// The object of a resource.
+fn object(resource: &Resource, form: &Form) -> Result<Value<'static>> {
+    let mut object = match resource.value.get("properties") {
+        Some(properties) if matches!(properties.data, Data::Mapping(_)) => properties.clone(),
+        _ => Value::mapping(Vec::new()),
+    };
+    if let Form::Kind { api_version, kind } = form {
+        first(&mut object, "kind", kind)?;
+        first(&mut object, "apiVersion", api_version)?;
+    }
+    if let Form::Provider { api_version, kind } = form {
+        if object.get("kind").is_none() {
+            let Some(kind) = kind else {
+                let message = format!("`{}` has no `kind`", resource_name(resource));
+                return Err(Diagnostic::error(message)
+                    .hint("add `kind` to its properties")
+                    .into());
+            };
+            first(&mut object, "kind", kind)?;
+        }
+        first(&mut object, "apiVersion", api_version)?;
+        move_namespace(&mut object);
+    }
+    if object.at(&["metadata", "name"]).is_none() {
+        name(&mut object, &resource_name(resource))?;
+    }
+    Ok(object)
+}
+
+/// Sets `metadata.name`; new metadata comes after the kind.
+fn name(object: &mut Value<'static>, name: &str) -> Result<()> {
+    if let Data::Mapping(entries) = &mut object.data
+        && entries.iter().all(|(key, _)| key != "metadata")
+    {
+        let kind = entries.iter().position(|(key, _)| key == "kind");
+        let metadata = (Cow::Borrowed("metadata"), Value::mapping(Vec::new()));
+        entries.insert(kind.map_or(0, |kind| kind + 1), metadata);
+    }
+    match object.mapping_at("metadata") {
+        Some(metadata) => first(metadata, "name", name),
+        None => Err(Diagnostic::error(format!("`metadata` of `{name}` is not a mapping")).into()),
+    }
+}
+
+fn resource_name(resource: &Resource) -> String {
+    resource
+        .value
+        .get("name")
+        .map(name_text)
+        .unwrap_or_default()
+}
+
+/// Adds a field in front of the others; it may be there already with this value.
+fn first(object: &mut Value<'static>, key: &'static str, wanted: &str) -> Result<()> {
+    match object.str_at(&[key]) {
+        Some(found) if found == wanted => Ok(()),
+        Some(found) => {
+            let message =
+                format!("`{key}` is `{found}`, but the type of the resource says `{wanted}`");
+            Err(Diagnostic::error(message)
+                .hint(format!("remove `{key}`, or change the type"))
+                .into())
+        }
+        None => {
+            if let Data::Mapping(entries) = &mut object.data {
+                let value = Value::string(wanted.to_owned());
+                entries.insert(0, (Cow::Borrowed(key), value));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Moves a `namespace` beside `metadata` into it.
+fn move_namespace(object: &mut Value<'static>) {
+    let is_text = object
+        .get("namespace")
+        .is_some_and(|namespace| namespace.as_str().is_some());
+    if !is_text || object.at(&["metadata", "namespace"]).is_some() {
+        return;
+    }
+    let Some(namespace) = object.remove("namespace") else {
+        return;
+    };
+    if let Some(metadata) = object.mapping_at("metadata") {
+        metadata.insert("namespace".into(), namespace.without_origin());
+    }
+}
+
+fn report_others(others: &[&Resource], options: Options, diagnostics: &mut Diagnostics) {
+    let kind = |resource: &Resource| {
+        resource
+            .value
+            .get("type")
+            .map(name_text)
+            .unwrap_or_default()
+    };
+    if options.skip_others {
+        let mut seen = BTreeSet::new();
+        for resource in others {
+            let kind = kind(resource);
+            if seen.insert(kind.clone()) {
+                let message = format!("resources of type `{kind}` are not objects of Kubernetes");
+                let warning = Diagnostic::warning(message).hint("they are left out");
+                diagnostics.push(at(warning, resource.located()));
+            }
+        }
+        return;
+    }
+    let Some(first) = others.first() else { return };
+    let names = others.iter().take(MAX_NAMED);
+    let mut names: Vec<String> = names
+        .map(|one| format!("`{}` ({})", resource_name(one), kind(one)))
+        .collect();
+    if others.len() > MAX_NAMED {
+        names.push(format!("and {} more", others.len() - MAX_NAMED));
+    }
+    let message = format!("not objects of Kubernetes: {}", names.join(", "));
+    let error = Diagnostic::error(message)
+        .advise(Way::Arguments, "leave them out with `--skip-others`")
+        .advise(Way::Objects, "leave them out with `skipOthers: true`")
+        .hint("write a running resource of Google as an object of Config Connector: `gcloud … config export --resource-format krm`");
+    diagnostics.push(at(error, first.located()));
+}
+
+/// Sorts the objects, and puts values of others in place of the references to them.
+fn resolved(
+    objects: Vec<(&Resource, Value<'static>)>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Object> {
+    let sorted = match order::sorted(&objects) {
+        Ok(sorted) => sorted,
+        Err(circle) => {
+            let names: Vec<String> = circle
+                .iter()
+                .map(|one| format!("`{}`", resource_name(one)))
+                .collect();
+            let message = format!("resources need one another: {}", names.join(", "));
+            let error =
+                Diagnostic::error(message).hint("remove a reference or an entry of `dependsOn`");
+            let first = circle.first().map(|one| one.located());
+            diagnostics.push(match first {
+                Some(first) => at(error, first),
+                None => error,
+            });
+            return Vec::new();
+        }
+    };
+    let needed = order::referenced(&objects);
+    let nothing = Document::parse(&Source::new("", "")).map(Arc::new);
+    let Some(nothing) = diagnostics.take(nothing) else {
+        return Vec::new();
+    };
+    let mut known: BTreeMap<String, Value<'static>> = BTreeMap::new();
+    let mut slots: Vec<Option<(&Resource, Value<'static>)>> =
+        objects.into_iter().map(Some).collect();
+    let mut made = Vec::with_capacity(slots.len());
+    for index in sorted {
+        let Some((resource, value)) = slots.get_mut(index).and_then(Option::take) else {
+            continue;
+        };
+        let mut object = Object {
+            value,
+            document: Arc::clone(resource.document.as_ref().unwrap_or(&nothing)),
+        };
+        if let Err((problem, origin)) = references::replace(&mut object.value, &known) {
+            let reference = match &problem {
+                Problem::Malformed(text) => text,
+                Problem::NoValue { reference, .. } => reference,
+            };
+            diagnostics.push(unknown(reference, origin, &object));
+        } else if let Some((reference, origin)) = left(&object.value) {
+            diagnostics.push(unknown(&reference, origin, &object));
+        }
+        let name = resource_name(resource);
+        if needed.contains(&name) {
+            known.insert(name, object.value.clone());
+        }
+        made.push(object);
+    }
+    made
+}
+
+fn unknown(reference: &str, origin: Option<NodeId>, object: &Object) -> Diagnostic {
+    let message = format!("`{reference}` is known only when the object exists");
+    let error = Diagnostic::error(message)
+        .hint("refer to a field that another object of the expansion has, or write the value");
+    let value = Value {
+        origin: origin.or(object.value.origin),
+        data: Data::Scalar(Scalar::Null),
+    };
+    let located = Located {
+        value: &value,
+        document: Some(&object.document),
+    };
+    at(error, located)
+}
+
+/// The first reference that is left in a value.
+fn left(value: &Value<'static>) -> Option<(String, Option<NodeId>)> {
+    match &value.data {
+        Data::Scalar(_) => {
+            let text = value.as_str()?;
+            let reference = references::all(text).next()?;
+            Some((text.get(reference.range)?.to_owned(), value.origin))
+        }
+        Data::Sequence(items) => items.iter().find_map(left),
+        Data::Mapping(entries) => entries.iter().find_map(|(_, value)| left(value)),
+    }
+}
+
+fn check_identities(objects: &[Object], diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<Identity, &Object> = BTreeMap::new();
+    for object in objects {
+        let Some(identity) = Identity::of(&object.value) else {
+            continue;
+        };
+        let message = format!("two resources create the same object: {identity}");
+        if let Some(first) = seen.insert(identity, object) {
+            let error = at(Diagnostic::error(message), object.located());
+            diagnostics.push(match first.located().place() {
+                Some(place) => error.related(place, "first here"),
+                None => error,
+            });
+        }
+    }
+}

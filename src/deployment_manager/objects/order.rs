@@ -1,0 +1,116 @@
+//! The order of objects: as the expansion, each after those that it needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_yaml::{Data, Value};
+
+use crate::deployment_manager::error::name_text;
+use crate::deployment_manager::expansion::Resource;
+use crate::deployment_manager::references;
+
+/// A resource and its object.
+type Made<'r> = (&'r Resource, Value<'static>);
+
+/// How far an object is sorted in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    /// What it needs is sorted in first.
+    Open,
+    Done,
+}
+
+/// The order of the objects, or a circle of resources that need one another.
+pub(super) fn sorted<'r>(objects: &[Made<'r>]) -> Result<Vec<usize>, Vec<&'r Resource>> {
+    let by_name: BTreeMap<String, usize> = objects
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (resource, _))| Some((name_text(resource.value.get("name")?), index)))
+        .collect();
+    let needs = |(resource, value): &Made<'_>| -> Vec<usize> {
+        let names = needed(resource, value).into_iter();
+        names
+            .filter_map(|name| by_name.get(&name).copied())
+            .collect()
+    };
+    let mut states = vec![State::New; objects.len()];
+    let mut order = Vec::with_capacity(objects.len());
+    for start in 0..objects.len() {
+        // Each object on the way, with what it still needs.
+        let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+        let mut next = Some(start);
+        loop {
+            if let Some(index) = next.take() {
+                match states.get(index) {
+                    Some(State::New) => {
+                        set(&mut states, index, State::Open);
+                        let mut rest = objects.get(index).map(needs).unwrap_or_default();
+                        rest.reverse();
+                        open.push((index, rest));
+                    }
+                    Some(State::Open) => return Err(circle(objects, &open, index)),
+                    _ => {}
+                }
+            }
+            let Some((index, rest)) = open.last_mut() else {
+                break;
+            };
+            next = rest.pop();
+            if next.is_none() {
+                set(&mut states, *index, State::Done);
+                order.push(*index);
+                open.pop();
+            }
+        }
+    }
+    Ok(order)
+}
+
+fn set(states: &mut [State], index: usize, state: State) {
+    if let Some(slot) = states.get_mut(index) {
+        *slot = state;
+    }
+}
+
+fn circle<'r>(
+    objects: &[Made<'r>],
+    open: &[(usize, Vec<usize>)],
+    again: usize,
+) -> Vec<&'r Resource> {
+    let from = open.iter().skip_while(|(index, _)| *index != again);
+    let resources =
+        from.filter_map(|(index, _)| objects.get(*index).map(|(resource, _)| *resource));
+    resources.collect()
+}
+
+/// The names of resources that one needs: those it refers to, and those of `dependsOn`.
+fn needed(resource: &Resource, value: &Value<'static>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    add(value, &mut names);
+    let depends = resource
+        .value
+        .at(&["metadata", "dependsOn"])
+        .and_then(Value::items);
+    names.extend(depends.unwrap_or_default().iter().map(name_text));
+    names
+}
+
+fn add(value: &Value<'static>, names: &mut BTreeSet<String>) {
+    match &value.data {
+        Data::Scalar(_) => {
+            let text = value.as_str().unwrap_or_default();
+            names.extend(references::all(text).map(|reference| reference.name.to_owned()));
+        }
+        Data::Sequence(items) => items.iter().for_each(|item| add(item, names)),
+        Data::Mapping(entries) => entries.iter().for_each(|(_, value)| add(value, names)),
+    }
+}
+
+/// The names of all resources that others refer to.
+pub(super) fn referenced(objects: &[Made<'_>]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (_, value) in objects {
+        add(value, &mut names);
+    }
+    names
+}

@@ -1,0 +1,84 @@
+//! A session with an interpreter.
+
+use krm_yaml::diagnostic::{Diagnostic, Result};
+
+use crate::deployment_manager::python::answer::{self, Answer};
+use crate::deployment_manager::python::call::{Call, Returned};
+use crate::deployment_manager::python::{failure, request};
+
+/// The program that a Python interpreter runs: it reads a request a line, and answers with a line.
+pub const RUNNER: &str = include_str!("runner.py");
+
+/// A Python interpreter that runs [`RUNNER`], one process an expansion.
+pub trait Interpreter {
+    /// Whether Python templates may run.
+    fn is_allowed(&self) -> bool {
+        true
+    }
+
+    /// Sends a line, and returns the line that the runner answers. Starts the process before the
+    /// first line.
+    ///
+    /// # Errors
+    /// If Python cannot be started, or exceeds a limit: with the way out.
+    fn ask(&mut self, line: &str) -> Result<String>;
+}
+
+/// Does not run Python.
+#[derive(Clone, Copy, Debug)]
+pub struct Forbidden;
+
+impl Interpreter for Forbidden {
+    fn is_allowed(&self) -> bool {
+        false
+    }
+
+    fn ask(&mut self, _: &str) -> Result<String> {
+        Err(Diagnostic::error("Python is not run").into())
+    }
+}
+
+/// An expansion's session with Python.
+pub struct Session<'p> {
+    interpreter: &'p mut dyn Interpreter,
+    /// Whether the runner has the imports.
+    has_imports: bool,
+    /// Whether an answer could not be read. The next one may be an answer to another request.
+    is_broken: bool,
+}
+
+impl<'p> Session<'p> {
+    /// A session that has not started yet.
+    pub fn new(interpreter: &'p mut dyn Interpreter) -> Self {
+        Self {
+            interpreter,
+            has_imports: false,
+            is_broken: false,
+        }
+    }
+
+    /// Runs a template.
+    ///
+    /// # Errors
+    /// If the template fails: with its line, in the template itself.
+    pub fn call(&mut self, call: Call<'_>) -> Result<Returned> {
+        if !self.interpreter.is_allowed() {
+            return Err(failure::not_allowed(call.template));
+        }
+        if self.is_broken {
+            return Err(failure::unreadable(call.template));
+        }
+        let request = request::line(call, !self.has_imports);
+        let answered = self.interpreter.ask(&request);
+        self.has_imports = true;
+        let line = answered.map_err(|error| failure::of_interpreter(*error, call.template))?;
+        match answer::read(&line, call.properties) {
+            Some(Answer::Returned(returned)) => Ok(returned),
+            Some(Answer::Failed(failed)) => Err(failure::of_template(&failed, call)),
+            None => {
+                self.is_broken = true;
+                Err(failure::unreadable(call.template))
+            }
+        }
+    }
+}

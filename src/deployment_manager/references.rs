@@ -1,0 +1,281 @@
+//! References in texts: `$(ref.NAME.PATH)`.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use krm_yaml::{Data, NodeId, Value};
+
+const OPEN: &str = "$(ref.";
+
+/// A reference in a text.
+#[derive(Clone, Debug)]
+pub struct Reference<'t> {
+    /// The whole of it, in the text.
+    pub range: Range<usize>,
+    /// The name of the resource.
+    pub name: &'t str,
+    /// The path in that resource.
+    pub path: &'t str,
+}
+
+/// A text with a `$(ref.` that has no end or no path.
+#[derive(Clone, Copy, Debug)]
+pub struct Malformed;
+
+/// The first reference from an offset on.
+///
+/// # Errors
+/// If it is incomplete.
+pub fn find(text: &str, from: usize) -> Result<Option<Reference<'_>>, Malformed> {
+    let rest = text.get(from..).unwrap_or_default();
+    let Some(at) = rest.find(OPEN) else {
+        return Ok(None);
+    };
+    let start = from + at;
+    let inside = rest.get(at + OPEN.len()..).unwrap_or_default();
+    let mut depth = 1_usize;
+    let end = inside.bytes().position(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let content = end.and_then(|end| inside.get(..end)).ok_or(Malformed)?;
+    let (name, path) = content.split_once('.').ok_or(Malformed)?;
+    Ok(Some(Reference {
+        range: start..start + OPEN.len() + content.len() + 1,
+        name,
+        path,
+    }))
+}
+
+/// Whether a text has a reference, complete or not.
+#[must_use]
+pub fn has_reference(text: &str) -> bool {
+    text.contains(OPEN)
+}
+
+/// The complete references in a text.
+pub fn all(text: &str) -> impl Iterator<Item = Reference<'_>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let found = find(text, from).ok().flatten()?;
+        from = found.range.end;
+        Some(found)
+    })
+}
+
+/// What is wrong with a reference, and the text that it is in.
+pub type Misplaced = (Problem, Option<NodeId>);
+
+/// What is wrong with a reference.
+#[derive(Clone, Debug)]
+pub enum Problem {
+    /// It has no end or no path; with the text.
+    Malformed(String),
+    /// Its path leads to no value.
+    NoValue {
+        /// The reference as it is written.
+        reference: String,
+        /// The name of the resource.
+        name: String,
+        /// The path in it.
+        path: String,
+    },
+}
+
+/// Puts the outputs of `outputs`, by the names of resources, in place of the references to them.
+/// Other references stay.
+///
+/// # Errors
+/// At the first reference that is malformed or has no value.
+pub fn replace(
+    value: &mut Value<'static>,
+    outputs: &BTreeMap<String, Value<'static>>,
+) -> Result<(), Misplaced> {
+    if let Some(text) = value.as_str() {
+        if has_reference(text)
+            && let Some(new) = replaced(text, outputs).map_err(|problem| (problem, value.origin))?
+        {
+            value.set(new.data);
+        }
+        return Ok(());
+    }
+    match &mut value.data {
+        Data::Scalar(_) => Ok(()),
+        Data::Sequence(items) => items.iter_mut().try_for_each(|item| replace(item, outputs)),
+        Data::Mapping(entries) => entries
+            .iter_mut()
+            .try_for_each(|(_, value)| replace(value, outputs)),
+    }
+}
+
+/// The text with the outputs in it, or the output if the text is one reference; `None` if nothing
+/// is replaced.
+fn replaced(
+    text: &str,
+    outputs: &BTreeMap<String, Value<'static>>,
+) -> Result<Option<Value<'static>>, Problem> {
+    let mut new = String::new();
+    let mut copied = 0;
+    let mut from = 0;
+    while let Some(reference) =
+        find(text, from).map_err(|Malformed| Problem::Malformed(text.to_owned()))?
+    {
+        from = reference.range.end;
+        let Some(known) = outputs.get(reference.name) else {
+            continue;
+        };
+        let spelled = || text.get(reference.range.clone()).unwrap_or_default();
+        let value = follow(known, reference.path).ok_or_else(|| Problem::NoValue {
+            reference: spelled().to_owned(),
+            name: reference.name.to_owned(),
+            path: reference.path.to_owned(),
+        })?;
+        if reference.range == (0..text.len()) {
+            return Ok(Some(value.without_origin()));
+        }
+        new.push_str(text.get(copied..reference.range.start).unwrap_or_default());
+        match value.as_str() {
+            Some(text) => new.push_str(text),
+            None => new.push_str(&value.to_json()),
+        }
+        copied = from;
+    }
+    if copied == 0 {
+        return Ok(None);
+    }
+    new.push_str(text.get(copied..).unwrap_or_default());
+    Ok(Some(Value::string(new)))
+}
+
+/// A step of a JSON path.
+enum Step<'p> {
+    Key(&'p str),
+    Index(usize),
+    All,
+}
+
+/// The value at a JSON path: `a`, `a.b`, `a[1]`, or `a[*]`, whose matches are a list if there are
+/// several.
+#[must_use]
+pub fn follow(value: &Value<'static>, path: &str) -> Option<Value<'static>> {
+    let mut found = vec![value];
+    for step in steps(path)? {
+        let next = found.iter().flat_map(|value| children(value, &step));
+        found = next.collect();
+    }
+    match found.as_slice() {
+        [] => None,
+        [one] => Some((*one).clone()),
+        several => Some(Value::sequence(
+            several.iter().map(|one| (*one).clone()).collect(),
+        )),
+    }
+}
+
+fn children<'v>(value: &'v Value<'static>, step: &Step<'_>) -> Vec<&'v Value<'static>> {
+    match (step, &value.data) {
+        (Step::Key(key), Data::Mapping(_)) => value.get(key).into_iter().collect(),
+        (Step::Index(index), Data::Sequence(items)) => items.get(*index).into_iter().collect(),
+        (Step::All, Data::Sequence(items)) => items.iter().collect(),
+        (Step::All, Data::Mapping(entries)) => entries.iter().map(|(_, value)| value).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        if let Some(inside) = rest.strip_prefix('[') {
+            let (index, after) = inside.split_once(']')?;
+            let quoted = |quote| index.strip_prefix(quote)?.strip_suffix(quote);
+            steps.push(match (index, quoted('\'').or_else(|| quoted('"'))) {
+                ("*", _) => Step::All,
+                (_, Some(key)) => Step::Key(key),
+                _ => Step::Index(index.parse().ok()?),
+            });
+            rest = after;
+            continue;
+        }
+        rest = rest.strip_prefix('.').unwrap_or(rest);
+        let end = rest.find(['.', '[']).unwrap_or(rest.len());
+        let (key, after) = rest.split_at(end);
+        match key {
+            "" => return None,
+            "*" => steps.push(Step::All),
+            key => steps.push(Step::Key(key)),
+        }
+        rest = after;
+    }
+    Some(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Problem, all, find, replace};
+    use krm_yaml::Value;
+
+    fn json(text: &str) -> Value<'static> {
+        Value::from(serde_json::from_str::<serde_json::Value>(text).unwrap())
+    }
+
+    fn replaced(text: &str) -> Result<String, String> {
+        let outputs = r#"{"ip": "10.0.0.1", "port": 80, "ips": ["a", "b"], "vm": {"zone": "z"},
+            "more": "$(ref.vm.ip)"}"#;
+        let outputs = BTreeMap::from([("vm".to_owned(), json(outputs))]);
+        let mut value = Value::string(text.to_owned());
+        match replace(&mut value, &outputs) {
+            Ok(()) => Ok(value.to_json()),
+            Err((Problem::Malformed(text), _)) => Err(format!("malformed: {text}")),
+            Err((Problem::NoValue { reference, .. }, _)) => Err(format!("no value: {reference}")),
+        }
+    }
+
+    #[test]
+    fn a_name_ends_at_the_first_dot_and_a_path_at_its_parenthesis() {
+        let found = find("x $(ref.my-vm.a[b(c)].d) y)", 0).unwrap().unwrap();
+        assert_eq!((found.name, found.path), ("my-vm", "a[b(c)].d"));
+        assert_eq!(found.range, 2..24);
+        assert_eq!(all("$(ref.a.b)$(out.c.d)$(ref.e.f)").count(), 2);
+    }
+
+    #[test]
+    fn references_are_replaced_by_outputs() {
+        for (text, expected) in [
+            ("$(ref.vm.ip)", r#""10.0.0.1""#),
+            (
+                "http://$(ref.vm.ip):$(ref.vm.port)/",
+                r#""http://10.0.0.1:80/""#,
+            ),
+            ("$(ref.vm.port)", "80"),
+            ("$(ref.vm.ips[1])", r#""b""#),
+            ("$(ref.vm.ips[*])", r#"["a","b"]"#),
+            ("$(ref.vm.vm.zone)", r#""z""#),
+            ("$(ref.vm.vm)", r#"{"zone":"z"}"#),
+            ("$(ref.other.ip)", r#""$(ref.other.ip)""#),
+            ("$(out.vm.ip)", r#""$(out.vm.ip)""#),
+            // What is put in is not read again.
+            ("<$(ref.vm.more)>", r#""<$(ref.vm.ip)>""#),
+        ] {
+            assert_eq!(replaced(text).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_reference_without_a_value_or_an_end_is_an_error() {
+        for (text, expected) in [
+            ("$(ref.vm.x)", "no value: $(ref.vm.x)"),
+            ("$(ref.vm.ips[7])", "no value: $(ref.vm.ips[7])"),
+            ("$(ref.vm.ip", "malformed: $(ref.vm.ip"),
+            ("$(ref.vm)", "malformed: $(ref.vm)"),
+        ] {
+            assert_eq!(replaced(text), Err(expected.to_owned()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Sets the defaults of a schema in a value, where a validator would visit them.
+
+use jsonschema::Validator;
+use krm_yaml::{Data, Scalar, Value};
+use serde_json::{Map, Value as Json, json};
+
+use crate::deployment_manager::schema::dialect::{compile_json, matcher};
+use crate::deployment_manager::schema::pointer::{target, to_json};
+
+/// How deep schemas may refer to one another on the way to one value.
+pub(super) const MAX_DEPTH: usize = 100;
+
+/// How many schemas are visited for the properties of one resource.
+const MAX_VISITS: usize = 1_000_000;
+
+/// Why defaults cannot be set.
+pub(super) enum Problem {
+    /// A `$ref` without a target; with the pointer.
+    Unresolvable(String),
+    /// A `$ref` to another file, which is not read; with the address.
+    Elsewhere(String),
+    /// Schemas refer to one another without end.
+    Endless,
+}
+
+/// Sets the defaults of `schema` in `value`.
+pub(super) fn set(schema: &Value<'static>, value: &mut Value<'static>) -> Result<(), Problem> {
+    let mut walk = Walk {
+        root: schema,
+        visits: MAX_VISITS,
+        is_weighing: false,
+    };
+    walk.schema(schema, value, 0)?;
+    Ok(())
+}
+
+/// Whether a value fits a schema, as far as setting defaults checks it: `required` and what is in
+/// `properties` are not looked at.
+type Fits = bool;
+
+struct Walk<'s> {
+    root: &'s Value<'static>,
+    visits: usize,
+    /// Whether it matters if the value fits.
+    is_weighing: bool,
+}
+
+impl<'s> Walk<'s> {
+    fn schema(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &mut Value<'static>,
+        depth: usize,
+    ) -> Result<Fits, Problem> {
+        self.visits = self.visits.checked_sub(1).ok_or(Problem::Endless)?;
+        if depth > MAX_DEPTH {
+            return Err(Problem::Endless);
+        }
+        if let Some(reference) = schema.str_at(&["$ref"]) {
+            let target = self.target(reference)?;
+            return self.schema(target, value, depth + 1);
+        }
+        let mut fits = match &value.data {
+            Data::Mapping(_) => self.mapping(schema, value, depth)?,
+            Data::Sequence(_) => self.list(schema, value, depth)?,
+            Data::Scalar(_) => true,
+        };
+        fits &= self.branches(schema, value, depth)?;
+        if let Some(not) = schema.get("not") {
+            fits &= !self.schema(not, value, depth + 1)?;
+        }
+        Ok(fits && (!self.is_weighing || fits_itself(schema, value)))
+    }
+
+    /// Visits all branches of `allOf` and `oneOf`, and of `anyOf` those up to the first that fits.
+    fn branches(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &mut Value<'static>,
+        depth: usize,
+    ) -> Result<Fits, Problem> {
+        let of = |keyword| schema.get(keyword).and_then(Value::items);
+        let mut fits = true;
+        for branch in of("allOf").unwrap_or_default() {
+            fits &= self.schema(branch, value, depth + 1)?;
+        }
+        if let Some(branches) = of("anyOf") {
+            let mut fits_any = false;
+            for branch in branches {
+                let outer = std::mem::replace(&mut self.is_weighing, true);
+                let found = self.schema(branch, value, depth + 1);
+                self.is_weighing = outer;
+                fits_any = found?;
+                if fits_any {
+                    break;
+                }
+            }
+            fits &= fits_any;
+        }
+        if let Some(branches) = of("oneOf") {
+            let mut fitting = 0_usize;
+            for branch in branches {
+                fitting += usize::from(self.schema(branch, value, depth + 1)?);
+            }
+            fits &= fitting == 1;
+        }
+        Ok(fits)
+    }
+
+    fn target(&self, reference: &str) -> Result<&'s Value<'static>, Problem> {
+        target(self.root, reference).ok_or_else(|| match reference.strip_prefix('#') {
+            Some(path) => Problem::Unresolvable(path.trim_start_matches('/').to_owned()),
+            None => Problem::Elsewhere(reference.to_owned()),
+        })
+    }
+
+    fn mapping(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &mut Value<'static>,
+        depth: usize,
+    ) -> Result<Fits, Problem> {
+        let properties = schema.get("properties").and_then(Value::entries);
+        let properties = properties.unwrap_or_default();
+        for (key, property) in properties {
+            if value.get(key).is_some() {
+                continue;
+            }
+            let property = match property.str_at(&["$ref"]) {
+                Some(reference) => self.target(reference)?,
+                None => property,
+            };
+            if let Some(default) = property.get("default") {
+                value.insert(key.clone(), default.clone().without_origin());
+            }
+        }
+        for (key, property) in properties {
+            if let Some(value) = value.get_mut(key) {
+                self.schema(property, value, depth + 1)?;
+            }
+        }
+        let mut fits = self.other_keys(schema, properties, value, depth)?;
+        let dependencies = schema.get("dependencies").and_then(Value::entries);
+        for (key, dependency) in dependencies.unwrap_or_default() {
+            if value.get(key).is_some() && dependency.entries().is_some() {
+                fits &= self.schema(dependency, value, depth + 1)?;
+            }
+        }
+        Ok(fits)
+    }
+
+    /// Visits the keys that `patternProperties` and `additionalProperties` describe.
+    fn other_keys(
+        &mut self,
+        schema: &'s Value<'static>,
+        properties: &[(std::borrow::Cow<'static, str>, Value<'static>)],
+        value: &mut Value<'static>,
+        depth: usize,
+    ) -> Result<Fits, Problem> {
+        let patterns = schema.get("patternProperties").and_then(Value::entries);
+        let patterns: Vec<(Validator, &Value<'static>)> = patterns
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|(pattern, schema)| Some((matcher(pattern)?, schema)))
+            .collect();
+        let additional = schema.get("additionalProperties");
+        let additional = additional.filter(|schema| schema.entries().is_some());
+        if patterns.is_empty() && additional.is_none() {
+            return Ok(true);
+        }
+        let Data::Mapping(entries) = &mut value.data else {
+            return Ok(true);
+        };
+        let mut fits = true;
+        for (key, value) in entries {
+            let mut is_known = properties.iter().any(|(name, _)| name == key);
+            for (pattern, schema) in &patterns {
+                if pattern.is_valid(&key.as_ref().into()) {
+                    is_known = true;
+                    fits &= self.schema(schema, value, depth + 1)?;
+                }
+            }
+            if let Some(schema) = additional.filter(|_| !is_known) {
+                fits &= self.schema(schema, value, depth + 1)?;
+            }
+        }
+        Ok(fits)
+    }
+
+    fn list(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &mut Value<'static>,
+        depth: usize,
+    ) -> Result<Fits, Problem> {
+        let (Some(items), Some(wanted)) = (value.items_mut(), schema.get("items")) else {
+            return Ok(true);
+        };
+        let additional = schema.get("additionalItems");
+        let additional = additional.filter(|schema| schema.entries().is_some());
+        let mut fits = true;
+        for (index, item) in items.iter_mut().enumerate() {
+            let of_item = match wanted.items() {
+                None => Some(wanted),
+                Some(each) => each.get(index).or(additional),
+            };
+            if let Some(schema) = of_item {
+                fits &= self.schema(schema, item, depth + 1)?;
+            }
+        }
+        Ok(fits)
+    }
+}
+
+/// Keywords that visit other schemas, or that setting defaults does not look at.
+const VISITED: &[&str] = &[
+    "required",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "items",
+    "additionalItems",
+    "dependencies",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "definitions",
+    "default",
+];
+
+/// Whether a value fits a schema without the schemas in it.
+fn fits_itself(schema: &Value<'static>, value: &Value<'static>) -> Fits {
+    let Some(entries) = schema.entries() else {
+        return true;
+    };
+    let mut own: Map<String, Json> = entries
+        .iter()
+        .filter(|(key, _)| !VISITED.contains(&key.as_ref()))
+        .map(|(key, value)| (key.clone().into_owned(), to_json(value)))
+        .collect();
+    // Which keys and items are additional depends on these.
+    for keyword in ["properties", "patternProperties", "items"] {
+        let open = match schema.get(keyword).map(|schemas| &schemas.data) {
+            Some(Data::Mapping(named)) if keyword != "items" => {
+                let named = named.iter();
+                named.map(|(key, _)| (key.to_string(), json!({}))).collect()
+            }
+            Some(Data::Sequence(items)) => items.iter().map(|_| json!({})).collect(),
+            _ => continue,
+        };
+        own.insert(keyword.to_owned(), open);
+    }
+    for keyword in ["additionalProperties", "additionalItems"] {
+        if matches!(
+            schema.get(keyword).map(|allowed| &allowed.data),
+            Some(Data::Scalar(Scalar::Bool(false)))
+        ) {
+            own.insert(keyword.to_owned(), Json::Bool(false));
+        }
+    }
+    let needs = schema.get("dependencies").and_then(Value::entries);
+    let needs = needs.unwrap_or_default().iter();
+    let needs = needs.filter(|(_, needed)| needed.entries().is_none());
+    let needs: Map<String, Json> = needs
+        .map(|(key, needed)| (key.to_string(), to_json(needed)))
+        .collect();
+    own.insert("dependencies".to_owned(), Json::Object(needs));
+    compile_json(Json::Object(own), schema)
+        .is_ok_and(|validator| validator.is_valid(&to_json(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Problem, set};
+    use krm_yaml::Value;
+
+    fn json(text: &str) -> Value<'static> {
+        Value::from(serde_json::from_str::<serde_json::Value>(text).unwrap())
+    }
+
+    #[test]
+    fn defaults_are_set_where_a_validator_looks() {
+        for (schema, value, expected) in [
+            (r#"{"properties":{"a":{"default":1}}}"#, "{}", r#"{"a":1}"#),
+            (
+                r#"{"properties":{"a":{"default":null}}}"#,
+                "{}",
+                r#"{"a":null}"#,
+            ),
+            (
+                r#"{"properties":{"a":{"default":{},"properties":{"b":{"default":2}}}}}"#,
+                "{}",
+                r#"{"a":{"b":2}}"#,
+            ),
+            (
+                r##"{"properties":{"a":{"$ref":"#/d"}},"d":{"default":3}}"##,
+                "{}",
+                r#"{"a":3}"#,
+            ),
+            (
+                r#"{"items":{"properties":{"a":{"default":1}}}}"#,
+                "[{},{}]",
+                r#"[{"a":1},{"a":1}]"#,
+            ),
+            (
+                r#"{"anyOf":[{"type":"string","properties":{"a":{"default":1}}}]}"#,
+                "{}",
+                r#"{"a":1}"#,
+            ),
+            (
+                r#"{"patternProperties":{"^x":{"properties":{"a":{"default":1}}}},"additionalProperties":{"properties":{"b":{"default":2}}}}"#,
+                r#"{"x1":{},"y":{}}"#,
+                r#"{"x1":{"a":1},"y":{"b":2}}"#,
+            ),
+            (
+                r#"{"dependencies":{"a":{"properties":{"b":{"default":2}}}}}"#,
+                r#"{"a":1}"#,
+                r#"{"a":1,"b":2}"#,
+            ),
+        ] {
+            let mut value = json(value);
+            assert!(set(&json(schema), &mut value).is_ok());
+            assert_eq!(value.to_json(), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn schemas_that_refer_to_one_another_without_end_are_errors() {
+        for schema in [
+            r##"{"allOf":[{"$ref":"#"}]}"##,
+            r##"{"$ref":"#"}"##,
+            // Twice at each of many levels.
+            r##"{"allOf":[{"$ref":"#/a"},{"$ref":"#/a"}],"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}"##,
+        ] {
+            let mut value = json("{}");
+            let found = set(&json(schema), &mut value);
+            assert!(matches!(found, Err(Problem::Endless)), "{schema}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Reads a text as PyYAML does, and finds the places of what it holds.
+
+use std::sync::Arc;
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Data, Document, DuplicateKeys, Scalar, Value, Words};
+
+/// A text and its value.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The text; the parts of the value are from it.
+    pub document: Arc<Document>,
+    /// The value; null if the text is empty.
+    pub value: Value<'static>,
+}
+
+/// Reads a text with one document. The last of equal keys counts, with a warning.
+///
+/// # Errors
+/// If it is not YAML, or has several documents; warnings go to `warnings` in any case.
+pub fn read(source: &Arc<Source>, warnings: &mut Diagnostics) -> Result<Parsed, Diagnostics> {
+    let document = Document::parse(source)?;
+    let mut roots = document.roots();
+    let value = match roots.next() {
+        None => Value::from(Data::Scalar(Scalar::Null)),
+        Some(root) => {
+            let mut found = Diagnostics::new();
+            let value = root.value_with(DuplicateKeys::LastWins, Words::PyYaml, &mut found);
+            let Some(value) = value else {
+                return Err(found);
+            };
+            warnings.append(found);
+            value.into_owned()
+        }
+    };
+    if let Some(second) = roots.next() {
+        let message = "expected one document, found several";
+        return Err(Diagnostic::error(message)
+            .at(start(second.place()))
+            .hint("remove the `---` before it, or expand each document on its own")
+            .into());
+    }
+    drop(roots);
+    Ok(Parsed {
+        document: Arc::new(document),
+        value,
+    })
+}
+
+/// A resource or another part of a text, if it is from one.
+#[derive(Clone, Copy, Debug)]
+pub struct Located<'v> {
+    /// The data.
+    pub value: &'v Value<'static>,
+    /// Its text.
+    pub document: Option<&'v Arc<Document>>,
+}
+
+impl Located<'_> {
+    /// Where the value is: a scalar itself, of a collection only its start.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        let cursor = self.document?.cursor(self.value.origin?);
+        Some(match self.value.data {
+            Data::Scalar(_) => cursor.place(),
+            _ => start(cursor.place()),
+        })
+    }
+}
+
+/// The first line of a place.
+fn start(place: Place) -> Place {
+    let text = place.source.text().get(place.range.clone());
+    let first = text
+        .and_then(|text| text.lines().next())
+        .unwrap_or_default();
+    let end = place.range.start + first.trim_end().len().max(1);
+    Place {
+        range: place.range.start..end,
+        ..place
+    }
+}
+
+/// A few words for what a value is.
+#[must_use]
+pub const fn kind_of(value: &Value<'_>) -> &'static str {
+    match &value.data {
+        Data::Scalar(Scalar::Null) => "nothing",
+        Data::Scalar(Scalar::Bool(_)) => "a bool",
+        Data::Scalar(Scalar::Number(_)) => "a number",
+        Data::Scalar(Scalar::String(_)) => "a text",
+        Data::Sequence(_) => "a list",
+        Data::Mapping(_) => "a mapping",
+    }
+}
+
+/// Whether Python's `not` is true of a value.
+#[must_use]
+pub fn is_falsy(value: &Value<'_>) -> bool {
+    match &value.data {
+        Data::Scalar(Scalar::Null | Scalar::Bool(false)) => true,
+        Data::Scalar(Scalar::Bool(true)) => false,
+        Data::Scalar(Scalar::Number(digits)) => digits.parse() == Ok(0.0),
+        Data::Scalar(Scalar::String(text)) => text.is_empty(),
+        Data::Sequence(items) => items.is_empty(),
+        Data::Mapping(entries) => entries.is_empty(),
+    }
+}

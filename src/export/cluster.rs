@@ -1,0 +1,87 @@
+//! What the input says about other objects: owners, Services, autoscalers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use krm_yaml::Value;
+
+/// The objects of the input, as far as others depend on them.
+#[derive(Default)]
+pub(super) struct Cluster {
+    /// What the objects are called, by their `uid`.
+    by_uid: BTreeMap<String, String>,
+    /// Kind, namespace and name of all objects.
+    all: BTreeSet<(String, String, String)>,
+    /// Namespace and name of the Services without a selector.
+    without_selector: BTreeSet<(String, String)>,
+    /// Kind, namespace and name of what autoscalers scale.
+    scaled: BTreeSet<(String, String, String)>,
+}
+
+/// Kind, namespace and name of an object.
+pub(super) fn head(object: &Value<'_>) -> (String, String, String) {
+    let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().to_owned();
+    (
+        text(&["kind"]),
+        text(&["metadata", "namespace"]),
+        text(&["metadata", "name"]),
+    )
+}
+
+impl Cluster {
+    /// Takes note of an object.
+    pub(super) fn add(&mut self, object: &Value<'_>) {
+        let (kind, namespace, name) = head(object);
+        if let Some(uid) = object.str_at(&["metadata", "uid"]) {
+            self.by_uid
+                .insert(uid.to_owned(), format!("{kind} `{name}`"));
+        }
+        match kind.as_str() {
+            "Service" => {
+                let selector = object.at(&["spec", "selector"]).and_then(Value::entries);
+                if selector.is_none_or(<[_]>::is_empty) {
+                    self.without_selector
+                        .insert((namespace.clone(), name.clone()));
+                }
+            }
+            "HorizontalPodAutoscaler" => {
+                let target = |key| object.str_at(&["spec", "scaleTargetRef", key]);
+                if let Some((kind, name)) = target("kind").zip(target("name")) {
+                    self.scaled
+                        .insert((kind.to_owned(), namespace.clone(), name.to_owned()));
+                }
+            }
+            _ => {}
+        }
+        self.all.insert((kind, namespace, name));
+    }
+
+    /// What the owner of an object is called, if it is in the input.
+    pub(super) fn owner(&self, object: &Value<'_>) -> Option<String> {
+        let (_, namespace, _) = head(object);
+        let owners = object.at(&["metadata", "ownerReferences"])?.items()?;
+        owners.iter().find_map(|owner| {
+            let uid = owner.str_at(&["uid"]);
+            if let Some(called) = uid.and_then(|uid| self.by_uid.get(uid)) {
+                return Some(called.clone());
+            }
+            let (kind, name) = owner.str_at(&["kind"]).zip(owner.str_at(&["name"]))?;
+            let is_there = |namespace: &str| {
+                let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+                self.all.contains(&key)
+            };
+            (is_there(&namespace) || is_there("")).then(|| format!("{kind} `{name}`"))
+        })
+    }
+
+    /// Whether a Service is in the input and has no selector.
+    pub(super) fn is_without_selector(&self, namespace: &str, name: &str) -> bool {
+        let key = (namespace.to_owned(), name.to_owned());
+        self.without_selector.contains(&key)
+    }
+
+    /// Whether an autoscaler scales this object.
+    pub(super) fn is_scaled(&self, kind: &str, namespace: &str, name: &str) -> bool {
+        let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+        self.scaled.contains(&key)
+    }
+}

@@ -1,0 +1,7 @@
+//! What is known of kinds, as tables.
+
+pub(super) mod kinds;
+pub(super) mod left_out;
+pub(super) mod places;
+pub(super) mod references;
+pub(super) mod system;

@@ -1,0 +1,24 @@
+//! Makes Templates from objects that exist.
+//!
+//! Objects are stripped of what the cluster and its tools put into them, and become texts again,
+//! with their comments. What all of them share is found. Then parameters are made of the fields
+//! of one object after the other: references are marked, and spelled in the dialect at the end.
+//! No secret reaches the Template.
+
+mod cluster;
+mod fields;
+mod gather;
+mod inferred;
+mod marks;
+mod options;
+mod parameters;
+mod run;
+mod spell;
+mod strip;
+mod stripped;
+mod survey;
+mod visit;
+mod write;
+
+pub(crate) use options::{FieldPattern, GROUPS, Options, groups};
+pub(crate) use run::{Exported, of_nodes, of_texts};

@@ -1,0 +1,90 @@
+//! The names of hosts, and the domains that several share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::export::marks;
+use crate::export::parameters::made::{Made, name};
+use crate::export::parameters::maker::{Maker, Object};
+use krm_yaml::Value;
+
+/// The domains that several hosts share: what is after the first dot, if that has a dot itself.
+pub(crate) fn shared_domains<'h>(hosts: impl Iterator<Item = &'h String>) -> BTreeSet<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for host in hosts {
+        if let Some((_, domain)) = host.split_once('.') {
+            *counts.entry(domain).or_default() += 1;
+        }
+    }
+    let shared = counts
+        .into_iter()
+        .filter(|(domain, count)| *count > 1 && domain.contains('.'));
+    shared.map(|(domain, _)| domain.to_owned()).collect()
+}
+
+/// Makes a parameter of a host, or refers to that of the same host.
+pub(crate) fn of_field(
+    field: &mut Value<'_>,
+    path: &str,
+    object: &Object<'_>,
+    maker: &mut Maker<'_>,
+) {
+    let Some(host) = field
+        .as_str()
+        .filter(|host| !host.is_empty() && !host.contains('$'))
+    else {
+        return;
+    };
+    let host = host.to_owned();
+    let reference = match maker.hosts.get(&host) {
+        Some(known) => known.clone(),
+        None => reference(&host, path, object, maker),
+    };
+    maker.hosts.insert(host, reference.clone());
+    field.set(Value::string(reference).data);
+}
+
+fn reference(host: &str, path: &str, object: &Object<'_>, maker: &mut Maker<'_>) -> String {
+    let shared = host.split_once('.');
+    let shared = shared.filter(|(_, domain)| maker.scope.domains.contains(*domain));
+    let made = Made {
+        name: name(&[object.word, "HOST"]),
+        title: format!("Host of {}", object.short()),
+        description: format!("`{path}` of {}", object.called),
+        origin: format!("`{path}` of {}", object.called),
+        group: object.called.to_owned(),
+        value: shared.map_or(host, |(own, _)| own).to_owned(),
+        is_required: true,
+        ..Made::default()
+    };
+    let own = marks::text(&maker.parameters.add(made, &|_| false));
+    let Some((_, domain)) = shared else {
+        return own;
+    };
+    let made = Made {
+        name: "DOMAIN".into(),
+        title: "Domain".into(),
+        description: "domain of several hosts".into(),
+        origin: "the domain of several hosts".into(),
+        value: domain.to_owned(),
+        is_required: true,
+        ..Made::default()
+    };
+    format!("{own}.{}", maker.shared("domain", made))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shared_domains;
+
+    #[test]
+    fn a_domain_is_shared_by_several_hosts() {
+        let shared = |hosts: &[&str]| {
+            let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+            shared_domains(hosts.iter()).into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(shared(&["a.example.org", "b.example.org"]), ["example.org"]);
+        assert!(shared(&["a.example.org", "b.example.com"]).is_empty());
+        assert!(shared(&["a.org", "b.org"]).is_empty());
+        assert!(shared(&["a", "b"]).is_empty());
+    }
+}

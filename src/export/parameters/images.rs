@@ -1,0 +1,77 @@
+//! Makes parameters of images: repository and tag, and the registry that all share.
+
+use krm_yaml::Value;
+
+use crate::export::marks;
+use crate::export::options::Group;
+use crate::export::parameters::image::Image;
+use crate::export::parameters::made::{Made, name};
+use crate::export::parameters::maker::{Maker, Object};
+use crate::export::visit::each_container;
+
+/// Makes parameters of the images of the containers of a pod.
+pub(crate) fn of_pod(spec: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    if !maker.makes(Group::Images) {
+        return;
+    }
+    each_container(spec, &mut |container| {
+        let of = container.str_at(&["name"]).unwrap_or_default().to_owned();
+        if let Some(image) = container.get_mut("image") {
+            of_text(image, &format!("container `{of}`"), object, maker);
+        }
+    });
+}
+
+/// Makes parameters of an image, or refers to those of the same image.
+pub(crate) fn of_text(value: &mut Value<'_>, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) {
+    let Some(image) = value.as_str().and_then(Image::parse) else {
+        return;
+    };
+    let text = reference(&image, of, object, maker);
+    value.set(Value::string(text).data);
+}
+
+fn reference(image: &Image, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) -> String {
+    let registry = maker.registry.clone();
+    let registry = registry.map(|registry| {
+        let made = Made {
+            name: "REGISTRY".into(),
+            title: "Registry".into(),
+            description: "registry of all images".into(),
+            origin: "the registry of all images".into(),
+            value: registry,
+            is_required: true,
+            ..Made::default()
+        };
+        maker.shared("registry", made)
+    });
+    if let Some(known) = maker.images.get(image) {
+        return known.clone();
+    }
+    let mut make = |field: &str, title: &str, value: String| {
+        let made = Made {
+            name: name(&[object.word, field]),
+            title: format!("{title} of {}", object.short()),
+            description: format!("{} of {of} in {}", title.to_lowercase(), object.called),
+            origin: format!("the {} of {of} in {}", title.to_lowercase(), object.called),
+            group: object.called.to_owned(),
+            value,
+            is_required: true,
+            ..Made::default()
+        };
+        marks::text(&maker.parameters.add(made, &|_| false))
+    };
+    let own = match (&registry, &image.registry) {
+        (None, Some(own)) => format!("{own}/{}", image.repository),
+        _ => image.repository.clone(),
+    };
+    let mut text = make("IMAGE", "Image", own);
+    if let Some(tag) = &image.tag {
+        text = format!("{text}:{}", make("TAG", "Tag", tag.clone()));
+    }
+    if let Some(registry) = registry {
+        text = format!("{registry}/{text}");
+    }
+    maker.images.insert(image.clone(), text.clone());
+    text
+}

@@ -1,0 +1,156 @@
+//! What is known while parameters are made: those that there are, and what objects share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::composition::Renames;
+use crate::export::marks;
+use crate::export::options::{Group, Options};
+use crate::export::parameters::image::Image;
+use crate::export::parameters::made::{Made, Parameters};
+use crate::export::parameters::renames::renames;
+use crate::krm::Identity;
+
+/// What all objects share.
+#[derive(Default)]
+pub(crate) struct Scope {
+    /// The beginning of all names.
+    pub(crate) prefix: Option<String>,
+    /// The one namespace of all objects, if there is one.
+    pub(crate) namespace: Option<String>,
+    /// All namespaces of objects, and those that are objects.
+    pub(crate) namespaces: BTreeSet<String>,
+    pub(crate) registry: Option<String>,
+    pub(crate) domains: BTreeSet<String>,
+    /// The labels of the Template.
+    pub(crate) labels: Vec<(String, String)>,
+    /// The Services, with their namespaces.
+    pub(crate) services: BTreeMap<String, BTreeSet<String>>,
+    /// The names of the Secrets.
+    pub(crate) secrets: BTreeSet<String>,
+    /// The names that change with the prefix.
+    pub(crate) names: BTreeSet<String>,
+}
+
+/// Makes the parameters of one object after the other.
+pub(crate) struct Maker<'m> {
+    pub(crate) options: &'m Options,
+    pub(crate) scope: &'m Scope,
+    pub(crate) parameters: Parameters,
+    pub(crate) renames: Renames<'static>,
+    /// The references of images, and of hosts.
+    pub(crate) images: BTreeMap<Image, String>,
+    pub(crate) hosts: BTreeMap<String, String>,
+    pub(crate) registry: Option<String>,
+    /// Parameters that several objects share, by a word and the value.
+    shared: BTreeMap<(&'static str, String), String>,
+    /// The marked parameter that replaces the prefix.
+    prefix: Option<String>,
+}
+
+/// The object that is changed.
+pub(crate) struct Object<'o> {
+    pub(crate) identity: &'o Identity,
+    /// Its kind and name.
+    pub(crate) called: &'o str,
+    /// Its part of the names of parameters.
+    pub(crate) word: &'o str,
+}
+
+impl Object<'_> {
+    /// What the titles of its parameters call it.
+    pub(crate) fn short(&self) -> &str {
+        match self.word {
+            "" => &self.identity.name,
+            word => word,
+        }
+    }
+}
+
+impl<'m> Maker<'m> {
+    /// For objects, with their API versions.
+    pub(crate) fn new<'o>(
+        options: &'m Options,
+        scope: &'m Scope,
+        objects: impl Iterator<Item = &'o (Identity, String)>,
+    ) -> Self {
+        let none = || std::iter::empty::<(&Identity, &str)>();
+        let mut maker = Self {
+            options,
+            scope,
+            parameters: Parameters::default(),
+            renames: renames(none(), false, &|_| None),
+            images: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            registry: scope.registry.clone(),
+            shared: BTreeMap::new(),
+            prefix: None,
+        };
+        let names = scope.prefix.as_ref().filter(|_| maker.makes(Group::Names));
+        if let Some(prefix) = names {
+            let made = Made {
+                name: "NAME".into(),
+                title: "Name".into(),
+                description: "beginning of the names of all objects".into(),
+                origin: "the beginning of the names of all objects".into(),
+                value: prefix.clone(),
+                is_required: true,
+                ..Made::default()
+            };
+            let name = maker.parameters.add(made, &|_| false);
+            maker.prefix = Some(marks::text(&name));
+            let objects = objects.map(|(identity, version)| (identity, version.as_str()));
+            let has_one_namespace = scope.namespace.is_some();
+            maker.renames = renames(objects, has_one_namespace, &|name| maker.renamed(name));
+        }
+        maker
+    }
+
+    /// Whether parameters of a group are made.
+    pub(crate) fn makes(&self, group: Group) -> bool {
+        self.options.makes(group)
+    }
+
+    /// The marked text for a name that changes with the prefix; `None` if it stays.
+    pub(crate) fn renamed(&self, name: &str) -> Option<String> {
+        let prefix = self.scope.prefix.as_deref()?;
+        let is_meant = name == prefix || self.scope.names.contains(name);
+        let rest = name.strip_prefix(prefix).filter(|_| is_meant)?;
+        Some(format!("{}{rest}", self.prefix.as_ref()?))
+    }
+
+    /// The marked reference to a parameter that all places with its value share.
+    pub(crate) fn shared(&mut self, word: &'static str, made: Made) -> String {
+        let key = (word, made.value.clone());
+        if let Some(known) = self.shared.get(&key) {
+            return known.clone();
+        }
+        let name = self.parameters.add(made, &|_| false);
+        let marked = marks::text(&name);
+        self.shared.insert(key, marked.clone());
+        marked
+    }
+
+    /// The marked reference to a namespace of the export; `None` if it is another one.
+    pub(crate) fn namespace(&mut self, name: &str) -> Option<String> {
+        if !self.makes(Group::Namespace) || !self.scope.namespaces.contains(name) {
+            return None;
+        }
+        let made = Made {
+            name: "NAMESPACE".into(),
+            title: "Namespace".into(),
+            description: format!("namespace `{name}` of the exported objects"),
+            origin: format!("the namespace `{name}`"),
+            value: name.to_owned(),
+            is_required: true,
+            ..Made::default()
+        };
+        Some(self.shared("namespace", made))
+    }
+
+    /// The part of an object's name after the prefix.
+    pub(crate) fn word<'n>(&self, name: &'n str) -> &'n str {
+        let prefix = self.scope.prefix.as_deref();
+        let rest = prefix.and_then(|prefix| name.strip_prefix(prefix));
+        rest.map_or(name, |rest| rest.trim_start_matches('-'))
+    }
+}

@@ -1,0 +1,45 @@
+//! Makes parameters of the fields of objects, and marks the references to them.
+
+mod hosts;
+mod image;
+mod images;
+mod labels;
+mod made;
+mod maker;
+mod names;
+mod namespaces;
+mod pods;
+mod renames;
+mod secrets;
+mod values;
+
+use krm_yaml::Value;
+
+pub(super) use hosts::shared_domains;
+pub(super) use image::{Image, shared_registry};
+pub(super) use made::Parameters;
+pub(super) use maker::{Maker, Object, Scope};
+pub(super) use renames::can_be_renamed;
+
+/// Makes the parameters of one object, and marks the references to them. `say` reports what stays.
+pub(super) fn of_object(
+    value: &mut Value<'_>,
+    object: &Object<'_>,
+    maker: &mut Maker<'_>,
+    say: &mut dyn FnMut(String),
+) {
+    let is_built_in = crate::krm::identity::is_built_in(&object.identity.group);
+    namespaces::drop_common(value, maker);
+    names::of_object(value, object, maker, say);
+    namespaces::of_object(value, maker);
+    labels::of_object(value, object, maker);
+    if is_built_in {
+        pods::of_object(value, object, maker);
+    }
+    if is_built_in || object.identity.group == "monitoring.coreos.com" {
+        values::of_object(value, object, maker);
+    }
+    if object.identity.group.is_empty() && object.identity.kind == "Secret" {
+        secrets::of_secret(value, object, maker);
+    }
+}

@@ -1,0 +1,142 @@
+//! Secrets: required parameters whose values are never in the Template.
+
+use std::borrow::Cow;
+
+use crate::export::fields::places::{Form, Place, SECRET_WORDS};
+use crate::export::marks;
+use crate::export::parameters::made::{Made, name};
+use crate::export::parameters::maker::{Maker, Object};
+use krm_yaml::{Data, Scalar, Value};
+
+/// Makes parameters of the values of a Secret.
+pub(crate) fn of_secret(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    for (map, kind) in [("stringData", "string"), ("data", "base64")] {
+        let Some(Data::Mapping(entries)) = value.get_mut(map).map(|map| &mut map.data) else {
+            continue;
+        };
+        for (key, field) in entries {
+            let Some(text) = text_of(field) else { continue };
+            let value: String = match kind {
+                "base64" => text.split_ascii_whitespace().collect(),
+                _ => text.into_owned(),
+            };
+            if value.is_empty() {
+                continue;
+            }
+            let kind = if is_base64(&value) || kind == "string" {
+                kind
+            } else {
+                "string"
+            };
+            let made = Made {
+                title: format!("{key} of {}", object.short()),
+                description: format!("`{key}` of {}", object.called),
+                origin: format!("`{key}` of {}, a secret", object.called),
+                kind: Some(kind),
+                ..secret(name(&[object.word, key]), value, object)
+            };
+            let name = maker.parameters.add(made, &|_| false);
+            *field = Value::string(marks::text(&name));
+        }
+    }
+}
+
+fn is_base64(text: &str) -> bool {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .is_ok()
+}
+
+fn secret(name: String, value: String, object: &Object<'_>) -> Made {
+    Made {
+        name,
+        value,
+        group: object.called.to_owned(),
+        is_required: true,
+        is_secret: true,
+        ..Made::default()
+    }
+}
+
+/// The text of a scalar that is not null.
+fn text_of<'v>(field: &'v Value<'_>) -> Option<Cow<'v, str>> {
+    match &field.data {
+        Data::Scalar(Scalar::Null) | Data::Sequence(_) | Data::Mapping(_) => None,
+        Data::Scalar(Scalar::String(text)) => Some(Cow::Borrowed(text)),
+        Data::Scalar(_) => Some(Cow::Owned(field.to_json())),
+    }
+}
+
+/// Makes parameters of the secret fields of a place.
+pub(crate) fn of_fields(
+    value: &mut Value<'_>,
+    place: &Place,
+    object: &Object<'_>,
+    maker: &mut Maker<'_>,
+) {
+    let (parent, key) = place.path.rsplit_once('/').unwrap_or(("", place.path));
+    crate::export::visit::each(value, parent, &mut |parent| {
+        let Some(text) = parent.str_at(&[key]).filter(|text| !text.is_empty()) else {
+            return;
+        };
+        let path = place.path.replace('/', ".");
+        let from = match place.form {
+            Form::Generated(from) => Some(from),
+            _ => None,
+        };
+        let made = Made {
+            title: format!("{} of {}", place.title, object.short()),
+            description: format!("`{path}` of {}", object.called),
+            origin: format!("`{path}` of {}, a secret", object.called),
+            from,
+            is_required: from.is_none(),
+            ..secret(name(&[object.word, place.field]), text.to_owned(), object)
+        };
+        let name = maker.parameters.add(made, &|_| false);
+        replace(parent, key, &name);
+    });
+}
+
+/// Replaces an entry. Comments beside the old one are left out, for they may hold the secret.
+fn replace(parent: &mut Value<'_>, key: &str, name: &str) {
+    if let Some(field) = parent.get_mut(key) {
+        *field = Value::string(marks::text(name));
+    }
+}
+
+/// Makes parameters of the variables of a container whose names say that they are secret.
+pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    let Some(variables) = container.get_mut("env").and_then(Value::items_mut) else {
+        return;
+    };
+    let mut before: Vec<String> = Vec::new();
+    for variable in variables {
+        let own = variable.str_at(&["name"]).unwrap_or_default().to_owned();
+        let upper = own.to_ascii_uppercase();
+        let is_secret = SECRET_WORDS.iter().any(|word| upper.contains(word));
+        let value = variable.get("value").and_then(text_of);
+        let value = value.filter(|text| is_secret && !text.is_empty() && !is_reference(text));
+        if let Some(value) = value {
+            let made = Made {
+                title: format!("{own} of {}", object.short()),
+                description: format!("variable `{own}` in {}", object.called),
+                origin: format!("the variable `{own}` in {}, a secret", object.called),
+                ..secret(name(&[object.word, &own]), value.into_owned(), object)
+            };
+            let name = maker
+                .parameters
+                .add(made, &|name| before.iter().any(|one| one == name));
+            replace(variable, "value", &name);
+        }
+        before.push(own);
+    }
+}
+
+/// Whether a value is only a reference to another variable.
+fn is_reference(text: &str) -> bool {
+    let name = text
+        .strip_prefix("$(")
+        .and_then(|rest| rest.strip_suffix(')'));
+    name.is_some_and(|name| !name.contains(['$', '(', ')']))
+}

@@ -1,0 +1,331 @@
+//! Runs an export: strips all objects, makes parameters of them, writes the Template.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::export::options::Options;
+use crate::export::parameters::{self, Maker, Object, Parameters, Scope};
+use crate::export::spell::{DOLLAR, Speller};
+use crate::export::stripped::{self, All, Stripped, called};
+use crate::export::survey::Survey;
+use crate::export::write::{self, Head};
+use crate::krm::long_lists::LONG_LISTS;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, DuplicateKeys, Position, Value};
+
+/// A Template that was made of objects.
+#[derive(Debug)]
+pub(crate) struct Exported {
+    /// Its text, as YAML.
+    pub(crate) text: String,
+    /// The values of its secrets.
+    pub(crate) secrets: Value<'static>,
+    /// What was left out and dropped, and which parameters were made.
+    pub(crate) report: Diagnostics,
+}
+
+impl Exported {
+    /// The Template as JSON.
+    ///
+    /// # Errors
+    /// If it cannot be written, a defect of this program.
+    pub(crate) fn into_json(self) -> Result<String> {
+        write::to_json(self.text)
+    }
+}
+
+/// Makes a Template of the objects of some texts. All errors go to `diagnostics`.
+pub(crate) fn of_texts(
+    sources: Vec<Arc<Source>>,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Option<Exported> {
+    let (all, found) = match objects(&sources, options) {
+        Ok(read) => read,
+        Err(errors) => {
+            // The lines around an error may hold a secret.
+            for mut error in errors.iter().cloned() {
+                error.conceals = true;
+                diagnostics.push(error);
+            }
+            return None;
+        }
+    };
+    diagnostics.append(found);
+    drop(sources);
+    template(all, options, diagnostics)
+}
+
+/// The objects of some texts, stripped, and what was found on the way.
+fn objects(sources: &[Arc<Source>], options: &Options) -> Result<(All, Diagnostics), Diagnostics> {
+    let mut documents = Document::open_all(sources, LONG_LISTS)?;
+    loop {
+        let mut found = Diagnostics::new();
+        let roots: Vec<Cursor<'_>> = documents.iter().flat_map(|one| one.roots()).collect();
+        let all = stripped::all(&roots, options, &mut found);
+        if !Document::upgrade_all(&mut documents)? {
+            return Ok((all, found));
+        }
+    }
+}
+
+/// As [`of_texts`], of the objects under some nodes.
+pub(crate) fn of_nodes(
+    nodes: &[Cursor<'_>],
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Option<Exported> {
+    let all = stripped::all(nodes, options, diagnostics);
+    template(all, options, diagnostics)
+}
+
+fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
+    if diagnostics.has_errors() {
+        let mut report = all.report;
+        report.append(std::mem::take(diagnostics));
+        *diagnostics = report;
+        return None;
+    }
+    let All {
+        objects,
+        survey,
+        mut report,
+    } = all;
+    let scope = scope(&survey, options);
+    let is_kept = scope.namespace.is_none();
+    let has_namespaces = !survey.namespaces().is_empty();
+    let writer = Writer {
+        options,
+        scope: &scope,
+        survey: &survey,
+    };
+    let declared = if survey.has_dollar {
+        writer.names(&objects)
+    } else {
+        BTreeSet::new()
+    };
+    let (made, texts, labels) = writer.write(objects, &declared, &mut report, diagnostics);
+    diagnostics.dedup();
+    if diagnostics.has_errors() {
+        return None;
+    }
+    for made in made.iter() {
+        report.push(Diagnostic::info(format!(
+            "parameter {}: {}",
+            made.name, made.origin
+        )));
+    }
+    let head = Head {
+        name: options
+            .name
+            .as_deref()
+            .or(scope.prefix.as_deref())
+            .unwrap_or("template"),
+        dialect: options.dialect,
+        parameters: &made,
+        labels,
+        keeps_namespaces: is_kept && has_namespaces,
+    };
+    Some(Exported {
+        text: diagnostics.take(write::template(&head, &texts))?,
+        secrets: made.secrets(),
+        report,
+    })
+}
+
+/// What all objects share.
+fn scope(survey: &Survey, options: &Options) -> Scope {
+    let prefix = survey.prefix().map(str::to_owned);
+    let mut namespaces: BTreeSet<String> =
+        survey.namespaces().into_iter().map(str::to_owned).collect();
+    let mut services: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut secrets = BTreeSet::new();
+    let mut names = BTreeSet::new();
+    for (identity, _) in &survey.objects {
+        let name = identity.name.clone();
+        match (identity.group.as_str(), identity.kind.as_str()) {
+            ("", "Service") => {
+                let own = services.entry(name.clone()).or_default();
+                own.insert(identity.namespace.clone());
+            }
+            ("", "Secret") => {
+                secrets.insert(name.clone());
+            }
+            ("", "Namespace") | ("project.openshift.io", "Project") => {
+                namespaces.insert(name.clone());
+            }
+            _ => {}
+        }
+        if prefix.is_some() && parameters::can_be_renamed(identity) {
+            names.insert(name);
+        }
+    }
+    Scope {
+        namespace: survey
+            .namespace()
+            .filter(|_| !options.keeps(&[], "metadata/namespace"))
+            .map(str::to_owned),
+        namespaces,
+        registry: parameters::shared_registry(survey.images.iter()),
+        domains: parameters::shared_domains(survey.hosts.iter()),
+        labels: survey.labels().to_vec(),
+        services,
+        secrets,
+        names,
+        prefix,
+    }
+}
+
+/// Makes parameters of objects, and writes these.
+struct Writer<'w> {
+    options: &'w Options,
+    scope: &'w Scope,
+    survey: &'w Survey,
+}
+
+/// The parameters, the texts of the objects, and the labels of the Template.
+type Written = (Parameters, Vec<String>, Vec<(String, String)>);
+
+impl Writer<'_> {
+    fn maker(&self) -> Maker<'_> {
+        Maker::new(self.options, self.scope, self.survey.objects.iter())
+    }
+
+    /// The names of all parameters.
+    fn names(&self, objects: &[Stripped]) -> BTreeSet<String> {
+        let mut maker = self.maker();
+        for object in objects {
+            let _ = read(object, |value| {
+                change(value, object, &mut maker, &mut |_| {});
+                Ok(())
+            });
+        }
+        maker.parameters.names().clone()
+    }
+
+    fn write(
+        &self,
+        objects: Vec<Stripped>,
+        declared: &BTreeSet<String>,
+        report: &mut Diagnostics,
+        diagnostics: &mut Diagnostics,
+    ) -> Written {
+        let mut maker = self.maker();
+        let dollar = if declared.contains(DOLLAR) {
+            format!("{DOLLAR}_SIGN")
+        } else {
+            DOLLAR.to_owned()
+        };
+        let mut speller = Speller {
+            dialect: self.options.dialect,
+            declared,
+            dollar: &dollar,
+            uses_dollar: false,
+            clashes: Vec::new(),
+        };
+        let mut texts = Vec::with_capacity(objects.len());
+        for object in objects {
+            let written = read(&object, |value| {
+                let called = called(&object.identity);
+                change(value, &object, &mut maker, &mut |line| {
+                    report.push(Diagnostic::info(format!("{called}: {line}")));
+                });
+                speller.object(value);
+                Ok(())
+            });
+            let mut found = Diagnostics::new();
+            texts.extend(found.take(written));
+            for (path, spelling) in std::mem::take(&mut speller.clashes) {
+                found.push(clash(&object, path, &spelling));
+            }
+            diagnostics.append(found);
+        }
+        let labels = self.scope.labels.iter();
+        let labels = labels.map(|(key, label)| {
+            let renamed = maker.renamed(label).unwrap_or_else(|| label.clone());
+            (key.clone(), speller.spelled(&renamed))
+        });
+        let labels = labels.collect();
+        let uses_dollar = speller.uses_dollar;
+        let mut made = maker.parameters;
+        if uses_dollar {
+            made.add_dollar(&dollar);
+        }
+        (made, texts, labels)
+    }
+}
+
+/// The text of an object with a changed value, as an item of a list.
+fn read(object: &Stripped, change: impl FnOnce(&mut Value<'_>) -> Result<()>) -> Result<String> {
+    let document = Document::parse(&Source::new("object", object.text.as_str())).map_err(hide)?;
+    let mut found = Diagnostics::new();
+    let root = document.roots().next();
+    let value = root.and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
+    let mut value = value.ok_or_else(|| {
+        let problem = format!(
+            "the stripped text of {} cannot be read",
+            called(&object.identity)
+        );
+        Box::new(
+            Diagnostic::error(problem)
+                .at(object.place.clone())
+                .conceal(true),
+        )
+    })?;
+    change(&mut value)?;
+    let text = krm_yaml::render(&document, &value, Position::Item { column: 0 });
+    text.map(above_dash).map_err(hide)
+}
+
+/// An item with its comments above the dash. After the dash, kpt would repeat them.
+fn above_dash(text: String) -> String {
+    if !text.starts_with("- #") {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(line) = rest.get(2..).filter(|line| line.starts_with('#')) {
+        let (comment, below) = line.split_once('\n').unwrap_or((line, ""));
+        out.push_str(comment);
+        out.push('\n');
+        rest = below;
+    }
+    out.push_str("- ");
+    out.push_str(rest.get(2..).unwrap_or_default());
+    out
+}
+
+/// A defect of this program, whose place may hold a secret.
+fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    error.conceals = true;
+    error
+}
+
+fn change(
+    value: &mut Value<'_>,
+    object: &Stripped,
+    maker: &mut Maker<'_>,
+    say: &mut dyn FnMut(String),
+) {
+    let word = maker.word(&object.identity.name).to_owned();
+    let object = Object {
+        identity: &object.identity,
+        called: &format!("{} {}", object.identity.kind, object.identity.name),
+        word: &word,
+    };
+    parameters::of_object(value, &object, maker, say);
+}
+
+/// A text that would become a reference in OpenShift's dialect.
+fn clash(object: &Stripped, path: String, spelling: &str) -> Diagnostic {
+    let problem = format!(
+        "`{spelling}` in {} would become a reference to a parameter of the Template",
+        called(&object.identity)
+    );
+    Diagnostic::error(problem)
+        .at(object.place.clone())
+        .conceal(true)
+        .field(path)
+        .hint("OpenShift's dialect cannot escape it: use `--dialect proposal`")
+}

@@ -1,0 +1,244 @@
+//! Spells the marked references of an object in a dialect, and escapes text that looks like one.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::export::marks::{self, Piece};
+use crate::template::{Dialect, Part, Path, parts};
+use krm_yaml::{Data, Scalar, Value};
+
+/// The parameter whose value is `$`, for text that cannot be escaped otherwise.
+pub(super) const DOLLAR: &str = "DOLLAR";
+
+/// Spells references.
+pub(super) struct Speller<'s> {
+    pub(super) dialect: Dialect,
+    /// The names of all parameters.
+    pub(super) declared: &'s BTreeSet<String>,
+    /// The name of the parameter whose value is `$`.
+    pub(super) dollar: &'s str,
+    /// Whether it is referred to.
+    pub(super) uses_dollar: bool,
+    /// Where the text would become a reference, and its spelling.
+    pub(super) clashes: Vec<(String, String)>,
+}
+
+/// The variables that the kubelet expands in a text.
+#[derive(Clone, Copy)]
+struct Variables<'v> {
+    names: &'v [String],
+    /// How many of them come before the text.
+    before: usize,
+    /// Whether there are more that only the cluster knows.
+    more: bool,
+}
+
+impl Variables<'_> {
+    fn has(self, name: &str) -> bool {
+        self.names.iter().any(|one| one == name)
+    }
+
+    fn expands(self, name: &str) -> bool {
+        self.more || self.is_before(name)
+    }
+
+    fn is_before(self, name: &str) -> bool {
+        self.names.iter().take(self.before).any(|one| one == name)
+    }
+}
+
+impl Speller<'_> {
+    /// Spells the references of an object.
+    pub(super) fn object(&mut self, object: &mut Value<'_>) {
+        self.value(object, &Path::Root(""), None);
+    }
+
+    /// A text outside of objects with its references spelled.
+    pub(super) fn spelled(&mut self, text: &str) -> String {
+        let spelled = self.text(text, &Path::Root(""), None);
+        spelled.unwrap_or_else(|| text.to_owned())
+    }
+
+    fn value(&mut self, value: &mut Value<'_>, path: &Path<'_>, variables: Option<Variables<'_>>) {
+        match &mut value.data {
+            Data::Scalar(Scalar::String(text)) => {
+                if let Some(spelled) = self.text(text, path, variables) {
+                    value.set(Value::string(spelled).data);
+                }
+            }
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.value(item, &Path::Index(path, index), variables);
+                }
+            }
+            Data::Mapping(_) => self.mapping(value, path),
+        }
+    }
+
+    fn mapping(&mut self, value: &mut Value<'_>, path: &Path<'_>) {
+        let container = path.is_container().then(|| variables_of(value));
+        let Data::Mapping(entries) = &mut value.data else {
+            return;
+        };
+        for (key, value) in entries {
+            let here = Path::Key(path, key);
+            let spelled = self.text(key, &here, None);
+            let variables = container.as_ref().map(|(names, more)| Variables {
+                names,
+                before: usize::MAX,
+                more: *more,
+            });
+            match (key.as_ref(), variables) {
+                ("command" | "args", Some(_)) => self.value(value, &here, variables),
+                ("env", Some(variables)) => self.env(value, &here, variables),
+                _ => self.value(value, &here, None),
+            }
+            if let Some(spelled) = spelled {
+                *key = Cow::Owned(spelled);
+            }
+        }
+    }
+
+    fn env(&mut self, list: &mut Value<'_>, path: &Path<'_>, variables: Variables<'_>) {
+        for (index, item) in list.items_mut().into_iter().flatten().enumerate() {
+            let at = Path::Index(path, index);
+            let Data::Mapping(entries) = &mut item.data else {
+                continue;
+            };
+            for (key, value) in entries {
+                let here = Path::Key(&at, key);
+                let before = Variables {
+                    before: index,
+                    ..variables
+                };
+                self.value(value, &here, (key == "value").then_some(before));
+            }
+        }
+    }
+
+    /// The spelling of a text; `None` if it stays.
+    fn text(
+        &mut self,
+        text: &str,
+        path: &Path<'_>,
+        variables: Option<Variables<'_>>,
+    ) -> Option<String> {
+        let has_dollar = memchr::memchr(b'$', text.as_bytes()).is_some();
+        if !has_dollar && !marks::has_any(text) {
+            return None;
+        }
+        let pieces = marks::pieces(text);
+        let is_whole = pieces.len() == 1;
+        let mut out = String::with_capacity(text.len());
+        for (index, piece) in pieces.iter().enumerate() {
+            match *piece {
+                Piece::Literal(literal) if has_dollar => {
+                    let is_before_reference = index + 1 < pieces.len();
+                    self.literal(&mut out, literal, is_before_reference, (path, variables));
+                }
+                Piece::Literal(literal) => out.push_str(literal),
+                Piece::Text(name) => {
+                    let clashes = variables.is_some_and(|variables| variables.is_before(name));
+                    let is_raw = clashes && self.dialect == Dialect::Proposal;
+                    out.push_str(&self.reference(name, is_raw));
+                }
+                Piece::Raw(name) => out.push_str(&self.reference(name, is_whole)),
+            }
+        }
+        (out != text).then_some(out)
+    }
+
+    /// A reference. A raw one never means a variable of the container.
+    fn reference(&self, name: &str, is_raw: bool) -> String {
+        match (self.dialect, is_raw) {
+            (Dialect::Proposal, true) => format!("$(({name}))"),
+            (Dialect::Proposal, false) => format!("$({name})"),
+            (Dialect::OpenShift, true) => format!("${{{{{name}}}}}"),
+            (Dialect::OpenShift, false) => format!("${{{name}}}"),
+        }
+    }
+
+    /// Adds a text that must stay what it is.
+    fn literal(
+        &mut self,
+        out: &mut String,
+        literal: &str,
+        is_before_reference: bool,
+        (path, variables): (&Path<'_>, Option<Variables<'_>>),
+    ) {
+        let split = match self.dialect {
+            Dialect::Proposal if is_before_reference => literal.strip_suffix('$'),
+            _ => None,
+        };
+        for part in parts(split.unwrap_or(literal), self.dialect) {
+            match self.dialect {
+                Dialect::Proposal => self.proposal(out, part, variables),
+                Dialect::OpenShift => {
+                    if let Some(name) = part.name().filter(|name| self.declared.contains(*name)) {
+                        let clash = (path.to_string(), format!("${{{name}}}"));
+                        self.clashes.push(clash);
+                    }
+                    out.push_str(part.spelling());
+                }
+            }
+        }
+        if split.is_some() {
+            self.dollar(out, "$");
+        }
+    }
+
+    fn proposal(&mut self, out: &mut String, part: Part<'_>, variables: Option<Variables<'_>>) {
+        let spelling = part.spelling();
+        match (part, variables) {
+            (Part::Text(_), _) | (Part::Escaped { .. }, Some(_)) => out.push_str(spelling),
+            (Part::String { name, .. } | Part::Raw { name, .. }, Some(variables)) => {
+                if variables.expands(name) && !self.declared.contains(name) {
+                    out.push_str(spelling);
+                } else {
+                    self.dollar(out, spelling);
+                }
+            }
+            (Part::Foreign { name, .. }, _) if !self.declared.contains(name) => {
+                out.push_str(spelling);
+            }
+            (_, None) => {
+                out.push('$');
+                out.push_str(spelling);
+            }
+            (
+                Part::Foreign {
+                    name, is_escaped, ..
+                },
+                Some(variables),
+            ) => {
+                if is_escaped || variables.has(name) {
+                    out.push_str(spelling);
+                } else {
+                    self.dollar(out, spelling);
+                }
+            }
+        }
+    }
+
+    /// Adds a text whose first character, a `$`, is inserted by a parameter: where the kubelet
+    /// expands variables, `$$` stays.
+    fn dollar(&mut self, out: &mut String, text: &str) {
+        self.uses_dollar = true;
+        out.push_str(&self.reference(self.dollar, false));
+        out.push_str(text.get(1..).unwrap_or_default());
+    }
+}
+
+/// The variables of a container, and whether there are more.
+fn variables_of(container: &Value<'_>) -> (Vec<String>, bool) {
+    let items = |key| {
+        container
+            .get(key)
+            .and_then(Value::items)
+            .unwrap_or_default()
+    };
+    let names = items("env").iter();
+    let names = names.map(|one| one.str_at(&["name"]).unwrap_or_default().to_owned());
+    (names.collect(), !items("envFrom").is_empty())
+}

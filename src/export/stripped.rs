@@ -1,0 +1,202 @@
+//! The objects that are exported, stripped, each as a text of its own.
+
+use std::collections::BTreeMap;
+
+use crate::export::cluster::Cluster;
+use crate::export::gather::{self, Read};
+use crate::export::options::Options;
+use crate::export::strip;
+use crate::export::survey::{Survey, infer};
+use crate::krm::identity::{self, Identity};
+use crate::krm::lists;
+use crate::krm::scope::effective;
+use crate::template::Dialect;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Position, Value};
+
+/// An object that is exported.
+pub(super) struct Stripped {
+    /// The text without what the cluster and its tools put into it.
+    pub(super) text: String,
+    pub(super) identity: Identity,
+    /// Where it was read.
+    pub(super) place: Place,
+}
+
+/// All objects that are exported.
+pub(super) struct All {
+    pub(super) objects: Vec<Stripped>,
+    pub(super) survey: Survey,
+    /// What was left out, and what was dropped.
+    pub(super) report: Diagnostics,
+}
+
+/// Strips the objects of some documents.
+pub(super) fn all(roots: &[Cursor<'_>], options: &Options, diagnostics: &mut Diagnostics) -> All {
+    let mut cluster = Cluster::default();
+    let mut ignored = Diagnostics::new();
+    gather::each(roots.iter().copied(), &mut ignored, &mut |read, _| {
+        cluster.add(&read.value);
+    });
+    let mut stripping = Stripping {
+        options,
+        cluster,
+        all: All {
+            objects: Vec::new(),
+            survey: Survey::default(),
+            report: Diagnostics::new(),
+        },
+        seen: BTreeMap::new(),
+        unselected: 0,
+    };
+    gather::each(roots.iter().copied(), diagnostics, &mut |read, found| {
+        stripping.object(read, found);
+    });
+    stripping.finish(diagnostics)
+}
+
+struct Stripping<'o> {
+    options: &'o Options,
+    cluster: Cluster,
+    all: All,
+    /// Where each object was read first.
+    seen: BTreeMap<Identity, Place>,
+    /// How many objects the selector does not select.
+    unselected: usize,
+}
+
+impl Stripping<'_> {
+    fn object(&mut self, read: Read<'_>, diagnostics: &mut Diagnostics) {
+        let Read { node, mut value } = read;
+        let labels = value.at(&["metadata", "labels"]);
+        if !self.options.selector.fits(labels) {
+            self.unselected += 1;
+            return;
+        }
+        let text = |keys: &[&str]| value.str_at(keys).unwrap_or_default().to_owned();
+        let identity = Identity {
+            group: identity::group(&text(&["apiVersion"])).to_owned(),
+            kind: text(&["kind"]),
+            namespace: text(&["metadata", "namespace"]),
+            name: text(&["metadata", "name"]),
+        };
+        let called = called(&identity);
+        if let Some(reason) = strip::reason(&value, &self.cluster) {
+            self.leave_out(&called, &reason);
+            return;
+        }
+        let is_named = !identity.name.is_empty() || !text(&["metadata", "generateName"]).is_empty();
+        if identity.kind.is_empty() || text(&["apiVersion"]).is_empty() || !is_named {
+            diagnostics.push(incomplete(node, &identity));
+            return;
+        }
+        let report = &mut self.all.report;
+        strip::strip(&mut value, &self.cluster, self.options, &mut |line| {
+            report.push(Diagnostic::info(format!("{called}: {line}")));
+        });
+        if let Some(reason) = strip::is_bare(&value) {
+            self.leave_out(&called, reason);
+            return;
+        }
+        if !identity.name.is_empty() && self.is_second(&identity, node, diagnostics) {
+            return;
+        }
+        let adds_selectors = self.options.dialect == Dialect::Proposal;
+        self.all.survey.add(&mut value, &identity, adds_selectors);
+        let mut found = Diagnostics::new();
+        let text = found.take(text_of(node, &mut value));
+        found.conceal(&[node.place()]);
+        diagnostics.append(found);
+        if let Some(text) = text {
+            self.all.objects.push(Stripped {
+                text,
+                identity,
+                place: node.key_place(),
+            });
+        }
+    }
+
+    fn leave_out(&mut self, called: &str, reason: &str) {
+        let line = format!("left out {called}: {reason}");
+        self.all.report.push(Diagnostic::info(line));
+    }
+
+    /// Reports an object that was read before.
+    fn is_second(
+        &mut self,
+        identity: &Identity,
+        node: Cursor<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        let key = effective(identity.clone());
+        let place = node.key_place();
+        let Some(first) = self.seen.get(&key) else {
+            self.seen.insert(key, place);
+            return false;
+        };
+        diagnostics.push(
+            Diagnostic::error(format!("{identity} is in the input twice"))
+                .at(place)
+                .conceal(true)
+                .related(first.clone(), "first here")
+                .hint("remove one of them, or export the namespaces one by one"),
+        );
+        true
+    }
+
+    /// Reports what is left out, and that nothing is left.
+    fn finish(mut self, diagnostics: &mut Diagnostics) -> All {
+        if self.unselected > 0 {
+            let count = self.unselected;
+            let line = format!("left out {count} objects that the selector does not select");
+            self.all.report.push(Diagnostic::info(line));
+        }
+        if self.all.objects.is_empty() && !diagnostics.has_errors() {
+            let read = self.all.report.iter().next().is_some();
+            let hint = if read {
+                "the messages above say why each object is left out"
+            } else {
+                "pipe objects in, as with `kubectl get all,configmaps,secrets -o json | krm-template export`, or name files with `-f`"
+            };
+            diagnostics.push(Diagnostic::error("there is no object to export").hint(hint));
+        }
+        if let Some(namespace) = self.all.survey.infer_namespace() {
+            for object in &mut self.all.objects {
+                infer(&mut object.identity, &namespace);
+            }
+        }
+        self.all
+    }
+}
+
+/// The text of a stripped object: edited where it is a block of YAML, new where it is JSON.
+fn text_of(node: Cursor<'_>, value: &mut Value<'_>) -> Result<String> {
+    if node.is_flow() {
+        return krm_yaml::render_new(value, Position::Document);
+    }
+    strip::canonical(value, node.document(), false);
+    lists::render(node.document(), value, Position::Document)
+}
+
+/// What the report calls an object.
+pub(super) fn called(identity: &Identity) -> String {
+    match (identity.kind.as_str(), identity.name.as_str()) {
+        (kind, "") => kind.to_owned(),
+        (kind, name) => format!("{kind} `{name}`"),
+    }
+}
+
+/// An object without a kind, an API version or a name.
+fn incomplete(node: Cursor<'_>, identity: &Identity) -> Diagnostic {
+    let missing = match (identity.kind.is_empty(), identity.name.is_empty()) {
+        (true, true) => "neither `kind` nor `metadata.name`",
+        (true, false) => "no `kind`",
+        (false, true) => "no `metadata.name`",
+        (false, false) => "no `apiVersion`",
+    };
+    Diagnostic::error(format!("the object has {missing}"))
+        .at(node.key_place())
+        .conceal(true)
+        .hint("give objects as `kubectl get -o json` or `-o yaml` prints them")
+}

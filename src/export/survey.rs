@@ -1,0 +1,204 @@
+//! What all objects have in common, found before the first one is changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::export::fields::places::{Form, PLACES};
+use crate::export::inferred::Evidence;
+use crate::export::parameters::{Image, can_be_renamed};
+use crate::export::visit::{self, at_mut, each_container};
+use crate::krm::Identity;
+use crate::krm::identity::is_built_in;
+use crate::krm::pods;
+use crate::krm::scope::is_namespaced;
+use crate::template::on_selectors;
+use krm_yaml::{Data, Scalar, Value};
+
+/// The fewest characters of a common prefix.
+const SHORTEST: usize = 3;
+
+/// What all objects have in common.
+#[derive(Default)]
+pub(super) struct Survey {
+    /// The identities of the objects, with their API versions.
+    pub(super) objects: Vec<(Identity, String)>,
+    /// The namespaces of the objects, the one of most first; empty if some name none.
+    namespaces: BTreeMap<String, usize>,
+    /// The images, by repository and tag.
+    pub(super) images: BTreeSet<Image>,
+    /// The names of hosts.
+    pub(super) hosts: BTreeSet<String>,
+    /// Labels that all objects have with the same value.
+    labels: Option<Vec<(String, String)>>,
+    /// What other objects call the namespace.
+    evidence: Evidence,
+    /// Whether a text may look like a reference.
+    pub(super) has_dollar: bool,
+}
+
+impl Survey {
+    /// Takes note of an object.
+    pub(super) fn add(
+        &mut self,
+        object: &mut Value<'_>,
+        identity: &Identity,
+        adds_selectors: bool,
+    ) {
+        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        self.objects
+            .push((identity.clone(), api_version.to_owned()));
+        if is_namespaced(&identity.group, &identity.kind) {
+            let count = self.namespaces.entry(identity.namespace.clone());
+            *count.or_default() += 1;
+        }
+        self.common_labels(object, identity, adds_selectors);
+        self.has_dollar = self.has_dollar || has_dollar(object);
+        if !is_built_in(&identity.group) {
+            return;
+        }
+        let kind = identity.kind.as_str();
+        if identity.namespace.is_empty() {
+            self.evidence.add(object, kind);
+        }
+        if let Some(pod) = pods::pod(kind)
+            && let Some(spec) = at_mut(object, &[pod.as_slice(), &["spec"]].concat())
+        {
+            each_container(spec, &mut |container| {
+                let image = container.str_at(&["image"]);
+                self.images.extend(image.and_then(Image::parse));
+            });
+        }
+        let places = PLACES.iter().filter(|place| place.kinds.contains(&kind));
+        for place in places {
+            match place.form {
+                Form::Host => visit::each_scalar(object, place.path, &mut |host| {
+                    self.hosts.extend(host.as_str().map(str::to_owned));
+                }),
+                Form::Image => visit::each(object, place.path, &mut |from| {
+                    let name = from.str_at(&["name"]);
+                    if from.str_at(&["kind"]) == Some("DockerImage") {
+                        self.images.extend(name.and_then(Image::parse));
+                    }
+                }),
+                _ => {}
+            }
+        }
+    }
+
+    /// Keeps the labels that this object has, too, and everywhere where a Template would set them.
+    fn common_labels(&mut self, object: &Value<'_>, identity: &Identity, adds_selectors: bool) {
+        let own = object.at(&["metadata", "labels"]);
+        let own = own.and_then(Value::entries).unwrap_or_default();
+        let own = || {
+            own.iter()
+                .filter_map(|(key, value)| Some((key.as_ref(), value.as_str()?)))
+        };
+        let labels = self.labels.get_or_insert_with(|| {
+            own()
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect()
+        });
+        labels.retain(|label| {
+            let (key, value) = label;
+            if !own().any(|one| one == (key, value)) {
+                return false;
+            }
+            if !adds_selectors || !is_built_in(&identity.group) {
+                return true;
+            }
+            let mut changed = object.clone();
+            on_selectors(&mut changed, std::slice::from_ref(label));
+            changed == *object
+        });
+    }
+
+    /// The namespace of objects that name none, if others call it by its name.
+    pub(super) fn infer_namespace(&mut self) -> Option<String> {
+        let is_named = self.namespaces.keys().any(|name| !name.is_empty());
+        let objects = self.objects.iter();
+        let objects = objects.map(|(one, _)| (one.kind.as_str(), one.name.as_str()));
+        let objects: BTreeSet<(&str, &str)> = objects.collect();
+        let has = |kind: &str, name: &str| objects.contains(&(kind, name));
+        let namespace = self.evidence.namespace(&has).filter(|_| !is_named)?;
+        if let Some(count) = self.namespaces.remove("") {
+            self.namespaces.insert(namespace.clone(), count);
+        }
+        for (identity, _) in &mut self.objects {
+            infer(identity, &namespace);
+        }
+        Some(namespace)
+    }
+
+    /// The labels that all objects have, and that a Template may set.
+    pub(super) fn labels(&self) -> &[(String, String)] {
+        self.labels.as_deref().unwrap_or_default()
+    }
+
+    /// The namespace of all objects, if they have one and the same.
+    pub(super) fn namespace(&self) -> Option<&str> {
+        let mut namespaces = self.namespaces.keys();
+        let first = namespaces.next().filter(|first| !first.is_empty());
+        first
+            .filter(|_| namespaces.next().is_none())
+            .map(String::as_str)
+    }
+
+    /// All namespaces, the one with most objects first.
+    pub(super) fn namespaces(&self) -> Vec<&str> {
+        let named = self.namespaces.iter().filter(|(name, _)| !name.is_empty());
+        let mut named: Vec<_> = named.collect();
+        named.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        named.into_iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// The longest beginning that all names have in common; it ends at a `-` or with the name.
+    pub(super) fn prefix(&self) -> Option<&str> {
+        let mut names = self.names();
+        let first = names.next()?;
+        let length = names.fold(first.len(), |length, name| {
+            let same = first.bytes().zip(name.bytes());
+            same.take_while(|(a, b)| a == b).count().min(length)
+        });
+        let ends =
+            |name: &str, at: usize| name.len() == at || name.as_bytes().get(at) == Some(&b'-');
+        // Every name is the same up to there, so only what follows can differ.
+        let is_end = |at: &usize| {
+            let is_letter = first.as_bytes().get(at - 1) != Some(&b'-');
+            is_letter && self.names().all(|name| ends(name, *at))
+        };
+        let shorter = (SHORTEST..length).rev();
+        let at = [length]
+            .into_iter()
+            .filter(|at| *at >= SHORTEST)
+            .chain(shorter);
+        let mut at = at.filter(|at| length == *at || first.as_bytes().get(*at) == Some(&b'-'));
+        let at = at.find(is_end)?;
+        first.get(..at)
+    }
+
+    /// The names that may be changed.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let objects = self.objects.iter();
+        let free = objects.filter(|(identity, _)| can_be_renamed(identity));
+        free.map(|(identity, _)| identity.name.as_str())
+    }
+}
+
+/// Puts an object that names no namespace into this one.
+pub(super) fn infer(identity: &mut Identity, namespace: &str) {
+    if is_namespaced(&identity.group, &identity.kind) {
+        namespace.clone_into(&mut identity.namespace);
+    }
+}
+
+/// Whether a text of an object may look like a reference.
+fn has_dollar(value: &Value<'_>) -> bool {
+    let looks = |text: &str| text.contains("$(") || text.contains("${");
+    match &value.data {
+        Data::Scalar(Scalar::String(text)) => looks(text),
+        Data::Scalar(_) => false,
+        Data::Sequence(items) => items.iter().any(has_dollar),
+        Data::Mapping(entries) => entries
+            .iter()
+            .any(|(key, value)| looks(key) || has_dollar(value)),
+    }
+}

@@ -1,0 +1,137 @@
+//! Visits the fields of an object by the paths of the tables.
+
+use std::borrow::Cow;
+
+use crate::krm::label_fields::{Branch, Sets, for_template};
+use krm_yaml::{Data, Value};
+
+/// The first key of a path, and the rest. `%2F` is a slash in a key.
+fn split(path: &str) -> (Cow<'_, str>, Option<&str>) {
+    let (key, rest) = match path.split_once('/') {
+        Some((key, rest)) => (key, Some(rest)),
+        None => (path, None),
+    };
+    if key.contains('%') {
+        return (Cow::Owned(key.replace("%2F", "/")), rest);
+    }
+    (Cow::Borrowed(key), rest)
+}
+
+/// Calls `visit` with each value at a path. Lists on the way are gone through, not the last one.
+pub(super) fn each<'s>(value: &mut Value<'s>, path: &str, visit: &mut dyn FnMut(&mut Value<'s>)) {
+    if let Data::Sequence(items) = &mut value.data {
+        for item in items {
+            each(item, path, visit);
+        }
+        return;
+    }
+    let (key, rest) = split(path);
+    if let Some(field) = value.get_mut(&key) {
+        match rest {
+            Some(rest) => each(field, rest, visit),
+            None => visit(field),
+        }
+    }
+}
+
+/// Calls `visit` with each scalar at a path; all lists are gone through.
+pub(super) fn each_scalar<'s>(
+    value: &mut Value<'s>,
+    path: &str,
+    visit: &mut dyn FnMut(&mut Value<'s>),
+) {
+    each(value, path, &mut |field| scalars(field, visit));
+}
+
+fn scalars<'s>(value: &mut Value<'s>, visit: &mut dyn FnMut(&mut Value<'s>)) {
+    match &mut value.data {
+        Data::Sequence(items) => {
+            for item in items {
+                scalars(item, visit);
+            }
+        }
+        Data::Scalar(_) => visit(value),
+        Data::Mapping(_) => {}
+    }
+}
+
+/// Removes each entry at a path for which `drops`, of the mapping and its entry, is true.
+pub(super) fn remove<'s>(
+    value: &mut Value<'s>,
+    path: &str,
+    drops: &mut dyn FnMut(&Value<'s>, &Value<'s>) -> bool,
+) {
+    if let Data::Sequence(items) = &mut value.data {
+        for item in items {
+            remove(item, path, drops);
+        }
+        return;
+    }
+    let (key, rest) = split(path);
+    match rest {
+        Some(rest) => {
+            if let Some(field) = value.get_mut(&key) {
+                remove(field, rest, drops);
+            }
+        }
+        None => {
+            if value.get(&key).is_some_and(|field| drops(value, field)) {
+                value.remove(&key);
+            }
+        }
+    }
+}
+
+/// Removes the items of the list at a path for which `drops` is true, and a list that gets empty.
+pub(super) fn remove_items<'s>(
+    value: &mut Value<'s>,
+    path: &str,
+    drops: &dyn Fn(&Value<'s>) -> bool,
+) {
+    each(value, path, &mut |list| {
+        if let Data::Sequence(items) = &mut list.data
+            && items.iter().any(drops)
+        {
+            items.retain(|item| !drops(item));
+            if items.is_empty() {
+                list.data = Data::Scalar(krm_yaml::Scalar::Null);
+            }
+        }
+    });
+    remove(value, path, &mut |_, list| list.is_null());
+}
+
+/// Calls `visit` with each list of containers of a pod specification.
+pub(super) fn each_container<'s>(spec: &mut Value<'s>, visit: &mut dyn FnMut(&mut Value<'s>)) {
+    for list in ["containers", "initContainers", "ephemeralContainers"] {
+        let items = spec.get_mut(list).and_then(Value::items_mut);
+        items.into_iter().flatten().for_each(&mut *visit);
+    }
+}
+
+/// Calls `visit` with the labels of the pods of an object, and with those by which it selects.
+pub(super) fn each_label_field<'s>(
+    object: &mut Value<'s>,
+    (group, kind): (&str, &str),
+    visit: &mut dyn FnMut(&mut Value<'s>),
+) {
+    for branch in for_template(group, kind) {
+        on_branch(object, branch, visit);
+    }
+}
+
+fn on_branch<'s>(value: &mut Value<'s>, branch: &Branch, visit: &mut dyn FnMut(&mut Value<'s>)) {
+    each(value, branch.key, &mut |field| {
+        if branch.sets != Sets::No {
+            visit(field);
+        }
+        for inner in &branch.children {
+            on_branch(field, inner, visit);
+        }
+    });
+}
+
+/// The value under some keys, to change it.
+pub(super) fn at_mut<'v, 's>(value: &'v mut Value<'s>, keys: &[&str]) -> Option<&'v mut Value<'s>> {
+    keys.iter().try_fold(value, |value, key| value.get_mut(key))
+}

@@ -1,0 +1,104 @@
+//! The objects that a function works on, and the changes of them, whatever holds the objects.
+
+use std::collections::BTreeSet;
+
+use crate::krm::item_keys::ITEM_KEYS;
+use crate::krm::resource_list::{Changes, ResourceList};
+use krm_yaml::diagnostic::{Diagnostic, Result};
+use krm_yaml::{Cursor, Document, Edit, SharedNode, Value};
+
+/// What holds the objects that a function works on.
+pub(super) trait Objects {
+    /// The change of an object.
+    type Change;
+    /// An object to be added.
+    type New;
+
+    /// The object at a position, to be opened.
+    ///
+    /// # Errors
+    /// If it has no text.
+    fn at(&self, position: usize) -> Result<&SharedNode>;
+
+    /// The change that makes `new` of the object at a position, which is `old` when opened; none if
+    /// no text changes.
+    ///
+    /// # Errors
+    /// As [`krm_yaml::update_read`].
+    fn change(
+        &self,
+        position: usize,
+        old: Cursor<'_>,
+        new: Value<'_>,
+    ) -> Result<Option<Self::Change>>;
+
+    /// An object to be added, which was read from `document` and changed.
+    ///
+    /// # Errors
+    /// As [`krm_yaml::render`].
+    fn add(&self, document: &Document, object: &Value<'_>) -> Result<Self::New>;
+}
+
+/// What a function does to the objects.
+pub(super) struct Decision<C, N> {
+    pub(super) changed: Vec<C>,
+    /// The positions of objects that are taken out.
+    pub(super) removed: BTreeSet<usize>,
+    /// Objects to be added after the last one.
+    pub(super) added: Vec<N>,
+}
+
+impl<C, N> Default for Decision<C, N> {
+    fn default() -> Self {
+        Self {
+            changed: Vec::new(),
+            removed: BTreeSet::new(),
+            added: Vec::new(),
+        }
+    }
+}
+
+/// The items of a ResourceList, whose text is edited.
+pub(super) struct ListItems<'l, 'd> {
+    list: &'l ResourceList<'d>,
+    pub(super) nodes: Vec<SharedNode>,
+}
+
+impl<'l, 'd> ListItems<'l, 'd> {
+    pub(super) fn of(list: &'l ResourceList<'d>) -> Self {
+        Self {
+            list,
+            nodes: list.shared_items(),
+        }
+    }
+}
+
+impl Objects for ListItems<'_, '_> {
+    type Change = Vec<Edit>;
+    type New = String;
+
+    fn at(&self, position: usize) -> Result<&SharedNode> {
+        let node = self.nodes.get(position);
+        node.ok_or_else(|| Diagnostic::error(format!("there is no item {position}")).into())
+    }
+
+    fn change(&self, _: usize, old: Cursor<'_>, new: Value<'_>) -> Result<Option<Vec<Edit>>> {
+        let edits = krm_yaml::update_read(old, new, &ITEM_KEYS)?;
+        Ok(Some(edits).filter(|edits| !edits.is_empty()))
+    }
+
+    fn add(&self, document: &Document, object: &Value<'_>) -> Result<String> {
+        self.list.item_text(document, object)
+    }
+}
+
+impl From<Decision<Vec<Edit>, String>> for Changes {
+    fn from(decision: Decision<Vec<Edit>, String>) -> Self {
+        Self {
+            edits: decision.changed.concat(),
+            removed: decision.removed,
+            added: decision.added,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Our own kinds as transformers of a Composition: they work on its resources.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use crate::composition::{Resource, Transformer};
+use crate::function::imported;
+use crate::function::items::Items;
+use crate::function::objects::Objects;
+use crate::function::run::Environment;
+use crate::function::stamp;
+use crate::krm::item_keys::ITEM_KEYS;
+use crate::krm::lists;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, Position, SharedNode, Value, Words};
+
+/// The kind whose imports may be files.
+const DEPLOYMENT: &str = "DeploymentConfiguration";
+
+/// The position of new and changed resources in a list.
+const ITEM: Position = Position::Item { column: 0 };
+
+/// The configuration of a transformer, with the texts of the files that it imports.
+fn node(
+    transformer: &Transformer,
+    name: &str,
+    environment: &Environment<'_>,
+) -> Result<SharedNode> {
+    if let Some(files) = environment
+        .files
+        .filter(|_| transformer.id.kind == DEPLOYMENT)
+        && let Some(changed) = imported::with_texts(transformer, files)?
+    {
+        return changed.node_without_runtime(name);
+    }
+    transformer.plain_node(name)
+}
+
+/// Passes the resources through a transformer. After an error they stay as they are.
+pub(super) fn run(
+    transformer: &Transformer,
+    resources: &mut Vec<Resource<'_>>,
+    environment: &Environment<'_>,
+    diagnostics: &mut Diagnostics,
+) {
+    let name = format!("input of {}", transformer.id);
+    let Some(config) = diagnostics.take(node(transformer, &name, environment)) else {
+        return;
+    };
+    let mut found = Diagnostics::new();
+    let values = resources.iter().map(|resource| &resource.value);
+    let items = Items::of_values(values, &transformer.config);
+    let objects = Resources::of(resources, &name);
+    let decision = stamp::decide(&objects, items, &config, environment, &mut found);
+    found.address(Way::Objects);
+    if found.has_errors() {
+        found.drop_success();
+    }
+    let has_failed = found.has_errors();
+    let is_input = |source: &Arc<Source>| source.name() == name;
+    diagnostics.append(transformer.placed(&found, is_input));
+    if has_failed {
+        return;
+    }
+    let changed = decision.changed.iter().map(|change| change.text.as_str());
+    let texts = changed.chain(decision.added.iter().map(String::as_str));
+    let source = Source::new(
+        format!("output of {}", transformer.id),
+        texts.collect::<String>(),
+    );
+    let Some(new) = read(&source, diagnostics) else {
+        return;
+    };
+    let mut new = new.into_iter();
+    for (change, mut new) in decision.changed.iter().zip(new.by_ref()) {
+        if let Some(resource) = resources.get_mut(change.position) {
+            new.succeed(resource);
+            *resource = new;
+        }
+    }
+    let mut position = 0..;
+    resources.retain(|_| {
+        let position = position.next();
+        position.is_none_or(|position| !decision.removed.contains(&position))
+    });
+    resources.extend(new.map(|mut new| {
+        new.take_needs_hash();
+        new
+    }));
+}
+
+/// The resources in the text of a list; none if one cannot be read.
+fn read(source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Option<Vec<Resource<'static>>> {
+    let document = Arc::new(diagnostics.take(Document::parse(source))?);
+    let items = document.roots().flat_map(Cursor::children);
+    let read = items.map(|item| {
+        let read = Resource::read_with(&document, item.id(), Words::Bools, diagnostics);
+        read.map(Resource::into_owned)
+    });
+    read.collect()
+}
+
+/// The resources of a Composition, of which those that are new or changed are read again.
+struct Resources<'r, 'd> {
+    list: &'r [Resource<'d>],
+    /// The node of each resource as it is now, once it is looked into.
+    nodes: Vec<OnceCell<Result<SharedNode>>>,
+    /// The name of documents for resources that have changed.
+    name: &'r str,
+}
+
+impl<'r, 'd> Resources<'r, 'd> {
+    fn of(list: &'r [Resource<'d>], name: &'r str) -> Self {
+        Self {
+            list,
+            nodes: list.iter().map(|_| OnceCell::new()).collect(),
+            name,
+        }
+    }
+}
+
+/// The new text of a resource, as an item of a list.
+struct Change {
+    position: usize,
+    text: String,
+}
+
+impl Objects for Resources<'_, '_> {
+    type Change = Change;
+    type New = String;
+
+    fn at(&self, position: usize) -> Result<&SharedNode> {
+        let known = self.nodes.get(position).zip(self.list.get(position));
+        let Some((node, resource)) = known else {
+            return Err(Diagnostic::error(format!("there is no resource {position}")).into());
+        };
+        let node = node.get_or_init(|| resource.current(self.name));
+        node.as_ref().map_err(Clone::clone)
+    }
+
+    fn change(&self, position: usize, old: Cursor<'_>, new: Value<'_>) -> Result<Option<Change>> {
+        if krm_yaml::update_read(old, new.clone(), &ITEM_KEYS)?.is_empty() {
+            return Ok(None);
+        }
+        let text = lists::render(old.document(), &new, ITEM)?;
+        Ok(Some(Change { position, text }))
+    }
+
+    fn add(&self, document: &Document, object: &Value<'_>) -> Result<String> {
+        lists::render(document, object, ITEM)
+    }
+}

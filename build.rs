@@ -55,7 +55,6 @@ fn fix_address() {
     if is_static && is_gnu_linux {
         println!("cargo:rustc-link-arg-bins=-static");
         println!("cargo:rustc-link-arg-bins=-no-pie");
-        println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
     }
 }
 

@@ -68,6 +68,16 @@ impl FieldPath {
         self
     }
 
+    /// Goes into a part of this field.
+    pub fn push(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
+    /// Goes back to the parent; `None` for the root.
+    pub fn pop(&mut self) -> Option<Step> {
+        self.steps.pop()
+    }
+
     /// The steps from the top.
     #[must_use]
     pub fn steps(&self) -> &[Step] {

@@ -1,34 +1,39 @@
-//! Checks values with one schema.
+//! Checks values with one schema of Draft 4, as Python's jsonschema 3.2.0 does.
 
-use jsonschema::ValidationError;
-use jsonschema::Validator;
 use krm_yaml::{FieldPath, Step, Value};
 
-use crate::deployment_manager::repr::text;
-use crate::deployment_manager::schema::dialect::compile;
-use crate::deployment_manager::schema::messages::{Violation, messages};
-use crate::deployment_manager::schema::pointer::{follow, to_json};
+use crate::deployment_manager::repr::{repr, text};
+use crate::deployment_manager::schema::keywords::Pair;
+use crate::deployment_manager::schema::patterns::Patterns;
+use crate::deployment_manager::schema::pointer::target;
+use crate::deployment_manager::schema::problem::Problem;
+
+/// How deep schemas are visited for one value.
+const MAX_DEPTH: usize = 300;
+
+/// How many schemas are visited for one value.
+const MAX_VISITS: usize = 1_000_000;
 
 /// A schema that is ready to check values.
 pub(super) struct Checker {
     schema: Value<'static>,
-    validator: Validator,
+    patterns: Patterns,
 }
 
 /// What is wrong at one place.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Finding {
+#[derive(Clone, Debug)]
+pub(super) struct Finding<'s> {
     /// Where in the value.
     pub(super) path: FieldPath,
     /// The keyword that it violates.
-    pub(super) keyword: String,
+    pub(super) keyword: &'s str,
     /// The message without the path.
     pub(super) text: String,
-    /// Where in the schema that keyword is.
-    pub(super) in_schema: Option<FieldPath>,
+    /// The schema with this keyword.
+    pub(super) schema: &'s Value<'static>,
 }
 
-impl Finding {
+impl Finding<'_> {
     /// A line of the original.
     pub(super) fn line(&self) -> String {
         if self.path.steps().is_empty() {
@@ -47,10 +52,10 @@ impl Finding {
 }
 
 impl Checker {
-    /// Compiles a schema of Draft 4.
-    pub(super) fn new(schema: Value<'static>) -> Result<Self, String> {
-        let validator = compile(&schema).map_err(|error| error.to_string())?;
-        Ok(Self { schema, validator })
+    /// A checker for a schema that is valid.
+    pub(super) fn new(schema: Value<'static>) -> Self {
+        let patterns = Patterns::default();
+        Self { schema, patterns }
     }
 
     /// The schema.
@@ -58,52 +63,304 @@ impl Checker {
         &self.schema
     }
 
+    /// The regular expressions of the schema.
+    pub(super) const fn patterns(&self) -> &Patterns {
+        &self.patterns
+    }
+
     /// What is wrong with a value, in the order of its places.
-    pub(super) fn findings(&self, value: &Value<'static>) -> Vec<Finding> {
-        let json = to_json(value);
-        if self.validator.is_valid(&json) {
-            return Vec::new();
-        }
-        let errors = self.validator.iter_errors(&json);
-        let mut findings: Vec<Finding> = errors
-            .flat_map(|error| self.findings_of(value, &error).unwrap_or_default())
-            .collect();
-        findings.sort();
-        // Each of several properties that need a missing one finds all of them.
-        findings.dedup_by(|one, other| one.keyword == "dependencies" && one == other);
-        findings
-    }
-
-    fn findings_of(
-        &self,
-        value: &Value<'static>,
-        error: &ValidationError<'_>,
-    ) -> Option<Vec<Finding>> {
-        let (instance, path) = follow(value, error.instance_path().as_str())?;
-        let pointer = error.schema_path().as_str();
-        let (parent, keyword) = pointer.rsplit_once('/')?;
-        let (schema, schema_path) = follow(&self.schema, parent)?;
-        let violation = Violation {
-            instance,
-            keyword,
-            schema,
-            kind: error.kind(),
+    pub(super) fn findings(&self, value: &Value<'static>) -> Result<Vec<Finding<'_>>, Problem> {
+        let mut walk = Walk {
+            checker: self,
+            path: FieldPath::root(),
+            findings: Some(Vec::new()),
+            visits: MAX_VISITS,
         };
-        let fits = |index: usize| self.fits(error, &format!("{pointer}/{index}"));
-        let texts = messages(&violation, fits).into_iter();
-        let findings = texts.map(|text| Finding {
-            path: path.clone(),
-            keyword: keyword.to_owned(),
-            text,
-            in_schema: Some(schema_path.clone().key(keyword)),
+        walk.schema(&self.schema, value, 0)?;
+        let mut findings = walk.findings.unwrap_or_default();
+        findings.sort_by(|one, other| {
+            let by_path = one.path.cmp(&other.path);
+            let by_keyword = one.keyword.cmp(other.keyword);
+            by_path
+                .then(by_keyword)
+                .then_with(|| one.text.cmp(&other.text))
         });
-        Some(findings.collect())
+        Ok(findings)
+    }
+}
+
+struct Walk<'s> {
+    checker: &'s Checker,
+    /// Where the value is that is checked.
+    path: FieldPath,
+    /// What is wrong; none if only whether the value fits matters.
+    findings: Option<Vec<Finding<'s>>>,
+    /// How many more schemas are visited.
+    visits: usize,
+}
+
+impl<'s> Walk<'s> {
+    /// Whether a value fits a schema.
+    fn schema(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        self.visits = self.visits.checked_sub(1).ok_or(Problem::Endless)?;
+        if depth > MAX_DEPTH {
+            return Err(Problem::Endless);
+        }
+        if let Some(reference) = schema.str_at(&["$ref"]) {
+            return match target(&self.checker.schema, reference) {
+                Some(target) => self.schema(target, value, depth + 1),
+                // Setting defaults reports it, if it is needed.
+                None => Ok(true),
+            };
+        }
+        let mut fits = true;
+        for (keyword, _) in schema.entries().unwrap_or_default() {
+            fits &= self.keyword(keyword, schema, value, depth)?;
+            if !fits && self.findings.is_none() {
+                break;
+            }
+        }
+        Ok(fits)
     }
 
-    /// Whether the instance of an error fits the schema at a pointer.
-    fn fits(&self, error: &ValidationError<'_>, pointer: &str) -> bool {
-        let mut schema = self.schema.clone();
-        schema.insert("$ref".into(), Value::from(format!("#{pointer}")));
-        compile(&schema).is_ok_and(|validator| validator.is_valid(error.instance()))
+    fn keyword(
+        &mut self,
+        keyword: &'s str,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        let branches = schema.get(keyword).and_then(Value::items);
+        let branches = branches.unwrap_or_default();
+        let pair = self.pair(schema, value);
+        let fits_itself = match keyword {
+            "anyOf" => !self.fitting(branches, value, depth, 1)?.is_empty(),
+            "oneOf" => {
+                let fitting = self.fitting(branches, value, depth, usize::MAX)?;
+                if let [first, later @ ..] = fitting.as_slice()
+                    && !later.is_empty()
+                {
+                    self.find(keyword, schema, || Ok(vec![several(value, first, later)]))?;
+                    return Ok(false);
+                }
+                fitting.len() == 1
+            }
+            "not" => {
+                let not = schema.get(keyword).map_or(&[][..], std::slice::from_ref);
+                self.fitting(not, value, depth, 1)?.is_empty()
+            }
+            _ => pair.fits(keyword)?,
+        };
+        if !fits_itself {
+            self.find(keyword, schema, || pair.messages(keyword))?;
+        }
+        let fit_within = match keyword {
+            "allOf" => {
+                let mut fits = true;
+                for branch in branches {
+                    fits &= self.schema(branch, value, depth + 1)?;
+                }
+                fits
+            }
+            "properties" => self.properties(schema, value, depth)?,
+            "patternProperties" => self.pattern_properties(schema, value, depth)?,
+            "additionalProperties" => self.additional_properties(schema, value, depth)?,
+            "dependencies" => self.dependencies(schema, value, depth)?,
+            "items" => self.items(schema, value, depth)?,
+            "additionalItems" => self.additional_items(schema, value, depth)?,
+            _ => true,
+        };
+        Ok(fits_itself && fit_within)
     }
+
+    const fn pair<'p>(&self, schema: &'p Value<'static>, value: &'p Value<'static>) -> Pair<'p>
+    where
+        's: 'p,
+    {
+        let patterns = &self.checker.patterns;
+        Pair {
+            schema,
+            value,
+            patterns,
+        }
+    }
+
+    fn find(
+        &mut self,
+        keyword: &'s str,
+        schema: &'s Value<'static>,
+        messages: impl FnOnce() -> Result<Vec<String>, Problem>,
+    ) -> Result<(), Problem> {
+        if let Some(findings) = &mut self.findings {
+            findings.extend(messages()?.into_iter().map(|text| Finding {
+                path: self.path.clone(),
+                keyword,
+                text,
+                schema,
+            }));
+        }
+        Ok(())
+    }
+
+    /// The branches that a value fits, up to this number.
+    fn fitting(
+        &mut self,
+        branches: &'s [Value<'static>],
+        value: &Value<'static>,
+        depth: usize,
+        enough: usize,
+    ) -> Result<Vec<&'s Value<'static>>, Problem> {
+        let findings = self.findings.take();
+        let mut fitting = Vec::new();
+        for branch in branches {
+            if fitting.len() < enough && self.schema(branch, value, depth + 1)? {
+                fitting.push(branch);
+            }
+        }
+        self.findings = findings;
+        Ok(fitting)
+    }
+
+    /// Whether a value within the one that is checked fits a schema.
+    fn within(
+        &mut self,
+        step: Step,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        self.path.push(step);
+        let fits = self.schema(schema, value, depth + 1)?;
+        self.path.pop();
+        Ok(fits)
+    }
+
+    fn properties(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        let mut fits = true;
+        for (name, property) in named(schema, "properties") {
+            if let Some(value) = value.get(name) {
+                fits &= self.within(Step::Key(name.to_string()), property, value, depth)?;
+            }
+        }
+        Ok(fits)
+    }
+
+    fn pattern_properties(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        let mut fits = true;
+        for (pattern, property) in named(schema, "patternProperties") {
+            for (name, value) in value.entries().unwrap_or_default() {
+                if self.checker.patterns.matches(pattern, name)? {
+                    fits &= self.within(Step::Key(name.to_string()), property, value, depth)?;
+                }
+            }
+        }
+        Ok(fits)
+    }
+
+    fn additional_properties(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        let property = schema.get("additionalProperties");
+        let Some(property) = property.filter(|schema| schema.entries().is_some()) else {
+            return Ok(true);
+        };
+        let mut fits = true;
+        for (name, value) in self.pair(schema, value).additional()? {
+            fits &= self.within(Step::Key(name.to_owned()), property, value, depth)?;
+        }
+        Ok(fits)
+    }
+
+    fn dependencies(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        let mut fits = true;
+        for (name, dependency) in named(schema, "dependencies") {
+            if dependency.entries().is_some() && value.get(name).is_some() {
+                fits &= self.schema(dependency, value, depth + 1)?;
+            }
+        }
+        Ok(fits)
+    }
+
+    fn items(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        let Some(wanted) = schema.get("items") else {
+            return Ok(true);
+        };
+        let mut fits = true;
+        for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
+            let each = match wanted.items() {
+                Some(each) => each.get(index),
+                None => Some(wanted),
+            };
+            if let Some(schema) = each {
+                fits &= self.within(Step::Index(index), schema, item, depth)?;
+            }
+        }
+        Ok(fits)
+    }
+
+    fn additional_items(
+        &mut self,
+        schema: &'s Value<'static>,
+        value: &Value<'static>,
+        depth: usize,
+    ) -> Result<bool, Problem> {
+        let wanted = schema.get("additionalItems");
+        let Some(wanted) = wanted.filter(|schema| schema.entries().is_some()) else {
+            return Ok(true);
+        };
+        let additional = self.pair(schema, value).additional_items();
+        let first = value.items().map_or(0, <[_]>::len) - additional.len();
+        let mut fits = true;
+        for (index, item) in (first..).zip(additional) {
+            fits &= self.within(Step::Index(index), wanted, item, depth)?;
+        }
+        Ok(fits)
+    }
+}
+
+/// The schemas that a keyword has by name.
+fn named<'s>(
+    schema: &'s Value<'static>,
+    keyword: &str,
+) -> &'s [(std::borrow::Cow<'static, str>, Value<'static>)] {
+    schema
+        .get(keyword)
+        .and_then(Value::entries)
+        .unwrap_or_default()
+}
+
+/// The message about a value that fits several branches of `oneOf`: the later ones, then the first.
+fn several(value: &Value<'static>, first: &Value<'static>, later: &[&Value<'static>]) -> String {
+    let branches = later.iter().copied().chain([first]);
+    let branches: Vec<String> = branches.map(repr).collect();
+    let found = repr(value);
+    format!("{found} is valid under each of {}", branches.join(", "))
 }

@@ -1,11 +1,11 @@
 //! Sets the defaults of a schema in a value, where a validator would visit them.
 
-use jsonschema::Validator;
-use krm_yaml::{Data, Scalar, Value};
-use serde_json::{Map, Value as Json, json};
+use krm_yaml::{Data, Value};
 
-use crate::deployment_manager::schema::dialect::{compile_json, matcher};
-use crate::deployment_manager::schema::pointer::{target, to_json};
+use crate::deployment_manager::schema::checker::Checker;
+use crate::deployment_manager::schema::keywords::Pair;
+use crate::deployment_manager::schema::pointer::target;
+use crate::deployment_manager::schema::problem::Problem;
 
 /// How deep schemas may refer to one another on the way to one value.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -13,24 +13,14 @@ pub(super) const MAX_DEPTH: usize = 100;
 /// How many schemas are visited for the properties of one resource.
 const MAX_VISITS: usize = 1_000_000;
 
-/// Why defaults cannot be set.
-pub(super) enum Problem {
-    /// A `$ref` without a target; with the pointer.
-    Unresolvable(String),
-    /// A `$ref` to another file, which is not read; with the address.
-    Elsewhere(String),
-    /// Schemas refer to one another without end.
-    Endless,
-}
-
-/// Sets the defaults of `schema` in `value`.
-pub(super) fn set(schema: &Value<'static>, value: &mut Value<'static>) -> Result<(), Problem> {
+/// Sets the defaults of a schema in `value`.
+pub(super) fn set(checker: &Checker, value: &mut Value<'static>) -> Result<(), Problem> {
     let mut walk = Walk {
-        root: schema,
+        checker,
         visits: MAX_VISITS,
         is_weighing: false,
     };
-    walk.schema(schema, value, 0)?;
+    walk.schema(checker.schema(), value, 0)?;
     Ok(())
 }
 
@@ -39,7 +29,7 @@ pub(super) fn set(schema: &Value<'static>, value: &mut Value<'static>) -> Result
 type Fits = bool;
 
 struct Walk<'s> {
-    root: &'s Value<'static>,
+    checker: &'s Checker,
     visits: usize,
     /// Whether it matters if the value fits.
     is_weighing: bool,
@@ -69,7 +59,7 @@ impl<'s> Walk<'s> {
         if let Some(not) = schema.get("not") {
             fits &= !self.schema(not, value, depth + 1)?;
         }
-        Ok(fits && (!self.is_weighing || fits_itself(schema, value)))
+        Ok(fits && (!self.is_weighing || self.fits_itself(schema, value)?))
     }
 
     /// Visits all branches of `allOf` and `oneOf`, and of `anyOf` those up to the first that fits.
@@ -108,7 +98,7 @@ impl<'s> Walk<'s> {
     }
 
     fn target(&self, reference: &str) -> Result<&'s Value<'static>, Problem> {
-        target(self.root, reference).ok_or_else(|| match reference.strip_prefix('#') {
+        target(self.checker.schema(), reference).ok_or_else(|| match reference.strip_prefix('#') {
             Some(path) => Problem::Unresolvable(path.trim_start_matches('/').to_owned()),
             None => Problem::Elsewhere(reference.to_owned()),
         })
@@ -158,24 +148,17 @@ impl<'s> Walk<'s> {
         depth: usize,
     ) -> Result<Fits, Problem> {
         let patterns = schema.get("patternProperties").and_then(Value::entries);
-        let patterns: Vec<(Validator, &Value<'static>)> = patterns
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|(pattern, schema)| Some((matcher(pattern)?, schema)))
-            .collect();
+        let patterns = patterns.unwrap_or_default();
         let additional = schema.get("additionalProperties");
         let additional = additional.filter(|schema| schema.entries().is_some());
-        if patterns.is_empty() && additional.is_none() {
-            return Ok(true);
-        }
         let Data::Mapping(entries) = &mut value.data else {
             return Ok(true);
         };
         let mut fits = true;
         for (key, value) in entries {
             let mut is_known = properties.iter().any(|(name, _)| name == key);
-            for (pattern, schema) in &patterns {
-                if pattern.is_valid(&key.as_ref().into()) {
+            for (pattern, schema) in patterns {
+                if self.checker.patterns().matches(pattern, key)? {
                     is_known = true;
                     fits &= self.schema(schema, value, depth + 1)?;
                 }
@@ -185,6 +168,25 @@ impl<'s> Walk<'s> {
             }
         }
         Ok(fits)
+    }
+
+    /// Whether a value fits a schema without the schemas in it.
+    fn fits_itself(
+        &self,
+        schema: &Value<'static>,
+        value: &Value<'static>,
+    ) -> Result<Fits, Problem> {
+        let pair = Pair {
+            schema,
+            value,
+            patterns: self.checker.patterns(),
+        };
+        for (keyword, _) in schema.entries().unwrap_or_default() {
+            if keyword != "required" && !pair.fits(keyword)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn list(
@@ -212,67 +214,9 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Keywords that visit other schemas, or that setting defaults does not look at.
-const VISITED: &[&str] = &[
-    "required",
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "items",
-    "additionalItems",
-    "dependencies",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "definitions",
-    "default",
-];
-
-/// Whether a value fits a schema without the schemas in it.
-fn fits_itself(schema: &Value<'static>, value: &Value<'static>) -> Fits {
-    let Some(entries) = schema.entries() else {
-        return true;
-    };
-    let mut own: Map<String, Json> = entries
-        .iter()
-        .filter(|(key, _)| !VISITED.contains(&key.as_ref()))
-        .map(|(key, value)| (key.clone().into_owned(), to_json(value)))
-        .collect();
-    // Which keys and items are additional depends on these.
-    for keyword in ["properties", "patternProperties", "items"] {
-        let open = match schema.get(keyword).map(|schemas| &schemas.data) {
-            Some(Data::Mapping(named)) if keyword != "items" => {
-                let named = named.iter();
-                named.map(|(key, _)| (key.to_string(), json!({}))).collect()
-            }
-            Some(Data::Sequence(items)) => items.iter().map(|_| json!({})).collect(),
-            _ => continue,
-        };
-        own.insert(keyword.to_owned(), open);
-    }
-    for keyword in ["additionalProperties", "additionalItems"] {
-        if matches!(
-            schema.get(keyword).map(|allowed| &allowed.data),
-            Some(Data::Scalar(Scalar::Bool(false)))
-        ) {
-            own.insert(keyword.to_owned(), Json::Bool(false));
-        }
-    }
-    let needs = schema.get("dependencies").and_then(Value::entries);
-    let needs = needs.unwrap_or_default().iter();
-    let needs = needs.filter(|(_, needed)| needed.entries().is_none());
-    let needs: Map<String, Json> = needs
-        .map(|(key, needed)| (key.to_string(), to_json(needed)))
-        .collect();
-    own.insert("dependencies".to_owned(), Json::Object(needs));
-    compile_json(Json::Object(own), schema)
-        .is_ok_and(|validator| validator.is_valid(&to_json(value)))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Problem, set};
+    use super::{Checker, Problem, set};
     use krm_yaml::Value;
 
     fn json(text: &str) -> Value<'static> {
@@ -320,7 +264,7 @@ mod tests {
             ),
         ] {
             let mut value = json(value);
-            assert!(set(&json(schema), &mut value).is_ok());
+            assert!(set(&Checker::new(json(schema)), &mut value).is_ok());
             assert_eq!(value.to_json(), expected, "{schema}");
         }
     }
@@ -334,7 +278,7 @@ mod tests {
             r##"{"allOf":[{"$ref":"#/a"},{"$ref":"#/a"}],"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}"##,
         ] {
             let mut value = json("{}");
-            let found = set(&json(schema), &mut value);
+            let found = set(&Checker::new(json(schema)), &mut value);
             assert!(matches!(found, Err(Problem::Endless)), "{schema}");
         }
     }

@@ -1,62 +1,98 @@
-//! Regular expressions of Python in the spelling of ECMAScript.
+//! Regular expressions of Python 2 in the spelling of `fancy-regex`.
 
-use std::borrow::Cow;
+use std::iter::Peekable;
+use std::str::Chars;
 
-/// Parts of Python's regular expressions, and how ECMAScript has them. Its `$` is the very end.
-const PARTS: &[(&str, &str)] = &[
-    ("\\A", "^"),
-    ("\\Z", "$"),
-    ("$", "(?:\\n?$)"),
-    ("(?P<", "(?<"),
-];
-
-/// A regular expression of Python as ECMAScript has it.
-pub(super) fn expression(pattern: &str) -> Cow<'_, str> {
-    if !pattern.contains(['$', '\\', '[', '(']) {
-        return Cow::Borrowed(pattern);
-    }
-    let mut out = String::with_capacity(pattern.len());
-    let mut rest = pattern;
-    let mut in_class = false;
-    while let Some(first) = rest.chars().next() {
-        let part = PARTS.iter().filter(|_| !in_class);
-        let part = part.copied().find(|(from, _)| rest.starts_with(from));
-        let length = if let Some((from, to)) = part {
-            out.push_str(to);
-            from.len()
-        } else {
-            let length = match first {
-                '\\' => 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
-                _ => first.len_utf8(),
-            };
-            out.push_str(rest.get(..length).unwrap_or_default());
-            length
-        };
-        rest = rest.get(length..).unwrap_or_default();
-        match first {
-            '[' if !in_class => {
-                in_class = true;
-                rest = after_bracket(rest, &mut out);
-            }
-            ']' => in_class = false,
-            _ => {}
+/// A regular expression of Python in the spelling of `fancy-regex`: classes such as `\w` are ASCII,
+/// `$` also matches before a line break at the end, and what has no meaning in Python is a character.
+pub(super) fn expression(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 16);
+    let mut rest = pattern.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => escape(&mut rest, &mut out, false),
+            '$' => out.push_str("(?=\\n?\\z)"),
+            '[' => class(&mut rest, &mut out),
+            '{' => repetition(&mut rest, &mut out),
+            _ => out.push(c),
         }
     }
-    Cow::Owned(out)
+    out
 }
 
-/// Writes the start of a class, in which a first `]` is a character.
-fn after_bracket<'t>(rest: &'t str, out: &mut String) -> &'t str {
-    let mut after = rest;
-    if let Some(negated) = after.strip_prefix('^') {
-        out.push('^');
-        after = negated;
+/// Writes what is after a backslash.
+fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String, in_class: bool) {
+    let (open, close) = if in_class { ("", "") } else { ("[", "]") };
+    let Some(c) = rest.next() else {
+        out.push('\\');
+        return;
+    };
+    let class = match c {
+        'd' => Some("0-9"),
+        'w' => Some("0-9A-Za-z_"),
+        's' => Some(" \\t-\\r"),
+        _ => None,
+    };
+    let negated = match c {
+        'D' => Some("0-9"),
+        'W' => Some("0-9A-Za-z_"),
+        'S' => Some(" \\t-\\r"),
+        _ => None,
+    };
+    match (c, class, negated) {
+        (_, Some(class), _) => out.extend([open, class, close]),
+        (_, _, Some(class)) => out.extend(["[^", class, "]"]),
+        ('Z', ..) if !in_class => out.push_str("\\z"),
+        ('b', ..) if in_class => out.push_str("\\x08"),
+        ('0', ..) => out.push_str("\\x00"),
+        ('A' | 'b' | 'B' | 'a' | 'f' | 'n' | 'r' | 't' | 'v' | 'x' | '1'..='9', ..) => {
+            out.extend(['\\', c]);
+        }
+        _ if c.is_ascii_punctuation() => out.extend(['\\', c]),
+        _ => out.push(c),
     }
-    if let Some(class) = after.strip_prefix(']') {
-        out.push_str("\\]");
-        after = class;
+}
+
+/// Writes a class, in which a first `]` is a character, and there are no classes or operators.
+fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
+    out.push('[');
+    out.extend(rest.next_if_eq(&'^'));
+    let mut is_first = true;
+    // Whether a `-` makes a range of the character before, and whether it just has.
+    let (mut starts_range, mut ends_range) = (false, false);
+    while let Some(c) = rest.next() {
+        match c {
+            ']' if !is_first => {
+                out.push(']');
+                return;
+            }
+            '-' if starts_range && rest.peek() != Some(&']') => {
+                out.push('-');
+                (starts_range, ends_range) = (false, true);
+                continue;
+            }
+            '\\' => escape(rest, out, true),
+            ']' | '[' | '-' | '&' | '~' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+        is_first = false;
+        (starts_range, ends_range) = (!ends_range, false);
     }
-    after
+}
+
+/// Writes `{`, which is a character if no numbers and `}` are after it.
+fn repetition(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
+    let after: String = rest.clone().take_while(|c| *c != '}').collect();
+    let is_closed = rest.clone().nth(after.chars().count()) == Some('}');
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (from, to) = after.split_once(',').unwrap_or((&after, "0"));
+    if !is_closed || !is_number(from) || !is_number(to) || after.is_empty() || after == "," {
+        out.push_str("\\{");
+    } else if from.is_empty() {
+        out.push_str("{0");
+    } else {
+        out.push('{');
+    }
 }
 
 #[cfg(test)]
@@ -66,13 +102,18 @@ mod tests {
     #[test]
     fn regular_expressions_of_python_are_read_as_python_reads_them() {
         for (pattern, expected) in [
-            ("^a+$", "^a+(?:\\n?$)"),
-            ("\\Aa\\Z", "^a$"),
-            ("[$\\]]$", "[$\\]](?:\\n?$)"),
+            ("^a+$", "^a+(?=\\n?\\z)"),
+            ("\\Aa\\Z", "\\Aa\\z"),
+            ("[$\\]]$", "[$\\]](?=\\n?\\z)"),
             ("[]a]", "[\\]a]"),
             ("[^]a]", "[^\\]a]"),
-            ("(?P<q>x)", "(?<q>x)"),
+            ("(?P<q>x)", "(?P<q>x)"),
             ("\\$", "\\$"),
+            ("[--a]", "[\\--a]"),
+            ("[+--]", "[+-\\-]"),
+            ("[a-z-]", "[a-z\\-]"),
+            ("[a-]", "[a\\-]"),
+            ("x{2}{y}", "x{2}\\{y}"),
         ] {
             assert_eq!(expression(pattern), expected, "{pattern}");
         }

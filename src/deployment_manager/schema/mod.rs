@@ -2,10 +2,12 @@
 
 mod checker;
 mod defaults;
-mod dialect;
 mod expression;
-mod messages;
+mod keywords;
+mod numbers;
+mod patterns;
 mod pointer;
+mod problem;
 mod read;
 mod report;
 #[cfg(test)]
@@ -90,7 +92,7 @@ impl<'i> Schemas<'i> {
         let (mut lines, mut errors) = self.missing_imports(schema, &known);
         let mut malformed = None;
         if let Some(checker) = &known.checker {
-            defaults::set(checker.schema(), &mut properties)
+            defaults::set(checker, &mut properties)
                 .map_err(|problem| read::unusable(schema, &problem))?;
             let report = Report {
                 schema: &known,
@@ -98,7 +100,8 @@ impl<'i> Schemas<'i> {
                 resource,
                 properties: &properties,
             };
-            for finding in checker.findings(&properties) {
+            let findings = checker.findings(&properties);
+            for finding in findings.map_err(|problem| read::unusable(schema, &problem))? {
                 let Some(finding) = without_references(finding, &properties) else {
                     continue;
                 };
@@ -162,7 +165,10 @@ fn text_of(value: &Value<'static>) -> String {
 }
 
 /// The finding, unless its instance has references: such a value is known later.
-fn without_references(finding: Finding, properties: &Value<'static>) -> Option<Finding> {
+fn without_references<'s>(
+    finding: Finding<'s>,
+    properties: &Value<'static>,
+) -> Option<Finding<'s>> {
     let instance = properties
         .lookup(&finding.path)
         .map(text_of)

@@ -8,7 +8,8 @@ use krm_yaml::{Data, Document, Scalar, Value};
 
 use crate::deployment_manager::repr::text;
 use crate::deployment_manager::schema::checker::{Checker, Finding};
-use crate::deployment_manager::schema::defaults::{MAX_DEPTH, Problem};
+use crate::deployment_manager::schema::defaults::MAX_DEPTH;
+use crate::deployment_manager::schema::problem::Problem;
 use crate::deployment_manager::schema::types;
 use crate::deployment_manager::yaml::{self, Located, is_falsy};
 
@@ -62,7 +63,7 @@ impl Meta {
         let read = |text| {
             let schema: serde_json::Value =
                 serde_json::from_str(text).map_err(|error| error.to_string())?;
-            Checker::new(Value::from(schema))
+            Ok::<_, String>(Checker::new(Value::from(schema)))
         };
         Ok(Self {
             draft4: read(include_str!("draft4.json"))?,
@@ -71,16 +72,16 @@ impl Meta {
     }
 
     /// What is wrong with a schema.
-    fn findings(&self, schema: &Value<'static>) -> Vec<Finding> {
+    fn findings(&self, schema: &Value<'static>) -> Result<Vec<Finding<'_>>, Problem> {
         let mut findings = Vec::new();
         if schema
             .get("imports")
             .is_some_and(|imports| !is_falsy(imports))
         {
-            findings.extend(self.imports.findings(schema));
+            findings.extend(self.imports.findings(schema)?);
         }
-        findings.extend(self.draft4.findings(schema));
-        findings
+        findings.extend(self.draft4.findings(schema)?);
+        Ok(findings)
     }
 }
 
@@ -110,13 +111,12 @@ impl Schema {
         if !strict && let Some(replaced) = types::replace(&mut value) {
             schema.warn(&replaced);
         }
-        if meta.is_none() {
-            *meta = Some(Meta::new().map_err(|reason| broken(name, &reason))?);
-        }
-        let findings = meta
-            .as_ref()
-            .map(|meta| meta.findings(&value))
-            .unwrap_or_default();
+        let meta = match meta {
+            Some(meta) => meta,
+            None => meta.insert(Meta::new().map_err(|reason| broken(name, &reason))?),
+        };
+        let findings = meta.findings(&value);
+        let findings = findings.map_err(|problem| unusable(name, &problem))?;
         if !findings.is_empty() {
             return Err(schema.refuse(name, &value, &findings));
         }
@@ -124,7 +124,7 @@ impl Schema {
             return Err(schema.refuse_reference(name, reference));
         }
         schema.imports = imports_of(&value);
-        schema.checker = Some(Checker::new(value).map_err(|reason| broken(name, &reason))?);
+        schema.checker = Some(Checker::new(value));
         Ok(schema)
     }
 
@@ -149,7 +149,7 @@ impl Schema {
         self.warnings.push(self.at(warning, &replaced.value));
     }
 
-    fn refuse(&self, name: &str, value: &Value<'static>, findings: &[Finding]) -> Invalid {
+    fn refuse(&self, name: &str, value: &Value<'static>, findings: &[Finding<'_>]) -> Invalid {
         let lines: Vec<String> = findings.iter().map(Finding::line).collect();
         let mut errors = Diagnostics::new();
         for finding in findings {
@@ -190,32 +190,29 @@ impl Schema {
     }
 }
 
-/// The error of a schema whose references lead nowhere.
+/// The error of a valid schema that cannot be used.
 pub(super) fn unusable(name: &str, problem: &Problem) -> Invalid {
     let reason = match problem {
-        Problem::Unresolvable(pointer) => unresolvable(pointer),
+        Problem::Unresolvable(pointer) => {
+            format!("Unresolvable JSON pointer: {}", text(pointer))
+        }
         Problem::Elsewhere(address) => format!("unknown url type: {address}"),
         Problem::Endless => format!("schemas refer to one another more than {MAX_DEPTH} deep"),
+        Problem::Pattern { pattern, reason } => {
+            format!("{} is not a regular expression: {reason}", text(pattern))
+        }
     };
     broken(name, &reason)
 }
 
-fn unresolvable(pointer: &str) -> String {
-    format!("Unresolvable JSON pointer: {}", text(pointer))
-}
-
-/// The error of a schema that cannot be compiled.
 fn broken(name: &str, reason: &str) -> Invalid {
-    let pointer = reason.strip_prefix("Pointer '/");
-    let pointer = pointer.and_then(|rest| rest.strip_suffix("' does not exist"));
-    let reason = pointer.map_or_else(|| reason.to_owned(), unresolvable);
     let error = Diagnostic::error(format!("schema `{name}` is invalid: {reason}"));
     let error = if reason.starts_with("Unresolvable") || reason.starts_with("unknown url") {
         error.hint("a `$ref` names a part of the schema itself, as `#/definitions/disk`")
     } else {
         error
     };
-    Invalid::schema(name, &[reason], error.into())
+    Invalid::schema(name, &[reason.to_owned()], error.into())
 }
 
 /// A `$ref` without a text. A mapping is the schema of a property with this name.

@@ -28,7 +28,7 @@ pub(super) struct Report<'r> {
 
 impl Report<'_> {
     /// The error of a finding: at the property in the configuration, with the place in the schema.
-    pub(super) fn error(&self, finding: &Finding) -> Diagnostic {
+    pub(super) fn error(&self, finding: &Finding<'_>) -> Diagnostic {
         let path = finding.path.to_string();
         let name = self
             .resource
@@ -46,8 +46,8 @@ impl Report<'_> {
             Some(place) => error.at(place),
             None => error,
         };
-        let in_schema = finding.in_schema.as_ref();
-        match in_schema.and_then(|path| self.schema.place(self.checked.lookup(path)?)) {
+        let keyword = finding.schema.get(finding.keyword);
+        match keyword.and_then(|keyword| self.schema.place(keyword)) {
             Some(place) => error.related(place, "the schema asks for this"),
             None => error,
         }
@@ -68,12 +68,11 @@ impl Report<'_> {
     }
 
     /// The property that is probably meant where one is not allowed.
-    fn hint(&self, finding: &Finding) -> Option<String> {
+    fn hint(&self, finding: &Finding<'_>) -> Option<String> {
         if finding.keyword != "additionalProperties" {
             return None;
         }
-        let (schema, _) = finding.in_schema.as_ref()?.split_last()?;
-        let known = self.checked.lookup(&schema)?.get("properties")?.entries()?;
+        let known = finding.schema.get("properties")?.entries()?;
         let known: Vec<&str> = known.iter().map(|(key, _)| key.as_ref()).collect();
         let instance = self.properties.lookup(&finding.path)?.entries()?;
         let mut unknown = instance
@@ -85,7 +84,7 @@ impl Report<'_> {
     }
 
     /// The message without secrets, and whether there are any.
-    fn concealed(&self, finding: &Finding) -> (String, bool) {
+    fn concealed(&self, finding: &Finding<'_>) -> (String, bool) {
         let mut secrets = Vec::new();
         collect(self.properties, Some(self.checked), false, &mut secrets);
         let mut what = finding.text.clone();

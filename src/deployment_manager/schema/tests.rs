@@ -8,6 +8,8 @@ use krm_yaml::source::Source;
 use crate::deployment_manager::model::Options;
 use crate::deployment_manager::request;
 use crate::deployment_manager::schema::Schemas;
+use crate::deployment_manager::schema::checker::{Checker, Finding};
+use crate::deployment_manager::schema::problem::Problem;
 use crate::deployment_manager::yaml::{self, Located};
 
 /// The properties as JSON, or the text of the original.
@@ -202,4 +204,40 @@ fn a_line_with_a_secret_beside_the_property_is_not_shown() {
     let mut schemas = Schemas::new(&request.imports, true);
     let invalid = schemas.check("t.schema", "t", located).unwrap_err();
     assert!(invalid.diagnostics.iter().all(|error| error.conceals));
+}
+
+/// Schemas and values with the lines of Python's jsonschema 3.2.0, which were recorded.
+#[test]
+fn keywords_have_the_lines_of_the_original() {
+    let cases: serde_json::Value = serde_json::from_str(include_str!("draft4_cases.json")).unwrap();
+    let cases = cases.as_array().unwrap();
+    assert!(cases.len() >= 400);
+    for case in cases {
+        let checker = Checker::new(Value::from(case["schema"].clone()));
+        let value = Value::from(case["value"].clone());
+        let findings = checker.findings(&value).unwrap();
+        let mut lines: Vec<String> = findings.iter().map(Finding::line).collect();
+        lines.sort();
+        assert_eq!(serde_json::json!(lines), case["errors"], "{case}");
+    }
+}
+
+#[test]
+fn schemas_without_end_are_errors() {
+    for schema in [
+        r##"{"not":{"$ref":"#"}}"##,
+        r##"{"allOf":[{"$ref":"#/a"},{"$ref":"#/a"}],"a":{"anyOf":[{"$ref":"#"}]}}"##,
+    ] {
+        let checker = Checker::new(Value::from(
+            serde_json::from_str::<serde_json::Value>(schema).unwrap(),
+        ));
+        let found = checker.findings(&Value::mapping(Vec::new()));
+        assert!(matches!(found, Err(Problem::Endless)), "{schema}");
+    }
+}
+
+#[test]
+fn a_pattern_that_is_not_a_regular_expression_is_an_error_of_the_schema() {
+    let found = check("properties: {a: {pattern: '('}}", "{a: x}");
+    assert!(found.starts_with("Invalid schema 't.schema':\n'(' is not a regular expression: "));
 }

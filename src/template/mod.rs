@@ -30,7 +30,7 @@ pub use expand::expansion::{Inspect, Object, Options, Sink, effective, process};
 pub(crate) use expand::labels;
 pub(crate) use expand::labels::on_selectors;
 pub(crate) use expand::path::Path;
-pub(crate) use expand::substitute::place_of;
+pub(crate) use expand::strings::place_of;
 pub(crate) use resolve::constant;
 pub use resolve::generation::Generation;
 pub use resolve::parameters::{Origin, ParameterValue, Parameters};

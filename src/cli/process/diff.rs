@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
-use similar::TextDiff;
 
 use crate::cli::console::Console;
 use crate::cli::io;
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::output::Output;
+use crate::cli::process::unified::unified;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 
@@ -52,13 +52,6 @@ pub(super) fn against(
         }
     }
     (!diagnostics.has_errors()).then_some(text)
-}
-
-fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
-    TextDiff::from_lines(old, new)
-        .unified_diff()
-        .header(old_name, new_name)
-        .to_string()
 }
 
 /// The lines of a unified diff in the colours of git.

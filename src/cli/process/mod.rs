@@ -9,6 +9,7 @@ mod output;
 mod record;
 mod source_map;
 mod tables;
+mod unified;
 pub(super) mod writing;
 
 pub(super) use self::arguments::Arguments;

@@ -7,7 +7,7 @@ use crate::template::declare::legacy;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::expand::path::Path;
-use crate::template::expand::substitute::Substitution;
+use crate::template::expand::strings::Substitution;
 use crate::template::expand::{labels, refused};
 use crate::template::resolve::generation::{self, Generation};
 use crate::template::resolve::parameters::Parameters;

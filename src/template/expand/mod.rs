@@ -5,4 +5,6 @@ pub(crate) mod expansion;
 pub(crate) mod labels;
 pub(crate) mod path;
 pub(crate) mod refused;
-pub(crate) mod substitute;
+mod spot;
+pub(crate) mod strings;
+mod substitute;

@@ -10,7 +10,7 @@ use crate::template::declare::parameter::Parameter;
 use crate::template::declare::reference::{parts, references};
 use crate::template::expand::expansion::{Expansion, Object, Options, expand};
 use crate::template::expand::path::Path;
-use crate::template::expand::substitute::Substitution;
+use crate::template::expand::strings::Substitution;
 use crate::template::resolve::parameters::{Origin, ParameterValue, Parameters};
 use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;

@@ -1,0 +1,94 @@
+//! The position of a string in its object, and the variables that the kubelet expands there.
+
+use crate::template::declare::dialect::Dialect;
+use crate::template::declare::reference::with_values;
+use crate::template::expand::path::Path;
+use crate::template::resolve::parameters::Parameters;
+use krm_yaml::{NodeId, Value};
+
+/// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
+/// arguments and, if declared earlier, in the values of its variables.
+pub(super) struct Variables {
+    list: Vec<Variable>,
+    /// Whether there are more that only the cluster knows.
+    pub(super) more: bool,
+}
+
+pub(super) struct Variable {
+    name: String,
+    /// Where the name is written.
+    pub(super) node: Option<NodeId>,
+}
+
+impl Variables {
+    /// The variables of a container, their names with references replaced.
+    pub(super) fn of(container: &Value<'_>, dialect: Dialect, parameters: &Parameters<'_>) -> Self {
+        let items = container
+            .get("env")
+            .and_then(Value::items)
+            .unwrap_or_default();
+        let value_of = |name: &str| Some(parameters.get(name)?.text.as_ref());
+        let name_of = |item: &Value<'_>| {
+            let name = item.str_at(&["name"]).unwrap_or_default();
+            with_values(name, dialect, value_of)
+        };
+        let list = items
+            .iter()
+            .map(|item| Variable {
+                name: name_of(item),
+                node: item.get("name").and_then(|name| name.origin),
+            })
+            .collect();
+        let more = container
+            .get("envFrom")
+            .and_then(Value::items)
+            .is_some_and(|from| !from.is_empty());
+        Self { list, more }
+    }
+}
+
+/// Which variables the kubelet expands in a string.
+#[derive(Clone, Copy)]
+pub(super) struct Expanding<'e> {
+    pub(super) variables: &'e Variables,
+    /// Only those before this one.
+    pub(super) before: usize,
+}
+
+impl<'e> Expanding<'e> {
+    /// Whether the container has a variable of this name, wherever in its list.
+    pub(super) fn has(self, name: &str) -> bool {
+        let mut list = self.variables.list.iter();
+        list.any(|variable| variable.name == name)
+    }
+
+    pub(super) fn find(self, name: &str) -> Option<&'e Variable> {
+        self.variables
+            .list
+            .iter()
+            .take(self.before)
+            .find(|variable| variable.name == name)
+    }
+}
+
+/// The position of a string in its object.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'c> {
+    pub(super) path: &'c Path<'c>,
+    /// The nearest node of the document around it.
+    pub(super) node: Option<NodeId>,
+    pub(super) expanding: Option<Expanding<'c>>,
+    /// Whether a reference that nothing replaces could never be valid.
+    pub(super) needs_replacement: bool,
+}
+
+impl<'c> Spot<'c> {
+    pub(super) const fn new(path: &'c Path<'c>, node: Option<NodeId>) -> Self {
+        Self {
+            path,
+            node,
+            expanding: None,
+            needs_replacement: false,
+        }
+    }
+}

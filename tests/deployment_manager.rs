@@ -9,6 +9,8 @@
     reason = "tests read their own files and environment"
 )]
 
+#[path = "deployment-manager/command.rs"]
+mod command;
 #[path = "deployment-manager/compare.rs"]
 mod compare;
 #[path = "suite/needs.rs"]
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
             unit::expansions(shared, true, 12)
         }),
     ];
+    trials.extend(command::trials());
     trials.extend(templates::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -99,6 +99,8 @@ pub(super) fn environment(disk: &Disk) -> Environment<'_> {
     Environment {
         seed: seed.map(String::into_bytes),
         files: Some(disk),
+        #[cfg(feature = "deployment-manager")]
+        python: None,
     }
 }
 

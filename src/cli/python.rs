@@ -3,17 +3,20 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+
 use crate::cli::group::Group;
 use crate::cli::interruption::Interruption;
-use crate::deployment_manager::python::{Interpreter, RUNNER};
+use crate::deployment_manager::python::{Forbidden, Interpreter, Interpreters, RUNNER};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// The interpreter that is run if no other is named.
-pub(super) const PROGRAM: &str = "python3";
+const PROGRAM: &str = "python3";
 
 /// How long the templates of an expansion may take together.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -29,8 +32,47 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// How long to wait for a program that has closed its output, and for what it printed.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Whether Python templates are run, and how.
+#[derive(Args, Debug)]
+pub(super) struct PythonArguments {
+    /// Run Python templates, with your rights: only for templates you trust
+    #[arg(long)]
+    allow_python: bool,
+
+    /// The Python interpreter, 3.8 or later
+    #[arg(long, value_name = "PROGRAM", default_value = PROGRAM)]
+    python: String,
+}
+
+impl PythonArguments {
+    /// What makes the interpreters of expansions.
+    pub(super) fn interpreters(&self, interruption: &Interruption) -> Arc<dyn Interpreters> {
+        if !self.allow_python {
+            return Arc::new(Forbidden(&[
+                "say --allow-python to run it with python3; it runs with your rights, so only for templates you trust",
+            ]));
+        }
+        Arc::new(Allowed {
+            program: self.python.clone(),
+            interruption: interruption.clone(),
+        })
+    }
+}
+
+/// Makes interpreters of a program.
+struct Allowed {
+    program: String,
+    interruption: Interruption,
+}
+
+impl Interpreters for Allowed {
+    fn interpreter(&self) -> Box<dyn Interpreter> {
+        Box::new(Python::new(&self.program, &self.interruption))
+    }
+}
+
 /// A Python interpreter; started by the first template, and stopped when it is dropped.
-pub(super) struct Python {
+struct Python {
     program: String,
     limit: Duration,
     /// The time that templates took so far.
@@ -65,7 +107,7 @@ enum Event {
 
 impl Python {
     /// An interpreter that has not started yet.
-    pub(super) fn new(program: &str, interruption: &Interruption) -> Self {
+    fn new(program: &str, interruption: &Interruption) -> Self {
         Self {
             program: program.to_owned(),
             limit: LIMIT,

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::composition::GROUP;
+#[cfg(feature = "deployment-manager")]
+use crate::deployment_manager::python::Interpreters;
 use crate::files::Files;
 use crate::function::located;
 use crate::krm::identity::group;
@@ -21,6 +23,9 @@ pub struct Environment<'e> {
     pub seed: Option<Vec<u8>>,
     /// The files that a Composition names; without them it finds none.
     pub files: Option<&'e dyn Files>,
+    /// Runs the Python templates of DeploymentConfigurations; without it they are errors.
+    #[cfg(feature = "deployment-manager")]
+    pub python: Option<Arc<dyn Interpreters>>,
 }
 
 impl fmt::Debug for Environment<'_> {

@@ -37,6 +37,8 @@ pub(super) fn decide<O: Objects>(
         Some(_) => Vec::new(),
     };
     let inputs = Inputs::of(inputs, Whence::Items);
+    #[cfg(feature = "deployment-manager")]
+    let inputs = inputs.with_python(environment.python.clone());
     let existing = items.by_identity();
     let mut found = Diagnostics::new();
     let decision = match plan::read(node, &inputs, &mut found) {

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use crate::deployment_manager::configuration::{self, Configuration, ImportSource, Keys, Text};
+use crate::deployment_manager::error::ExpandError;
 use crate::deployment_manager::expand::{expand, unused_imports};
+use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::model::{Import, Imports, Request};
 use crate::deployment_manager::objects::{self, objects};
-use crate::deployment_manager::python::Forbidden;
+use crate::deployment_manager::python::Interpreters;
 use crate::krm::identity;
 use crate::krm::scope::set_namespace;
 use crate::plan::inputs::{Input, Inputs};
@@ -94,6 +96,7 @@ pub(crate) struct Deployment {
     reference: ObjectReference,
     request: Request,
     options: objects::Options,
+    python: Arc<dyn Interpreters>,
 }
 
 impl Deployment {
@@ -154,13 +157,18 @@ impl Deployment {
             options: objects::Options {
                 skip_others: configuration.skip_others,
             },
+            python: Arc::clone(&inputs.python),
         })
+    }
+
+    fn expansion(&self) -> Result<Expansion, ExpandError> {
+        expand(&self.request, self.python.interpreter().as_mut())
     }
 
     /// What is wrong with the expansion, and the imports that it does not use. A ConfigMap that is
     /// imported as a whole may well have others.
     fn check(&self, config: Cursor<'_>) -> Diagnostics {
-        let expansion = match expand(&self.request, &mut Forbidden) {
+        let expansion = match self.expansion() {
             Ok(expansion) => expansion,
             Err(error) => return error.diagnostics,
         };
@@ -229,7 +237,7 @@ impl Expander for Deployment {
         diagnostics: &mut Diagnostics,
         sink: &mut Sink<'_>,
     ) -> Option<String> {
-        let expansion = match expand(&self.request, &mut Forbidden) {
+        let expansion = match self.expansion() {
             Ok(expansion) => expansion,
             Err(error) => {
                 diagnostics.append(error.diagnostics);

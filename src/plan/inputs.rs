@@ -1,7 +1,11 @@
 //! The objects that a functionConfig may refer to: Templates, and objects with values.
 
 use std::cell::OnceCell;
+#[cfg(feature = "deployment-manager")]
+use std::sync::Arc;
 
+#[cfg(feature = "deployment-manager")]
+use crate::deployment_manager::python::{Forbidden, Interpreters};
 use crate::krm::identity::{self, Head, Identity};
 use crate::template::is_template_group;
 use krm_yaml::SharedNode;
@@ -49,10 +53,12 @@ impl Input {
     }
 }
 
-/// The items that a functionConfig may refer to.
+/// The items that a functionConfig may refer to, and what runs its Python templates.
 pub(crate) struct Inputs {
     pub(crate) list: Vec<Opening>,
     whence: Whence,
+    #[cfg(feature = "deployment-manager")]
+    pub(crate) python: Arc<dyn Interpreters>,
 }
 
 /// The origin of inputs, in the user's words.
@@ -130,7 +136,16 @@ impl Inputs {
         Self {
             list: inputs.into_iter().map(opening).collect(),
             whence,
+            #[cfg(feature = "deployment-manager")]
+            python: Arc::new(Forbidden::IN_FUNCTION),
         }
+    }
+
+    /// With what runs Python templates, if there is one.
+    #[cfg(feature = "deployment-manager")]
+    pub(crate) fn with_python(mut self, python: Option<Arc<dyn Interpreters>>) -> Self {
+        self.python = python.unwrap_or(self.python);
+        self
     }
 
     /// The item of a kind with this name; of several, the one in `namespace`.

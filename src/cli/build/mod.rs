@@ -18,9 +18,13 @@ use crate::cli::console::Console;
 use crate::cli::disk::{self, Disk, LoadRestrictor};
 use crate::cli::interruption::Interruption;
 use crate::cli::io;
+#[cfg(feature = "deployment-manager")]
+use crate::cli::python::PythonArguments;
 use crate::cli::status::{FAILED, OK};
 use crate::composition::chain::{self, Stat};
 use crate::composition::{self, Format, Step};
+#[cfg(feature = "deployment-manager")]
+use crate::function::Environment;
 use crate::function::InProcess;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
@@ -85,6 +89,10 @@ pub(super) struct Arguments {
     /// Stop a function that runs longer than this
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u64).range(1..))]
     function_timeout: u64,
+
+    #[cfg(feature = "deployment-manager")]
+    #[command(flatten)]
+    python: PythonArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -168,6 +176,11 @@ fn make(
         kustomize: OnceCell::new(),
     };
     let environment = disk::environment(disk);
+    #[cfg(feature = "deployment-manager")]
+    let environment = Environment {
+        python: Some(arguments.python.interpreters(interruption)),
+        ..environment
+    };
     let functions = InProcess {
         environment: &environment,
         others: &programs,

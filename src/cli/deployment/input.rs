@@ -7,13 +7,12 @@ use clap::Args;
 use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
 use crate::cli::interruption::Interruption;
-use crate::cli::python::{PROGRAM, Python};
+use crate::cli::python::PythonArguments;
 use crate::deployment_manager::error::ExpandError;
 use crate::deployment_manager::expand::expand;
 use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::imports::collect;
 use crate::deployment_manager::model::{Env, Import, Options, Request};
-use crate::deployment_manager::python::Forbidden;
 use crate::deployment_manager::request::DEFAULT_NAME;
 use crate::deployment_manager::{properties, request, template, yaml};
 use crate::files::join;
@@ -57,13 +56,8 @@ pub(super) struct Running {
     #[arg(long)]
     no_outputs: bool,
 
-    /// Run Python templates, with your rights: only for templates you trust
-    #[arg(long)]
-    pub(super) allow_python: bool,
-
-    /// The Python interpreter, 3.8 or later
-    #[arg(long, value_name = "PROGRAM", default_value = PROGRAM)]
-    python: String,
+    #[command(flatten)]
+    python: PythonArguments,
 }
 
 /// What is expanded.
@@ -327,11 +321,8 @@ impl Running {
         request: &Request,
         interruption: &Interruption,
     ) -> Result<Expansion, ExpandError> {
-        if self.allow_python {
-            expand(request, &mut Python::new(&self.python, interruption))
-        } else {
-            expand(request, &mut Forbidden)
-        }
+        let interpreters = self.python.interpreters(interruption);
+        expand(request, interpreters.interpreter().as_mut())
     }
 }
 

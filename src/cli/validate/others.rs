@@ -12,6 +12,8 @@ use std::sync::Arc;
 use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
 use crate::composition::{GROUP, consolidate_node};
+#[cfg(feature = "deployment-manager")]
+use crate::deployment_manager::python::Forbidden;
 use crate::files;
 use crate::krm::fields;
 use crate::krm::identity;
@@ -32,6 +34,13 @@ const VALUES_FIELDS: [&str; 6] = [
     "values",
     "data",
 ];
+
+/// `validate` runs no Python.
+#[cfg(feature = "deployment-manager")]
+const NO_PYTHON: Forbidden = Forbidden(&[
+    "to check the configuration with Python, use `krm-template deployment validate CONFIG --allow-python`",
+    "to build a Composition with it, use `krm-template build --allow-python`",
+]);
 
 /// A file that was read.
 pub(super) struct File {
@@ -277,6 +286,7 @@ fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> D
 fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let inputs = near(one, roots).into_iter().map(Found::node);
     let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), Whence::Files);
+    let inputs = inputs.with_python(Some(Arc::new(NO_PYTHON)));
     let mut found = plan::check_deployment(&one.node(), &inputs);
     found.attribute_to_rule("structure");
     let own = lint::disabled_here(one.root, &mut found);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_yaml::diagnostic::{Diagnostic, Way};
+use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
 
@@ -16,16 +16,14 @@ use crate::deployment_manager::variables;
 const PACKAGES: [(&str, &str); 2] = [("six", "six"), ("yaml", "pyyaml")];
 
 /// The error for a Python template where Python is not allowed.
-pub(super) fn not_allowed(template: &Import) -> Box<Diagnostic> {
+pub(super) fn not_allowed(template: &Import, ways_out: &[&str]) -> Box<Diagnostic> {
     let problem = format!(
         "`{}` is a Python template; Python is not run",
         template.name
     );
-    Diagnostic::error(problem)
-        .at(start(&template.content))
-        .advise(Way::Arguments, "say --allow-python to run it with python3; it runs with your rights, so only for templates you trust")
-        .advise(Way::Objects, "expand the configuration on the command line: `krm-template deployment expand --allow-python`")
-        .into()
+    let error = Diagnostic::error(problem).at(start(&template.content));
+    let hinted = ways_out.iter().fold(error, |error, way| error.hint(*way));
+    hinted.into()
 }
 
 /// The error for an interpreter that did not answer.

@@ -9,4 +9,4 @@ mod session;
 mod tests;
 
 pub use call::{Call, Output, Returned};
-pub use session::{Forbidden, Interpreter, RUNNER, Session};
+pub use session::{Forbidden, Interpreter, Interpreters, RUNNER, Session};

@@ -11,9 +11,9 @@ pub const RUNNER: &str = include_str!("runner.py");
 
 /// A Python interpreter that runs [`RUNNER`], one process an expansion.
 pub trait Interpreter {
-    /// Whether Python templates may run.
-    fn is_allowed(&self) -> bool {
-        true
+    /// What to do about a Python template, if Python is not run.
+    fn ways_out(&self) -> Option<&'static [&'static str]> {
+        None
     }
 
     /// Sends a line, and returns the line that the runner answers. Starts the process before the
@@ -24,13 +24,33 @@ pub trait Interpreter {
     fn ask(&mut self, line: &str) -> Result<String>;
 }
 
-/// Does not run Python.
+/// Makes the interpreter of each expansion.
+pub trait Interpreters: Send + Sync {
+    /// An interpreter for one expansion.
+    fn interpreter(&self) -> Box<dyn Interpreter>;
+}
+
+/// Does not run Python, and says what to do instead.
 #[derive(Clone, Copy, Debug)]
-pub struct Forbidden;
+pub struct Forbidden(pub &'static [&'static str]);
+
+impl Forbidden {
+    /// In a KRM function.
+    pub const IN_FUNCTION: Self = Self(&[
+        "add the expanded objects to the package: `krm-template deployment expand CONFIG --objects --allow-python`",
+        "or make it a transformer of a Composition: `krm-template build --allow-python`",
+    ]);
+}
+
+impl Interpreters for Forbidden {
+    fn interpreter(&self) -> Box<dyn Interpreter> {
+        Box::new(*self)
+    }
+}
 
 impl Interpreter for Forbidden {
-    fn is_allowed(&self) -> bool {
-        false
+    fn ways_out(&self) -> Option<&'static [&'static str]> {
+        Some(self.0)
     }
 
     fn ask(&mut self, _: &str) -> Result<String> {
@@ -62,8 +82,8 @@ impl<'p> Session<'p> {
     /// # Errors
     /// If the template fails: with its line, in the template itself.
     pub fn call(&mut self, call: Call<'_>) -> Result<Returned> {
-        if !self.interpreter.is_allowed() {
-            return Err(failure::not_allowed(call.template));
+        if let Some(ways_out) = self.interpreter.ways_out() {
+            return Err(failure::not_allowed(call.template, ways_out));
         }
         if self.is_broken {
             return Err(failure::unreadable(call.template));

@@ -1,0 +1,11 @@
+import ports
+
+
+def GenerateConfig(context):
+    return {
+        'resources': [{
+            'name': context.env['name'],
+            'type': 'Service',
+            'properties': {'spec': {'ports': [{'port': ports.WEB}]}},
+        }]
+    }

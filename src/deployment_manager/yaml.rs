@@ -37,7 +37,7 @@ pub fn read(source: &Arc<Source>, warnings: &mut Diagnostics) -> Result<Parsed, 
     if let Some(second) = roots.next() {
         let message = "expected one document, found several";
         return Err(Diagnostic::error(message)
-            .at(start(second.place()))
+            .at(first_line(second.place()))
             .hint("remove the `---` before it, or expand each document on its own")
             .into());
     }
@@ -64,13 +64,21 @@ impl Located<'_> {
         let cursor = self.document?.cursor(self.value.origin?);
         Some(match self.value.data {
             Data::Scalar(_) => cursor.place(),
-            _ => start(cursor.place()),
+            _ => first_line(cursor.place()),
         })
+    }
+
+    /// Where the key of the value is.
+    #[must_use]
+    pub fn key_place(&self) -> Option<Place> {
+        let cursor = self.document?.cursor(self.value.origin?);
+        Some(cursor.key_place())
     }
 }
 
 /// The first line of a place.
-fn start(place: Place) -> Place {
+#[must_use]
+pub fn first_line(place: Place) -> Place {
     let text = place.source.text().get(place.range.clone());
     let first = text
         .and_then(|text| text.lines().next())

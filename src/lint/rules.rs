@@ -230,7 +230,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "dm-reference",
         Error,
-        "a reference to an unknown resource or output",
+        "a reference to an unknown resource, output or field",
         Reading,
     ),
     rule(

@@ -80,17 +80,64 @@ pub(super) fn kind(resource: Located<'_>) -> Result<&Value<'static>, Failure> {
     }
     let Some(name) = resource.value.get("name") else {
         let cause = Cause::NameMissing(resource.value.clone());
-        let error = Diagnostic::error("a resource has no `name`")
-            .hint("add a `name` that no other resource of the list has");
-        return Err(failure(cause, error, resource));
+        let error = Diagnostic::error("a resource has no `name`");
+        let hint = slip(resource.value, "name");
+        let hint = hint
+            .unwrap_or_else(|| "add a `name` that no other resource of the list has".to_owned());
+        return Err(failure(cause, error.hint(hint), resource));
     };
     resource.value.get("type").ok_or_else(|| {
         let cause = Cause::TypeMissing(resource.value.clone());
         let message = format!("resource `{}` has no `type`", name_text(name));
-        let error = Diagnostic::error(message)
-            .hint("add a `type`: the name of an imported template, or of a type of resource");
-        failure(cause, error, resource)
+        let hint = slip(resource.value, "type").unwrap_or_else(|| {
+            "add a `type`: the name of an imported template, or of a type of resource".to_owned()
+        });
+        failure(cause, Diagnostic::error(message).hint(hint), resource)
     })
+}
+
+/// The fields of a resource, and those of a configuration.
+const RESOURCE: &[&str] = &["name", "type", "properties", "metadata"];
+const CONFIGURATION: &[&str] = &["imports", "resources", "outputs"];
+
+/// The hint for a missing field whose name is misspelt.
+fn slip(value: &Value<'static>, missing: &'static str) -> Option<String> {
+    let keys = value.entries()?.iter().map(|(key, _)| key.as_ref());
+    let unknown = keys.filter(|key| !RESOURCE.contains(key));
+    let key = closest(missing, unknown)?;
+    Some(format!("rename `{key}` to `{missing}`"))
+}
+
+/// Warnings about fields of a resource that are misspelt. Others may have any name.
+pub(super) fn misspelt_fields(resource: Located<'_>) -> Vec<Diagnostic> {
+    misspelt(resource, RESOURCE, "the resource")
+}
+
+/// The same of a configuration.
+pub(super) fn misspelt_sections(configuration: Located<'_>) -> Vec<Diagnostic> {
+    misspelt(configuration, CONFIGURATION, "the configuration")
+}
+
+fn misspelt(located: Located<'_>, known: &[&'static str], of: &str) -> Vec<Diagnostic> {
+    let entries = located.value.entries().unwrap_or_default();
+    let unknown = entries
+        .iter()
+        .filter(|(key, _)| !known.contains(&key.as_ref()));
+    let found = unknown.filter_map(|(key, value)| {
+        let missing = |name: &&&str| located.value.get(name).is_none();
+        let near = closest(key, known.iter().filter(missing).copied())?;
+        let message = format!("unknown field `{key}` in {of}");
+        let warning = Diagnostic::warning(message).hint(format!("did you mean `{near}`?"));
+        let located = Located {
+            value,
+            document: located.document,
+        };
+        Some(match located.key_place() {
+            Some(place) => warning.at(place),
+            None => warning,
+        })
+    });
+    found.collect()
 }
 
 /// A warning if the type of a resource that is no template looks like one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 
@@ -23,6 +23,9 @@ pub const MAX_NESTING: usize = 64;
 
 /// How many resources an expansion may have.
 pub const MAX_RESOURCES: usize = 100_000;
+
+/// The beginning of a note that names the resource of a template.
+const IN_RESOURCE: &str = "in resource";
 
 /// After so many errors, the expansion stops.
 const MAX_ERRORS: usize = 20;
@@ -122,7 +125,11 @@ impl Expander<'_> {
             shared: Vec::new(),
         };
         match &level.value.data {
-            Data::Mapping(_) => {}
+            Data::Mapping(_) => {
+                for warning in check::misspelt_sections(level.located(&level.value)) {
+                    self.diagnostics.push(warning);
+                }
+            }
             Data::Sequence(_) => {
                 let message = "a configuration is a mapping with `resources`, found a list";
                 let error = Diagnostic::error(message).hint("write `resources:` above the list");
@@ -175,7 +182,9 @@ impl Expander<'_> {
             Data::Scalar(Scalar::Null) => Vec::new(),
             _ => {
                 let message = format!("`resources` is a list, found {}", kind_of(&resources));
-                return self.fail(other(Diagnostic::error(message), level.located(&resources)));
+                let error = Diagnostic::error(message)
+                    .hint("write a `-` before the first field of each resource");
+                return self.fail(other(error, level.located(&resources)));
             }
         };
         let duplicates = check::duplicates(&resources, level.document.as_ref(), &level.name);
@@ -240,6 +249,9 @@ impl Expander<'_> {
             Ok(kind) => kind.clone(),
             Err(failure) => return self.fail(failure),
         };
+        for warning in check::misspelt_fields(located) {
+            self.diagnostics.push(warning);
+        }
         let request = self.request;
         let template = kind.as_str().and_then(|kind| request.imports.get(kind));
         let entry = LayoutResource {
@@ -261,7 +273,7 @@ impl Expander<'_> {
         }
         let place = located.place();
         let label = format!(
-            "in resource `{}` (of type `{}`)",
+            "{IN_RESOURCE} `{}` (of type `{}`)",
             name_text(&entry.name),
             template.name
         );
@@ -269,11 +281,14 @@ impl Expander<'_> {
         self.around.push(template.name.clone());
         let done = self.template(template, resource, document, entry);
         self.around.pop();
-        if let Some(place) = place {
-            self.diagnostics.relate(&place, &label);
-        }
         let inside = std::mem::replace(&mut self.diagnostics, before);
-        self.diagnostics.append(inside);
+        match place {
+            Some(place) if inside.has_errors() => {
+                let inside = inside.iter().cloned();
+                inside.for_each(|one| self.diagnostics.push(made_for(one, &place, &label)));
+            }
+            _ => self.diagnostics.append(inside),
+        }
         done
     }
 
@@ -309,7 +324,11 @@ impl Expander<'_> {
         env.insert("name".to_owned(), entry.name.clone());
         env.insert("type".to_owned(), entry.kind.clone());
         self.validate(template, &mut resource, document)?;
-        let (level, properties) = self.run(template, &resource, document, &env)?;
+        let located = Located {
+            value: &resource,
+            document,
+        };
+        let (level, properties) = self.run(template, located, &env)?;
         let mut properties = properties;
         let (resources, outputs) = self.level(level, &mut properties)?;
         entry.resources = resources;
@@ -353,19 +372,14 @@ impl Expander<'_> {
     fn run(
         &mut self,
         template: &Import,
-        resource: &Value<'static>,
-        document: Option<&Arc<Document>>,
+        located: Located<'_>,
         env: &Env,
     ) -> Option<(Level, Option<Value<'static>>)> {
-        let located = Located {
-            value: resource,
-            document,
-        };
         let ends = |ending: &str| template.path.ends_with(ending);
         if ends("jinja") || ends("yaml") {
-            self.jinja(template, resource, env)
+            self.jinja(template, located, env)
         } else if ends("py") {
-            self.python(template, resource, env, located)
+            self.python(template, located, env)
         } else {
             let path = &template.path;
             let error = Diagnostic::error(format!(
@@ -383,27 +397,30 @@ impl Expander<'_> {
     fn jinja(
         &mut self,
         template: &Import,
-        resource: &Value<'static>,
+        located: Located<'_>,
         env: &Env,
     ) -> Option<(Level, Option<Value<'static>>)> {
-        let rendered = match self.jinja.render(template, Context { resource, env }) {
+        let context = Context {
+            resource: located.value,
+            env,
+        };
+        let rendered = match self.jinja.render(template, context) {
             Ok(rendered) => rendered,
             Err(error) => return self.fail(exception(template, error.rule("dm-template"))),
         };
-        let level = self.text(template, rendered.text, resource, Vec::new())?;
+        let level = self.text(template, rendered.text, located, Vec::new())?;
         Some((level, rendered.properties))
     }
 
     fn python(
         &mut self,
         template: &Import,
-        resource: &Value<'static>,
-        env: &Env,
         located: Located<'_>,
+        env: &Env,
     ) -> Option<(Level, Option<Value<'static>>)> {
         let call = Call {
             template,
-            properties: resource.get("properties"),
+            properties: located.value.get("properties"),
             env,
             imports: &self.request.imports,
         };
@@ -412,7 +429,7 @@ impl Expander<'_> {
             Err(error) => return self.fail(exception(template, error.rule("dm-python"))),
         };
         let level = match returned.result {
-            Output::Text(text) => self.text(template, text, resource, returned.shared)?,
+            Output::Text(text) => self.text(template, text, located, returned.shared)?,
             Output::Data(value) => {
                 let level = Level {
                     value,
@@ -420,7 +437,7 @@ impl Expander<'_> {
                     name: template.name.clone(),
                     shared: returned.shared,
                 };
-                self.with_resources(level, template, Some(located))?
+                self.with_resources(level, template, located)?
             }
             Output::Other(found) => {
                 let message = format!(
@@ -443,10 +460,14 @@ impl Expander<'_> {
         &mut self,
         template: &Import,
         text: String,
-        resource: &Value<'static>,
+        resource: Located<'_>,
         shared: Vec<(FieldPath, FieldPath)>,
     ) -> Option<Level> {
-        let name = resource.get("name").map(name_text).unwrap_or_default();
+        let name = resource
+            .value
+            .get("name")
+            .map(name_text)
+            .unwrap_or_default();
         let source = Source::new(format!("{} (rendered for `{name}`)", template.path), text);
         let parsed = self.read(&source)?;
         let level = Level {
@@ -455,15 +476,15 @@ impl Expander<'_> {
             name: template.name.clone(),
             shared,
         };
-        self.with_resources(level, template, None)
+        self.with_resources(level, template, resource)
     }
 
-    /// Refuses what a template made if it has no key `resources`.
+    /// Refuses what a template made for a resource if it has no key `resources`.
     fn with_resources(
         &mut self,
         level: Level,
         template: &Import,
-        resource: Option<Located<'_>>,
+        resource: Located<'_>,
     ) -> Option<Level> {
         if level.value.get("resources").is_some() {
             return Some(level);
@@ -479,13 +500,31 @@ impl Expander<'_> {
         let error = Diagnostic::error(message)
             .rule("dm-template")
             .hint("a template makes a mapping with a list of `resources`, which may be empty");
-        let at = resource.unwrap_or_else(|| level.located(&level.value));
-        self.fail(check::failure(
-            Cause::NoResources(template.name.clone()),
-            error,
-            at,
-        ))
+        let made = level.located(&level.value);
+        let at = if made.place().is_some() {
+            made
+        } else {
+            resource
+        };
+        let cause = Cause::NoResources(template.name.clone());
+        self.fail(check::failure(cause, error, at))
     }
+}
+
+/// The error with the resource whose template it is in. Of many nested resources, it has the
+/// innermost ones and the outermost.
+fn made_for(mut error: Diagnostic, resource: &Place, label: &str) -> Diagnostic {
+    /// So many resources are named.
+    const NAMED: usize = 3;
+    let is_elsewhere = |place: &Place| !Arc::ptr_eq(&place.source, &resource.source);
+    if error.severity != Severity::Error || !error.place.as_ref().is_none_or(is_elsewhere) {
+        return error;
+    }
+    let is_resource = |(_, label): &&(Place, String)| label.starts_with(IN_RESOURCE);
+    if error.related.iter().filter(is_resource).count() == NAMED {
+        error.related.pop();
+    }
+    error.related(resource.clone(), label)
 }
 
 /// The error of a template that failed.

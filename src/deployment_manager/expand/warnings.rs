@@ -98,9 +98,14 @@ fn unknown(
     resource: &Resource,
     names: &BTreeSet<&str>,
 ) -> Diagnostic {
-    let hint = match closest(name, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "a reference names a resource of the configuration".to_owned(),
+    let dotted = format!("{name}.");
+    let dotted = names.iter().find(|known| known.starts_with(&dotted));
+    let hint = match (dotted, closest(name, names.iter().copied())) {
+        (Some(dotted), _) => {
+            format!("rename `{dotted}`: in a reference, a name ends at the first dot")
+        }
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => "a reference names a resource of the configuration".to_owned(),
     };
     let warning = Diagnostic::warning(format!("reference to `{name}`, which is no resource"));
     let document = resource.document.as_ref();

@@ -154,6 +154,7 @@ impl Collector<'_> {
         }
         if matches.is_empty() {
             let error = Diagnostic::error(format!("`{path}` matches no file"));
+            let error = error.hint(format!("a pattern is relative to the folder of {file}"));
             return self.fail(error, item);
         }
         for full in matches {

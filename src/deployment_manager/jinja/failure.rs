@@ -29,8 +29,8 @@ pub(super) struct Known<'k> {
 struct Explained {
     message: String,
     hint: Option<String>,
-    /// What the message is about, as it is written in the template.
-    word: Option<String>,
+    /// What the message is about, as it may be written in the template; the best one first.
+    words: Vec<String>,
 }
 
 impl Explained {
@@ -38,7 +38,7 @@ impl Explained {
         Self {
             message: message.into(),
             hint: None,
-            word: None,
+            words: Vec::new(),
         }
     }
 
@@ -47,7 +47,7 @@ impl Explained {
         Self {
             message: format!("unknown {kind} `{name}`"),
             hint: did_you_mean(name, known),
-            word: Some(name.to_owned()),
+            words: vec![name.to_owned()],
         }
     }
 }
@@ -66,14 +66,15 @@ pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
         first = next;
     }
     let explained = explain(first, known);
-    let place_of_first = place(first, explained.word.as_deref(), known);
-    let mut diagnostic = Diagnostic::error(explained.message)
-        .at(place_of_first)
-        .maybe_hint(explained.hint);
-    if let Some(missing) = first
+    let missing = first
         .source()
-        .and_then(|source| source.downcast_ref::<NotGiven>())
-    {
+        .and_then(|source| source.downcast_ref::<NotGiven>());
+    let mut words = explained.words;
+    words.extend(missing.map(|missing| missing.0.clone()));
+    let mut diagnostic = Diagnostic::error(explained.message)
+        .at(place(first, &words, known))
+        .maybe_hint(explained.hint);
+    if let Some(missing) = missing {
         diagnostic = not_given(diagnostic, &missing.0);
     }
     for cause in causes.into_iter().rev() {
@@ -82,7 +83,7 @@ pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
             ErrorKind::EvalBlock => "in this block",
             _ => "on the way from here",
         };
-        diagnostic = diagnostic.related(place(cause, None, known), label);
+        diagnostic = diagnostic.related(place(cause, &[], known), label);
     }
     Box::new(diagnostic)
 }
@@ -136,7 +137,7 @@ fn explain(error: &Error, known: &Known<'_>) -> Explained {
                 hint: refused.hint.clone(),
                 ..Explained::plain(refused.message.clone())
             },
-            None => Explained::plain(detail),
+            None => syntax(detail),
         },
         _ if detail.contains(" is undefined") => undefined(detail, known),
         kind if detail.is_empty() => Explained::plain(kind.to_string()),
@@ -156,7 +157,7 @@ fn no_method(detail: &str) -> Explained {
         kind => kind,
     };
     Explained {
-        word: Some(name.to_owned()),
+        words: vec![name.to_owned()],
         ..Explained::plain(format!("a {kind} has no method `{name}`"))
     }
 }
@@ -167,8 +168,33 @@ fn not_found(detail: &str, known: &Known<'_>) -> Explained {
     };
     Explained {
         message: format!("`{name}` is not among the imports"),
-        hint: did_you_mean(name, known.sources.keys().map(String::as_str)),
-        word: Some(name.to_owned()),
+        hint: did_you_mean(name, known.sources.keys().map(String::as_str))
+            .or_else(|| Some("add it to `imports`".to_owned())),
+        words: vec![name.to_owned()],
+    }
+}
+
+/// A template that minijinja cannot read.
+fn syntax(detail: &str) -> Explained {
+    if let Some(end) = detail.strip_prefix("unknown statement end") {
+        return Explained {
+            hint: Some("close the innermost block first, or remove it".to_owned()),
+            words: vec![format!("end{end}")],
+            ..Explained::plain(format!("`end{end}` closes no open `{end}`"))
+        };
+    }
+    let hint = if detail.starts_with("unexpected end of input") {
+        Some("close each `{% for %}` with `{% endfor %}`, each `{% if %}` with `{% endif %}`")
+    } else if detail.ends_with("expected end of variable block") {
+        Some("is `}}` missing before it?")
+    } else if detail.ends_with("expected end of block") {
+        Some("is `%}` missing before it?")
+    } else {
+        None
+    };
+    Explained {
+        hint: hint.map(str::to_owned),
+        ..Explained::plain(detail)
     }
 }
 
@@ -180,7 +206,10 @@ fn undefined(detail: &str, known: &Known<'_>) -> Explained {
         .nth(1)
         .or_else(|| path.strip_prefix('`'))
         .unwrap_or_default();
-    let plain = || Explained::plain(format!("`{path}` is undefined"));
+    let plain = || Explained {
+        words: vec![path.to_owned(), path.replace('\'', "\"")],
+        ..Explained::plain(format!("`{path}` is undefined"))
+    };
     let parts = parts(path);
     let Some((root, rest)) = parts.split_first() else {
         return Explained::plain(detail);
@@ -190,7 +219,7 @@ fn undefined(detail: &str, known: &Known<'_>) -> Explained {
         let variables = fields.iter().map(|(name, _)| name.as_ref());
         return Explained {
             hint: did_you_mean(root, variables.chain(["env", "imports"])),
-            word: Some((*root).to_owned()),
+            words: vec![path.to_owned(), (*root).to_owned()],
             ..plain()
         };
     };
@@ -203,7 +232,7 @@ fn undefined(detail: &str, known: &Known<'_>) -> Explained {
             return Explained {
                 message: format!("`{parent}` has no `{part}`"),
                 hint: did_you_mean(part, entries.iter().map(|(name, _)| name.as_ref())),
-                word: Some((*part).to_owned()),
+                words: vec![(*part).to_owned()],
             };
         };
         parent = format!("{parent}.{part}");
@@ -220,7 +249,7 @@ fn parts(path: &str) -> Vec<&str> {
 }
 
 /// The place of an error: a word on its line, or the line.
-fn place(error: &Error, word: Option<&str>, known: &Known<'_>) -> Place {
+fn place(error: &Error, words: &[String], known: &Known<'_>) -> Place {
     if let Some(refusal) = error
         .source()
         .and_then(|source| source.downcast_ref::<Refusal>())
@@ -231,7 +260,7 @@ fn place(error: &Error, word: Option<&str>, known: &Known<'_>) -> Place {
     let source = Arc::clone(source.unwrap_or(&known.template.content));
     let line = error.line().map_or(0..0, |line| line_of(&source, line));
     let text = source.text().get(line.clone()).unwrap_or_default();
-    let range = word.and_then(|word| find(text, word)).map(|at| {
+    let range = words.iter().find_map(|word| find(text, word)).map(|at| {
         let start = line.start + at.start;
         start..line.start + at.end
     });

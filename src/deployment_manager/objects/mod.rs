@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
-use krm_yaml::source::Source;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
+use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, NodeId, Scalar, Value};
 
 use crate::deployment_manager::error::name_text;
@@ -35,14 +35,8 @@ pub struct Object {
     pub document: Arc<Document>,
 }
 
-impl Object {
-    fn located(&self) -> Located<'_> {
-        Located {
-            value: &self.value,
-            document: Some(&self.document),
-        }
-    }
-}
+/// The rule of references.
+const REFERENCE: &str = "dm-reference";
 
 /// How many resources a message names.
 const MAX_NAMED: usize = 10;
@@ -69,11 +63,12 @@ pub fn objects(
         }
     }
     report_others(&others, options, &mut found);
-    let objects = resolved(objects, &mut found);
+    let objects = resolved(objects, diagnostics, &mut found);
     check_identities(&objects, &mut found);
     let has_errors = found.has_errors();
     diagnostics.append(found);
-    (!has_errors).then_some(objects)
+    let objects = objects.into_iter().map(|(_, object)| object);
+    (!has_errors).then(|| objects.collect())
 }
 
 fn at(error: Diagnostic, located: Located<'_>) -> Diagnostic {
@@ -208,26 +203,17 @@ fn report_others(others: &[&Resource], options: Options, diagnostics: &mut Diagn
     diagnostics.push(at(error, first.located()));
 }
 
-/// Sorts the objects, and puts values of others in place of the references to them.
-fn resolved(
-    objects: Vec<(&Resource, Value<'static>)>,
+/// Sorts the objects, and puts values of others in place of the references to them. A reference that
+/// is left is an error, in place of the warning about it in `known_problems`.
+fn resolved<'r>(
+    objects: Vec<(&'r Resource, Value<'static>)>,
+    known_problems: &mut Diagnostics,
     diagnostics: &mut Diagnostics,
-) -> Vec<Object> {
+) -> Vec<(&'r Resource, Object)> {
     let sorted = match order::sorted(&objects) {
         Ok(sorted) => sorted,
         Err(circle) => {
-            let names: Vec<String> = circle
-                .iter()
-                .map(|one| format!("`{}`", resource_name(one)))
-                .collect();
-            let message = format!("resources need one another: {}", names.join(", "));
-            let error =
-                Diagnostic::error(message).hint("remove a reference or an entry of `dependsOn`");
-            let first = circle.first().map(|one| one.located());
-            diagnostics.push(match first {
-                Some(first) => at(error, first),
-                None => error,
-            });
+            diagnostics.push(needs_itself(&circle));
             return Vec::new();
         }
     };
@@ -248,28 +234,51 @@ fn resolved(
             value,
             document: Arc::clone(resource.document.as_ref().unwrap_or(&nothing)),
         };
-        if let Err((problem, origin)) = references::replace(&mut object.value, &known) {
-            let reference = match &problem {
-                Problem::Malformed(text) => text,
-                Problem::NoValue { reference, .. } => reference,
-            };
-            diagnostics.push(unknown(reference, origin, &object));
-        } else if let Some((reference, origin)) = left(&object.value) {
-            diagnostics.push(unknown(&reference, origin, &object));
+        let mut unresolved = Vec::new();
+        match references::replace(&mut object.value, &known) {
+            Err((Problem::Malformed(text), origin)) => unresolved.push((text, origin)),
+            Err((Problem::NoValue { reference, .. }, origin)) => {
+                unresolved.push((reference, origin));
+            }
+            Ok(()) => left(&object.value, &mut unresolved),
+        }
+        for (reference, origin) in unresolved {
+            diagnostics.push(unknown(&reference, origin, &object, known_problems));
         }
         let name = resource_name(resource);
         if needed.contains(&name) {
             known.insert(name, object.value.clone());
         }
-        made.push(object);
+        made.push((resource, object));
     }
     made
 }
 
-fn unknown(reference: &str, origin: Option<NodeId>, object: &Object) -> Diagnostic {
-    let message = format!("`{reference}` is known only when the object exists");
-    let error = Diagnostic::error(message)
-        .hint("refer to a field that another object of the expansion has, or write the value");
+/// The error about a circle of resources.
+fn needs_itself(circle: &[&Resource]) -> Diagnostic {
+    let names: Vec<String> = circle
+        .iter()
+        .map(|one| format!("`{}`", resource_name(one)))
+        .collect();
+    let message = match names.as_slice() {
+        [only] => format!("resource {only} refers to itself"),
+        _ => format!("resources need one another: {}", names.join(", ")),
+    };
+    let error = Diagnostic::error(message).hint("remove a reference or an entry of `dependsOn`");
+    match circle.first() {
+        Some(first) => at(error, first.located()),
+        None => error,
+    }
+}
+
+/// The error about a reference that is left: what was a warning about it, or that nothing here has
+/// its value.
+fn unknown(
+    reference: &str,
+    origin: Option<NodeId>,
+    object: &Object,
+    known_problems: &mut Diagnostics,
+) -> Diagnostic {
     let value = Value {
         origin: origin.or(object.value.origin),
         data: Data::Scalar(Scalar::Null),
@@ -278,31 +287,58 @@ fn unknown(reference: &str, origin: Option<NodeId>, object: &Object) -> Diagnost
         value: &value,
         document: Some(&object.document),
     };
+    let place = located.place();
+    let is_here = |other: &Place| {
+        let here = place.as_ref();
+        here.is_some_and(|here| {
+            Arc::ptr_eq(&here.source, &other.source) && here.range == other.range
+        })
+    };
+    let mut warned = None;
+    known_problems.retain(|one| {
+        let is_it = one.rule == Some(REFERENCE) && one.place.as_ref().is_some_and(is_here);
+        if is_it {
+            warned = Some(one.clone());
+        }
+        !is_it
+    });
+    if let Some(warned) = warned {
+        return Diagnostic {
+            severity: Severity::Error,
+            ..warned
+        };
+    }
+    let message = format!("`{reference}` is known only when the object exists");
+    let error = Diagnostic::error(message)
+        .rule(REFERENCE)
+        .hint("refer to a field that another object of the expansion has, or write the value");
     at(error, located)
 }
 
-/// The first reference that is left in a value.
-fn left(value: &Value<'static>) -> Option<(String, Option<NodeId>)> {
+/// The references that are left in a value, the first one of each text.
+fn left(value: &Value<'static>, found: &mut Vec<(String, Option<NodeId>)>) {
     match &value.data {
         Data::Scalar(_) => {
-            let text = value.as_str()?;
-            let reference = references::all(text).next()?;
-            Some((text.get(reference.range)?.to_owned(), value.origin))
+            let text = value.as_str().unwrap_or_default();
+            let reference = references::all(text).next();
+            let reference = reference.and_then(|reference| text.get(reference.range));
+            found.extend(reference.map(|text| (text.to_owned(), value.origin)));
         }
-        Data::Sequence(items) => items.iter().find_map(left),
-        Data::Mapping(entries) => entries.iter().find_map(|(_, value)| left(value)),
+        Data::Sequence(items) => items.iter().for_each(|item| left(item, found)),
+        Data::Mapping(entries) => entries.iter().for_each(|(_, value)| left(value, found)),
     }
 }
 
-fn check_identities(objects: &[Object], diagnostics: &mut Diagnostics) {
-    let mut seen: BTreeMap<Identity, &Object> = BTreeMap::new();
-    for object in objects {
+fn check_identities(objects: &[(&Resource, Object)], diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<Identity, &Resource> = BTreeMap::new();
+    for (resource, object) in objects {
         let Some(identity) = Identity::of(&object.value) else {
             continue;
         };
         let message = format!("two resources create the same object: {identity}");
-        if let Some(first) = seen.insert(identity, object) {
-            let error = at(Diagnostic::error(message), object.located());
+        if let Some(first) = seen.insert(identity, resource) {
+            let error = Diagnostic::error(message).hint("rename one of them");
+            let error = at(error, resource.located());
             diagnostics.push(match first.located().place() {
                 Some(place) => error.related(place, "first here"),
                 None => error,

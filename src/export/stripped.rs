@@ -28,6 +28,8 @@ pub(super) struct Stripped {
 pub(super) struct All {
     pub(super) objects: Vec<Stripped>,
     pub(super) survey: Survey,
+    /// The comments at the tops of files.
+    pub(super) headers: Vec<String>,
     /// What was left out, and what was dropped.
     pub(super) report: Diagnostics,
 }
@@ -45,6 +47,7 @@ pub(super) fn all(roots: &[Cursor<'_>], options: &Options, diagnostics: &mut Dia
         all: All {
             objects: Vec::new(),
             survey: Survey::default(),
+            headers: Vec::new(),
             report: Diagnostics::new(),
         },
         seen: BTreeMap::new(),

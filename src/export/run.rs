@@ -281,11 +281,7 @@ fn read(object: &Stripped, change: impl FnOnce(&mut Value<'_>) -> Result<()>) ->
             "the stripped text of {} cannot be read",
             called(&object.identity)
         );
-        Box::new(
-            Diagnostic::error(problem)
-                .at(object.place.clone())
-                .conceal(true),
-        )
+        Box::new(Diagnostic::error(problem))
     })?;
     change(&mut value)?;
     let text = krm_yaml::render(&document, &value, Position::Item { column: 0 });
@@ -337,9 +333,10 @@ fn clash(object: &Stripped, path: String, spelling: &str) -> Diagnostic {
         "`{spelling}` in {} would become a reference to a parameter of the Template",
         called(&object.identity)
     );
-    Diagnostic::error(problem)
-        .at(object.place.clone())
+    let mut clash = Diagnostic::error(problem)
         .conceal(true)
         .field(path)
-        .hint("OpenShift's dialect cannot escape it: use `--dialect proposal`")
+        .hint("OpenShift's dialect cannot escape it: use `--dialect proposal`");
+    clash.place = object.place.clone();
+    clash
 }

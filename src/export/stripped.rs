@@ -20,8 +20,8 @@ pub(super) struct Stripped {
     /// The text without what the cluster and its tools put into it.
     pub(super) text: String,
     pub(super) identity: Identity,
-    /// Where it was read.
-    pub(super) place: Place,
+    /// Where it was read, if an error may still be about it: a place keeps the whole input.
+    pub(super) place: Option<Place>,
 }
 
 /// All objects that are exported.
@@ -105,8 +105,8 @@ impl Stripping<'_> {
         if !identity.name.is_empty() && self.is_second(&identity, node, diagnostics) {
             return;
         }
-        let adds_selectors = self.options.dialect == Dialect::Proposal;
-        self.all.survey.add(&mut value, &identity, adds_selectors);
+        let is_openshift = self.options.dialect == Dialect::OpenShift;
+        self.all.survey.add(&mut value, &identity, !is_openshift);
         let mut found = Diagnostics::new();
         let text = found.take(text_of(node, &mut value));
         found.conceal(&[node.place()]);
@@ -115,7 +115,7 @@ impl Stripping<'_> {
             self.all.objects.push(Stripped {
                 text,
                 identity,
-                place: node.key_place(),
+                place: is_openshift.then(|| node.key_place()),
             });
         }
     }

@@ -26,6 +26,7 @@ mod reference;
 mod slips;
 mod staged;
 mod status;
+mod subprocess;
 mod suggested;
 mod table;
 mod validate;

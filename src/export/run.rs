@@ -63,11 +63,23 @@ fn objects(sources: &[Arc<Source>], options: &Options) -> Result<(All, Diagnosti
     loop {
         let mut found = Diagnostics::new();
         let roots: Vec<Cursor<'_>> = documents.iter().flat_map(|one| one.roots()).collect();
-        let all = stripped::all(&roots, options, &mut found);
+        let mut all = stripped::all(&roots, options, &mut found);
+        all.headers = headers(&documents);
         if !Document::upgrade_all(&mut documents)? {
             return Ok((all, found));
         }
     }
+}
+
+/// The paragraphs of comments at the tops of files, apart from their first objects. Each is there
+/// once, such as the licence of all files.
+fn headers(documents: &[Arc<Document>]) -> Vec<String> {
+    let roots = documents.iter().filter_map(|one| one.roots().next());
+    let mut seen = BTreeSet::new();
+    roots
+        .flat_map(|root| krm_yaml::paragraphs_above(root, true))
+        .filter(|paragraph| seen.insert(paragraph.clone()))
+        .collect()
 }
 
 /// As [`of_texts`], of the objects under some nodes.
@@ -90,6 +102,7 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     let All {
         objects,
         survey,
+        headers,
         mut report,
     } = all;
     let scope = scope(&survey, options);
@@ -117,6 +130,7 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
         )));
     }
     let head = Head {
+        comments: &headers,
         name: options
             .name
             .as_deref()
@@ -267,11 +281,7 @@ fn read(object: &Stripped, change: impl FnOnce(&mut Value<'_>) -> Result<()>) ->
             "the stripped text of {} cannot be read",
             called(&object.identity)
         );
-        Box::new(
-            Diagnostic::error(problem)
-                .at(object.place.clone())
-                .conceal(true),
-        )
+        Box::new(Diagnostic::error(problem))
     })?;
     change(&mut value)?;
     let text = krm_yaml::render(&document, &value, Position::Item { column: 0 });
@@ -323,9 +333,10 @@ fn clash(object: &Stripped, path: String, spelling: &str) -> Diagnostic {
         "`{spelling}` in {} would become a reference to a parameter of the Template",
         called(&object.identity)
     );
-    Diagnostic::error(problem)
-        .at(object.place.clone())
+    let mut clash = Diagnostic::error(problem)
         .conceal(true)
         .field(path)
-        .hint("OpenShift's dialect cannot escape it: use `--dialect proposal`")
+        .hint("OpenShift's dialect cannot escape it: use `--dialect proposal`");
+    clash.place = object.place.clone();
+    clash
 }

@@ -20,14 +20,16 @@ pub(super) struct Stripped {
     /// The text without what the cluster and its tools put into it.
     pub(super) text: String,
     pub(super) identity: Identity,
-    /// Where it was read.
-    pub(super) place: Place,
+    /// Where it was read, if an error may still be about it: a place keeps the whole input.
+    pub(super) place: Option<Place>,
 }
 
 /// All objects that are exported.
 pub(super) struct All {
     pub(super) objects: Vec<Stripped>,
     pub(super) survey: Survey,
+    /// The comments at the tops of files.
+    pub(super) headers: Vec<String>,
     /// What was left out, and what was dropped.
     pub(super) report: Diagnostics,
 }
@@ -45,6 +47,7 @@ pub(super) fn all(roots: &[Cursor<'_>], options: &Options, diagnostics: &mut Dia
         all: All {
             objects: Vec::new(),
             survey: Survey::default(),
+            headers: Vec::new(),
             report: Diagnostics::new(),
         },
         seen: BTreeMap::new(),
@@ -102,8 +105,8 @@ impl Stripping<'_> {
         if !identity.name.is_empty() && self.is_second(&identity, node, diagnostics) {
             return;
         }
-        let adds_selectors = self.options.dialect == Dialect::Proposal;
-        self.all.survey.add(&mut value, &identity, adds_selectors);
+        let is_openshift = self.options.dialect == Dialect::OpenShift;
+        self.all.survey.add(&mut value, &identity, !is_openshift);
         let mut found = Diagnostics::new();
         let text = found.take(text_of(node, &mut value));
         found.conceal(&[node.place()]);
@@ -112,7 +115,7 @@ impl Stripping<'_> {
             self.all.objects.push(Stripped {
                 text,
                 identity,
-                place: node.key_place(),
+                place: is_openshift.then(|| node.key_place()),
             });
         }
     }

@@ -10,6 +10,8 @@ use krm_yaml::{Document, DuplicateKeys, Position, Value};
 
 /// What is written before the objects.
 pub(super) struct Head<'h> {
+    /// Paragraphs of comments above the Template.
+    pub(super) comments: &'h [String],
     pub(super) name: &'h str,
     pub(super) dialect: Dialect,
     pub(super) parameters: &'h Parameters,
@@ -20,7 +22,12 @@ pub(super) struct Head<'h> {
 
 /// The text of a Template with the texts of its objects, as items of a list.
 pub(super) fn template(head: &Head<'_>, objects: &[String]) -> Result<String> {
-    let mut text = krm_yaml::render_new(&head.value(), Position::Document)?;
+    let comments = head
+        .comments
+        .iter()
+        .map(|paragraph| format!("{paragraph}\n\n"));
+    let mut text: String = comments.collect();
+    text.push_str(&krm_yaml::render_new(&head.value(), Position::Document)?);
     text.reserve(objects.iter().map(String::len).sum::<usize>() + 16);
     text.push_str("objects:\n");
     for object in objects {

@@ -1,6 +1,7 @@
 //! The text of the merged Template: that of the first one, edited, with the lists of the others.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::krm::item_keys::ITEM_KEYS;
@@ -84,12 +85,12 @@ pub(super) fn text(parts: &[Part<'_>], format: Option<Format>) -> Result<String>
         Some(Format::Yaml) if is_json(first) => {
             let base = with_lists(first, others);
             let base = krm_yaml::to_string(&base.without_origin());
-            spliced(base, others, &whole)
+            spliced(with_heads(base, parts)?, others, &whole)
         }
         _ if first.root.is_flow() => updated(first, &whole, is_alone),
         _ => {
             let base = updated(first, &with_lists(first, others), is_alone)?;
-            spliced(base, others, &whole)
+            spliced(with_heads(base, parts)?, others, &whole)
         }
     }
 }
@@ -187,6 +188,29 @@ fn edits_of_fields(root: Cursor<'_>, value: &Value<'_>) -> Result<Vec<Edit>> {
         edits.extend(krm_yaml::update_read(node, new.clone(), &ITEM_KEYS)?);
     }
     Ok(edits)
+}
+
+/// The text of the first Template with the comments above the others, each paragraph once.
+fn with_heads(base: String, parts: &[Part<'_>]) -> Result<String> {
+    let document = Document::parse(&Source::new("output", base.as_str()))?;
+    let Some(root) = document.roots().next() else {
+        return Ok(base);
+    };
+    let own = krm_yaml::paragraphs_above(root, false);
+    let mut seen: BTreeSet<String> = own.iter().cloned().collect();
+    let paragraphs = parts
+        .iter()
+        .flat_map(|part| krm_yaml::paragraphs_above(part.root, false));
+    let new = paragraphs.filter(|paragraph| seen.insert(paragraph.clone()));
+    let new: Vec<String> = new.map(|paragraph| paragraph + "\n\n").collect();
+    if new.is_empty() {
+        return Ok(base);
+    }
+    let at = document.line_start(root.start());
+    let is_apart = krm_yaml::paragraphs_above(root, true).len() == own.len();
+    let space = if is_apart { "" } else { "\n" };
+    let text = (space.to_owned() + &new.concat()).replace('\n', document.eol());
+    Ok(Edited::new(&document, vec![Edit::insert(at, text)])?.to_string())
 }
 
 /// The text of the first Template with the lists of the others.

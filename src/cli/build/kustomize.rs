@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::copy::Copy;
 use super::installed::Installed;
-use super::process::Failure;
-use super::programs::{Programs, unsuccessful};
+use super::programs::Programs;
 use crate::cli::disk::LoadRestrictor;
+use crate::cli::subprocess::{Failure, unsuccessful};
 use crate::composition::Kustomize;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;

@@ -4,7 +4,6 @@ mod copy;
 mod functions;
 mod installed;
 mod kustomize;
-mod process;
 mod programs;
 mod stats;
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::build::installed::Installed;
-use crate::cli::build::process::{self, Ended, Failure, MAX_OUTPUT};
 use crate::cli::console::Console;
 use crate::cli::disk::LoadRestrictor;
 use crate::cli::interruption::Interruption;
+use crate::cli::subprocess::{self, Ended, Failure, Limits, said, unsuccessful};
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
 use crate::report;
@@ -26,8 +26,9 @@ const ENGINE: &str = "KRM_FN_RUNTIME";
 const NOBODY: &str = "65534:65534";
 /// The time limit for removing a container.
 const CLEANING: Duration = Duration::from_secs(30);
-/// The maximum number of lines shown of standard error.
-const SHOWN_LINES: usize = 20;
+/// How many bytes a program may write to its standard output. Resources that are read take up to
+/// eleven times as much memory.
+const MAX_OUTPUT: u64 = 64 << 20;
 
 /// Runs other programs, if the user allows it.
 pub(super) struct Programs {
@@ -130,7 +131,7 @@ impl Programs {
         input: String,
         limit: Duration,
     ) -> std::result::Result<Ended, Failure> {
-        process::run(command, input, limit, &self.interruption)
+        subprocess::run(command, input, limits(limit), &self.interruption)
     }
 
     /// Runs a function, and reads its results.
@@ -157,55 +158,27 @@ impl Programs {
     }
 
     pub(super) fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
-        match failure {
-            Failure::Missing => Diagnostic::error(format!("program `{name}` not found")),
-            Failure::System(error) => {
-                let denied = error.kind() == ErrorKind::PermissionDenied;
-                let hint = denied.then(|| format!("make it executable: `chmod +x {name}`"));
-                Diagnostic::error(format!("`{name}` cannot be run: {error}")).maybe_hint(hint)
+        let hint = match &failure {
+            Failure::System(error) if error.kind() == ErrorKind::PermissionDenied => {
+                Some(format!("make it executable: `chmod +x {name}`"))
             }
-            Failure::TimedOut(stderr) => Diagnostic::error(format!(
-                "`{name}` ran for more than {} s and was stopped",
-                self.limit.as_secs()
-            ))
-            .maybe_hint(said(&stderr))
-            .hint("to give it more time, use `--function-timeout`"),
-            Failure::TooMuch => Diagnostic::error(format!(
-                "`{name}` wrote more than {} MiB to standard output and was stopped",
-                MAX_OUTPUT >> 20
-            ))
-            .hint("run it on fewer resources at a time"),
-            Failure::Interrupted => Diagnostic::error(format!("`{name}` was interrupted")),
-        }
-        .into()
+            Failure::TimedOut(_) => {
+                Some("to give it more time, use `--function-timeout`".to_owned())
+            }
+            Failure::TooMuch => Some("run it on fewer resources at a time".to_owned()),
+            _ => None,
+        };
+        failure
+            .diagnostic(name, limits(self.limit))
+            .maybe_hint(hint)
+            .into()
     }
 }
 
-pub(super) fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
-    let how = match ended.status.code() {
-        Some(code) => format!("exit status {code}"),
-        None => ended.status.to_string(),
-    };
-    Diagnostic::error(format!("`{name}` failed: {how}")).maybe_hint(said(&ended.stderr))
-}
-
-/// The last lines that a program wrote to standard error.
-fn said(stderr: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(stderr);
-    let text = without_klog(&text);
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    let first = lines.len().saturating_sub(SHOWN_LINES);
-    let lines = lines.get(first..).unwrap_or_default();
-    (!lines.is_empty()).then(|| format!("it wrote to standard error:\n{}", lines.join("\n")))
-}
-
-/// A message of kubectl without the log prefix.
-fn without_klog(text: &str) -> &str {
-    match text.split_once("] \"command failed\" err=") {
-        Some((before, problem)) if !before.contains('\n') => {
-            problem.trim_matches(|c: char| c.is_whitespace() || "<>\"".contains(c))
-        }
-        _ => text,
+const fn limits(time: Duration) -> Limits {
+    Limits {
+        time,
+        output: MAX_OUTPUT,
     }
 }
 

@@ -9,6 +9,8 @@ use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::console::Console;
+use crate::cli::export::kubectl::Kubectl;
+use crate::cli::interruption::Interruption;
 use crate::cli::io;
 use crate::cli::status::{FAILED, OK, USAGE};
 use crate::cli::suggested::Suggested;
@@ -144,13 +146,15 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         console.report(&diagnostics);
         return Ok(USAGE);
     };
-    let sources = read(arguments, console, &mut diagnostics);
+    let interruption = Interruption::new();
+    let sources = read(arguments, console, &interruption, &mut diagnostics);
     let mut exported = None;
     if !diagnostics.has_errors() {
         exported = export::of_texts(sources, &options, &mut diagnostics);
     }
     say(&mut diagnostics, console);
     console.report(&diagnostics);
+    interruption.obey();
     let Some(mut exported) = exported else {
         return Ok(FAILED);
     };
@@ -208,6 +212,7 @@ fn options(arguments: &Arguments, diagnostics: &mut Diagnostics) -> Option<Optio
 fn read(
     arguments: &Arguments,
     console: Console,
+    interruption: &Interruption,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Arc<Source>> {
     if let Some(kinds) = &arguments.from_cluster {
@@ -217,7 +222,16 @@ fn read(
             namespace: arguments.namespace.as_deref(),
             selector: arguments.selector.as_deref(),
         };
-        return diagnostics.take(kubectl::get(&query)).into_iter().collect();
+        let got = Kubectl::new(interruption).get(&query).map_err(hide);
+        let got = diagnostics.take(got);
+        let Some((source, said)) = got else {
+            return Vec::new();
+        };
+        console.has_read(source.name(), source.text().len());
+        if let Some(said) = said {
+            diagnostics.push(Diagnostic::info("`kubectl get` succeeded").hint(said));
+        }
+        return vec![source];
     }
     let stdin = ["-".to_owned()];
     let paths = match arguments.filenames.as_slice() {
@@ -238,21 +252,30 @@ fn read(
             Some(Some(files)) => files,
         };
         for file in files {
-            sources.extend(diagnostics.take(console.read(&file)));
+            sources.extend(diagnostics.take(console.read(&file).map_err(hide)));
         }
     }
     sources
 }
 
-/// Prints what there is to know, a line each, and takes it out.
+/// An input that is not UTF-8 may have a secret beside what is wrong.
+fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    error.conceals = true;
+    error
+}
+
+/// Prints what there is to know, a line each, and takes it out. A name of the input may have control
+/// characters.
 fn say(diagnostics: &mut Diagnostics, console: Console) {
+    let plain = |text: &str| text.replace(char::is_control, "·");
     for line in diagnostics
         .iter()
         .filter(|one| one.severity == Severity::Info)
     {
-        console.say(&line.message);
+        console.say(&plain(&line.message));
         for hint in &line.hints {
-            console.say(&format!("  help: {hint}"));
+            let hint: Vec<String> = hint.lines().map(plain).collect();
+            console.say(&format!("  help: {}", hint.join("\n        ")));
         }
     }
     diagnostics.retain(|one| one.severity != Severity::Info);

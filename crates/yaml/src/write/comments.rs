@@ -187,6 +187,41 @@ pub(crate) fn head_comments(item: Cursor<'_>) -> Vec<&str> {
     comments
 }
 
+/// The paragraphs of comments above a root, from the top of its document on; without the one that
+/// is directly above it if they must be `apart`.
+#[must_use]
+pub fn paragraphs_above(root: Cursor<'_>, apart: bool) -> Vec<String> {
+    let document = root.document();
+    let end = if apart {
+        head(document, root.id())
+    } else {
+        document.line_start(root.start())
+    };
+    let before = root.id().0.checked_sub(1).map(NodeId);
+    let before = before.map(|before| document.node(before));
+    let start = before.map_or(document.bom(), |node| {
+        node.value.end.max(node.key.end) as usize
+    });
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in lines(document.slice(start.min(end)..end)) {
+        let line = line.trim();
+        let is_comment = line.starts_with('#');
+        match paragraphs.last_mut().filter(|_| goes_on && is_comment) {
+            Some(paragraph) => {
+                paragraph.push('\n');
+                paragraph.push_str(line);
+            }
+            None if is_comment => paragraphs.push(line.to_owned()),
+            // What is before it belongs to the document before.
+            None if before.is_some() && !line.is_empty() => paragraphs.clear(),
+            None => {}
+        }
+        goes_on = is_comment;
+    }
+    paragraphs
+}
+
 /// A comment line without its indentation, with the blanks at its end.
 fn without_indentation(line: &str) -> &str {
     line.trim_start_matches([' ', '\t'])

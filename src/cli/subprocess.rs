@@ -1,4 +1,4 @@
-//! Runs another program with a text as input and output, and a time limit.
+//! Runs another program with a text as input and output, within limits.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
@@ -8,10 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::cli::group::Group;
 use crate::cli::interruption::Interruption;
+use krm_yaml::diagnostic::Diagnostic;
 
-/// How many bytes a program may write to its standard output. Resources that are read take up to
-/// eleven times as much memory.
-pub(super) const MAX_OUTPUT: u64 = 64 << 20;
 /// How many bytes of the end of standard error are kept, or twice as many.
 const KEPT_WORDS: usize = 64 << 10;
 
@@ -21,6 +19,16 @@ const PAUSE: Duration = Duration::from_millis(2);
 const LISTEN: Duration = Duration::from_millis(50);
 /// How long to wait for the standard error of a program that has ended.
 const GRACE: Duration = Duration::from_secs(1);
+/// The maximum number of lines shown of standard error.
+const SHOWN_LINES: usize = 20;
+
+/// What a program may use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) time: Duration,
+    /// How many bytes it may write to its standard output.
+    pub(super) output: u64,
+}
 
 /// The result of a program.
 pub(super) struct Ended {
@@ -36,7 +44,7 @@ pub(super) enum Failure {
     Missing,
     /// It exceeded the time limit, and wrote this to standard error.
     TimedOut(Vec<u8>),
-    /// It wrote more than [`MAX_OUTPUT`].
+    /// It wrote more than it may.
     TooMuch,
     /// This program was asked to end.
     Interrupted,
@@ -49,6 +57,53 @@ impl Failure {
     pub(super) const fn is_a_stop(&self) -> bool {
         matches!(self, Self::TimedOut(_) | Self::TooMuch | Self::Interrupted)
     }
+
+    /// The error for a program that had these limits.
+    pub(super) fn diagnostic(&self, name: &str, limits: Limits) -> Diagnostic {
+        match self {
+            Self::Missing => Diagnostic::error(format!("program `{name}` not found")),
+            Self::System(error) => Diagnostic::error(format!("`{name}` cannot be run: {error}")),
+            Self::TimedOut(stderr) => Diagnostic::error(format!(
+                "`{name}` ran for more than {} s and was stopped",
+                limits.time.as_secs()
+            ))
+            .maybe_hint(said(stderr)),
+            Self::TooMuch => Diagnostic::error(format!(
+                "`{name}` wrote more than {} MiB to standard output and was stopped",
+                limits.output >> 20
+            )),
+            Self::Interrupted => Diagnostic::error(format!("`{name}` was interrupted")),
+        }
+    }
+}
+
+/// The error for a program that ended with an error of its own.
+pub(super) fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
+    let how = match ended.status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => ended.status.to_string(),
+    };
+    Diagnostic::error(format!("`{name}` failed: {how}")).maybe_hint(said(&ended.stderr))
+}
+
+/// The last lines that a program wrote to standard error.
+pub(super) fn said(stderr: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(stderr);
+    let text = without_klog(&text);
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let first = lines.len().saturating_sub(SHOWN_LINES);
+    let lines = lines.get(first..).unwrap_or_default();
+    (!lines.is_empty()).then(|| format!("it wrote to standard error:\n{}", lines.join("\n")))
+}
+
+/// A message of kubectl without the log prefix.
+fn without_klog(text: &str) -> &str {
+    match text.split_once("] \"command failed\" err=") {
+        Some((before, problem)) if !before.contains('\n') => {
+            problem.trim_matches(|c: char| c.is_whitespace() || "<>\"".contains(c))
+        }
+        _ => text,
+    }
 }
 
 /// The streams of a program.
@@ -59,12 +114,12 @@ enum Event {
     Words(Vec<u8>),
 }
 
-/// Runs a program with `input`, for at most `limit`. If it does not end in time, it is stopped
-/// together with all processes that it has started.
+/// Runs a program with `input`. If it exceeds a limit, it is stopped together with all processes
+/// that it has started.
 pub(super) fn run(
     command: &mut Command,
     input: String,
-    limit: Duration,
+    limits: Limits,
     interruption: &Interruption,
 ) -> Result<Ended, Failure> {
     command
@@ -72,7 +127,8 @@ pub(super) fn run(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     interruption.keep(true);
-    let ended = start(command, input).and_then(|running| running.finish(limit, interruption));
+    let ended = start(command, input, limits.output)
+        .and_then(|running| running.finish(limits.time, interruption));
     interruption.keep(false);
     ended
 }
@@ -87,7 +143,7 @@ struct Running {
     words: Option<Vec<u8>>,
 }
 
-fn start(command: &mut Command, input: String) -> Result<Running, Failure> {
+fn start(command: &mut Command, input: String, most: u64) -> Result<Running, Failure> {
     let mut group = Group::start(command).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Failure::Missing,
         _ => Failure::System(error),
@@ -97,8 +153,8 @@ fn start(command: &mut Command, input: String) -> Result<Running, Failure> {
         thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
     let (sender, events) = channel();
-    in_background(group.child.stdout.take(), &sender, |stream| {
-        Event::Output(whole(stream, MAX_OUTPUT))
+    in_background(group.child.stdout.take(), &sender, move |stream| {
+        Event::Output(whole(stream, most))
     });
     in_background(group.child.stderr.take(), &sender, |stream| {
         Event::Words(end(stream, KEPT_WORDS))

@@ -1,4 +1,4 @@
-//! What belongs to a Template as a whole: its dialect, and fields that cannot be merged.
+//! Properties of a whole Template: its dialect, and fields that cannot be merged.
 
 use crate::merge::metadata::{JOINED, annotation};
 use crate::merge::part::Part;
@@ -6,7 +6,7 @@ use crate::template::Dialect;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 
-/// Reports Templates that differ from the first in their dialect, or in what their defaults mean.
+/// Reports Templates that differ from the first in their dialect, or in the meaning of defaults.
 pub(super) fn check_dialects(parts: &[Part<'_>], found: &mut Diagnostics) {
     let Some((first, others)) = parts.split_first() else {
         return;

@@ -149,7 +149,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     Ok(OK)
 }
 
-/// What is printed or written.
+/// The output to print or write.
 enum Output {
     Text(Vec<String>),
     Files(Vec<File>),

@@ -1,4 +1,4 @@
-//! The options that tell what is expanded, and how.
+//! The options for the input of an expansion, and for its checks.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub(super) struct Running {
     python: String,
 }
 
-/// What is expanded.
+/// The input of the expansion.
 #[derive(Args, Debug)]
 pub(super) struct Input {
     /// The configuration; `-` for standard input
@@ -100,7 +100,7 @@ pub(super) struct Input {
     ignored: Ignored,
 }
 
-/// Options of gcloud that have no effect here, so that a command line can be used again.
+/// Options of gcloud that are accepted without effect, so that a command line can be reused.
 #[derive(Args, Debug)]
 struct Ignored {
     #[arg(long, hide = true)]
@@ -130,13 +130,13 @@ impl Ignored {
         if self.composite_type.is_some() {
             let message = "`--composite-type` needs the service of Google, which has ended";
             let error = Diagnostic::error(message);
-            diagnostics.push(error.hint("say `--template FILE` with the template of the type"));
+            diagnostics.push(error.hint("use `--template FILE` with the template of the type"));
         }
     }
 }
 
 impl Input {
-    /// What is wrong with the combination of arguments, and warnings about those without effect.
+    /// Errors in the combination of arguments, and warnings about those without effect.
     pub(super) fn check(&self) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         self.ignored.check(&mut diagnostics);
@@ -218,7 +218,7 @@ pub(super) fn check_config(path: &str) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     if template::is_template(path) {
         let error = Diagnostic::error(format!("`{path}` is a template, not a configuration"));
-        diagnostics.push(error.hint(format!("say `--template {path}`")));
+        diagnostics.push(error.hint(format!("use `--template {path}`")));
     }
     diagnostics
 }
@@ -241,7 +241,7 @@ impl Running {
         }
     }
 
-    /// The request for a configuration from a file, with what it imports.
+    /// The request for a configuration from a file, with its imports.
     pub(super) fn request(
         &self,
         config: &Arc<Source>,
@@ -268,7 +268,7 @@ impl Running {
         })
     }
 
-    /// Adds what the options say to a request.
+    /// Adds the values of the options to a request.
     fn complete(
         &self,
         mut request: Request,

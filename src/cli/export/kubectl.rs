@@ -14,7 +14,7 @@ secrets,persistentvolumeclaims,serviceaccounts,roles.rbac.authorization.k8s.io,\
 rolebindings.rbac.authorization.k8s.io,horizontalpodautoscalers.autoscaling,\
 poddisruptionbudgets.policy";
 
-/// What kubectl is asked for.
+/// The query for kubectl.
 pub(super) struct Query<'q> {
     pub(super) kinds: &'q str,
     pub(super) context: Option<&'q str>,

@@ -21,9 +21,9 @@ use krm_yaml::source::Source;
 
 /// Make a Template from objects of files or of a cluster
 ///
-/// Fields that the cluster and its tools set are dropped, and objects that the cluster makes are
+/// Fields that the cluster and its tools set are dropped, and objects that the cluster creates are
 /// left out. Names, images, replicas, hosts, storage, namespaces and secrets become parameters.
-/// Standard error says what was left out and dropped, and which parameters were made. Values of
+/// Standard error lists dropped fields, objects left out, and the parameters. Values of
 /// Secrets are never in the Template. docs/export.md describes all of it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -244,7 +244,7 @@ fn read(
     sources
 }
 
-/// Prints what there is to know, a line each, and takes it out.
+/// Prints all remarks, a line each, and removes them.
 fn say(diagnostics: &mut Diagnostics, console: Console) {
     for line in diagnostics
         .iter()

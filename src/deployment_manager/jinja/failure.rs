@@ -15,7 +15,7 @@ use super::environment::{Refusal, Sources};
 use super::{checks, filters, globals};
 use crate::deployment_manager::model::Import;
 
-/// What a template could use.
+/// The names that a template can use.
 pub(super) struct Known<'k> {
     /// All templates.
     pub sources: &'k Sources,
@@ -25,11 +25,11 @@ pub(super) struct Known<'k> {
     pub resource: &'k Value<'static>,
 }
 
-/// What is wrong, and what to do next.
+/// The message and the hints.
 struct Explained {
     message: String,
     hint: Option<String>,
-    /// What the message is about, as it is written in the template.
+    /// The word in the template that the message is about.
     word: Option<String>,
 }
 
@@ -58,7 +58,7 @@ fn did_you_mean<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opt
 
 /// An error with its place in the template, and those that caused it.
 pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
-    // The innermost error says what is wrong, those around it say on which way it was reached.
+    // The innermost error has the reason, and those around it show how the template got there.
     let mut first = error;
     let mut causes = Vec::new();
     while let Some(next) = first.source().and_then(|source| source.downcast_ref()) {

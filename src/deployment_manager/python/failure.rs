@@ -23,7 +23,7 @@ pub(super) fn not_allowed(template: &Import) -> Box<Diagnostic> {
     );
     Diagnostic::error(problem)
         .at(start(&template.content))
-        .advise(Way::Arguments, "say --allow-python to run it with python3; it runs with your rights, so only for templates you trust")
+        .advise(Way::Arguments, "add `--allow-python` to run it with python3; it runs with your rights, so use this only for templates that you trust")
         .advise(Way::Objects, "expand the configuration on the command line: `krm-template deployment expand --allow-python`")
         .into()
 }
@@ -109,7 +109,7 @@ fn start(source: &Arc<Source>) -> Place {
     line(source, 1, None)
 }
 
-/// A line of a file without its indentation, or what is in it from a column. Both count from 1.
+/// A line of a file without its indentation, or its text from a column on. Both count from 1.
 fn line(source: &Arc<Source>, number: usize, column: Option<usize>) -> Place {
     let mut start = 0;
     let mut found = "";

@@ -15,7 +15,7 @@ pub(super) struct Checker {
     validator: Validator,
 }
 
-/// What is wrong at one place.
+/// An error at one place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Finding {
     /// Where in the value.
@@ -58,7 +58,7 @@ impl Checker {
         &self.schema
     }
 
-    /// What is wrong with a value, in the order of its places.
+    /// The errors in a value, in the order of their places.
     pub(super) fn findings(&self, value: &Value<'static>) -> Vec<Finding> {
         let json = to_json(value);
         if self.validator.is_valid(&json) {

@@ -1,4 +1,4 @@
-//! Schemas for the validator: what Python's jsonschema reads differently is rewritten.
+//! Schemas for the validator, rewritten where Python's jsonschema reads them differently.
 
 use jsonschema::{Draft, Keyword, ValidationError, Validator};
 use krm_yaml::Value;
@@ -66,7 +66,7 @@ fn rewrite(schema: &mut Json, root: &Value<'static>) {
     }
 }
 
-/// A reference with what an address may not have as `%20` and its like.
+/// A reference whose characters are escaped as in an address, such as `%20`.
 fn escape(reference: &str) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(reference.len());

@@ -5,7 +5,7 @@ use krm_yaml::Value;
 
 use crate::deployment_manager::repr::{repr, text};
 
-/// What is wrong with an instance.
+/// An error in an instance.
 pub(super) struct Violation<'v> {
     /// The instance.
     pub(super) instance: &'v Value<'static>,
@@ -13,7 +13,7 @@ pub(super) struct Violation<'v> {
     pub(super) keyword: &'v str,
     /// The schema with this keyword.
     pub(super) schema: &'v Value<'static>,
-    /// What the validator found.
+    /// The error that the validator found.
     pub(super) kind: &'v ValidationErrorKind,
 }
 
@@ -104,7 +104,7 @@ fn additional_properties(
         if let ValidationErrorKind::AdditionalProperties { unexpected } = kind {
             unexpected.iter().map(|name| text(name)).collect()
         } else {
-            // Where the schema has no properties at all, the validator does not name them.
+            // If the schema has no properties at all, the validator does not name them.
             let entries = instance.entries().unwrap_or_default().iter();
             entries.map(|(name, _)| text(name)).collect()
         };

@@ -70,7 +70,7 @@ impl Meta {
         })
     }
 
-    /// What is wrong with a schema.
+    /// An error in a schema.
     fn findings(&self, schema: &Value<'static>) -> Vec<Finding> {
         let mut findings = Vec::new();
         if schema

@@ -8,6 +8,7 @@ use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
 use crate::cli::interruption::Interruption;
 use crate::cli::python::{PROGRAM, Python};
+use crate::cli::status::{FAILED, USAGE};
 use crate::deployment_manager::error::ExpandError;
 use crate::deployment_manager::expand::expand;
 use crate::deployment_manager::expansion::Expansion;
@@ -18,7 +19,7 @@ use crate::deployment_manager::request::DEFAULT_NAME;
 use crate::deployment_manager::{properties, request, template, yaml};
 use crate::files::join;
 use krm_yaml::Value;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Source;
 
 /// How templates are checked and run.
@@ -136,8 +137,40 @@ impl Ignored {
 }
 
 impl Input {
+    /// Expands the configuration, makes the output from the expansion, and prints all messages.
+    /// Returns the exit status if there is no output.
+    pub(super) fn expand<T>(
+        &self,
+        console: Console,
+        output: impl FnOnce(&Request, &Expansion, &mut Diagnostics) -> Option<T>,
+    ) -> Result<T, u8> {
+        let mut diagnostics = self.check();
+        if diagnostics.has_errors() {
+            console.report(&diagnostics);
+            return Err(USAGE);
+        }
+        let interruption = Interruption::new();
+        let made = self.read(console, &mut diagnostics).and_then(|request| {
+            match self.running.expand(&request, &interruption) {
+                Ok(mut expansion) => {
+                    diagnostics.append(std::mem::take(&mut expansion.diagnostics));
+                    output(&request, &expansion, &mut diagnostics)
+                }
+                Err(error) => {
+                    diagnostics.append(error.diagnostics);
+                    None
+                }
+            }
+        });
+        diagnostics.address(Way::Arguments);
+        diagnostics.dedup();
+        console.report(&diagnostics);
+        interruption.obey();
+        made.ok_or(FAILED)
+    }
+
     /// Errors in the combination of arguments, and warnings about those without effect.
-    pub(super) fn check(&self) -> Diagnostics {
+    fn check(&self) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         self.ignored.check(&mut diagnostics);
         let has_properties = !self.properties.is_empty() || self.properties_file.is_some();
@@ -165,7 +198,7 @@ impl Input {
     }
 
     /// Reads the request; `None` if there was an error.
-    pub(super) fn read(&self, console: Console, diagnostics: &mut Diagnostics) -> Option<Request> {
+    fn read(&self, console: Console, diagnostics: &mut Diagnostics) -> Option<Request> {
         if let Some(path) = &self.request {
             let source = diagnostics.take(console.read(path))?;
             let read = request::read(&source, self.running.options());

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use krm_yaml::Value;
-use krm_yaml::diagnostic::{Diagnostic, Way};
+use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
 use minijinja::{Error, ErrorKind};
@@ -14,6 +14,7 @@ use super::containers::NotGiven;
 use super::environment::{Refusal, Sources};
 use super::{checks, filters, globals};
 use crate::deployment_manager::model::Import;
+use crate::deployment_manager::variables;
 
 /// The names that a template can use.
 pub(super) struct Known<'k> {
@@ -74,7 +75,7 @@ pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
         .source()
         .and_then(|source| source.downcast_ref::<NotGiven>())
     {
-        diagnostic = not_given(diagnostic, &missing.0);
+        diagnostic = variables::not_given(diagnostic, &missing.0);
     }
     for cause in causes.into_iter().rev() {
         let label = match cause.kind() {
@@ -85,18 +86,6 @@ pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
         diagnostic = diagnostic.related(place(cause, None, known), label);
     }
     Box::new(diagnostic)
-}
-
-/// The ways to give a variable of `env`.
-fn not_given(diagnostic: Diagnostic, name: &str) -> Diagnostic {
-    let argument = match name {
-        "project" => "add `--project ID`".to_owned(),
-        "deployment" => "add `--name NAME`".to_owned(),
-        _ => format!("add `--env {name}=VALUE`"),
-    };
-    diagnostic
-        .advise(Way::Arguments, argument)
-        .advise(Way::Objects, format!("set `spec.env.{name}`"))
 }
 
 /// An error in the words of users.

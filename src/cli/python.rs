@@ -29,7 +29,7 @@ const MAX_PRINTED: u64 = 1 << 20;
 const LISTEN: Duration = Duration::from_millis(50);
 /// The interval between checks whether a program that has closed its output has ended.
 const PAUSE: Duration = Duration::from_millis(2);
-/// How long to wait for a program that has closed its output, and for what it printed.
+/// How long to wait for a program that has closed its output, and for the rest of its messages.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Whether Python templates are run, and how.
@@ -98,7 +98,7 @@ struct Process {
     printed: Receiver<()>,
 }
 
-/// What arrives at the runner's output.
+/// A message from the runner's output.
 enum Event {
     Answer(String),
     TooMuch,
@@ -243,7 +243,7 @@ impl Drop for Python {
     }
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 enum Failure {
     /// There is no such program.
     Missing,
@@ -304,7 +304,7 @@ impl Process {
     }
 }
 
-/// Writes requests, while others go on: a process may not read what it is sent.
+/// Writes requests in a thread of its own: the process may stop reading.
 fn write(mut stream: ChildStdin, requests: &Receiver<String>) {
     while let Ok(line) = requests.recv() {
         if stream.write_all(line.as_bytes()).is_err() {
@@ -334,7 +334,7 @@ fn read(stream: impl Read, answers: &SyncSender<Event>) {
     }
 }
 
-/// Forwards what templates print to standard error.
+/// Forwards the output of templates to standard error.
 fn forward(mut stream: impl Read) {
     let mut kept = stream.by_ref().take(MAX_PRINTED);
     // A failure to print cannot be reported.

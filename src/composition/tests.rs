@@ -155,7 +155,7 @@ fn difference(
     }
 }
 
-/// Panics with the cases that differ and are no exception, with exceptions that do not differ or do
+/// Panics with the cases that differ and are not exceptions, with exceptions that do not differ or do
 /// not exist, and if there are no cases.
 fn judge(cases: impl IntoIterator<Item = (String, Option<String>)>, exceptions: &[(&str, &str)]) {
     let mut wrong = Vec::new();

@@ -25,7 +25,7 @@ const FIELDS: &[&str] = &[
     "skipOthers",
 ];
 
-/// What a `DeploymentConfiguration` says.
+/// The contents of a `DeploymentConfiguration`.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     /// `metadata.name`.
@@ -36,9 +36,9 @@ pub(crate) struct Configuration {
     pub(crate) imports: Vec<ImportSource>,
     /// The variables; `deployment` is the name unless it is set.
     pub(crate) env: Env,
-    /// What is checked.
+    /// The checks to make.
     pub(crate) options: Options,
-    /// Whether resources that are no objects are left out.
+    /// Whether resources that are not objects are left out.
     pub(crate) skip_others: bool,
 }
 

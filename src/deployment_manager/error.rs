@@ -28,7 +28,7 @@ pub enum Cause {
         /// `config`, or the type of the template that made the list.
         list: String,
     },
-    /// A template of this type made no `resources`.
+    /// A template of this type created no `resources`.
     NoResources(String),
     /// The path of a template does not tell its language.
     Unsupported(String),
@@ -36,7 +36,7 @@ pub enum Cause {
     Exception {
         /// The template.
         file: String,
-        /// What went wrong.
+        /// The message.
         text: String,
     },
     /// The properties of a resource do not fit the schema, or the schema itself is invalid.
@@ -55,7 +55,7 @@ pub enum Cause {
         /// The type that it returned.
         found: String,
     },
-    /// An error that the original does not have, or has no text for.
+    /// An error that does not exist in the original, or has no text there.
     Other(String),
 }
 

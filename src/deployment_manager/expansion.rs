@@ -69,7 +69,7 @@ pub struct LayoutResource {
     pub name: Value<'static>,
     /// Its `type`.
     pub kind: Value<'static>,
-    /// What its template made.
+    /// The resources that its template created.
     pub resources: Vec<Self>,
     /// The properties of a template that made resources.
     pub properties: Option<Value<'static>>,

@@ -38,7 +38,7 @@ impl TypeInstance {
     }
 }
 
-/// All templates and resources of a layout, each before what it made.
+/// All templates and resources of a layout, each before those that it created.
 #[must_use]
 pub fn type_instances(layout: &Layout, deployment: &str, manifest: &str) -> Vec<TypeInstance> {
     let mut instances = Vec::new();

@@ -1,4 +1,4 @@
-//! The input of an expansion: a configuration, what it imports, and its environment.
+//! The input of an expansion: a configuration, its imports, and its environment.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use krm_yaml::source::Source;
 /// Variables of a template: `deployment`, `project` and others.
 pub type Env = BTreeMap<String, Value<'static>>;
 
-/// What is expanded.
+/// The input of an expansion.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The name of the deployment.
@@ -20,7 +20,7 @@ pub struct Request {
     pub imports: Imports,
     /// The variables that the caller sets.
     pub env: Env,
-    /// What is checked, and how.
+    /// The options of its checks.
     pub options: Options,
 }
 
@@ -81,7 +81,7 @@ impl Imports {
     }
 }
 
-/// What an expansion checks, and how.
+/// The options of an expansion.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Whether properties are checked against the schemas of templates.

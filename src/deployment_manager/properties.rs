@@ -52,7 +52,7 @@ fn read(key: &str, text: &str) -> Result<Value<'static>> {
     })
 }
 
-/// What separates the properties, and the properties.
+/// The separator of the properties, and the properties.
 fn separator(argument: &str) -> (&str, &str) {
     let changed = argument
         .strip_prefix('^')

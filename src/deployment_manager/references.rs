@@ -67,10 +67,10 @@ pub fn all(text: &str) -> impl Iterator<Item = Reference<'_>> {
     })
 }
 
-/// What is wrong with a reference, and the text that it is in.
+/// An error in a reference, and the text around it.
 pub type Misplaced = (Problem, Option<NodeId>);
 
-/// What is wrong with a reference.
+/// An error in a reference.
 #[derive(Clone, Debug)]
 pub enum Problem {
     /// It has no end or no path; with the text.
@@ -260,7 +260,7 @@ mod tests {
             ("$(ref.vm.vm)", r#"{"zone":"z"}"#),
             ("$(ref.other.ip)", r#""$(ref.other.ip)""#),
             ("$(out.vm.ip)", r#""$(out.vm.ip)""#),
-            // What is put in is not read again.
+            // Inserted text is not read again.
             ("<$(ref.vm.more)>", r#""<$(ref.vm.ip)>""#),
         ] {
             assert_eq!(replaced(text).as_deref(), Ok(expected), "{text}");

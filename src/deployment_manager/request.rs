@@ -37,7 +37,7 @@ pub fn read(source: &Arc<Source>, options: Options) -> Result<Request, Diagnosti
 /// The request that a value is.
 ///
 /// # Errors
-/// If it is none.
+/// If the value is not a request.
 pub fn of_value(value: &Value<'static>, options: Options) -> Result<Request> {
     let name = text(value, "name")?;
     let content = match text(value, "content")? {

@@ -22,7 +22,7 @@ pub fn is_template(path: &str) -> bool {
 /// A configuration with one resource, of the template at `path`, and its outputs.
 ///
 /// # Errors
-/// If it is no template, or its schema cannot be read.
+/// If it is not a template, or its schema cannot be read.
 pub fn config(
     path: &str,
     properties: Value<'static>,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_no_templates() {
+    fn other_files_are_not_templates() {
         let error = config("a.yaml", Value::mapping(Vec::new()), &InMemory::default());
         let message = error.unwrap_err().iter().next().unwrap().message.clone();
         assert!(message.starts_with("`a.yaml` is not a template"));

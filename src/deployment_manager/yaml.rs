@@ -1,4 +1,4 @@
-//! Reads a text as PyYAML does, and finds the places of what it holds.
+//! Reads a text as PyYAML does, and finds the places of its values.
 
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ pub fn first_line(place: Place) -> Place {
     }
 }
 
-/// A few words for what a value is.
+/// A few words that describe a value.
 #[must_use]
 pub const fn kind_of(value: &Value<'_>) -> &'static str {
     match &value.data {

@@ -1,4 +1,4 @@
-//! What the input says about other objects: owners, Services, autoscalers.
+//! Facts about other objects in the input: owners, Services, autoscalers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use krm_yaml::Value;
 /// The objects of the input, as far as others depend on them.
 #[derive(Default)]
 pub(super) struct Cluster {
-    /// What the objects are called, by their `uid`.
+    /// The names of the objects in messages, by their `uid`.
     by_uid: BTreeMap<String, String>,
     /// Kind, namespace and name of all objects.
     all: BTreeSet<(String, String, String)>,
     /// Namespace and name of the Services without a selector.
     without_selector: BTreeSet<(String, String)>,
-    /// Kind, namespace and name of what autoscalers scale.
+    /// Kind, namespace and name of the objects that autoscalers scale.
     scaled: BTreeSet<(String, String, String)>,
 }
 
@@ -55,7 +55,7 @@ impl Cluster {
         self.all.insert((kind, namespace, name));
     }
 
-    /// What the owner of an object is called, if it is in the input.
+    /// The name of an object's owner in messages, if the owner is in the input.
     pub(super) fn owner(&self, object: &Value<'_>) -> Option<String> {
         let (_, namespace, _) = head(object);
         let owners = object.at(&["metadata", "ownerReferences"])?.items()?;

@@ -1,6 +1,6 @@
 //! The namespace of objects that name none, as other objects call it.
 //!
-//! What `process` prints of an exported Template names no namespace, and must export to the same.
+//! `process` prints no namespace for an exported Template, and its output must export to the same.
 
 use std::collections::BTreeSet;
 

@@ -25,7 +25,7 @@ pub(super) fn raw(name: &str) -> String {
     format!("{RAW}{name}{END}")
 }
 
-/// Whether a text has marks, or what may be taken for them.
+/// Whether a text has marks, or could be mistaken for them.
 pub(super) fn has_any(text: &str) -> bool {
     // All three begin with this byte in UTF-8.
     memchr::memchr(0xef, text.as_bytes()).is_some() && text.contains([TEXT, RAW, END])

@@ -1,4 +1,4 @@
-//! What an export is asked for.
+//! The options of an export.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Step};
 
-/// What an export is asked for.
+/// The options of an export.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// The name of the Template; made of the objects' names if there is none.
+    /// The name of the Template; without one, it is made of the names of the objects.
     pub(crate) name: Option<String>,
     pub(crate) dialect: Dialect,
     /// The parameters to make.

@@ -21,7 +21,7 @@ pub(crate) struct Exported {
     pub(crate) text: String,
     /// The values of its secrets.
     pub(crate) secrets: Value<'static>,
-    /// What was left out and dropped, and which parameters were made.
+    /// Remarks about objects left out, fields dropped and parameters made.
     pub(crate) report: Diagnostics,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn of_texts(
     template(all, options, diagnostics)
 }
 
-/// The objects of some texts, stripped, and what was found on the way.
+/// The objects of some texts, stripped, and the remarks about them.
 fn objects(sources: &[Arc<Source>], options: &Options) -> Result<(All, Diagnostics), Diagnostics> {
     let mut documents = Document::open_all(sources, LONG_LISTS)?;
     loop {
@@ -148,7 +148,7 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     })
 }
 
-/// What all objects share.
+/// The survey of all objects.
 fn scope(survey: &Survey, options: &Options) -> Scope {
     let prefix = survey.prefix().map(str::to_owned);
     let mut namespaces: BTreeSet<String> =

@@ -159,7 +159,7 @@ impl Speller<'_> {
         }
     }
 
-    /// Adds a text that must stay what it is.
+    /// Adds a text that must not change.
     fn literal(
         &mut self,
         out: &mut String,

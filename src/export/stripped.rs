@@ -17,7 +17,7 @@ use krm_yaml::{Cursor, Position, Value};
 
 /// An object that is exported.
 pub(super) struct Stripped {
-    /// The text without what the cluster and its tools put into it.
+    /// The text without the fields that the cluster and its tools set.
     pub(super) text: String,
     pub(super) identity: Identity,
     /// Where it was read, if an error may still be about it: a place keeps the whole input.
@@ -30,7 +30,7 @@ pub(super) struct All {
     pub(super) survey: Survey,
     /// The comments at the tops of files.
     pub(super) headers: Vec<String>,
-    /// What was left out, and what was dropped.
+    /// Remarks about objects left out and fields dropped.
     pub(super) report: Diagnostics,
 }
 
@@ -148,7 +148,7 @@ impl Stripping<'_> {
         true
     }
 
-    /// Reports what is left out, and that nothing is left.
+    /// Reports the objects left out, and an error if no object is left.
     fn finish(mut self, diagnostics: &mut Diagnostics) -> All {
         if self.unselected > 0 {
             let count = self.unselected;
@@ -182,7 +182,7 @@ fn text_of(node: Cursor<'_>, value: &mut Value<'_>) -> Result<String> {
     lists::render(node.document(), value, Position::Document)
 }
 
-/// What the report calls an object.
+/// The name of an object in the report.
 pub(super) fn called(identity: &Identity) -> String {
     match (identity.kind.as_str(), identity.name.as_str()) {
         (kind, "") => kind.to_owned(),

@@ -1,4 +1,4 @@
-//! What all objects have in common, found before the first one is changed.
+//! Common parts of all objects, found before the first one is changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use krm_yaml::{Data, Scalar, Value};
 /// The fewest characters of a common prefix.
 const SHORTEST: usize = 3;
 
-/// What all objects have in common.
+/// The common parts of all objects.
 #[derive(Default)]
 pub(super) struct Survey {
     /// The identities of the objects, with their API versions.
@@ -29,7 +29,7 @@ pub(super) struct Survey {
     pub(super) hosts: BTreeSet<String>,
     /// Labels that all objects have with the same value.
     labels: Option<Vec<(String, String)>>,
-    /// What other objects call the namespace.
+    /// The names that other objects have for the namespace.
     evidence: Evidence,
     /// Whether a text may look like a reference.
     pub(super) has_dollar: bool,
@@ -160,7 +160,7 @@ impl Survey {
         });
         let ends =
             |name: &str, at: usize| name.len() == at || name.as_bytes().get(at) == Some(&b'-');
-        // Every name is the same up to there, so only what follows can differ.
+        // Every name is the same up to there, so only the rest can differ.
         let is_end = |at: &usize| {
             let is_letter = first.as_bytes().get(at - 1) != Some(&b'-');
             is_letter && self.names().all(|name| ends(name, *at))

@@ -17,7 +17,7 @@ fn split(path: &str) -> (Cow<'_, str>, Option<&str>) {
     (Cow::Borrowed(key), rest)
 }
 
-/// Calls `visit` with each value at a path. Lists on the way are gone through, not the last one.
+/// Calls `visit` with each value at a path, which leads through lists. The last list is one value.
 pub(super) fn each<'s>(value: &mut Value<'s>, path: &str, visit: &mut dyn FnMut(&mut Value<'s>)) {
     if let Data::Sequence(items) = &mut value.data {
         for item in items {
@@ -34,7 +34,7 @@ pub(super) fn each<'s>(value: &mut Value<'s>, path: &str, visit: &mut dyn FnMut(
     }
 }
 
-/// Calls `visit` with each scalar at a path; all lists are gone through.
+/// Calls `visit` with each scalar at a path, also those in lists.
 pub(super) fn each_scalar<'s>(
     value: &mut Value<'s>,
     path: &str,

@@ -8,7 +8,7 @@ use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, Position, Value};
 
-/// What is written before the objects.
+/// The part of the Template before the objects.
 pub(super) struct Head<'h> {
     /// Paragraphs of comments above the Template.
     pub(super) comments: &'h [String],

@@ -134,7 +134,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let Scalar::Number(digits) = resolve(text) else {
-            panic!("{text} is no number");
+            panic!("{text} is not a number");
         };
         assert_eq!(read_as(text, &digits).as_deref(), expected);
     }

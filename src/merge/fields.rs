@@ -1,12 +1,12 @@
-//! What belongs to a Template as a whole: its dialect, and fields that cannot be merged.
+//! Properties of a whole Template: its dialect, and fields that cannot be merged.
 
 use crate::merge::metadata::{JOINED, annotation};
 use crate::merge::part::Part;
-use crate::template::Dialect;
+use crate::template::{Dialect, TEMPLATE_FIELDS};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 
-/// Reports Templates that differ from the first in their dialect, or in what their defaults mean.
+/// Reports Templates that differ from the first in their dialect, or in the meaning of defaults.
 pub(super) fn check_dialects(parts: &[Part<'_>], found: &mut Diagnostics) {
     let Some((first, others)) = parts.split_first() else {
         return;
@@ -54,26 +54,13 @@ pub(super) fn check_dialects(parts: &[Part<'_>], found: &mut Diagnostics) {
     }
 }
 
-/// The fields of a Template that are merged.
-const MERGED: &[&str] = &[
-    "apiVersion",
-    "kind",
-    "metadata",
-    "parameters",
-    "objects",
-    "labels",
-    "objectLabels",
-    "message",
-    "values",
-];
-
 /// Warns of fields and annotations that only the first Template keeps.
 pub(super) fn warn_of_left_out(parts: &[Part<'_>], found: &mut Diagnostics) {
     let Some((first, others)) = parts.split_first() else {
         return;
     };
     for part in others {
-        let mut fields = left_out(&first.value, &part.value, "", MERGED);
+        let mut fields = left_out(&first.value, &part.value, "", TEMPLATE_FIELDS);
         if let Some((ours, theirs)) = both(first, part, &["metadata"]) {
             fields.extend(left_out(
                 ours,

@@ -154,7 +154,7 @@ impl Named {
     }
 }
 
-/// What became of the labels on the objects.
+/// The effect of the labels on the objects.
 #[derive(Default)]
 struct Moved {
     /// The objects whose selectors or pod templates got them too.

@@ -10,7 +10,7 @@ use krm_yaml::{Data, Value};
 const DISPLAY_NAME: &str = "openshift.io/display-name";
 /// The dialect is compared as such.
 const DIALECT: &str = "template.krm.dev/dialect";
-/// Our own annotations, which change what a Template does.
+/// Our own annotations, which change the behaviour of a Template.
 const OWN: &str = "template.krm.dev/";
 /// Annotations that are joined, or have an option of their own.
 pub(super) const JOINED: &[&str] = &["description", "tags", DISPLAY_NAME, DIALECT];

@@ -247,7 +247,7 @@ fn defaults(parts: &[Part<'_>]) -> BTreeMap<String, String> {
     defaults
 }
 
-/// What an identity becomes with these values.
+/// An identity with these values put in.
 fn with_defaults(
     part: &Part<'_>,
     identity: &Identity,

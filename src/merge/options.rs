@@ -1,4 +1,4 @@
-//! What the user decides about a merge.
+//! The options of a merge.
 
 /// The name of the merged Template, and how conflicts are resolved.
 #[derive(Clone, Debug, Default)]

@@ -127,7 +127,7 @@ fn declare_once(
     }
 }
 
-/// Gives a parameter another default; an empty one is none.
+/// Gives a parameter another default; the empty text removes it.
 fn set_value(parameter: &mut Value<'_>, value: Value<'static>) {
     if value.as_str() == Some("") {
         parameter.remove("value");

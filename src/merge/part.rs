@@ -13,7 +13,7 @@ pub(super) struct Part<'d> {
     pub(super) template: Template,
     /// `metadata.name`; without one, the name of the file.
     pub(super) name: String,
-    /// What messages and options call it: its name, or its file where the name is not unique.
+    /// Its name in messages and options: the Template's, or that of the file if it is not unique.
     pub(super) label: String,
     /// The parameters that get new names.
     pub(super) renames: BTreeMap<String, String>,
@@ -98,7 +98,7 @@ impl<'d> Part<'d> {
         self.value.get_mut(key)?.items_mut()
     }
 
-    /// Where a value is written; for one that an alias stands for, where the Template begins.
+    /// Where a value is written; for one from an alias, where the Template begins.
     pub(super) fn place(&self, value: Option<&Value<'_>>) -> Place {
         let origin = value.and_then(|value| value.origin);
         let node = origin.map(|origin| self.root.document().cursor(origin));

@@ -83,7 +83,7 @@ impl Captured {
     }
 }
 
-/// What the kubelet does with a text.
+/// How the kubelet treats a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     /// Nothing.
@@ -162,7 +162,7 @@ impl Walk<'_, '_> {
         let node = name.origin.map(|node| self.cursor(node));
         let old = match (&name.data, node) {
             (Data::Scalar(Scalar::String(text)), _) => text.clone().into_owned(),
-            // A word such as `N` is a name all the same.
+            // A plain `N` is not a string, but it is still a name.
             (_, Some(node)) => node.text().ok().flatten().unwrap_or_default().into_owned(),
             (_, None) => return,
         };

@@ -10,7 +10,6 @@ mod resolve;
 mod show;
 mod values;
 
-#[cfg(test)]
 pub(crate) use declare::model::TEMPLATE_FIELDS;
 #[cfg(test)]
 pub(crate) use declare::parameter::PARAMETER_FIELDS;

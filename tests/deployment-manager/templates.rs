@@ -397,7 +397,7 @@ fn properties_that_change() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a template prints is no answer.
+/// The output of `print` does not count as an answer.
 fn prints() -> Result<(), Failed> {
     let body = "import sys; print('{}'); sys.stdout.write('x\\n'); sys.stdout.close()\n  assert sys.stdin.read() == ''\n  return {'resources': [{'name': 's', 'type': 's.py'}]}";
     expand(

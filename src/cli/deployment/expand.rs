@@ -5,11 +5,10 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::console::Console;
 use crate::cli::deployment::input::Input;
-use crate::cli::interruption::Interruption;
 use crate::cli::io;
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::writing::Writing;
-use crate::cli::status::{FAILED, OK, USAGE};
+use crate::cli::status::{FAILED, OK};
 use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::instances::{manifest, type_instances};
 use crate::deployment_manager::model::Request;
@@ -17,7 +16,7 @@ use crate::deployment_manager::objects;
 use crate::krm::scope::set_namespace;
 use crate::template::{Format, Object, Printer};
 use krm_yaml::Value;
-use krm_yaml::diagnostic::{Diagnostics, Result, Way};
+use krm_yaml::diagnostic::{Diagnostics, Result};
 
 /// Expand a configuration
 ///
@@ -103,34 +102,15 @@ enum OutputFormat {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    let mut diagnostics = arguments.input.check();
-    if diagnostics.has_errors() {
-        console.report(&diagnostics);
-        return Ok(USAGE);
-    }
-    let interruption = Interruption::new();
-    let request = arguments.input.read(console, &mut diagnostics);
-    let output = request.and_then(|request| {
-        let expanded = arguments.input.running.expand(&request, &interruption);
-        match expanded {
-            Ok(expansion) => {
-                diagnostics.append(expansion.diagnostics.clone());
-                arguments.output(&request, &expansion, &mut diagnostics)
-            }
-            Err(error) => {
-                diagnostics.append(error.diagnostics);
-                None
-            }
-        }
-    });
-    diagnostics.address(Way::Arguments);
-    diagnostics.dedup();
-    console.report(&diagnostics);
-    interruption.obey();
+    let output = arguments
+        .input
+        .expand(console, |request, expansion, diagnostics| {
+            arguments.output(request, expansion, diagnostics)
+        });
     match output {
-        None => return Ok(FAILED),
-        Some(Output::Text(pieces)) => io::print(pieces.iter().map(String::as_str))?,
-        Some(Output::Files(files)) => {
+        Err(status) => return Ok(status),
+        Ok(Output::Text(pieces)) => io::print(pieces.iter().map(String::as_str))?,
+        Ok(Output::Files(files)) => {
             let mut found = Diagnostics::new();
             let folder = arguments
                 .kubernetes
@@ -149,7 +129,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     Ok(OK)
 }
 
-/// What is printed or written.
+/// The output to print or write.
 enum Output {
     Text(Vec<String>),
     Files(Vec<File>),

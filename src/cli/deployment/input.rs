@@ -1,4 +1,4 @@
-//! The options that tell what is expanded, and how.
+//! The options for the input of an expansion, and for its checks.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use crate::cli::console::Console;
 use crate::cli::disk::{Disk, LoadRestrictor};
 use crate::cli::interruption::Interruption;
 use crate::cli::python::PythonArguments;
+use crate::cli::status::{FAILED, USAGE};
 use crate::deployment_manager::error::ExpandError;
 use crate::deployment_manager::expand::expand;
 use crate::deployment_manager::expansion::Expansion;
@@ -17,7 +18,7 @@ use crate::deployment_manager::request::DEFAULT_NAME;
 use crate::deployment_manager::{properties, request, template, yaml};
 use crate::files::join;
 use krm_yaml::Value;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Source;
 
 /// How templates are checked and run.
@@ -60,7 +61,7 @@ pub(super) struct Running {
     python: PythonArguments,
 }
 
-/// What is expanded.
+/// The input of the expansion.
 #[derive(Args, Debug)]
 pub(super) struct Input {
     /// The configuration; `-` for standard input
@@ -94,7 +95,7 @@ pub(super) struct Input {
     ignored: Ignored,
 }
 
-/// Options of gcloud that have no effect here, so that a command line can be used again.
+/// Options of gcloud that are accepted without effect, so that a command line can be reused.
 #[derive(Args, Debug)]
 struct Ignored {
     #[arg(long, hide = true)]
@@ -124,14 +125,46 @@ impl Ignored {
         if self.composite_type.is_some() {
             let message = "`--composite-type` needs the service of Google, which has ended";
             let error = Diagnostic::error(message);
-            diagnostics.push(error.hint("say `--template FILE` with the template of the type"));
+            diagnostics.push(error.hint("use `--template FILE` with the template of the type"));
         }
     }
 }
 
 impl Input {
-    /// What is wrong with the combination of arguments, and warnings about those without effect.
-    pub(super) fn check(&self) -> Diagnostics {
+    /// Expands the configuration, makes the output from the expansion, and prints all messages.
+    /// Returns the exit status if there is no output.
+    pub(super) fn expand<T>(
+        &self,
+        console: Console,
+        output: impl FnOnce(&Request, &Expansion, &mut Diagnostics) -> Option<T>,
+    ) -> Result<T, u8> {
+        let mut diagnostics = self.check();
+        if diagnostics.has_errors() {
+            console.report(&diagnostics);
+            return Err(USAGE);
+        }
+        let interruption = Interruption::new();
+        let made = self.read(console, &mut diagnostics).and_then(|request| {
+            match self.running.expand(&request, &interruption) {
+                Ok(mut expansion) => {
+                    diagnostics.append(std::mem::take(&mut expansion.diagnostics));
+                    output(&request, &expansion, &mut diagnostics)
+                }
+                Err(error) => {
+                    diagnostics.append(error.diagnostics);
+                    None
+                }
+            }
+        });
+        diagnostics.address(Way::Arguments);
+        diagnostics.dedup();
+        console.report(&diagnostics);
+        interruption.obey();
+        made.ok_or(FAILED)
+    }
+
+    /// Errors in the combination of arguments, and warnings about those without effect.
+    fn check(&self) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         self.ignored.check(&mut diagnostics);
         let has_properties = !self.properties.is_empty() || self.properties_file.is_some();
@@ -159,7 +192,7 @@ impl Input {
     }
 
     /// Reads the request; `None` if there was an error.
-    pub(super) fn read(&self, console: Console, diagnostics: &mut Diagnostics) -> Option<Request> {
+    fn read(&self, console: Console, diagnostics: &mut Diagnostics) -> Option<Request> {
         if let Some(path) = &self.request {
             let source = diagnostics.take(console.read(path))?;
             let read = request::read(&source, self.running.options());
@@ -212,7 +245,7 @@ pub(super) fn check_config(path: &str) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     if template::is_template(path) {
         let error = Diagnostic::error(format!("`{path}` is a template, not a configuration"));
-        diagnostics.push(error.hint(format!("say `--template {path}`")));
+        diagnostics.push(error.hint(format!("use `--template {path}`")));
     }
     diagnostics
 }
@@ -235,7 +268,7 @@ impl Running {
         }
     }
 
-    /// The request for a configuration from a file, with what it imports.
+    /// The request for a configuration from a file, with its imports.
     pub(super) fn request(
         &self,
         config: &Arc<Source>,
@@ -262,7 +295,7 @@ impl Running {
         })
     }
 
-    /// Adds what the options say to a request.
+    /// Adds the values of the options to a request.
     fn complete(
         &self,
         mut request: Request,

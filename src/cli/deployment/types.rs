@@ -4,13 +4,11 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::console::Console;
 use crate::cli::deployment::input::Input;
-use crate::cli::interruption::Interruption;
-use crate::cli::status::{FAILED, OK, USAGE};
+use crate::cli::status::OK;
 use crate::cli::{io, table};
 use crate::deployment_manager::connector::config_connector_kind;
 use crate::deployment_manager::instances::{TypeInstance, type_instances};
 use krm_yaml::Value;
-use krm_yaml::diagnostic::Way;
 
 /// List the types of a configuration and their instances
 ///
@@ -43,36 +41,17 @@ enum OutputFormat {
 }
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
-    let mut diagnostics = arguments.input.check();
-    if diagnostics.has_errors() {
-        console.report(&diagnostics);
-        return Ok(USAGE);
+    let text = arguments
+        .input
+        .expand(console, |request, expansion, diagnostics| {
+            let manifest = format!("manifest-{}", request.name);
+            let instances = type_instances(&expansion.layout, &request.name, &manifest);
+            diagnostics.take(print(arguments.output, instances))
+        });
+    match text {
+        Ok(text) => io::print([text.as_str()])?,
+        Err(status) => return Ok(status),
     }
-    let interruption = Interruption::new();
-    let text = arguments.input.read(console, &mut diagnostics);
-    let text =
-        text.and_then(
-            |request| match arguments.input.running.expand(&request, &interruption) {
-                Ok(expansion) => {
-                    diagnostics.append(expansion.diagnostics.clone());
-                    let manifest = format!("manifest-{}", request.name);
-                    let instances = type_instances(&expansion.layout, &request.name, &manifest);
-                    diagnostics.take(print(arguments.output, instances))
-                }
-                Err(error) => {
-                    diagnostics.append(error.diagnostics);
-                    None
-                }
-            },
-        );
-    diagnostics.address(Way::Arguments);
-    diagnostics.dedup();
-    console.report(&diagnostics);
-    interruption.obey();
-    let Some(text) = text else {
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
     Ok(OK)
 }
 

@@ -10,7 +10,7 @@ use krm_yaml::diagnostic::{Diagnostics, Way};
 
 /// Check configurations
 ///
-/// Expands each configuration and reports what is wrong with it, its templates and its schemas.
+/// Expands each configuration and reports errors in it, its templates and its schemas.
 /// Prints no output. The exit status is 1 if there are errors.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -29,7 +29,7 @@ pub(super) struct Kubectl<'k> {
     interruption: &'k Interruption,
 }
 
-/// What kubectl is asked for.
+/// The query for kubectl.
 pub(super) struct Query<'q> {
     pub(super) kinds: &'q str,
     pub(super) context: Option<&'q str>,

@@ -23,9 +23,9 @@ use krm_yaml::source::Source;
 
 /// Make a Template from objects of files or of a cluster
 ///
-/// Fields that the cluster and its tools set are dropped, and objects that the cluster makes are
+/// Fields that the cluster and its tools set are dropped, and objects that the cluster creates are
 /// left out. Names, images, replicas, hosts, storage, namespaces and secrets become parameters.
-/// Standard error says what was left out and dropped, and which parameters were made. Values of
+/// Standard error lists dropped fields, objects left out, and the parameters. Values of
 /// Secrets are never in the Template. docs/export.md describes all of it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -258,14 +258,13 @@ fn read(
     sources
 }
 
-/// An input that is not UTF-8 may have a secret beside what is wrong.
+/// An input that is not UTF-8 may have a secret next to the error.
 fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
     error.conceals = true;
     error
 }
 
-/// Prints what there is to know, a line each, and takes it out. A name of the input may have control
-/// characters.
+/// Prints all remarks, a line each, and removes them. A name of the input may have control characters.
 fn say(diagnostics: &mut Diagnostics, console: Console) {
     let plain = |text: &str| text.replace(char::is_control, "·");
     for line in diagnostics

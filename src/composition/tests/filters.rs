@@ -400,7 +400,7 @@ fn follow(case: &Case) -> Result<String, Vec<String>> {
         "" => Vec::new(),
         text => vec![text.to_owned()],
     };
-    // In Go the referrer is no candidate; here it must not count as one that was in its namespace.
+    // In Go the referrer is not a candidate; here it must not count as one that was in its namespace.
     resources[0].previous = vec![Identity {
         namespace: "default".to_owned(),
         ..resources[0].identity().unwrap()

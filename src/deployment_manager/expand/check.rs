@@ -24,7 +24,7 @@ pub(super) fn failure(cause: Cause, error: Diagnostic, at: Located<'_>) -> Failu
     Box::new((cause, error))
 }
 
-/// An error that the original has no text for.
+/// An error without a text in the original.
 pub(super) fn other(error: Diagnostic, at: Located<'_>) -> Failure {
     failure(Cause::Other(error.message.clone()), error, at)
 }
@@ -140,17 +140,17 @@ fn misspelt(located: Located<'_>, known: &[&'static str], of: &str) -> Vec<Diagn
     found.collect()
 }
 
-/// A warning if the type of a resource that is no template looks like one.
+/// A warning if the type of a resource looks like a template but is not one.
 pub(super) fn unknown_template(resource: Located<'_>, imports: &Imports) -> Option<Diagnostic> {
     let kind = resource.value.get("type")?;
     let name = kind.as_str()?;
     if !is_template(name) && !is_address(name) {
         return None;
     }
-    let message = format!("type `{name}` is not among the imports, so it is passed on as it is");
+    let message = format!("type `{name}` is not among the imports, so it is passed on unchanged");
     let warning = Diagnostic::warning(message).rule("dm-unknown-type");
     let warning = if is_address(name) {
-        let given = format!("nothing is fetched: download it, and say `--import {name}=FILE`");
+        let given = format!("nothing is fetched: download it, and add `--import {name}=FILE`");
         warning.advise(Way::Arguments, given).advise(
             Way::Objects,
             "nothing is fetched: download it, and add it to `imports`",

@@ -1,4 +1,4 @@
-//! Expands resources one after the other, and what their templates make.
+//! Expands resources one after the other, and the resources that their templates create.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ struct Expander<'r> {
     errors: usize,
 }
 
-/// A configuration, or what a template made.
+/// A configuration, or the result of a template.
 struct Level {
     value: Value<'static>,
     document: Option<Arc<Document>>,
@@ -368,7 +368,7 @@ impl Expander<'_> {
         }
     }
 
-    /// Runs a template: what it made, and the properties afterwards.
+    /// Runs a template. Returns its result, and the properties afterwards.
     fn run(
         &mut self,
         template: &Import,
@@ -441,7 +441,7 @@ impl Expander<'_> {
             }
             Output::Other(found) => {
                 let message = format!(
-                    "`{}` returned {found}, where a template returns a mapping or a text",
+                    "`{}` must return a mapping or a text, found {found}",
                     template.name
                 );
                 let cause = Cause::Returned {
@@ -455,7 +455,7 @@ impl Expander<'_> {
         Some((level, returned.properties))
     }
 
-    /// What a template made as text.
+    /// The result of a template as text.
     fn text(
         &mut self,
         template: &Import,
@@ -479,7 +479,7 @@ impl Expander<'_> {
         self.with_resources(level, template, resource)
     }
 
-    /// Refuses what a template made for a resource if it has no key `resources`.
+    /// Rejects the result of a template if it has no key `resources`.
     fn with_resources(
         &mut self,
         level: Level,
@@ -496,10 +496,10 @@ impl Expander<'_> {
             }
             None => kind_of(&level.value).to_owned(),
         };
-        let message = format!("`{}` made no `resources`, but {found}", template.name);
+        let message = format!("`{}` created no `resources`, found {found}", template.name);
         let error = Diagnostic::error(message)
             .rule("dm-template")
-            .hint("a template makes a mapping with a list of `resources`, which may be empty");
+            .hint("a template creates a mapping with a list of `resources`, which may be empty");
         let made = level.located(&level.value);
         let at = if made.place().is_some() {
             made

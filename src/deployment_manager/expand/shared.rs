@@ -48,7 +48,7 @@ fn at<'v>(value: &'v Value<'static>, steps: &[Step]) -> Option<&'v Value<'static
     steps.iter().try_fold(value, |value, step| value.step(step))
 }
 
-/// Puts `value` in place of what is at `path`, whose last key may be new.
+/// Sets the value at `path`, whose last key may be new.
 fn put(properties: &mut Value<'static>, path: &FieldPath, value: &Value<'static>) {
     if let Some(old) = properties.lookup_mut(path) {
         old.set(value.data.clone());

@@ -6,7 +6,7 @@ use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::instances::types;
 use crate::deployment_manager::model::{Import, Request};
 
-/// The imports that are no type of the expansion, and that no other text names.
+/// The imports that the expansion does not use as a type, and that no other text names.
 ///
 /// The schema of an import counts as a part of it.
 #[must_use]

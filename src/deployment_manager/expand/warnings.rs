@@ -107,7 +107,7 @@ fn unknown(
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) => "a reference names a resource of the configuration".to_owned(),
     };
-    let warning = Diagnostic::warning(format!("reference to `{name}`, which is no resource"));
+    let warning = Diagnostic::warning(format!("reference to the unknown resource `{name}`"));
     let document = resource.document.as_ref();
     let warning = warning.rule("dm-reference").hint(hint);
     match (Located { value, document }).place() {

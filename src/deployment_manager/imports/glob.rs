@@ -80,7 +80,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Whether a class such as `a-z]` or `!0-9]` has the character, and what follows the class.
+/// Whether a class such as `a-z]` or `!0-9]` has the character, and the rest of the pattern.
 fn class(pattern: &[char], c: char) -> Option<(bool, &[char])> {
     let (is_negated, mut rest) = match pattern {
         ['!', rest @ ..] => (true, rest),

@@ -23,7 +23,7 @@ pub const MAX_FILE: usize = 1 << 20;
 /// How many bytes all imported files may have together.
 pub const MAX_FILES: usize = 16 << 20;
 
-/// Collects what a configuration imports, and what that imports. `given` are imports that win over
+/// Collects all imports of a configuration, also indirect ones. `given` are imports that win over
 /// those of files, and the contents of addresses.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ struct Collector<'f> {
 impl Collector<'_> {
     /// Adds the imports of a configuration or a schema.
     fn list(&mut self, source: &Arc<Source>, directory: &str) {
-        // What is wrong with the text is reported when it is expanded.
+        // Errors in the text are reported when it is expanded.
         let Ok(parsed) = yaml::read(source, &mut Diagnostics::new()) else {
             return;
         };
@@ -251,7 +251,7 @@ impl Collector<'_> {
 /// The error for an address that is not given.
 fn address(path: &str) -> Diagnostic {
     Diagnostic::error(format!("{path} is an address; nothing is fetched"))
-        .hint(format!("download it and say --import {path}=FILE"))
+        .hint(format!("download it, and add `--import {path}=FILE`"))
 }
 
 #[cfg(test)]

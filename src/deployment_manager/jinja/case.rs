@@ -11,7 +11,7 @@ pub(super) fn method(text: &str, method: &str) -> Option<Value> {
         "upper" => Value::from(text.to_uppercase()),
         "lower" | "casefold" => Value::from(text.to_lowercase()),
         "capitalize" => Value::from(capitalize(text)),
-        "title" => Value::from(title(text)),
+        "title" => Value::from(title(text, char::is_alphabetic)),
         "swapcase" => Value::from(text.chars().map(swapped).collect::<String>()),
         "islower" => Value::from(has_case(text, char::is_lowercase, char::is_uppercase)),
         "isupper" => Value::from(has_case(text, char::is_uppercase, char::is_lowercase)),
@@ -62,8 +62,8 @@ pub(super) fn capitalize(text: &str) -> String {
     first + &chars.as_str().to_lowercase()
 }
 
-/// Each letter after another character than a letter in upper case, all others in lower case.
-fn title(text: &str) -> String {
+/// The first letter of each word in upper case, all others in lower case.
+pub(super) fn title(text: &str, is_in_word: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_inside = false;
     for c in text.chars() {
@@ -72,11 +72,11 @@ fn title(text: &str) -> String {
         } else {
             out.extend(c.to_uppercase());
         }
-        is_inside = c.is_alphabetic();
+        is_inside = is_in_word(c);
     }
     out
 }
 
 fn is_title(text: &str) -> bool {
-    text.chars().any(char::is_alphabetic) && title(text) == text
+    text.chars().any(char::is_alphabetic) && title(text, char::is_alphabetic) == text
 }

@@ -425,7 +425,7 @@ impl Generator {
     }
 }
 
-/// What is left of a generator.
+/// The remaining items of a generator.
 struct Rest(Arc<Generator>);
 
 impl Iterator for Rest {

@@ -52,7 +52,7 @@ fn number_to_jinja(digits: &str) -> Jinja {
     Jinja::from(number)
 }
 
-/// A value of a template as data. What equals the original keeps its spelling and its place.
+/// A value of a template as data. Parts that equal the original keep their spelling and place.
 pub(super) fn from_jinja(
     value: &Jinja,
     original: Option<&Value<'static>>,

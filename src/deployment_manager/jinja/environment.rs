@@ -63,7 +63,7 @@ fn load(source: &Arc<Source>) -> Result<String, Error> {
 /// Why a template is refused.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    /// What is refused.
+    /// The message and the hint.
     pub refused: Refused,
     source: Arc<Source>,
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use krm_yaml::Value;
-use krm_yaml::diagnostic::{Diagnostic, Way};
+use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
 use minijinja::{Error, ErrorKind};
@@ -14,8 +14,9 @@ use super::containers::NotGiven;
 use super::environment::{Refusal, Sources};
 use super::{checks, filters, globals};
 use crate::deployment_manager::model::Import;
+use crate::deployment_manager::variables;
 
-/// What a template could use.
+/// The names that a template can use.
 pub(super) struct Known<'k> {
     /// All templates.
     pub sources: &'k Sources,
@@ -25,11 +26,11 @@ pub(super) struct Known<'k> {
     pub resource: &'k Value<'static>,
 }
 
-/// What is wrong, and what to do next.
+/// The message and the hints.
 struct Explained {
     message: String,
     hint: Option<String>,
-    /// What the message is about, as it may be written in the template; the best one first.
+    /// The words in the template that the message may be about; the best one first.
     words: Vec<String>,
 }
 
@@ -58,7 +59,7 @@ fn did_you_mean<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opt
 
 /// An error with its place in the template, and those that caused it.
 pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
-    // The innermost error says what is wrong, those around it say on which way it was reached.
+    // The innermost error has the reason, and those around it show how the template got there.
     let mut first = error;
     let mut causes = Vec::new();
     while let Some(next) = first.source().and_then(|source| source.downcast_ref()) {
@@ -75,7 +76,7 @@ pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
         .at(place(first, &words, known))
         .maybe_hint(explained.hint);
     if let Some(missing) = missing {
-        diagnostic = not_given(diagnostic, &missing.0);
+        diagnostic = variables::not_given(diagnostic, &missing.0);
     }
     for cause in causes.into_iter().rev() {
         let label = match cause.kind() {
@@ -86,18 +87,6 @@ pub(super) fn diagnostic(error: &Error, known: &Known<'_>) -> Box<Diagnostic> {
         diagnostic = diagnostic.related(place(cause, &[], known), label);
     }
     Box::new(diagnostic)
-}
-
-/// The ways to give a variable of `env`.
-fn not_given(diagnostic: Diagnostic, name: &str) -> Diagnostic {
-    let argument = match name {
-        "project" => "add `--project ID`".to_owned(),
-        "deployment" => "add `--name NAME`".to_owned(),
-        _ => format!("add `--env {name}=VALUE`"),
-    };
-    diagnostic
-        .advise(Way::Arguments, argument)
-        .advise(Way::Objects, format!("set `spec.env.{name}`"))
 }
 
 /// An error in the words of users.

@@ -26,7 +26,7 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
 /// The names of the functions.
 pub(super) const NAMES: [&str; 5] = ["range", "dict", "namespace", "cycler", "joiner"];
 
-/// The error of what is random.
+/// The error of random functions.
 pub(super) fn random() -> Error {
     wrong("random values are not supported: an expansion always gives the same result")
 }

@@ -36,7 +36,7 @@ use krm_yaml::Value;
 use krm_yaml::diagnostic::Result;
 use minijinja::value::Value as Jinja;
 
-/// What a template sees of the resource that uses it.
+/// The variables of a template, taken from the resource that uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
     /// The mapping of the resource: `name`, `type`, `properties` after the schema's defaults, and

@@ -55,7 +55,7 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
     environment.add_function("_neg", |value: Value| negated(&value));
 }
 
-/// What a loop iterates over, or what is searched.
+/// The items of a loop, or of a search.
 fn container(value: Value) -> Result<Value, Error> {
     given(&value)?;
     if value.is_undefined() {
@@ -104,7 +104,7 @@ pub(super) fn add(left: &Value, right: &Value) -> Result<Value, Error> {
         }
         return Ok(match (is_safe.0, is_safe.1) {
             (false, false) => Value::from([left, right].concat()),
-            // Text that is escaped escapes what is added to it.
+            // Escaped text escapes the text that is added to it.
             (true, false) => Value::from_safe_string(left.to_owned() + &escaped(right)),
             (false, true) => Value::from_safe_string(escaped(left) + right),
             (true, true) => Value::from_safe_string([left, right].concat()),
@@ -308,7 +308,7 @@ fn concat(values: &[Value]) -> Result<Value, Error> {
     Ok(Value::from(out.into_text()))
 }
 
-/// Charges for what is read of two values to compare them.
+/// Charges for the parts of two values that a comparison reads.
 fn compared(state: &State<'_, '_>, a: &Value, b: &Value) -> Result<(), Error> {
     let size = |value: &Value| {
         value

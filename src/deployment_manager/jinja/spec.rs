@@ -140,7 +140,7 @@ impl Spec {
             'd' | 'o' | 'x' | 'X' if self.is_classic => {
                 let number = number()?.trunc();
                 if !number.is_finite() || number.abs() > 1e37 {
-                    return Err(wrong("a number is too large to be whole"));
+                    return Err(wrong("a number is too large for an integer"));
                 }
                 self.whole(to_whole(number))?
             }

@@ -19,7 +19,7 @@ use crate::deployment_manager::yaml::Located;
 use crate::krm::Identity;
 use form::{Form, form};
 
-/// What becomes of resources that are not objects of Kubernetes.
+/// How to treat resources that are not objects of Kubernetes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Whether they are left out, with a warning; otherwise they are an error.

@@ -15,7 +15,7 @@ type Made<'r> = (&'r Resource, Value<'static>);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     New,
-    /// What it needs is sorted in first.
+    /// The objects that it needs are sorted in first.
     Open,
     Done,
 }
@@ -36,7 +36,7 @@ pub(super) fn sorted<'r>(objects: &[Made<'r>]) -> Result<Vec<usize>, Vec<&'r Res
     let mut states = vec![State::New; objects.len()];
     let mut order = Vec::with_capacity(objects.len());
     for start in 0..objects.len() {
-        // Each object on the way, with what it still needs.
+        // Each object on the way, with the objects that it still needs.
         let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
         let mut next = Some(start);
         loop {

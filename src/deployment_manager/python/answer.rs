@@ -18,7 +18,7 @@ pub(super) enum Answer {
 /// How a template failed.
 #[derive(Debug, Default)]
 pub(super) struct Failed {
-    /// What it must not do, in our words.
+    /// The forbidden operation, in our words.
     pub(super) error: Option<String>,
     /// An exception, in Python's words.
     pub(super) exception: Option<String>,

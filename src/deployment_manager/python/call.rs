@@ -1,4 +1,4 @@
-//! A call of a template, and what it returned.
+//! A call of a template, and its result.
 
 use krm_yaml::{FieldPath, Value};
 
@@ -9,7 +9,7 @@ use crate::deployment_manager::model::{Env, Import, Imports};
 pub struct Call<'c> {
     /// The template.
     pub template: &'c Import,
-    /// The properties of the resource after the schema's defaults; none if it has no such field.
+    /// The properties of the resource with the schema's defaults; `None` without that field.
     pub properties: Option<&'c Value<'static>>,
     /// The variables of `env`, with `name` and `type`.
     pub env: &'c Env,
@@ -17,7 +17,7 @@ pub struct Call<'c> {
     pub imports: &'c Imports,
 }
 
-/// What a template returned.
+/// The result of a template.
 #[derive(Clone, Debug)]
 pub struct Returned {
     /// Text, which is YAML, or a mapping.

@@ -107,7 +107,7 @@ fn start(source: &Arc<Source>) -> Place {
     line(source, 1, None)
 }
 
-/// A line of a file without its indentation, or what is in it from a column. Both count from 1.
+/// A line of a file without its indentation, or its text from a column on. Both count from 1.
 fn line(source: &Arc<Source>, number: usize, column: Option<usize>) -> Place {
     let mut start = 0;
     let mut found = "";

@@ -1,4 +1,4 @@
-//! The protocol, with an interpreter that only repeats what it is told.
+//! The protocol, with an interpreter that only repeats its input.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -187,7 +187,7 @@ fn an_exception_is_placed_at_the_line_that_failed() {
 }
 
 #[test]
-fn hints_say_what_to_do_next() {
+fn errors_have_hints() {
     let trace = r#""trace":[["site.py",1,"<module>"]]"#;
     for (rest, hint) in [
         (
@@ -233,7 +233,7 @@ fn a_variable_that_was_not_given_names_its_option() {
 }
 
 #[test]
-fn what_a_template_must_not_do_is_an_error_in_our_words() {
+fn a_forbidden_operation_is_an_error_in_our_words() {
     let answer =
         r#"{"error":"a template may not use os.system","trace":[["site.py",4,"GenerateConfig"]]}"#;
     assert_eq!(

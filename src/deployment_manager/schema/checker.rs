@@ -20,7 +20,7 @@ pub(super) struct Checker {
     patterns: Patterns,
 }
 
-/// What is wrong at one place.
+/// An error at one place.
 #[derive(Clone, Debug)]
 pub(super) struct Finding<'s> {
     /// Where in the value.
@@ -68,7 +68,7 @@ impl Checker {
         &self.patterns
     }
 
-    /// What is wrong with a value, in the order of its places.
+    /// The errors in a value, in the order of their places.
     pub(super) fn findings(&self, value: &Value<'static>) -> Result<Vec<Finding<'_>>, Problem> {
         let mut walk = Walk {
             checker: self,

@@ -147,7 +147,7 @@ impl<'i> Schemas<'i> {
         (lines, errors)
     }
 
-    /// The schema with this name; none if there is no such import.
+    /// The schema with this name; `None` if there is no such import.
     fn schema(&mut self, name: &str) -> Option<Result<Rc<Schema>, Invalid>> {
         if let Some(known) = self.known.get(name) {
             return Some(known.clone());

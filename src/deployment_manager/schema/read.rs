@@ -71,7 +71,7 @@ impl Meta {
         })
     }
 
-    /// What is wrong with a schema.
+    /// The errors in a schema.
     fn findings(&self, schema: &Value<'static>) -> Result<Vec<Finding<'_>>, Problem> {
         let mut findings = Vec::new();
         if schema

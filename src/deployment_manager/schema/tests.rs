@@ -1,4 +1,4 @@
-//! What the original makes of schemas and properties: expected texts are those of its own checks,
+//! Schemas and properties. The expected texts are those of the original's own checks,
 //! run with Python's jsonschema 3.2.0.
 
 use krm_yaml::Value;
@@ -87,7 +87,7 @@ fn multiples_of_floats_are_computed_as_python_computes_them() {
 }
 
 #[test]
-fn a_float_with_an_exponent_is_no_integer() {
+fn a_float_with_an_exponent_is_not_an_integer() {
     let line = "1.5e+300 is not of type 'integer' at ['a']";
     refuses("properties: {a: {type: integer}}", "{a: 1.5e+300}", &[line]);
 }
@@ -156,7 +156,7 @@ fn references_are_looked_up_where_they_are_needed() {
 }
 
 #[test]
-fn a_reference_that_is_no_text_has_the_line_of_python() {
+fn a_reference_that_is_not_a_text_has_the_line_of_python() {
     let hint = "Perhaps you forgot to put 'quotes' around your reference.";
     for (reference, line) in [
         ("", "argument of type 'NoneType' is not iterable"),

@@ -2,7 +2,7 @@
 
 use krm_yaml::{Data, Value};
 
-/// Spellings that JSON Schema does not have, and what they stand for.
+/// Spellings that JSON Schema does not have, and the types that they mean.
 const TYPES: &[(&str, &str)] = &[
     ("int", "integer"),
     ("bool", "boolean"),
@@ -30,7 +30,7 @@ pub(super) struct Replaced {
     pub(super) value: Value<'static>,
     /// The type as it was written.
     pub(super) old: &'static str,
-    /// What it stands for.
+    /// The type that it means.
     pub(super) new: &'static str,
 }
 
@@ -86,7 +86,7 @@ fn in_type(value: &mut Value<'static>, first: &mut Option<Replaced>) {
     }
 }
 
-/// The type that a value stands for, if it is such a spelling.
+/// The type that a value means, if it is such a spelling.
 pub(super) fn of_json_schema(value: Option<&Value<'static>>) -> Option<&'static str> {
     let spelled = value?.as_str()?;
     TYPES

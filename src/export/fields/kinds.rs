@@ -3,7 +3,7 @@
 /// A field of some kinds that is dropped.
 pub(crate) struct Row {
     pub(crate) kinds: &'static [&'static str],
-    /// Keys with slashes between them. Lists on the way are gone through.
+    /// Keys with slashes between them. The path leads through lists.
     pub(crate) path: &'static str,
     pub(crate) when: When,
 }
@@ -173,7 +173,7 @@ pub(crate) const POD_ROWS: &[Row] = &[
     row(&["Pod"], "tolerations", Items(NodeToleration)),
 ];
 
-/// What the API server fills in.
+/// Defaults of the API server.
 #[rustfmt::skip]
 pub(crate) const DEFAULTS: &[Row] = &[
     row(&["Deployment"], "spec/revisionHistoryLimit", Is(Number("10"))),
@@ -213,7 +213,7 @@ pub(crate) const DEFAULTS: &[Row] = &[
     row(&["Service"], "spec/ports/targetPort", Like("port")),
 ];
 
-/// What the API server fills in for pods, below `spec`.
+/// Defaults of the API server for pods, below `spec`.
 #[rustfmt::skip]
 pub(crate) const POD_DEFAULTS: &[Row] = &[
     row(&["Pod"], "enableServiceLinks", Is(True)),
@@ -233,7 +233,7 @@ pub(crate) const POD_DEFAULTS: &[Row] = &[
     row(&[], "volumes/ephemeral/volumeClaimTemplate/spec/volumeMode", Is(Text("Filesystem"))),
 ];
 
-/// What the API server fills in for containers.
+/// Defaults of the API server for containers.
 #[rustfmt::skip]
 pub(crate) const CONTAINER_DEFAULTS: &[Row] = &[
     row(&[], "imagePullPolicy", PolicyOfTag),
@@ -249,7 +249,7 @@ pub(crate) const CONTAINER_DEFAULTS: &[Row] = &[
 /// The probes of a container.
 pub(crate) const PROBES: &[&str] = &["livenessProbe", "readinessProbe", "startupProbe"];
 
-/// What the API server fills in for probes.
+/// Defaults of the API server for probes.
 #[rustfmt::skip]
 pub(crate) const PROBE_DEFAULTS: &[Row] = &[
     row(&[], "timeoutSeconds", Is(Number("1"))),

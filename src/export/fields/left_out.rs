@@ -4,7 +4,7 @@
 pub(crate) struct LeftOut {
     pub(crate) kinds: &'static [&'static str],
     pub(crate) condition: Condition,
-    /// What the report says.
+    /// The reason, for the report.
     pub(crate) reason: &'static str,
 }
 
@@ -58,26 +58,26 @@ use Condition::{
 pub(crate) const LEFT_OUT: &[LeftOut] = &[
     row(&["Event", "Lease", "Binding", "ComponentStatus", "PodMetrics", "NodeMetrics"], Always, "it records what the cluster does"),
     row(&["Node", "PersistentVolume", "VolumeAttachment", "CSINode"], Always, "it belongs to the cluster"),
-    row(&["ControllerRevision"], Always, "a controller makes it"),
-    row(&["Build", "Image", "ImageStreamTag", "ImageStreamImage", "ImageTag"], Always, "OpenShift makes it from a BuildConfig or ImageStream"),
+    row(&["ControllerRevision"], Always, "a controller creates it"),
+    row(&["Build", "Image", "ImageStreamTag", "ImageStreamImage", "ImageTag"], Always, "OpenShift creates it from a BuildConfig or ImageStream"),
     row(&["Endpoints", "EndpointSlice"], Annotated(super::system::LEADER), "it elects a leader"),
-    row(&["Endpoints", "EndpointSlice"], OfSelector, "the cluster makes it from the selector of its Service"),
-    row(&["Pod", "ReplicaSet", "Job"], Controlled, "its controller makes it"),
-    row(&["ReplicationController"], Annotated("openshift.io/deployment-config.name"), "its DeploymentConfig makes it"),
-    row(&["ReplicationController"], Controlled, "its controller makes it"),
-    row(&["Pod"], Annotated("kubernetes.io/config.mirror"), "the kubelet makes it"),
+    row(&["Endpoints", "EndpointSlice"], OfSelector, "the cluster creates it from the selector of its Service"),
+    row(&["Pod", "ReplicaSet", "Job"], Controlled, "its controller creates it"),
+    row(&["ReplicationController"], Annotated("openshift.io/deployment-config.name"), "its DeploymentConfig creates it"),
+    row(&["ReplicationController"], Controlled, "its controller creates it"),
+    row(&["Pod"], Annotated("kubernetes.io/config.mirror"), "the kubelet creates it"),
     row(&["Pod", "Job"], Finished, "it has finished"),
-    row(&["APIService"], Local, "the API server makes it"),
-    row(&["Secret"], Generated("kubernetes.io/service-account-token", "-token-"), "the cluster makes it for a ServiceAccount"),
-    row(&["Secret"], Generated("kubernetes.io/dockercfg", "-dockercfg-"), "OpenShift makes it for a ServiceAccount"),
+    row(&["APIService"], Local, "the API server creates it"),
+    row(&["Secret"], Generated("kubernetes.io/service-account-token", "-token-"), "the cluster creates it for a ServiceAccount"),
+    row(&["Secret"], Generated("kubernetes.io/dockercfg", "-dockercfg-"), "OpenShift creates it for a ServiceAccount"),
     row(&["Secret"], Typed("helm.sh/release.v1"), "Helm keeps its releases in it"),
     row(&["Secret"], Typed("bootstrap.kubernetes.io/token"), "it joins nodes to the cluster"),
-    row(&["ConfigMap"], Named(&["kube-root-ca.crt", "openshift-service-ca.crt"]), "the cluster makes it in each namespace"),
+    row(&["ConfigMap"], Named(&["kube-root-ca.crt", "openshift-service-ca.crt"]), "the cluster creates it in each namespace"),
     row(&["ConfigMap"], Annotated(super::system::LEADER), "it elects a leader"),
-    row(&["ServiceAccount"], Bare(&["default", "builder", "deployer"]), "the cluster makes it in each namespace"),
+    row(&["ServiceAccount"], Bare(&["default", "builder", "deployer"]), "the cluster creates it in each namespace"),
     row(&["Service"], Labelled("provider", "kubernetes"), "it is the API server"),
-    row(&["RoleBinding"], Begins("system:"), "the cluster makes it in each namespace"),
-    row(&["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"], Labelled("kubernetes.io/bootstrapping", "rbac-defaults"), "the cluster makes it"),
+    row(&["RoleBinding"], Begins("system:"), "the cluster creates it in each namespace"),
+    row(&["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"], Labelled("kubernetes.io/bootstrapping", "rbac-defaults"), "the cluster creates it"),
 ];
 
 /// Names that no parameter may change: they are made of other fields, or known outside.

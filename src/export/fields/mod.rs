@@ -1,4 +1,4 @@
-//! What is known of kinds, as tables.
+//! Knowledge about kinds, as tables.
 
 pub(super) mod kinds;
 pub(super) mod left_out;

@@ -6,12 +6,12 @@ use crate::export::options::Group;
 pub(crate) struct Place {
     pub(crate) group: Group,
     pub(crate) kinds: &'static [&'static str],
-    /// Keys with slashes between them. Lists on the way are gone through.
+    /// Keys with slashes between them. The path leads through lists.
     pub(crate) path: &'static str,
     /// The last part of the parameter's name.
     pub(crate) field: &'static str,
     pub(crate) form: Form,
-    /// What the parameter is called.
+    /// The name of the parameter.
     pub(crate) title: &'static str,
 }
 
@@ -58,7 +58,7 @@ const fn place(
     }
 }
 
-/// What a quantity looks like.
+/// The pattern of a quantity.
 pub(crate) const QUANTITY: &str = "^[0-9]+([.][0-9]+)?([munkMGTPE]|[KMGTPE]i|[eE][0-9]+)?$";
 
 const WEBHOOK: &str = "[a-zA-Z0-9]{40}";

@@ -31,7 +31,7 @@ pub(crate) struct Mark {
     pub(crate) key: &'static str,
     /// The only value that is dropped; any if empty.
     pub(crate) value: &'static str,
-    /// What the report says when it is dropped; nothing if empty.
+    /// The line of the report if it is dropped; none if empty.
     pub(crate) report: &'static str,
     /// Whether pod templates and selectors lose it, too.
     pub(crate) in_pods: bool,

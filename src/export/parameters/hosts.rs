@@ -7,7 +7,7 @@ use crate::export::parameters::made::{Made, name};
 use crate::export::parameters::maker::{Maker, Object};
 use krm_yaml::Value;
 
-/// The domains that several hosts share: what is after the first dot, if that has a dot itself.
+/// The domains that several hosts share: the part after the first dot, if it has a dot itself.
 pub(crate) fn shared_domains<'h>(hosts: impl Iterator<Item = &'h String>) -> BTreeSet<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for host in hosts {

@@ -11,7 +11,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Reads an image; `None` if it is empty, or holds what looks like a reference.
+    /// Reads an image; `None` if it is empty, or contains text that looks like a reference.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.trim().is_empty() || text.contains('$') {
             return None;

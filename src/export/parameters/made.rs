@@ -12,7 +12,7 @@ pub(crate) struct Made {
     pub(crate) title: String,
     /// Where it came from.
     pub(crate) description: String,
-    /// What the report says about its place.
+    /// The text about its place in the report.
     pub(crate) origin: String,
     /// The object, if it is of one.
     pub(crate) group: String,

@@ -1,4 +1,4 @@
-//! What is known while parameters are made: those that there are, and what objects share.
+//! Data for making parameters: the parameters so far, and the survey of all objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::export::parameters::made::{Made, Parameters};
 use crate::export::parameters::renames::renames;
 use crate::krm::Identity;
 
-/// What all objects share.
+/// The survey of all objects.
 #[derive(Default)]
 pub(crate) struct Scope {
     /// The beginning of all names.
@@ -57,7 +57,7 @@ pub(crate) struct Object<'o> {
 }
 
 impl Object<'_> {
-    /// What the titles of its parameters call it.
+    /// The object's name in the titles of its parameters.
     pub(crate) fn short(&self) -> &str {
         match self.word {
             "" => &self.identity.name,

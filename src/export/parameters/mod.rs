@@ -21,7 +21,7 @@ pub(super) use made::Parameters;
 pub(super) use maker::{Maker, Object, Scope};
 pub(super) use renames::can_be_renamed;
 
-/// Makes the parameters of one object, and marks the references to them. `say` reports what stays.
+/// Makes the parameters of one object, and marks the references to them. `say` takes the remarks.
 pub(super) fn of_object(
     value: &mut Value<'_>,
     object: &Object<'_>,

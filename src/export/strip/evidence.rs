@@ -1,4 +1,4 @@
-//! What the annotations and managed fields of an object say about who chose its fields.
+//! Evidence in the annotations and managed fields of an object about who chose its fields.
 
 use krm_yaml::{Data, Scalar, Value};
 
@@ -7,7 +7,7 @@ use crate::export::fields::system::LAST_APPLIED;
 /// The manager of fields that nobody chose.
 const API_SERVER: &str = "kube-apiserver";
 
-/// What is known about the fields of an object before they are stripped.
+/// Facts about the fields of an object, found before it is stripped.
 pub(super) struct Evidence {
     /// The object as `kubectl apply` sent it.
     applied: Option<serde_json::Value>,

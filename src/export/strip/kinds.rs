@@ -11,7 +11,7 @@ use crate::export::visit::{self, at_mut, each_container};
 use crate::krm::pods;
 use krm_yaml::{Data, Scalar, Value};
 
-/// What decides about the fields of an object.
+/// The options and facts on which the fields of an object depend.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Facts<'f> {
     kind: &'f str,
@@ -185,7 +185,7 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// What a table of fields cannot say.
+    /// Rules that do not fit into a table of fields.
     fn codes(&self, object: &mut Value<'_>, say: &mut dyn FnMut(String)) {
         match self.kind {
             "Secret" if self.is_token => {

@@ -38,7 +38,7 @@ pub(crate) fn reason(object: &Value<'_>, cluster: &Cluster) -> Option<String> {
         }
     }
     let owner = cluster.owner(object)?;
-    Some(format!("its owner, {owner}, makes it"))
+    Some(format!("its owner, {owner}, creates it"))
 }
 
 /// Whether nothing is left of an object that the cluster makes in each namespace.

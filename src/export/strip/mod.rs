@@ -1,4 +1,4 @@
-//! Strips what the cluster and its tools put into objects.
+//! Strips objects of the fields that the cluster and its tools set.
 
 mod evidence;
 mod kinds;

@@ -1,4 +1,4 @@
-//! Strips what every object has from the cluster and from tools.
+//! Strips fields of the cluster and of tools that every object has.
 
 use crate::export::fields::kinds;
 use crate::export::fields::system::{

@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_part_of_a_name() {
+    fn a_byte_order_mark_is_not_part_of_a_name() {
         check(
             "\u{FEFF}Ä=1\n",
             Err(&[("`Ä` is not a parameter name", "Ä")]),

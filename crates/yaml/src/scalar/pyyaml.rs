@@ -170,7 +170,7 @@ fn fraction(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::resolve_pyyaml;
-    use crate::scalar::data::Scalar;
+    use crate::scalar::resolve::tests::check;
 
     /// Plain scalars and the JSON of what PyYAML makes of them; `text` is the scalar itself.
     const TABLE: &[(&str, &str)] = &[
@@ -281,18 +281,7 @@ mod tests {
     ];
 
     #[test]
-    fn plain_scalars_mean_what_they_mean_to_pyyaml() {
-        for (plain, expected) in TABLE {
-            let found = match resolve_pyyaml(plain) {
-                Scalar::Null => "null".to_owned(),
-                Scalar::Bool(value) => value.to_string(),
-                Scalar::Number(digits) => digits.into_owned(),
-                Scalar::String(text) => {
-                    assert_eq!(text, *plain);
-                    "text".to_owned()
-                }
-            };
-            assert_eq!(found, *expected, "`{plain}`");
-        }
+    fn plain_scalars_have_the_types_of_pyyaml() {
+        check(TABLE, resolve_pyyaml);
     }
 }

@@ -174,7 +174,7 @@ fn unsigned(digits: &str, radix: u32) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Plain scalars and their JSON; `text` means that the scalar is its own text.
@@ -285,8 +285,16 @@ mod tests {
     ];
 
     #[test]
-    fn plain_scalars_mean_what_they_mean_to_kubernetes() {
-        for (plain, expected) in TABLE {
+    fn plain_scalars_have_the_types_of_kubernetes() {
+        check(TABLE, resolve);
+    }
+
+    /// Compares the type of each plain scalar, or its digits, with the table.
+    pub(in crate::scalar) fn check(
+        table: &[(&'static str, &str)],
+        resolve: fn(&'static str) -> Scalar<'static>,
+    ) {
+        for (plain, expected) in table {
             let found = match resolve(plain) {
                 Scalar::Null => "null".to_owned(),
                 Scalar::Bool(value) => value.to_string(),

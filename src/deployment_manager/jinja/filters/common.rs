@@ -1,4 +1,4 @@
-//! What several filters need.
+//! Helpers of several filters.
 
 use minijinja::{Error, State, Value};
 

@@ -86,7 +86,7 @@ impl Json {
         self.put("\"")
     }
 
-    /// What is before an item: a comma after another one, and its line.
+    /// Text before an item: a comma after another one, and its line.
     fn separator(&mut self, index: usize, depth: usize) -> Result<(), Error> {
         match self.blanks.is_some() {
             true if index > 0 => self.put(",")?,

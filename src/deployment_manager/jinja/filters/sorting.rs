@@ -20,7 +20,7 @@ pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("max", |_, args| extreme(args, Ordering::Greater)),
 ];
 
-/// What an item is compared by.
+/// The key by which an item is compared.
 fn key(item: &Value, path: Option<&Value>, is_case_sensitive: bool) -> Result<Value, Error> {
     let Some(path) = path.filter(|path| !path.is_none()) else {
         return Ok(folded(item.clone(), is_case_sensitive));

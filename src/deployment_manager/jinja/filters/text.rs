@@ -9,6 +9,7 @@ use super::common::{Filter, alone};
 use crate::deployment_manager::jinja::arguments::{
     bind, flag, items, required, split, whole, word,
 };
+use crate::deployment_manager::jinja::case::title;
 use crate::deployment_manager::jinja::chars;
 use crate::deployment_manager::jinja::print::{self, Bounded, too_long};
 use crate::deployment_manager::jinja::wrong::{named, wrong};
@@ -26,7 +27,7 @@ pub(super) const FILTERS: &[(&str, Filter)] = &[
         Ok(Value::from(case::capitalize(&text(&alone(args)?)?)))
     }),
     ("title", |_, args| {
-        Ok(Value::from(title(&text(&alone(args)?)?)))
+        Ok(Value::from(title(&text(&alone(args)?)?, is_in_word)))
     }),
     ("wordcount", |_, args| {
         Ok(Value::from(words(&text(&alone(args)?)?)))
@@ -67,19 +68,9 @@ fn rest(args: &[Value]) -> &[Value] {
     args.get(1..).unwrap_or_default()
 }
 
-/// The first letter of each word in upper case.
-fn title(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut is_inside = false;
-    for c in text.chars() {
-        if is_inside {
-            out.extend(c.to_lowercase());
-        } else {
-            out.extend(c.to_uppercase());
-        }
-        is_inside = !(chars::is_blank(c) || "-({[<".contains(c));
-    }
-    out
+/// Whether the filter `title` takes a character for part of a word.
+fn is_in_word(c: char) -> bool {
+    !(chars::is_blank(c) || "-({[<".contains(c))
 }
 
 fn words(text: &str) -> usize {

@@ -69,7 +69,7 @@ impl<'p, 't> Parser<'p, 't> {
         }
     }
 
-    /// What a `{{ }}` prints: an expression, or several that make a tuple.
+    /// The contents of `{{ }}`: an expression, or several that make a tuple.
     fn printed(&mut self) {
         let start = self.at;
         let mut is_tuple = false;
@@ -122,7 +122,7 @@ impl<'p, 't> Parser<'p, 't> {
         self.token(self.at).is_some_and(starts_operand)
     }
 
-    /// The target of a `for`, and what it iterates over.
+    /// The target of a `for`, and its iterable.
     fn loop_over(&mut self) {
         while self.at < self.tokens.list.len() && !self.take("in") {
             self.at += 1;
@@ -303,7 +303,7 @@ impl<'p, 't> Parser<'p, 't> {
         }
     }
 
-    /// Calls a function with what is from there to the last token taken.
+    /// Calls a function with the tokens from there to the last one taken.
     fn call_at(&mut self, function: &'static str, start: usize) {
         if self
             .token(start)
@@ -327,7 +327,7 @@ impl<'p, 't> Parser<'p, 't> {
         self.depth -= 1;
     }
 
-    /// What follows an operand directly: `.x`, `[…]`, `(…)`.
+    /// The suffixes of an operand: `.x`, `[…]`, `(…)`.
     fn postfix(&mut self, start: usize) {
         loop {
             if self.take(".") {
@@ -385,7 +385,7 @@ impl<'p, 't> Parser<'p, 't> {
         self.open(start, Some("_slice"));
     }
 
-    /// A subscript that is no slice.
+    /// A subscript that is not a slice.
     fn item(&mut self, start: usize, open: usize, end: usize) {
         let is_literal = end == open + 2
             && self.token(open + 1).is_some_and(|token| {

@@ -64,9 +64,9 @@ pub(crate) struct Rewritten<'t> {
 /// Something that must not be in a template.
 #[derive(Debug)]
 pub(crate) struct Refused {
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to do next.
+    /// The hint.
     pub hint: Option<String>,
     /// Where it is in the original.
     pub range: Range<usize>,
@@ -101,7 +101,7 @@ pub(crate) fn rewrite(source: &str) -> Rewritten<'_> {
     Rewritten { text, refused }
 }
 
-/// What is wrong with a tag.
+/// The error in a tag.
 fn refusal(tokens: &Tokens<'_>, tag: &Tag) -> Option<Refused> {
     if let Some((name, at)) = tokens.first_of(&RESERVED) {
         return Some(Refused {

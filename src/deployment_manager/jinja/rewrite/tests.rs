@@ -1,4 +1,4 @@
-//! Texts and what the rewriter makes of them.
+//! Texts, and their rewritten form.
 
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn literals_become_lists_and_mappings() {
 }
 
 #[test]
-fn subscripts_are_no_literals() {
+fn subscripts_are_not_literals() {
     for source in [
         "{{ a['b'][0].c }}",
         "{{ f(1)['b'] }}",

@@ -1,8 +1,8 @@
-//! The tokens of a tag, and what is written in their place.
+//! The tokens of a tag, and the text written in their place.
 
 use std::borrow::Cow;
 
-/// What a token is to the parser.
+/// The type of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A name or a keyword.
@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Sign,
 }
 
-/// A token, and what is written around it.
+/// A token, and the text written around it.
 #[derive(Debug)]
 pub(super) struct Token<'t> {
     pub kind: Kind,
@@ -24,7 +24,7 @@ pub(super) struct Token<'t> {
     pub start: usize,
     /// The functions called with an argument that starts here, the innermost first.
     pub opened: Vec<&'static str>,
-    /// What is written in its place.
+    /// The text written in its place.
     pub replaced: Option<Cow<'static, str>>,
     /// The number of calls that end here.
     pub closed: usize,
@@ -35,7 +35,7 @@ pub(super) struct Token<'t> {
 pub(super) struct Tokens<'t> {
     inside: &'t str,
     pub list: Vec<Token<'t>>,
-    /// What is written at the end.
+    /// The text written at the end.
     pub suffix: String,
 }
 
@@ -172,7 +172,7 @@ fn respelled(text: &str) -> Option<Cow<'static, str>> {
         rest = after;
     }
     out.push_str(rest);
-    // Lines are counted, so a break that is no part of the text comes after it.
+    // Lines are counted, so a break outside of the text comes after it.
     out.extend(std::iter::repeat_n('\n', breaks));
     (out != text).then_some(Cow::Owned(out))
 }

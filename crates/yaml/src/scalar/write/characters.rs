@@ -23,7 +23,7 @@ pub(super) fn is_unclear(character: char) -> bool {
         | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2069}'
         | '\u{e000}'..='\u{f8ff}' => true,
-        // Each plane ends in two code points that are no characters.
+        // Each plane ends in two code points that are not characters.
         _ => u32::from(character) & 0xfffe == 0xfffe,
     }
 }

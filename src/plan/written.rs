@@ -48,9 +48,10 @@ fn twin(
         (printed, node, field) = (child, same, below);
     }
     let place = node.place();
-    let place = match node.is_mapping() || node.is_sequence() {
-        true => first_line(place),
-        false => place,
+    let place = if node.is_mapping() || node.is_sequence() {
+        first_line(place)
+    } else {
+        place
     };
     (place, field)
 }

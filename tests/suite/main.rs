@@ -16,6 +16,7 @@ mod documents;
 mod examples;
 mod export;
 mod functions;
+mod guestbook;
 mod kubectl;
 mod kudo;
 mod manners;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         ("export", export::trials),
         ("documents", documents::trials),
         ("functions", functions::trials),
+        ("guestbook", guestbook::trials),
         ("kubectl", kubectl::trials),
         ("kudo", kudo::trials),
         ("manners", manners::trials),

@@ -45,7 +45,7 @@ type Group = (&'static str, fn() -> Vec<Trial>);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let groups: [Group; 22] = [
+    let groups: [Group; 23] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("cases", cases::trials),

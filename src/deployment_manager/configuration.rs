@@ -42,7 +42,7 @@ pub(crate) struct Configuration {
     pub(crate) skip_others: bool,
 }
 
-/// A text, or where it is.
+/// A text, or its place.
 #[derive(Debug)]
 pub(crate) enum Text {
     /// The text itself.
@@ -58,13 +58,13 @@ pub(crate) struct Keys {
     pub(crate) config_map: String,
     /// The key; all of them without one.
     pub(crate) key: Option<String>,
-    /// Where it is referred to.
+    /// The place of the reference.
     pub(crate) place: Place,
     /// The field there.
     pub(crate) field: String,
 }
 
-/// An import, or where it is.
+/// An import, or its place.
 #[derive(Debug)]
 pub(crate) enum ImportSource {
     /// The import itself.

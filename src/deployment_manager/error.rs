@@ -1,4 +1,4 @@
-//! Why an expansion failed: our diagnostics, and the text of the original service.
+//! Errors of an expansion, in our words and in those of the original service.
 
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -8,7 +8,7 @@ use crate::deployment_manager::repr::repr;
 /// An expansion that failed.
 #[derive(Clone, Debug)]
 pub struct ExpandError {
-    /// The first error, as the original has it.
+    /// The first error, in the words of the original.
     pub cause: Cause,
     /// All errors and the warnings.
     pub diagnostics: Diagnostics,

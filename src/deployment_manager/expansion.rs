@@ -1,4 +1,4 @@
-//! The result of an expansion: resources, and the layout that tells which template made which.
+//! The result of an expansion: resources, and a layout with the template of each.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::deployment_manager::yaml::Located;
 pub struct Expansion {
     /// The resources that are not templates, in order.
     pub config: Vec<Resource>,
-    /// Which template made which resource.
+    /// The templates, with the resources that they created.
     pub layout: Layout,
     /// The text of a configuration that is only a scalar, and passes through.
     pub text: Option<String>,
@@ -136,7 +136,7 @@ fn scalar(text: &str) -> Value<'static> {
     }
 }
 
-/// A mapping of the fields that are there.
+/// A mapping of the fields that have a value.
 pub(crate) fn mapping<const N: usize>(
     fields: [(&'static str, Option<Value<'static>>); N],
 ) -> Value<'static> {

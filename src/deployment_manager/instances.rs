@@ -8,7 +8,7 @@ use crate::deployment_manager::error::name_text;
 use crate::deployment_manager::expansion::{Expansion, Layout, LayoutResource, mapping};
 use crate::deployment_manager::model::Request;
 
-/// A resource of a layout, and where it is there.
+/// A resource of a layout, and its path there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeInstance {
     /// The name of the resource.

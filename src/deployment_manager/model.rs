@@ -29,7 +29,7 @@ pub struct Request {
 pub struct Import {
     /// The name that types, schemas and templates refer to.
     pub name: String,
-    /// Where it is from; its ending decides the language.
+    /// Its path, whose ending decides the language.
     pub path: String,
     /// Its text.
     pub content: Arc<Source>,

@@ -20,7 +20,7 @@ use krm_yaml::diagnostic::{Diagnostics, Result};
 
 /// Expand a configuration
 ///
-/// Prints the resources that its templates make. Imports are collected from files as gcloud does;
+/// Prints the resources that its templates create. Imports are collected from files as gcloud does;
 /// nothing is fetched.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     input: Input,
 
-    /// Print the layout: which template made which resource
+    /// Print the layout, with the template of each resource
     #[arg(long, group = "printed")]
     layout: bool,
 

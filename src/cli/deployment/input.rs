@@ -49,7 +49,7 @@ pub(super) struct Running {
     #[arg(long)]
     no_validate_schema: bool,
 
-    /// Report `type: int` and its like in schemas as errors, as the original does
+    /// Report types such as `int` in schemas as errors, as the original does
     #[arg(long)]
     strict_schemas: bool,
 

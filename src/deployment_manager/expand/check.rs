@@ -29,8 +29,8 @@ pub(super) fn other(error: Diagnostic, at: Located<'_>) -> Failure {
     failure(Cause::Other(error.message.clone()), error, at)
 }
 
-/// The resources of a list that have a name of another one before. `list` is `config`, or the type
-/// of the template that made it.
+/// The resources of a list whose name an earlier one has. `list` is `config`, or the type
+/// of the template that created it.
 pub(super) fn duplicates(
     resources: &[Value<'static>],
     document: Option<&Arc<Document>>,

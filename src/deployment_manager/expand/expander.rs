@@ -33,7 +33,7 @@ const MAX_ERRORS: usize = 20;
 /// Expands a configuration.
 ///
 /// # Errors
-/// With all errors that were found, and the first of them as the original service has it.
+/// With all errors that were found, and the first of them in the words of the original service.
 pub fn expand(request: &Request, python: &mut dyn Interpreter) -> Result<Expansion, ExpandError> {
     let mut expander = Expander {
         request,
@@ -537,7 +537,7 @@ fn exception(template: &Import, error: Diagnostic) -> Failure {
 }
 
 fn too_deep(around: &[String], at: Located<'_>) -> Failure {
-    /// So many templates are named.
+    /// The number of templates named in the message.
     const NAMED: usize = 3;
     let first: Vec<&str> = around.iter().take(NAMED).map(String::as_str).collect();
     let names = first.join(" › ");

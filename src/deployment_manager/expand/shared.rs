@@ -1,7 +1,7 @@
-//! Copies parts of properties back that a Python template handed on.
+//! Copies parts of properties back that a Python template passed on.
 //!
-//! A part of a template's properties that it puts into its result is one object in Python. So what
-//! the template of a resource in that result changes in it shows in the properties, too.
+//! If a Python template puts a part of its properties into its result, both are one object. If the
+//! template of a resource in that result changes the part, the properties change, too.
 
 use krm_yaml::{FieldPath, Step, Value};
 
@@ -85,7 +85,7 @@ mod tests {
     fn what_a_template_changed_in_a_shared_part_is_copied_back() {
         let changed = r#"{"disk":{"size":10}}"#;
         for (properties, in_result, in_properties, expected) in [
-            // All of the properties are handed on.
+            // All of the properties are passed on.
             (
                 r#"{"disk":{}}"#,
                 "resources[1].properties",

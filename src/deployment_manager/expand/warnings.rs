@@ -1,4 +1,4 @@
-//! Warnings about the resources of an expansion: names that two have, references to none.
+//! Warnings about the resources of an expansion: duplicate names, unknown resources in references.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -60,7 +60,7 @@ pub fn collect(
     Ok(collector.found)
 }
 
-/// Where an import is that no file names.
+/// The place of an import that no file names.
 const NOWHERE: Located<'static> = Located {
     value: &NOTHING,
     document: None,

@@ -35,7 +35,7 @@ pub(super) struct Dict {
     expected: &'static [&'static str],
 }
 
-/// Below how many containers a container is at most.
+/// The greatest number of containers around a container.
 #[derive(Debug, Default)]
 struct Level(AtomicUsize);
 

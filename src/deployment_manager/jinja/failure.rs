@@ -43,7 +43,7 @@ impl Explained {
         }
     }
 
-    /// An unknown name, with the name it is probably a slip of.
+    /// An unknown name, with the known one that is probably meant.
     fn unknown<'n>(kind: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
         Self {
             message: format!("unknown {kind} `{name}`"),

@@ -1,4 +1,4 @@
-//! Counts work that minijinja does not charge, as comparisons of lists and mappings.
+//! Counts work that minijinja does not charge, such as comparisons of lists and mappings.
 //!
 //! A list may contain another one twice, and this one a third one twice, and so on. Comparing two
 //! such lists takes time that doubles with each level.

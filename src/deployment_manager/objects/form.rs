@@ -1,4 +1,4 @@
-//! How a resource says which object of Kubernetes it is.
+//! The ways in which a resource describes an object of Kubernetes.
 
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Result};

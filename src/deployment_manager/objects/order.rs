@@ -1,4 +1,4 @@
-//! The order of objects: as the expansion, each after those that it needs.
+//! Orders objects as in the expansion, but each after those that it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

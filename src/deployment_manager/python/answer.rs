@@ -34,7 +34,7 @@ pub(super) struct Failed {
     pub(super) key: Option<String>,
 }
 
-/// Reads the answer to a call with these properties; `None` if it is not as the protocol has it.
+/// Reads the answer to a call with these properties; `None` if it does not follow the protocol.
 pub(super) fn read(line: &str, properties: Option<&Value<'static>>) -> Option<Answer> {
     let mut answer = Value::from(serde_json::from_str::<serde_json::Value>(line).ok()?);
     if line.contains("\\u0000") {

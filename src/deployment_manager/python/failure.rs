@@ -32,7 +32,7 @@ pub(super) fn of_interpreter(mut error: Diagnostic, template: &Import) -> Box<Di
     error.into()
 }
 
-/// The error for an answer that is not as the protocol has it.
+/// The error for an answer that does not follow the protocol.
 pub(super) fn unreadable(template: &Import) -> Box<Diagnostic> {
     let problem = format!("the answer of Python to `{}` cannot be read", template.name);
     Diagnostic::error(problem)

@@ -30,7 +30,7 @@ impl<'t> Macros<'t> {
             {
                 Some("macro") => {
                     open.push(found.len());
-                    // A parameter of this name is a parameter.
+                    // The macro may have a parameter of this name.
                     found.push(false);
                     continue;
                 }

@@ -10,6 +10,7 @@ use crate::deployment_manager::python::Forbidden;
 use crate::krm::identity;
 use crate::krm::scope::set_namespace;
 use crate::plan::inputs::{Input, Inputs};
+use crate::plan::written::written;
 use crate::template::{Assignment, Expander, Object, Options, Parameter, Sink};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result, Severity};
 use krm_yaml::source::{Place, Source};
@@ -24,13 +25,16 @@ pub(crate) fn check(node: &SharedNode, inputs: &Inputs) -> Diagnostics {
     let reference = identity::reference(config);
     let mut found = Diagnostics::new();
     let deployment = configuration::read(config, &mut found)
-        .and_then(|read| Deployment::new(read, reference, inputs, &mut found));
+        .and_then(|read| Deployment::new(read, node, reference, inputs, &mut found));
+    let text = deployment
+        .as_ref()
+        .map(|deployment| Arc::clone(&deployment.request.config));
     if let Some(deployment) = deployment.filter(|_| !found.has_errors()) {
         found.append(deployment.check(config));
     }
     let mut checked = Diagnostics::new();
     for one in found.iter().cloned() {
-        checked.push(moved(unless_generated(one), config));
+        checked.push(moved(unless_generated(one), text.as_ref(), config));
     }
     checked
 }
@@ -55,8 +59,16 @@ fn unless_generated(mut one: Diagnostic) -> Diagnostic {
 }
 
 /// The diagnostic with its place in the file: where the text is written that it is about.
-fn moved(mut one: Diagnostic, config: Cursor<'_>) -> Diagnostic {
+fn moved(mut one: Diagnostic, text: Option<&Arc<Source>>, config: Cursor<'_>) -> Diagnostic {
     let own = config.place();
+    if let Some(text) = text {
+        one = at_written(one, text, config);
+        for (place, _) in &mut one.related {
+            if let Some((written, _)) = in_object(place, text, config) {
+                *place = written;
+            }
+        }
+    }
     let Some(place) = one.place.take() else {
         return one;
     };
@@ -79,6 +91,23 @@ fn moved(mut one: Diagnostic, config: Cursor<'_>) -> Diagnostic {
     one.at(at)
 }
 
+/// The diagnostic with its place in the object if it is about the printed configuration.
+fn at_written(mut one: Diagnostic, text: &Arc<Source>, config: Cursor<'_>) -> Diagnostic {
+    let written = one.place.as_ref();
+    if let Some((place, field)) = written.and_then(|place| in_object(place, text, config)) {
+        one.place = Some(place);
+        one.field.get_or_insert(field);
+    }
+    one
+}
+
+/// The place in the object of a place in the configuration, and its field.
+fn in_object(place: &Place, text: &Arc<Source>, config: Cursor<'_>) -> Option<(Place, String)> {
+    Arc::ptr_eq(&place.source, text)
+        .then(|| written(place, config))
+        .flatten()
+}
+
 /// Where an import with this name is written, and its field.
 fn import(config: Cursor<'_>, name: &str) -> Option<(Place, String)> {
     let mut imports = config.at(["spec", "imports"])?.children().enumerate();
@@ -91,6 +120,7 @@ fn import(config: Cursor<'_>, name: &str) -> Option<(Place, String)> {
 
 /// A configuration with its imports, ready to be expanded.
 pub(crate) struct Deployment {
+    node: SharedNode,
     reference: ObjectReference,
     request: Request,
     options: objects::Options,
@@ -100,6 +130,7 @@ impl Deployment {
     /// Finds the texts of a configuration among the inputs. All errors go to `diagnostics`.
     pub(crate) fn new(
         configuration: Configuration,
+        node: &SharedNode,
         reference: ObjectReference,
         inputs: &Inputs,
         diagnostics: &mut Diagnostics,
@@ -143,6 +174,7 @@ impl Deployment {
         found.attribute_to(&reference);
         diagnostics.append(found);
         Some(Self {
+            node: node.clone(),
             reference,
             request: Request {
                 name: configuration.name,
@@ -155,6 +187,20 @@ impl Deployment {
                 skip_others: configuration.skip_others,
             },
         })
+    }
+
+    /// The objects of the configuration.
+    fn objects(&self, found: &mut Diagnostics) -> Option<Vec<objects::Object>> {
+        match expand(&self.request, &mut Forbidden) {
+            Ok(expansion) => {
+                found.append(expansion.diagnostics.clone());
+                objects(&expansion, self.options, found)
+            }
+            Err(error) => {
+                found.append(error.diagnostics);
+                None
+            }
+        }
     }
 
     /// What is wrong with the expansion, and the imports that it does not use. A ConfigMap that is
@@ -229,15 +275,13 @@ impl Expander for Deployment {
         diagnostics: &mut Diagnostics,
         sink: &mut Sink<'_>,
     ) -> Option<String> {
-        let expansion = match expand(&self.request, &mut Forbidden) {
-            Ok(expansion) => expansion,
-            Err(error) => {
-                diagnostics.append(error.diagnostics);
-                return None;
-            }
-        };
-        diagnostics.append(expansion.diagnostics.clone());
-        for object in objects(&expansion, self.options, diagnostics)? {
+        let mut found = Diagnostics::new();
+        let objects = self.objects(&mut found);
+        let found = found.iter().cloned();
+        found.for_each(|one| {
+            diagnostics.push(at_written(one, &self.request.config, self.node.cursor()));
+        });
+        for object in objects? {
             let mut value = object.value;
             if let Some(namespace) = &options.namespace {
                 set_namespace(&mut value, namespace);

@@ -8,6 +8,8 @@ mod inputs;
 mod instance;
 mod planner;
 mod secret;
+#[cfg(feature = "deployment-manager")]
+mod written;
 
 pub(crate) use conflict::both_create;
 #[cfg(feature = "deployment-manager")]

@@ -133,7 +133,13 @@ impl<'p> Planner<'p> {
             return;
         };
         let reference = identity::reference(self.config);
-        let deployment = Deployment::new(configuration, reference, self.inputs, self.diagnostics);
+        let deployment = Deployment::new(
+            configuration,
+            self.node,
+            reference,
+            self.inputs,
+            self.diagnostics,
+        );
         let Some(deployment) = deployment else {
             return;
         };

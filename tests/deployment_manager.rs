@@ -3,7 +3,6 @@
 //!
 //! Tests of Python templates need python3 with PyYAML and six.
 #![cfg(test)]
-#![cfg(feature = "deployment-manager")]
 #![expect(
     clippy::disallowed_methods,
     reason = "tests read their own files and environment"

@@ -77,6 +77,10 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
                 _ if io::is_there(&word) => Some(format!(
                     "to expand the Template in this file, run 'krm-template process -f {word}'"
                 )),
+                #[cfg(not(feature = "deployment-manager"))]
+                "deployment" | "dm" => Some(
+                    "this program was built without the feature 'deployment-manager'".to_owned(),
+                ),
                 _ => known(COMMANDS, &word),
             }
         }

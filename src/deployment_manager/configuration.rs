@@ -11,7 +11,7 @@ use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Data, DuplicateKeys, Scalar, Value, Words};
 
 /// The kind.
-pub(crate) const KIND: &str = "DeploymentConfiguration";
+const KIND: &str = "DeploymentConfiguration";
 
 /// The fields of `spec`.
 const FIELDS: &[&str] = &[

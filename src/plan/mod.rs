@@ -6,6 +6,8 @@ mod conflict;
 mod deployment;
 mod inputs;
 mod instance;
+#[cfg(not(feature = "deployment-manager"))]
+mod missing;
 mod planner;
 mod secret;
 #[cfg(feature = "deployment-manager")]
@@ -16,4 +18,6 @@ pub(crate) use conflict::both_create;
 pub(crate) use deployment::check as check_deployment;
 pub(crate) use inputs::{Input, Inputs, MISSING_TEMPLATE, Whence};
 pub(crate) use instance::{Instance, Owns, Plan};
+#[cfg(not(feature = "deployment-manager"))]
+pub(crate) use missing::check as check_deployment;
 pub(crate) use planner::read;

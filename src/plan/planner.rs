@@ -11,8 +11,9 @@ use crate::krm::identity::{self, Identity};
 use crate::plan::deployment::Deployment;
 use crate::plan::inputs::{Input, Inputs, Opening};
 use crate::plan::instance::{Instance, Plan};
+#[cfg(not(feature = "deployment-manager"))]
+use crate::plan::missing;
 use crate::plan::secret::secret_values;
-#[cfg(feature = "deployment-manager")]
 use crate::template::OWN_GROUP;
 use crate::template::instance::{self, ObjectSource, TemplateSource, ValueSource};
 use crate::template::{Assignment, Template, values_from_mapping};
@@ -69,8 +70,7 @@ impl<'p> Planner<'p> {
             }
             "Template" => self.template(),
             "TemplateInstance" => self.template_instance(),
-            #[cfg(feature = "deployment-manager")]
-            configuration::KIND if self.is_own() => self.deployment(),
+            "DeploymentConfiguration" if self.is_own() => self.deployment(),
             // What kpt sends where no functionConfig was given.
             "ConfigMap" if data.is_none() => return None,
             "ConfigMap" | "ParameterValues" => self.values(),
@@ -118,7 +118,6 @@ impl<'p> Planner<'p> {
     }
 
     /// Whether the functionConfig is of our own group.
-    #[cfg(feature = "deployment-manager")]
     fn is_own(&self) -> bool {
         let api_version = self.config.text_at(["apiVersion"]);
         identity::group(&api_version.unwrap_or_default()) == OWN_GROUP
@@ -150,6 +149,11 @@ impl<'p> Planner<'p> {
             owner: base,
             ..Instance::default()
         });
+    }
+
+    #[cfg(not(feature = "deployment-manager"))]
+    fn deployment(&mut self) {
+        self.error(missing::error(self.config));
     }
 
     fn error(&mut self, mut diagnostic: Diagnostic) {

@@ -10,6 +10,7 @@
 //! | `expected.yaml`, `expected.json` or `expected.txt` | standard output | must be empty |
 //! | `stderr.txt` | standard error | must be empty |
 //! | `exit` | the exit status | 0 |
+//! | `feature` | `deployment-manager` or `not deployment-manager`: the programs that the case is for | all, but `tests/cases/deployment` needs the feature |
 //! | `expected/` | the folder `out` at the end; the program runs in a copy of the case | it writes no files |
 //!
 //! Other files are the case's own. At least one of the last four kinds must be there.
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 use libtest_mimic::{Failed, Trial};
 
 use crate::diff::diff;
+use crate::needs;
 use crate::program::{self, Output};
 
 const INPUTS: [&str; 3] = ["input.yaml", "input.json", "stdin"];
@@ -31,6 +33,9 @@ const STDERR: &str = "stderr.txt";
 const EXIT: &str = "exit";
 const FILES: &str = "expected";
 const USES: &str = "uses";
+const FEATURE: &str = "feature";
+/// The area whose cases need the feature.
+const DEPLOYMENT: &str = "deployment";
 /// Where files are that several cases use.
 const COMMON: &str = "tests/common";
 /// The folder that is compared with [`FILES`].
@@ -51,7 +56,16 @@ fn trial(folder: PathBuf) -> Trial {
     let area = folder.parent().and_then(Path::file_name);
     let parts = [area, folder.file_name()].map(|part| part.map(OsStr::to_string_lossy));
     let [area, case] = parts.map(Option::unwrap_or_default);
-    Trial::test(format!("{area}/{case}"), move || check(&folder))
+    let name = format!("{area}/{case}");
+    let feature = fs::read_to_string(folder.join(FEATURE)).unwrap_or_default();
+    let reason = match feature.trim() {
+        "" if area == DEPLOYMENT => program::feature(),
+        "" => None,
+        program::FEATURE => program::feature(),
+        _ if program::feature().is_none() => Some(format!("needs {}", feature.trim())),
+        _ => None,
+    };
+    needs::ignored(Trial::test(name, move || check(&folder)), reason)
 }
 
 /// The folders in `folder`, sorted.

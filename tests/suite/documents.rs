@@ -20,6 +20,7 @@ use libtest_mimic::{Failed, Trial};
 use crate::cases::folders;
 use crate::diff::diff;
 use crate::markdown;
+use crate::needs;
 use crate::program;
 
 /// The files that the commands use.
@@ -27,6 +28,8 @@ const COPIED: &[&str] = &["README.md", "docs", "examples", "functionconfig"];
 /// The end of a line between a block and its output.
 const PRINTS: &str = "It prints:";
 const CLIENTS: &[&str] = &["kpt", "kubectl", "docker", "jq", "yq"];
+/// A command that a program without the feature does not have.
+const OF_FEATURE: &str = "krm-template deployment";
 /// This document must have commands.
 const REQUIRED: &str = "README.md";
 
@@ -56,7 +59,10 @@ fn trial(document: PathBuf) -> Option<Trial> {
     if blocks.is_empty() && document != Path::new(REQUIRED) {
         return None;
     }
-    Some(Trial::test(name, move || check(&document, &blocks)))
+    let is_of_feature = |block: &Block| block.script.contains(OF_FEATURE);
+    let reason = program::feature().filter(|_| blocks.iter().any(is_of_feature));
+    let trial = Trial::test(name, move || check(&document, &blocks));
+    Some(needs::ignored(trial, reason))
 }
 
 struct Block {

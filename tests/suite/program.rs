@@ -8,6 +8,14 @@ use std::thread;
 /// The program cargo built for these tests.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_krm-template");
 
+/// The feature that a program may be built without.
+pub(crate) const FEATURE: &str = "deployment-manager";
+
+/// The reason why tests of the feature are ignored, if the program is built without it.
+pub(crate) fn feature() -> Option<String> {
+    (!cfg!(feature = "deployment-manager")).then(|| format!("needs {FEATURE}"))
+}
+
 /// The result of one run.
 pub(crate) struct Output {
     pub(crate) stdout: Vec<u8>,

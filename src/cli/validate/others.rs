@@ -61,7 +61,6 @@ impl Counts {
             Kind::Instance => &mut self.instances,
             Kind::Values => &mut self.values,
             Kind::Composition => &mut self.compositions,
-            #[cfg(feature = "deployment-manager")]
             Kind::Deployment => &mut self.deployments,
         } += 1;
     }
@@ -73,7 +72,6 @@ enum Kind {
     Instance,
     Values,
     Composition,
-    #[cfg(feature = "deployment-manager")]
     Deployment,
 }
 
@@ -86,7 +84,6 @@ impl Kind {
             "TemplateInstance" => Some(Self::Instance),
             "ParameterValues" if group == OWN_GROUP => Some(Self::Values),
             "Composition" if group == GROUP || api_version.is_empty() => Some(Self::Composition),
-            #[cfg(feature = "deployment-manager")]
             "DeploymentConfiguration" if group == OWN_GROUP => Some(Self::Deployment),
             // A file of values need not be an object.
             "" if file.is_named && api_version.is_empty() && root.is_mapping() => {
@@ -151,7 +148,6 @@ pub(super) fn check(
             Kind::Instance => instance(one, &roots),
             Kind::Values => values(one, &roots),
             Kind::Composition => composition(one, console),
-            #[cfg(feature = "deployment-manager")]
             Kind::Deployment => deployment(one, &roots),
         };
         found.attribute_to_rule("structure");
@@ -273,7 +269,6 @@ fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> D
 }
 
 /// A DeploymentConfiguration, with the ConfigMaps among the files.
-#[cfg(feature = "deployment-manager")]
 fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let inputs = near(one, roots).into_iter().map(Found::node);
     let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), Whence::Files);

@@ -173,6 +173,7 @@ impl Input {
             return self.running.complete(request, console, diagnostics);
         }
         if let Some(path) = &self.template {
+            diagnostics.take(console.read(path))?;
             let disk = disk(console);
             let properties = self.read_properties(console, diagnostics)?;
             let made = template::config(path, properties, &disk);

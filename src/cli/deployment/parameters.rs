@@ -73,6 +73,7 @@ fn read(
         path.clone()
     };
     if is_template(path) && !io::is_there(&schema) {
+        diagnostics.take(console.read(path))?;
         let error = Diagnostic::error(format!("`{path}` has no schema"));
         let hint = format!("write one to `{schema}`: the properties that the template takes");
         diagnostics.push(error.hint(hint));
@@ -81,6 +82,11 @@ fn read(
     let source = diagnostics.take(console.read(&schema))?;
     let parsed = yaml::read(&Arc::clone(&source), diagnostics);
     let parsed = parsed.map_err(|errors| diagnostics.append(errors)).ok()?;
+    if parsed.value.get("resources").is_some() && parsed.value.get("properties").is_none() {
+        let error = Diagnostic::error(format!("`{path}` is a configuration, not a template"));
+        diagnostics.push(error.hint("name the template of one of its resources"));
+        return None;
+    }
     Some(parsed.value)
 }
 

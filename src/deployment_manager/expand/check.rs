@@ -113,9 +113,23 @@ pub(super) fn misspelt_fields(resource: Located<'_>) -> Vec<Diagnostic> {
     misspelt(resource, RESOURCE, "the resource")
 }
 
-/// The same of a configuration.
+/// The same of a configuration; or that it has no resources at all.
 pub(super) fn misspelt_sections(configuration: Located<'_>) -> Vec<Diagnostic> {
-    misspelt(configuration, CONFIGURATION, "the configuration")
+    let mut found = misspelt(configuration, CONFIGURATION, "the configuration");
+    let has = |field| configuration.value.get(field).is_some();
+    if found.is_empty() && !has("resources") {
+        let message = "the configuration has no `resources`, so it creates nothing";
+        let warning = Diagnostic::warning(message).hint(if has("kind") {
+            "an object with a `kind` is no configuration: `krm-template validate` checks it"
+        } else {
+            "write a list of resources, each with `name` and `type`"
+        });
+        found.push(match configuration.place() {
+            Some(place) => warning.at(place),
+            None => warning,
+        });
+    }
+    found
 }
 
 fn misspelt(located: Located<'_>, known: &[&'static str], of: &str) -> Vec<Diagnostic> {

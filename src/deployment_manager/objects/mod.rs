@@ -15,6 +15,7 @@ use krm_yaml::{Data, Document, NodeId, Scalar, Value};
 use crate::deployment_manager::error::name_text;
 use crate::deployment_manager::expansion::{Expansion, Resource};
 use crate::deployment_manager::references::{self, Problem};
+use crate::deployment_manager::template::is_template;
 use crate::deployment_manager::yaml::Located;
 use crate::krm::Identity;
 use form::{Form, form};
@@ -198,8 +199,12 @@ fn report_others(others: &[&Resource], options: Options, diagnostics: &mut Diagn
     let message = format!("not objects of Kubernetes: {}", names.join(", "));
     let error = Diagnostic::error(message)
         .advise(Way::Arguments, "leave them out with `--skip-others`")
-        .advise(Way::Objects, "leave them out with `skipOthers: true`")
-        .hint("write a running resource of Google as an object of Config Connector: `gcloud … config export --resource-format krm`");
+        .advise(Way::Objects, "leave them out with `skipOthers: true`");
+    let error = if others.iter().all(|one| is_template(&kind(one))) {
+        error
+    } else {
+        error.hint("write a running resource of Google as an object of Config Connector: `gcloud … config export --resource-format krm`")
+    };
     diagnostics.push(at(error, first.located()));
 }
 

@@ -16,6 +16,7 @@ mod documents;
 mod examples;
 mod export;
 mod functions;
+mod guestbook;
 mod kudo;
 mod manners;
 mod markdown;
@@ -43,7 +44,7 @@ type Group = (&'static str, fn() -> Vec<Trial>);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let groups: [Group; 21] = [
+    let groups: [Group; 22] = [
         ("agreement", agreement::trials),
         ("architecture", architecture::trials),
         ("cases", cases::trials),
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         ("export", export::trials),
         ("documents", documents::trials),
         ("functions", functions::trials),
+        ("guestbook", guestbook::trials),
         ("kudo", kudo::trials),
         ("manners", manners::trials),
         ("merge", merge::trials),

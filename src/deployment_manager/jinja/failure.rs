@@ -140,6 +140,11 @@ fn explain(error: &Error, known: &Known<'_>) -> Explained {
             None => syntax(detail),
         },
         _ if detail.contains(" is undefined") => undefined(detail, known),
+        _ if detail == globals::NO_RANDOM => Explained {
+            hint: Some("give the value as a property".to_owned()),
+            words: ["random", "lipsum"].map(str::to_owned).into(),
+            ..Explained::plain(detail)
+        },
         kind if detail.is_empty() => Explained::plain(kind.to_string()),
         _ => Explained::plain(detail),
     }

@@ -26,9 +26,13 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
 /// The names of the functions.
 pub(super) const NAMES: [&str; 5] = ["range", "dict", "namespace", "cycler", "joiner"];
 
+/// The message of the error of what is random.
+pub(super) const NO_RANDOM: &str =
+    "random values are not supported: an expansion always gives the same result";
+
 /// The error of what is random.
 pub(super) fn random() -> Error {
-    wrong("random values are not supported: an expansion always gives the same result")
+    wrong(NO_RANDOM)
 }
 
 fn range(args: &[Value]) -> Result<Value, Error> {

@@ -144,7 +144,11 @@ fn variables_of_the_service_that_are_not_given_are_errors_when_they_are_read() {
         "'%s' % env.project",
     ] {
         let template = format!("{{{{ {expression} }}}}");
-        check_error(&template, "t.jinja:1:1: `env` has no `project`");
+        let column = template.find("project").unwrap() + 1;
+        check_error(
+            &template,
+            &format!("t.jinja:1:{column}: `env` has no `project`"),
+        );
     }
     let template = "{{ env.project|default('d') }} {{ env.project is defined }} \
         {{ env.get('project') }} {{ 'project' in env }} {{ env }} {% if env.project %}x{% endif %}";

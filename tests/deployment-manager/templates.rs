@@ -219,8 +219,14 @@ fn values_that_yaml_cannot_hold() -> Result<(), Failed> {
         ("return {1: 2, '1': 3}", "the result has the key `1` twice"),
         (r"return '\ud800'", "the result is not valid Unicode"),
         (r"return b'\xff'", "the result is not valid Unicode"),
-        ("return ['a']", "`t.py` must return a mapping or a text, found list"),
-        ("pass", "`t.py` must return a mapping or a text, found NoneType"),
+        (
+            "return ['a']",
+            "`t.py` must return a mapping or a text, found list",
+        ),
+        (
+            "pass",
+            "`t.py` must return a mapping or a text, found NoneType",
+        ),
     ])
 }
 

@@ -144,8 +144,10 @@ impl<'f> Importer<'f> {
             mode: None,
             transformers: own,
         };
-        let parts = prepended.into_iter().chain([own]).chain(appended);
-        let all: Vec<Transformer> = parts.flat_map(|part| part.transformers).collect();
+        let mut all = Vec::new();
+        for mut part in prepended.into_iter().chain([own]).chain(appended) {
+            all.append(&mut part.transformers);
+        }
         let are_told_apart = check_ids(&all, diagnostics);
         let transformers = match composition.order {
             Some(order) if is_whole && are_told_apart => {
@@ -352,16 +354,8 @@ fn imported_twice(one: &Transformer) -> Diagnostic {
 
 /// Reports duplicate transformers.
 fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
-    let mut are_told_apart = true;
-    let mut known = BTreeMap::new();
-    for one in all {
-        // Names differ most often, so they are compared first.
-        let id = (&one.id.name, &one.id);
-        let first: &Transformer = known.entry(id).or_insert(one);
-        if std::ptr::eq(first, one) {
-            continue;
-        }
-        are_told_apart = false;
+    let duplicates = duplicates(all);
+    for (one, first) in &duplicates {
         if first.is_written_where(one) {
             diagnostics.push(imported_twice(one));
             continue;
@@ -382,5 +376,29 @@ fn check_ids(all: &[Transformer], diagnostics: &mut Diagnostics) -> bool {
         }
         diagnostics.push(wrong);
     }
-    are_told_apart
+    duplicates.is_empty()
+}
+
+/// The transformers whose identity an earlier one has, each with the first of these.
+fn duplicates(all: &[Transformer]) -> Vec<(&Transformer, &Transformer)> {
+    // Names differ most often, so they are compared first. Imported lists are nearly sorted already,
+    // which a map would not gain from.
+    let mut sorted: Vec<(usize, &Transformer)> = all.iter().enumerate().collect();
+    sorted.sort_by(|(_, one), (_, other)| {
+        let by_name = one.id.name.cmp(&other.id.name);
+        by_name.then_with(|| one.id.cmp(&other.id))
+    });
+    let same = sorted.chunk_by(|(_, one), (_, other)| one.id == other.id);
+    let mut duplicates: Vec<_> = same
+        .flat_map(|same| {
+            let first = same.first();
+            let later = same.iter().skip(1);
+            later.filter_map(move |(at, one)| Some((*at, *one, first?.1)))
+        })
+        .collect();
+    duplicates.sort_by_key(|(at, ..)| *at);
+    duplicates
+        .into_iter()
+        .map(|(_, one, first)| (one, first))
+        .collect()
 }

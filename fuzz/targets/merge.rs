@@ -49,10 +49,7 @@ fuzz_target!(|text: &str| {
         if said.is_empty() && expands(&a).is_ok() && expands(&b).is_ok() {
             let root = root("merged", &merged).expect("it is read already");
             let expanded = expands(&root);
-            assert!(
-                expanded.is_ok(),
-                "{text:?} gives\n{merged:?}\n{expanded:?}"
-            );
+            assert!(expanded.is_ok(), "{text:?} gives\n{merged:?}\n{expanded:?}");
         }
     }
 });

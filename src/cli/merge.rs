@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::cli::console::Console;
 use crate::cli::io;
-use crate::cli::status::{FAILED, OK};
+use crate::cli::status::{FAILED, OK, USAGE};
+use crate::krm::names::check_object_name;
 use crate::merge::{self, Options, Prefer, Prefix, Rename};
+use crate::template::OWN_GROUP;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
@@ -28,7 +29,7 @@ pub(super) struct Arguments {
     filename: Vec<String>,
 
     /// The name of the merged Template
-    #[arg(long, required = true, value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, required = true)]
     name: String,
 
     /// The display name of the merged Template
@@ -145,6 +146,11 @@ impl Arguments {
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
     let mut diagnostics = Diagnostics::new();
+    if let Some(problem) = check_object_name(OWN_GROUP, "Template", &arguments.name) {
+        diagnostics.push(problem);
+        console.report(&diagnostics);
+        return Ok(USAGE);
+    }
     let documents = read(&arguments.filename, console, &mut diagnostics);
     let text = documents.and_then(|documents| {
         let roots: Vec<SharedNode> = documents.iter().flat_map(SharedNode::roots).collect();

@@ -337,6 +337,6 @@ fn clash(object: &Stripped, path: String, spelling: &str) -> Diagnostic {
         .conceal(true)
         .field(path)
         .hint("OpenShift's dialect cannot escape it: use `--dialect proposal`");
-    clash.place = object.place.clone();
+    clash.place.clone_from(&object.place);
     clash
 }

@@ -11,7 +11,7 @@ use crate::krm::identity::{self, Identity};
 use crate::krm::lists;
 use crate::krm::scope::effective;
 use crate::template::Dialect;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Position, Value};
 
@@ -157,12 +157,14 @@ impl Stripping<'_> {
         }
         if self.all.objects.is_empty() && !diagnostics.has_errors() {
             let read = self.all.report.iter().next().is_some();
-            let hint = if read {
-                "the messages above say why each object is left out"
+            let error = Diagnostic::error("there is no object to export");
+            diagnostics.push(if read {
+                error.hint("the messages above say why each object is left out")
             } else {
-                "pipe objects in, as with `kubectl get all,configmaps,secrets -o json | krm-template export`, or name files with `-f`"
-            };
-            diagnostics.push(Diagnostic::error("there is no object to export").hint(hint));
+                error
+                    .advise(Way::Arguments, "pipe objects in, as with `kubectl get all,configmaps,secrets -o json | krm-template export`, or name files with `-f`")
+                    .advise(Way::Objects, "add objects to the package, or move the step after those that create them")
+            });
         }
         if let Some(namespace) = self.all.survey.infer_namespace() {
             for object in &mut self.all.objects {

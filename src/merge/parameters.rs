@@ -1,7 +1,7 @@
 //! The parameters of the merged Template: one declaration for each name.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::merge::options::{Options, Prefer};
 use crate::merge::part::Part;
@@ -39,9 +39,7 @@ pub(super) fn unify(parts: &mut [Part<'_>], options: &Options, found: &mut Diagn
     if parts.len() > 1 {
         parts.iter_mut().for_each(group);
     }
-    for spot in gone.into_iter().rev() {
-        spot.remove(parts);
-    }
+    remove(parts, &gone);
 }
 
 /// A parameter of one of the Templates.
@@ -57,24 +55,24 @@ impl Spot {
         let parameter = part.template.parameters().get(self.parameter)?;
         Some(part.renamed(&parameter.name).to_owned())
     }
+}
 
-    fn remove(self, parts: &mut [Part<'_>]) {
-        let Some(part) = parts.get_mut(self.part) else {
-            return;
+/// Takes parameters out of the lists of their Templates.
+fn remove(parts: &mut [Part<'_>], gone: &[Spot]) {
+    let mut by_part: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for spot in gone {
+        by_part.entry(spot.part).or_default().insert(spot.parameter);
+    }
+    for (part, gone) in by_part {
+        let Some(part) = parts.get_mut(part) else {
+            continue;
         };
-        let Some(index) = part
-            .template
-            .parameters()
-            .get(self.parameter)
-            .map(|one| one.index)
-        else {
-            return;
-        };
-        if let Some(items) = part
-            .items_mut("parameters")
-            .filter(|items| index < items.len())
-        {
-            items.remove(index);
+        let parameters = part.template.parameters().iter().enumerate();
+        let gone = parameters.filter(|(position, _)| gone.contains(position));
+        let gone: BTreeSet<usize> = gone.map(|(_, parameter)| parameter.index).collect();
+        let mut position = 0..;
+        if let Some(items) = part.items_mut("parameters") {
+            items.retain(|_| !position.next().is_some_and(|at| gone.contains(&at)));
         }
     }
 }
@@ -240,10 +238,14 @@ impl<'p, 'd> Pair<'p, 'd> {
             .error(message, self.second.value.get("name"))
             .related(place, format!("declared here in `{}`", first.label))
             .field(format!("parameters[{}]", self.second.parameter.index));
-        if value_differs {
+        let can_share = problems.iter().all(|field| STRICTER.contains(field));
+        if problems.is_empty() {
             diagnostic = diagnostic.hint(PREFER_HINT);
-        }
-        if !problems.is_empty() && problems.iter().all(|field| STRICTER.contains(field)) {
+        } else if can_share && value_differs {
+            diagnostic = diagnostic.hint(format!(
+                "if both are one parameter, with the stricter rules, add `--share {name}` and, for its value, `--prefer first` or `--prefer last`"
+            ));
+        } else if can_share {
             diagnostic = diagnostic.hint(format!(
                 "if both are one parameter, with the stricter rules, add `--share {name}`"
             ));

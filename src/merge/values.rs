@@ -1,6 +1,7 @@
 //! The map `values` of the merged Template.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::merge::options::{Options, Prefer};
 use crate::merge::part::Part;
@@ -9,11 +10,22 @@ use krm_yaml::{Data, Scalar, Value};
 
 /// Brings the values of all Templates into the first one.
 pub(super) fn unify(parts: &mut [Part<'_>], options: &Options, found: &mut Diagnostics) {
-    for later in 1..parts.len() {
-        let (before, rest) = parts.split_at_mut(later);
-        if let Some(part) = rest.first() {
-            add(before, part, options, found);
-        }
+    let Some((first, others)) = parts.split_first_mut() else {
+        return;
+    };
+    let mut merged = Merged {
+        values: Values::of(first),
+        defaults: defaults(first),
+        is_changed: false,
+        prefer: options.prefer,
+    };
+    for part in others {
+        merged.add(first, part, found);
+    }
+    if merged.is_changed
+        && let Some(values) = first.value.mapping_at("values")
+    {
+        values.data = Data::Mapping(merged.values.entries.into_iter().flatten().collect());
     }
 }
 
@@ -34,69 +46,115 @@ pub(super) fn compared(part: &Part<'_>, value: Option<&Value<'_>>) -> Value<'sta
     }
 }
 
-/// The default of the parameter with this new name, if the Template declares it.
-fn default_of(part: &Part<'_>, name: &str) -> Option<Value<'static>> {
-    let mut parameters = part.template.parameters().iter();
-    let parameter = parameters.find(|one| part.renamed(&one.name) == name)?;
-    let item = part.items("parameters").get(parameter.index);
-    Some(compared(part, item.and_then(|item| item.get("value"))))
+/// The defaults of the parameters of a Template, by their new names.
+fn defaults(part: &Part<'_>) -> BTreeMap<String, Value<'static>> {
+    let items = part.items("parameters");
+    let parameters = part.template.parameters().iter();
+    let defaults = parameters.map(|parameter| {
+        let item = items.get(parameter.index);
+        let default = compared(part, item.and_then(|item| item.get("value")));
+        (part.renamed(&parameter.name).to_owned(), default)
+    });
+    defaults.collect()
 }
 
-/// Adds the values of one Template to those of the first.
-fn add(before: &mut [Part<'_>], part: &Part<'_>, options: &Options, found: &mut Diagnostics) {
-    let Some(first) = before.first() else { return };
-    let mut taken: Vec<(String, Option<Value<'static>>)> = Vec::new();
-    for key in keys(first, part) {
-        let (ours, theirs) = (value_of(first, &key), value_of(part, &key));
-        let (value, other) = match (ours, theirs) {
-            (Some(_), Some(_)) => (compared(first, ours), Some(compared(part, theirs))),
-            (Some(_), None) => (compared(first, ours), default_of(part, &key)),
-            (None, _) => {
-                let default = before.iter().find_map(|one| default_of(one, &key));
-                (compared(part, theirs), default)
+/// The entries of a map `values` in their order, found by their names.
+#[derive(Default)]
+struct Values<'d> {
+    /// None where one was taken out.
+    entries: Vec<Option<(Cow<'d, str>, Value<'d>)>>,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl<'d> Values<'d> {
+    fn of(part: &Part<'d>) -> Self {
+        let mut values = Self::default();
+        let entries = part.value.get("values").and_then(Value::entries);
+        for (key, value) in entries.into_iter().flatten() {
+            values.add(key.clone(), value.clone());
+        }
+        values
+    }
+
+    fn get(&self, name: &str) -> Option<&Value<'d>> {
+        let entry = self.entries.get(*self.by_name.get(name)?)?.as_ref();
+        entry.map(|(_, value)| value)
+    }
+
+    fn add(&mut self, name: Cow<'d, str>, value: Value<'d>) {
+        self.by_name
+            .insert(name.clone().into_owned(), self.entries.len());
+        self.entries.push(Some((name, value)));
+    }
+
+    fn remove(&mut self, name: &str) {
+        let position = self.by_name.remove(name);
+        if let Some(entry) = position.and_then(|position| self.entries.get_mut(position)) {
+            *entry = None;
+        }
+    }
+}
+
+/// The values and defaults of the Templates so far.
+struct Merged<'d> {
+    values: Values<'d>,
+    defaults: BTreeMap<String, Value<'static>>,
+    is_changed: bool,
+    prefer: Option<Prefer>,
+}
+
+impl<'d> Merged<'d> {
+    /// Adds the values of one Template.
+    fn add(&mut self, first: &Part<'d>, part: &Part<'d>, found: &mut Diagnostics) {
+        let values = Values::of(part);
+        let defaults = defaults(part);
+        for key in self.keys(&values, &defaults) {
+            let (ours, theirs) = (self.values.get(&key), values.get(&key));
+            let (value, other) = match (ours, theirs) {
+                (Some(_), Some(_)) => (compared(first, ours), Some(compared(part, theirs))),
+                (Some(_), None) => (compared(first, ours), defaults.get(&key).cloned()),
+                (None, _) => (compared(part, theirs), self.defaults.get(&key).cloned()),
+            };
+            let differs = other.is_some_and(|other| other != value);
+            match (differs, self.prefer) {
+                (false, _) if ours.is_some() => {}
+                (true, Some(Prefer::First)) => {}
+                (true, None) => found.push(conflict(&key, first, ours, part, theirs)),
+                (false, _) | (true, Some(Prefer::Last)) => {
+                    self.values.remove(&key);
+                    self.is_changed = true;
+                    if let Some(value) = theirs {
+                        self.values.add(key.into(), compared(part, Some(value)));
+                    }
+                }
             }
+        }
+        for (name, default) in defaults {
+            self.defaults.entry(name).or_insert(default);
+        }
+    }
+
+    /// The names that have a value, and that the other Template knows: those of the values so far
+    /// in their order, then the others.
+    fn keys(
+        &self,
+        values: &Values<'_>,
+        defaults: &BTreeMap<String, Value<'static>>,
+    ) -> Vec<String> {
+        let theirs = values
+            .entries
+            .iter()
+            .flatten()
+            .map(|(name, _)| name.as_ref());
+        let (known, new): (BTreeSet<&str>, Vec<&str>) = {
+            let known = |name: &&str| self.values.by_name.contains_key(*name);
+            let new = theirs.clone().filter(|name| !known(name)).collect();
+            let both = theirs.chain(defaults.keys().map(String::as_str));
+            (both.filter(known).collect(), new)
         };
-        let differs = other.is_some_and(|other| other != value);
-        match (differs, options.prefer) {
-            (false, _) if ours.is_some() => {}
-            (true, Some(Prefer::First)) => {}
-            (true, None) => found.push(conflict(&key, first, ours, part, theirs)),
-            (false, _) | (true, Some(Prefer::Last)) => {
-                taken.push((key, theirs.map(|value| compared(part, Some(value)))));
-            }
-        }
-    }
-    if let (Some(first), false) = (before.first_mut(), taken.is_empty()) {
-        set(&mut first.value, taken);
-    }
-}
-
-/// The names in the maps of both Templates, each once.
-fn keys(first: &Part<'_>, part: &Part<'_>) -> Vec<String> {
-    let maps = [first, part].map(|part| part.value.get("values").and_then(Value::entries));
-    let mut keys: Vec<String> = Vec::new();
-    for (key, _) in maps.into_iter().flatten().flatten() {
-        if !keys.iter().any(|known| known == key) {
-            keys.push(key.clone().into_owned());
-        }
-    }
-    keys
-}
-
-fn value_of<'p, 'd>(part: &'p Part<'d>, key: &str) -> Option<&'p Value<'d>> {
-    part.value.at(&["values", key])
-}
-
-/// Sets or removes entries of the map.
-fn set(template: &mut Value<'_>, taken: Vec<(String, Option<Value<'static>>)>) {
-    let Some(values) = template.mapping_at("values") else {
-        return;
-    };
-    for (key, value) in taken {
-        values.remove(&key);
-        if let Some(value) = value {
-            values.insert(Cow::Owned(key), value);
-        }
+        let mut known: Vec<&str> = known.into_iter().collect();
+        known.sort_by_key(|name| self.values.by_name.get(*name));
+        known.into_iter().chain(new).map(str::to_owned).collect()
     }
 }
 

@@ -79,6 +79,21 @@ const WORKS: &[Work] = &[
         prepare: values,
     },
     Work {
+        name: "merged_values",
+        count: 100,
+        prepare: merged_values,
+    },
+    Work {
+        name: "merged_objects",
+        count: 100,
+        prepare: merged_objects,
+    },
+    Work {
+        name: "merged_templates",
+        count: 30,
+        prepare: merged_templates,
+    },
+    Work {
         name: "transformers",
         count: 50,
         prepare: transformers,
@@ -337,6 +352,65 @@ fn values(folder: &Path, count: usize) -> Result<Run, Failed> {
     let files = ["-P", "v.yaml", "--param-file", "v.env"];
     run.arguments.extend(arguments(&files));
     Ok(run)
+}
+
+fn merge(folder: &Path, templates: &[String]) -> Result<Run, Failed> {
+    let mut arguments = arguments(&["merge", "--quiet", "--name", "merged"]);
+    for (index, template) in templates.iter().enumerate() {
+        let name = format!("t{index}.yaml");
+        fs::write(folder.join(&name), template)?;
+        arguments.extend(["-f".to_owned(), name]);
+    }
+    Ok(Run {
+        arguments,
+        stdin: String::new(),
+    })
+}
+
+/// Two Templates with the same parameters and values, and one with others.
+fn merged_values(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let template = |name: &str, letter: &str| -> Result<String, Failed> {
+        let mut text = format!("{TEMPLATE}metadata:\n  name: {name}\nparameters:\n");
+        let mut values = String::new();
+        for index in 0..count {
+            writeln!(text, "- name: {letter}{index}\n  value: v")?;
+            writeln!(values, "  {letter}{index}: v")?;
+        }
+        let object = config_map(&format!("{name}-$({letter}0)"));
+        write!(text, "values:\n{values}objects:\n- {object}")?;
+        Ok(text)
+    };
+    let templates = [
+        template("a", "P")?,
+        template("b", "P")?,
+        template("c", "Q")?,
+    ];
+    merge(folder, &templates)
+}
+
+/// Two Templates: half of the objects of the second are in the first, too.
+fn merged_objects(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let template = |name: &str| {
+        let own = (0..count).map(|index| format!("- {}", config_map(&format!("{name}{index}"))));
+        let shared = (0..count).map(|index| format!("- {}", config_map(&format!("s{index}"))));
+        let objects: String = own.chain(shared).collect();
+        format!("{TEMPLATE}metadata:\n  name: {name}\nobjects:\n{objects}")
+    };
+    merge(folder, &[template("a"), template("b")])
+}
+
+/// Each has a parameter and a value of its own, and one of all.
+fn merged_templates(folder: &Path, count: usize) -> Result<Run, Failed> {
+    let templates = (0..count).map(|index| {
+        format!(
+            "{TEMPLATE}metadata:\n  name: t{index}\n  annotations:\n    tags: t{index}\n    \
+             description: Part {index}\nmessage: Part {index}.\nparameters:\n- name: ALL\n- name: P{index}\n\
+             values:\n  P{index}: v\n  ALL: a\nobjects:\n- {}",
+            config_map(&format!("$(ALL)-$(P{index})"))
+        )
+    });
+    let templates: Vec<String> = templates.collect();
+    merge(folder, &templates)
 }
 
 const COMPOSITION: &str = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Composition\n";

@@ -75,7 +75,7 @@ impl Programs {
             None => command.arg(build.directory),
         };
         let ended = self.process(&mut command, String::new(), self.limit);
-        let mut ended = ended.map_err(|failure| self.failure(&name, failure))?;
+        let mut ended = ended.map_err(|failure| self.failure(&name, &failure))?;
         let Installed { version, .. } = installed;
         self.console
             .remark(format!("ran `{name}` {version} in `{}`", build.directory));

@@ -74,9 +74,11 @@ impl Programs {
                     let mut command = Command::new(&engine);
                     command.args(["rm", "--force", &name]);
                     let _ = self.process(&mut command, String::new(), CLEANING);
-                    return Err(self.failure(&container.image, failure));
+                    return Err(self.failure(&container.image, &failure));
                 }
-                output => return output.map_err(|failure| self.failure(&container.image, failure)),
+                output => {
+                    return output.map_err(|failure| self.failure(&container.image, &failure));
+                }
             }
         }
         Err(Diagnostic::error(format!(
@@ -120,7 +122,7 @@ impl Programs {
                         .into(),
                 )
             }
-            output => output.map_err(|failure| self.failure(&exec.path, failure)),
+            output => output.map_err(|failure| self.failure(&exec.path, &failure)),
         }
     }
 
@@ -157,8 +159,8 @@ impl Programs {
         Ok(FunctionOutput { list, diagnostics })
     }
 
-    pub(super) fn failure(&self, name: &str, failure: Failure) -> Box<Diagnostic> {
-        let hint = match &failure {
+    pub(super) fn failure(&self, name: &str, failure: &Failure) -> Box<Diagnostic> {
+        let hint = match failure {
             Failure::System(error) if error.kind() == ErrorKind::PermissionDenied => {
                 Some(format!("make it executable: `chmod +x {name}`"))
             }

@@ -18,7 +18,7 @@ poddisruptionbudgets.policy";
 
 /// The time of a kubectl that logs in first, and of a list of many thousand objects.
 const LIMITS: Limits = Limits {
-    time: Duration::from_secs(300),
+    time: Duration::from_mins(5),
     output: 256 << 20,
 };
 

@@ -18,7 +18,7 @@ use crate::export::{self, Exported, FieldPattern, GROUPS, Options};
 use crate::krm::label_selector::LabelSelector;
 use crate::krm::names::check_object_name;
 use crate::template::{Dialect, OWN_GROUP};
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 
 /// Make a Template from objects of files or of a cluster
@@ -152,6 +152,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     if !diagnostics.has_errors() {
         exported = export::of_texts(sources, &options, &mut diagnostics);
     }
+    diagnostics.address(Way::Arguments);
     say(&mut diagnostics, console);
     console.report(&diagnostics);
     interruption.obey();

@@ -4,6 +4,7 @@ mod hosts;
 mod image;
 mod images;
 mod labels;
+mod leftovers;
 mod made;
 mod maker;
 mod names;
@@ -42,4 +43,5 @@ pub(super) fn of_object(
     if object.identity.group.is_empty() && object.identity.kind == "Secret" {
         secrets::of_secret(value, object, maker);
     }
+    leftovers::of_object(value, object, maker, say);
 }

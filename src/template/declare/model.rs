@@ -1,6 +1,7 @@
 //! The Template object as it is written: its parameters, objects, labels and message.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::krm::identity;
 use crate::template::declare::detect::dialect_of;
@@ -175,16 +176,12 @@ impl Template {
 
     /// The places of values that must not be shown: of its own parameters, and among those given.
     pub(crate) fn secrets(&self, given: &[Assignment]) -> Vec<Place> {
-        let hidden = || {
-            self.parameters
-                .iter()
-                .filter(|parameter| !parameter.may_show())
-        };
-        let defaults = hidden().filter_map(|parameter| Some(parameter.value()?.place()));
-        let given =
-            self.values.iter().chain(given).filter(|given| {
-                given.secret || hidden().any(|parameter| parameter.name == given.name)
-            });
+        let hidden = self.parameters.iter().filter(|one| !one.may_show());
+        let hidden: BTreeMap<&str, &Parameter> =
+            hidden.map(|one| (one.name.as_ref(), one)).collect();
+        let defaults = hidden.values().filter_map(|one| Some(one.value()?.place()));
+        let given = self.values.iter().chain(given);
+        let given = given.filter(|one| one.secret || hidden.contains_key(one.name.as_str()));
         let given = given.filter_map(|given| given.place.clone());
         defaults.chain(given).collect()
     }

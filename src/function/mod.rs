@@ -26,6 +26,8 @@ mod update;
 use std::sync::Arc;
 
 pub use self::composed::InProcess;
+#[cfg(feature = "deployment-manager")]
+pub(crate) use self::own::{DEPLOYMENT, check_deployment};
 pub use self::run::{Environment, Output};
 
 use self::items::Items;

@@ -11,12 +11,14 @@ use crate::function::run::Environment;
 use crate::function::stamp;
 use crate::krm::item_keys::ITEM_KEYS;
 use crate::krm::lists;
+#[cfg(feature = "deployment-manager")]
+use crate::plan::{self, Inputs, Whence};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, Position, SharedNode, Value, Words};
 
 /// The kind whose imports may be files.
-const DEPLOYMENT: &str = "DeploymentConfiguration";
+pub(crate) const DEPLOYMENT: &str = "DeploymentConfiguration";
 
 /// The position of new and changed resources in a list.
 const ITEM: Position = Position::Item { column: 0 };
@@ -35,6 +37,32 @@ fn node(
         return changed.node_without_runtime(name);
     }
     transformer.plain_node(name)
+}
+
+/// What is wrong with a transformer that is a DeploymentConfiguration. One that names ConfigMaps is
+/// only read: other transformers may create them.
+#[cfg(feature = "deployment-manager")]
+pub(crate) fn check_deployment(
+    transformer: &Transformer,
+    environment: &Environment<'_>,
+) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let name = format!("input of {}", transformer.id);
+    let Some(config) = found.take(node(transformer, &name, environment)) else {
+        return found;
+    };
+    let spec = transformer.config.get("spec");
+    let imports = spec.and_then(|spec| spec.get("imports")?.items());
+    let mut imports = imports.unwrap_or_default().iter();
+    let names_others = spec.is_some_and(|spec| spec.get("configFrom").is_some())
+        || imports.any(|import| import.get("configMap").is_some());
+    if names_others {
+        return found;
+    }
+    let inputs = Inputs::of([], Whence::Files).with_python(environment.python.clone());
+    found.append(plan::check_deployment(&config, &inputs));
+    found.address(Way::Objects);
+    transformer.placed(&found, |source| source.name() == name)
 }
 
 /// Passes the resources through a transformer. After an error they stay as they are.

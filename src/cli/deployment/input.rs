@@ -23,10 +23,6 @@ use krm_yaml::source::Source;
 
 /// How templates are checked and run.
 #[derive(Args, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
 pub(super) struct Running {
     /// The name of the deployment, `env["deployment"]`; by default the name of the file
     #[arg(long, value_name = "NAME")]

@@ -10,11 +10,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::cli::console::Console;
-use crate::cli::disk::{Disk, LoadRestrictor};
+use crate::cli::disk::{self, Disk, LoadRestrictor};
 use crate::composition::{GROUP, consolidate_node};
 #[cfg(feature = "deployment-manager")]
 use crate::deployment_manager::python::Forbidden;
 use crate::files;
+#[cfg(feature = "deployment-manager")]
+use crate::function;
 use crate::krm::fields;
 use crate::krm::identity;
 use crate::lint;
@@ -432,7 +434,19 @@ fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
         restrictor: LoadRestrictor::RootOnly,
         way_out: "move it there",
     };
-    consolidate_node(&disk, one.document, one.root.id(), directory, &mut found);
+    let steps = consolidate_node(&disk, one.document, one.root.id(), directory, &mut found);
     found.attribute_to_rule("composition");
+    #[cfg(feature = "deployment-manager")]
+    for step in &steps {
+        if step.is_own() && step.transformer.id.kind == function::DEPLOYMENT {
+            let environment = function::Environment {
+                python: Some(Arc::new(NO_PYTHON)),
+                ..disk::environment(&disk)
+            };
+            let mut wrong = function::check_deployment(&step.transformer, &environment);
+            wrong.attribute_to_rule("structure");
+            found.append(wrong);
+        }
+    }
     found
 }

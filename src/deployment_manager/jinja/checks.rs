@@ -5,8 +5,9 @@ use minijinja::{Environment, Error, State, Value};
 
 use super::arguments::{bind, items, required};
 use super::containers::{Dict, Generator, List, is_sequence, is_undefined};
+use super::operators::compared;
 use super::wrong::{named, wrong};
-use super::{filters, order, print};
+use super::{filters, order, print, work};
 
 /// A test of a value alone.
 type Check = fn(&Value) -> Result<bool, Error>;
@@ -88,9 +89,15 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
         });
     }
     for &(name, comparison) in COMPARISONS {
-        environment.add_test(name, move |_: &State<'_, '_>, args: Rest<Value>| {
+        environment.add_test(name, move |state: &State<'_, '_>, args: Rest<Value>| {
             let [value, other] = bind(&args, ["value", "other"])?;
-            comparison(&required(value, "value")?, &required(other, "other")?)
+            let (value, other) = (required(value, "value")?, required(other, "other")?);
+            compared(state, &value, &other)?;
+            if name == "in" {
+                let text = other.as_str().map(|text| text.len() / 8);
+                work::charge(state, text.or(other.len()).unwrap_or_default())?;
+            }
+            comparison(&value, &other)
         });
     }
 }

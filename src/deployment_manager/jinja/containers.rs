@@ -17,6 +17,14 @@ const MAX_DEPTH: usize = 100;
 /// The most parts of a value.
 pub(super) const MAX_PARTS: usize = 1_000_000;
 
+/// What a list counts as in [`work::visit`], without its items.
+const COST: usize = 10;
+/// What a mapping counts as, without its entries.
+const COST_OF_MAPPING: usize = 50;
+
+/// The most parts of a tuple that is a key.
+const MAX_KEY: usize = 100;
+
 /// A list.
 #[derive(Debug, Default)]
 pub(super) struct List {
@@ -69,19 +77,25 @@ impl Level {
 
 /// Notes that a value is now inside of a container of this level.
 fn settle(value: &Value, above: usize) -> Result<(), Error> {
-    settle_part(value, above, &mut 0)
+    settle_part(value, above + 1, &mut 0)
 }
 
-fn settle_part(value: &Value, above: usize, visited: &mut usize) -> Result<(), Error> {
-    let level = above + 1;
+/// Checks a value that becomes a variable, or with `is_part` an attribute of a namespace. Values
+/// that nest too deep would exhaust the stack when they are freed.
+pub(super) fn keep(value: &Value, is_part: bool) -> Result<(), Error> {
+    settle_part(value, usize::from(is_part), &mut 0)
+}
+
+fn settle_part(value: &Value, level: usize, visited: &mut usize) -> Result<(), Error> {
     *visited += 1;
     if *visited > MAX_PARTS {
         let detail = "a value has more than a million parts";
         return Err(Error::new(ErrorKind::InvalidOperation, detail));
     }
-    if value.as_object().is_none() {
+    work::visit(2 + value.as_str().map_or(0, str::len) / 16)?;
+    let Some(object) = value.as_object() else {
         return Ok(());
-    }
+    };
     if level > MAX_DEPTH {
         let detail = "lists and mappings nest more than 100 deep, or contain themselves";
         return Err(Error::new(ErrorKind::InvalidOperation, detail));
@@ -89,26 +103,70 @@ fn settle_part(value: &Value, above: usize, visited: &mut usize) -> Result<(), E
     if let Some(list) = value.downcast_object_ref::<List>() {
         if list.level.rises_to(level) {
             for item in list.to_vec() {
-                settle_part(&item, level, visited)?;
+                settle_part(&item, level + 1, visited)?;
             }
         }
     } else if let Some(dict) = value.downcast_object_ref::<Dict>() {
         if dict.level.rises_to(level) {
             for (_, item) in dict.pairs() {
-                settle_part(&item, level, visited)?;
+                settle_part(&item, level + 1, visited)?;
             }
         }
-    } else if value.is_tuple() {
+    } else if value.is_tuple() || value.downcast_object_ref::<Group>().is_some() {
         for item in value.try_iter()? {
-            settle_part(&item, level, visited)?;
+            settle_part(&item, level + 1, visited)?;
+        }
+    } else if let Some(generator) = value.downcast_object_ref::<Generator>() {
+        for item in generator.left() {
+            settle_part(&item, level + 1, visited)?;
+        }
+    } else if object.type_name().ends_with("::Loop") {
+        if level > 0 {
+            let detail = "`loop` cannot be a part of another value";
+            return Err(Error::new(ErrorKind::InvalidOperation, detail));
+        }
+    } else if value.kind() == ValueKind::Map {
+        for key in value.try_iter().into_iter().flatten() {
+            settle_part(&value.get_item(&key)?, level + 1, visited)?;
+        }
+    } else if object.repr() == ObjectRepr::Plain
+        && let Enumerator::Values(parts) = object.enumerate()
+    {
+        for part in parts {
+            settle_part(&part, level + 1, visited)?;
         }
     }
     Ok(())
 }
 
+/// The number of parts of tuples in a value, or in the items of a list: comparing these is not
+/// charged otherwise.
+pub(super) fn weight(value: &Value) -> usize {
+    let mut parts = 0;
+    if let Some(list) = value.downcast_object_ref::<List>() {
+        for item in locked(&list.items).iter() {
+            weigh(item, &mut parts);
+        }
+    } else {
+        weigh(value, &mut parts);
+    }
+    parts
+}
+
+fn weigh(value: &Value, parts: &mut usize) {
+    *parts += 1;
+    if *parts > MAX_PARTS || !value.is_tuple() {
+        return;
+    }
+    for item in value.try_iter().into_iter().flatten() {
+        weigh(&item, parts);
+    }
+}
+
 impl List {
     /// A new list.
     pub(super) fn of(items: Vec<Value>) -> Result<Value, Error> {
+        work::visit(COST)?;
         let list = Self::default();
         for item in &items {
             settle(item, 0)?;
@@ -258,9 +316,15 @@ impl Entries {
     }
 }
 
+/// Whether a tuple is too large for a key.
+fn is_heavy(key: &Value) -> bool {
+    key.is_tuple() && weight(key) > MAX_KEY
+}
+
 impl Dict {
     /// A new mapping.
     pub(super) fn of(pairs: impl IntoIterator<Item = (Value, Value)>) -> Result<Value, Error> {
+        work::visit(COST_OF_MAPPING)?;
         let dict = Self::default();
         for (key, value) in pairs {
             dict.insert(&key, &value)?;
@@ -297,11 +361,18 @@ impl Dict {
 
     /// The value of a key.
     pub(super) fn get(&self, key: &Value) -> Option<Value> {
+        if is_heavy(key) {
+            return None;
+        }
         locked(&self.entries).get(key).cloned()
     }
 
     /// Sets the value of a key.
     pub(super) fn insert(&self, key: &Value, value: &Value) -> Result<(), Error> {
+        if is_heavy(key) {
+            let detail = format!("a key of a mapping has more than {MAX_KEY} parts");
+            return Err(Error::new(ErrorKind::InvalidOperation, detail));
+        }
         let is_unhashable = key.downcast_object_ref::<List>().is_some()
             || key.downcast_object_ref::<Self>().is_some();
         if is_unhashable {
@@ -316,6 +387,9 @@ impl Dict {
 
     /// Removes a key.
     pub(super) fn remove(&self, key: &Value) -> Option<Value> {
+        if is_heavy(key) {
+            return None;
+        }
         locked(&self.entries).remove(key)
     }
 
@@ -422,6 +496,11 @@ impl Generator {
     /// Items that can be read once.
     pub(super) fn of(items: Vec<Value>) -> Value {
         Value::from_object(Self(Mutex::new(items.into_iter())))
+    }
+
+    /// The items that were not read.
+    fn left(&self) -> Vec<Value> {
+        locked(&self.0).as_slice().to_vec()
     }
 }
 

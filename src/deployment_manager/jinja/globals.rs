@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use minijinja::value::{Object, ObjectRepr, Rest, ValueOrKwargs};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 
 use super::arguments::{bind, required, split, values, whole};
@@ -82,6 +82,10 @@ impl Object for Cycler {
         ObjectRepr::Plain
     }
 
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Values(self.values.clone())
+    }
+
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         (key.as_str() == Some("current")).then(|| self.current())?
     }
@@ -128,6 +132,10 @@ fn joiner(args: Rest<ValueOrKwargs>) -> Result<Value, Error> {
 impl Object for Joiner {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Plain
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Values(vec![self.separator.clone()])
     }
 
     fn call(self: &Arc<Self>, _: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {

@@ -7,7 +7,7 @@ use minijinja::{Error, ErrorKind, State, Value};
 
 use super::arguments::{bind, flag, items, required, split, whole};
 use super::chars::{position, signed};
-use super::containers::{Dict, List, given};
+use super::containers::{Dict, List, given, weight};
 use super::work;
 use super::wrong::wrong;
 use super::{order, texts};
@@ -30,6 +30,7 @@ pub(super) fn unknown(
         return texts::method(text, method, args);
     }
     if value.is_tuple() {
+        work::charge(state, weight(value) / 8)?;
         return match method {
             "count" => Ok(Value::from(count(items(value)?, args)?)),
             "index" => index(&items(value)?, args),
@@ -55,7 +56,8 @@ fn list(
 ) -> Result<Value, Error> {
     let none = Value::from(());
     if method != "append" {
-        work::charge(state, list.len() / 8)?;
+        let parts: usize = args.iter().map(weight).sum();
+        work::charge(state, list.len() / 8 * parts.max(1))?;
     }
     match method {
         "__setitem__" | "__delitem__" => {

@@ -8,7 +8,7 @@ use minijinja::{Environment, Error, State, Value};
 
 use super::arguments::{MAX_ITEMS, items, split, whole};
 use super::chars::{position, signed};
-use super::containers::{Dict, List, given, is_sequence};
+use super::containers::{Dict, List, given, is_sequence, keep, weight};
 use super::print::{self, Bounded, too_long};
 use super::work;
 use super::wrong::{named, wrong};
@@ -35,6 +35,11 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
         |state: &State<'_, '_>, value: Value, parts: Rest<Value>| slice(state, &value, &parts),
     );
     environment.add_function("_in", container);
+    environment.add_function("_set", |value: Value| keep(&value, false).map(|()| value));
+    environment.add_function("_part", |value: Value| keep(&value, true).map(|()| value));
+    environment.add_function("_operand", |state: &State<'_, '_>, value: Value| {
+        compared(state, &value, &value).map(|()| value)
+    });
     environment.add_function("_add", |_: &State<'_, '_>, values: Rest<Value>| {
         fold(&values, add)
     });
@@ -56,8 +61,9 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
 }
 
 /// The items of a loop, or of a search.
-fn container(value: Value) -> Result<Value, Error> {
+fn container(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
     given(&value)?;
+    work::charge(state, weight(&value) / 8)?;
     if value.is_undefined() {
         return Ok(value);
     }
@@ -309,13 +315,14 @@ fn concat(values: &[Value]) -> Result<Value, Error> {
 }
 
 /// Charges for the parts of two values that a comparison reads.
-fn compared(state: &State<'_, '_>, a: &Value, b: &Value) -> Result<(), Error> {
+pub(super) fn compared(state: &State<'_, '_>, a: &Value, b: &Value) -> Result<(), Error> {
     let size = |value: &Value| {
         value
             .as_str()
             .map_or_else(|| value.len().unwrap_or(0), str::len)
     };
-    work::charge(state, size(a).min(size(b)) / 64)
+    let work = size(a).min(size(b)) / 64;
+    work::charge(state, work + (weight(a) + weight(b)) / 8)
 }
 
 /// `value[key]`.

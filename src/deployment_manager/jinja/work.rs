@@ -10,7 +10,11 @@ use minijinja::{Error, ErrorKind, State};
 /// How many items of lists and mappings one template may compare.
 const MAX_COMPARED: usize = 2_000_000;
 
+/// How much one template may put into lists, mappings and variables: 16 bytes of text are one.
+const MAX_VISITED: usize = 20_000_000;
+
 thread_local! {
+    static VISITED: Cell<usize> = const { Cell::new(0) };
     static COMPARED: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -21,7 +25,18 @@ pub(super) fn charge(state: &State<'_, '_>, work: usize) -> Result<(), Error> {
 
 /// Starts to count.
 pub(super) fn start() {
+    VISITED.set(0);
     COMPARED.set(0);
+}
+
+/// Counts what is put into another value. It bounds the memory that values take.
+pub(super) fn visit(count: usize) -> Result<(), Error> {
+    let visited = VISITED.get().saturating_add(count);
+    VISITED.set(visited);
+    if visited > MAX_VISITED {
+        return Err(Error::from(ErrorKind::OutOfFuel));
+    }
+    Ok(())
 }
 
 /// Counts a comparison of so many items. False if there were too many.

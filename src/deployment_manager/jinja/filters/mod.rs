@@ -16,7 +16,7 @@ use minijinja::{Environment, Error, State, Value};
 use super::arguments::{bind, flag, required, values};
 use common::Filter;
 
-use super::containers::{given, is_undefined};
+use super::containers::{given, is_undefined, weight};
 use super::work;
 
 /// Adds the filters.
@@ -38,7 +38,8 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
             move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| {
                 let args = values(args);
                 let items = args.first().and_then(Value::len).unwrap_or_default();
-                work::charge(state, items / 2)?;
+                let parts: usize = args.iter().map(weight).sum();
+                work::charge(state, items / 2 + parts / 8)?;
                 if !accepts_missing(name) {
                     args.iter().try_for_each(given)?;
                 }

@@ -61,11 +61,34 @@ impl<'p, 't> Parser<'p, 't> {
         }
         if parser.take("for") {
             parser.loop_over();
+        } else if parser.take("set") {
+            parser.assignment();
         } else {
             parser.at += 1;
         }
         while parser.at < parser.tokens.list.len() {
             parser.list();
+        }
+    }
+
+    /// The target of a `set`, and its value if there is one.
+    fn assignment(&mut self) {
+        let mut function = "_set";
+        while self.at < self.tokens.len() {
+            if self.take("=") {
+                let start = self.at;
+                self.printed();
+                self.call_at(function, start);
+                return;
+            }
+            if self.take("|") {
+                return;
+            }
+            if self.take(".") {
+                function = "_part";
+            } else {
+                self.at += 1;
+            }
         }
     }
 
@@ -181,6 +204,8 @@ impl<'p, 't> Parser<'p, 't> {
             self.sum();
             if function == "_in" && !self.is(",") {
                 self.call_at("_in", operand);
+            } else if signs.len() > 1 {
+                self.call_at("_operand", operand);
             }
         }
         if let &[(sign, function)] = signs.as_slice()

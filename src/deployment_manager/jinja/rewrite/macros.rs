@@ -118,7 +118,9 @@ fn moved(tokens: &mut Tokens<'_>, parameter: &str, range: std::ops::Range<usize>
     for token in tokens.list.get_mut(range).unwrap_or_default() {
         token.opened.clear();
         token.closed = 0;
-        token.replaced = Some(Cow::Borrowed(""));
+        // No line moves.
+        let lines = "\n".repeat(token.text.matches('\n').count());
+        token.replaced = Some(Cow::Owned(lines));
     }
     let default = default.replace('\n', " ");
     format!("%}}{{% if {parameter} is undefined %}}{{% set {parameter} = {default} %}}{{% endif ")

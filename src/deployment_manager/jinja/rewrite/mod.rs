@@ -5,6 +5,7 @@
 
 mod expressions;
 mod macros;
+mod sizes;
 mod tags;
 mod tokens;
 
@@ -14,13 +15,14 @@ use std::ops::Range;
 use expressions::Parser;
 use krm_yaml::suggest::closest;
 use macros::Macros;
+use sizes::Sizes;
 use tags::{Tag, tags};
 use tokens::Tokens;
 
 /// The functions that rewritten templates call; templates must not use these names.
-pub(crate) const RESERVED: [&str; 17] = [
+pub(crate) const RESERVED: [&str; 20] = [
     "_list", "_dict", "_slice", "_in", "_add", "_mul", "_mod", "_concat", "_neg", "_macro",
-    "_item", "_eq", "_ne", "_lt", "_le", "_gt", "_ge",
+    "_item", "_set", "_part", "_operand", "_eq", "_ne", "_lt", "_le", "_gt", "_ge",
 ];
 
 /// The tags of Jinja2 without extensions.
@@ -78,11 +80,23 @@ pub(crate) fn rewrite(source: &str) -> Rewritten<'_> {
     let mut copied = 0;
     let mut refused = None;
     let mut macros = Macros::of(source);
+    let mut sizes = Sizes::default();
     for tag in tags(source) {
         let inside = source.get(tag.start..tag.end).unwrap_or_default();
         let mut tokens = Tokens::of(inside);
         if refused.is_none() {
-            refused = refusal(&tokens, &tag);
+            refused = refusal(&tokens, &tag).or_else(|| {
+                let (message, hint, range) = sizes.check(&tokens, &tag)?;
+                let hint = Some(hint.to_owned());
+                Some(Refused {
+                    message,
+                    hint,
+                    range,
+                })
+            });
+        }
+        if refused.is_some() {
+            break;
         }
         Parser::mark(&mut tokens, tag.is_statement);
         if tag.is_statement {

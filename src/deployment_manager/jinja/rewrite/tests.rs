@@ -52,7 +52,7 @@ fn operators_have_the_precedence_of_jinja2() {
     check("{{ a / b % c }}", "{{ _mod(a / b , c) }}");
     check("{{ -a|abs }}", "{{ _neg(a)|abs }}");
     check("{{ not a == b and c }}", "{{ not _eq(a , b) and c }}");
-    check("{{ a < b < c }}", "{{ a < b < c }}");
+    check("{{ a < b < c }}", "{{ a < b < _operand(c) }}");
     check("{{ 1, 2 -}}", "{{ (1, 2) -}}");
     check("{{- a % b -}}", "{{- _mod(a , b) -}}");
 }
@@ -70,6 +70,18 @@ fn comments_texts_and_raw_blocks_stay() {
     ] {
         check(source, source);
     }
+}
+
+#[test]
+fn values_of_variables_are_checked() {
+    check("{% set a = b %}", "{% set a = _set(b) %}");
+    check("{% set a, b = 1, 2 -%}", "{% set a, b = _set((1, 2)) -%}");
+    check("{% set n.a = (b, c) %}", "{% set n.a = _part((b, c)) %}");
+    check("{% set a %}", "{% set a %}");
+    check(
+        "{% set a | replace('=', b) %}",
+        "{% set a | replace('=', b) %}",
+    );
 }
 
 #[test]

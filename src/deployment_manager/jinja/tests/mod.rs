@@ -165,6 +165,7 @@ fn a_variable_that_is_not_given_has_a_hint_for_each_way() {
 
 const TOO_LONG: &str = "the template makes a text of more than 16 MiB";
 const TOO_MANY: &str = "the template runs too long";
+const TOO_DEEP: &str = "lists and mappings nest more than 100 deep, or contain themselves";
 
 #[test]
 fn texts_and_lists_have_limits() {
@@ -180,7 +181,7 @@ fn texts_and_lists_have_limits() {
         ("'a'|indent(10**9, true)", TOO_LONG),
         ("('a' * 100000)|replace('a', 'b' * 100000)", TOO_LONG),
         ("('a' * 100000).replace('a', 'b' * 100000)", TOO_LONG),
-        ("(['a' * 1000000] * 1000)|join", TOO_LONG),
+        ("(['a' * 1000000] * 30)|join", TOO_LONG),
         ("'{0}{0}{0}'.format('a' * 10000000)", TOO_LONG),
         (
             "[1] * 10**9",
@@ -228,11 +229,104 @@ fn loops_and_macros_have_limits() {
         ),
         (
             "{% set l = [] %}{% set _ = l.append(l) %}".to_owned(),
-            "lists and mappings nest more than 100 deep, or contain themselves",
+            TOO_DEEP,
         ),
     ] {
         let error = render(&[("t.jinja", &template)], r#"{"properties": {}}"#, "{}").unwrap_err();
         assert_eq!(error.message, expected, "{template}");
+    }
+}
+
+#[test]
+fn nests_and_what_is_compared_have_limits() {
+    let tuples = "{% set ns = namespace(a=(1,), b=(1,)) %}{% for i in range(60) %}\
+        {% set ns.a = (ns.a, ns.a) %}{% endfor %}";
+    let nested = |part: &str| {
+        format!(
+            "{{% set ns = namespace(a=1) %}}{{% for i in range(300000) %}}{{% set ns.a = {part} %}}{{% endfor %}}"
+        )
+    };
+    let million = "{% set t = 'ab' * 8000000 %}{% set u = 'ab' * 8000000 %}\
+        {% for i in range(1000000) %}";
+    for (template, expected) in [
+        (tuples.to_owned(), "a value has more than a million parts"),
+        (nested("(ns.a,)"), TOO_DEEP),
+        (nested("namespace(a=ns.a)"), TOO_DEEP),
+        (nested("[namespace(a=ns.a)]"), TOO_DEEP),
+        (nested("cycler(ns.a)"), TOO_DEEP),
+        (nested("(ns.a,)|map('default')"), TOO_DEEP),
+        ("{% set a = (a,) %}".repeat(10_000), TOO_DEEP),
+        (
+            "{% set ns = namespace(a=1) %}{% for x in (ns.a,) %}{% set ns.a = loop %}{% endfor %}"
+                .to_owned(),
+            "`loop` cannot be a part of another value",
+        ),
+        (
+            "{{ {((1, 2, 3) * 40): 1} }}".to_owned(),
+            "a key of a mapping has more than 100 parts",
+        ),
+        (
+            format!("{million}{{% if 'aa' is in t %}}{{% endif %}}{{% endfor %}}"),
+            TOO_MANY,
+        ),
+        (
+            format!("{million}{{% if t <= u <= t %}}{{% endif %}}{{% endfor %}}"),
+            TOO_MANY,
+        ),
+        (
+            "{% set l = [] %}{% for i in range(1000000) %}{% set _ = l.append('x' * 1000000) %}{% endfor %}"
+                .to_owned(),
+            TOO_MANY,
+        ),
+    ] {
+        let error = render(&[("t.jinja", &template)], "{}", "{}").unwrap_err();
+        let start: String = template.chars().take(200).collect();
+        assert_eq!(error.message, expected, "{start}");
+    }
+}
+
+#[test]
+fn long_expressions_and_conditions_are_refused_before_they_are_read() {
+    let words = "an expression has more than 1000 words and signs";
+    for (start, part, end) in [
+        ("{{ 'a'", "|upper", " }}"),
+        ("{{ a", ".a", " }}"),
+        ("{{ a", "[0]", " }}"),
+        ("{{ a", "()", " }}"),
+        ("{{ ", "not ", "1 }}"),
+        ("{{ ", "- ", "1 }}"),
+        ("{{ 1", "-1", " }}"),
+        ("{{ 1", "**1", " }}"),
+        ("{{ 1", " and 1", " }}"),
+        ("{{ 1", " if 0 else 1", " }}"),
+        ("{{ 1", " is defined", " }}"),
+        ("{{ 1", "<1", " }}"),
+        ("{{ ", "[", " }}"),
+        ("{{ ", "(", " }}"),
+        ("{% set x = 1", "~1", " %}"),
+    ] {
+        for (count, is_long) in [(100_000, true), (1002, true), (150, false)] {
+            let template = [start, &part.repeat(count), end].concat();
+            let found = render(&[("t.jinja", &template)], "{}", "{}").err();
+            let found = found.map(|error| error.message).unwrap_or_default();
+            assert_eq!(found == words, is_long, "{start}{part} {count} {found}");
+        }
+    }
+    for (count, expected) in [(60_000, "more than 500 `elif` in a row"), (500, "")] {
+        let template = ["{% if 0 %}", &"{% elif 0 %}".repeat(count), "{% endif %}"].concat();
+        let found = render(&[("t.jinja", &template)], "{}", "{}").err();
+        let found = found.map(|error| error.message).unwrap_or_default();
+        assert_eq!(found, expected, "{count}");
+    }
+    // The longest that is read fits on the stack.
+    for part in ["|upper", ".a", "[0]", "-1", "**1", " and 1", " if 0 else 1"] {
+        let count = 990
+            / part
+                .split_inclusive(['|', '.', '[', '-', '*', ' '])
+                .count()
+                .max(2);
+        let template = ["{{ '1'", &part.repeat(count), " }}"].concat();
+        let _ = render(&[("t.jinja", &template)], "{}", "{}");
     }
 }
 

@@ -10,7 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::cli::console::Console;
-use crate::cli::disk::{self, Disk, LoadRestrictor};
+#[cfg(feature = "deployment-manager")]
+use crate::cli::disk;
+use crate::cli::disk::{Disk, LoadRestrictor};
 use crate::composition::{GROUP, consolidate_node};
 #[cfg(feature = "deployment-manager")]
 use crate::deployment_manager::python::Forbidden;
@@ -434,6 +436,13 @@ fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
         restrictor: LoadRestrictor::RootOnly,
         way_out: "move it there",
     };
+    #[cfg_attr(
+        not(feature = "deployment-manager"),
+        expect(
+            unused_variables,
+            reason = "only a DeploymentConfiguration is looked into"
+        )
+    )]
     let steps = consolidate_node(&disk, one.document, one.root.id(), directory, &mut found);
     found.attribute_to_rule("composition");
     #[cfg(feature = "deployment-manager")]

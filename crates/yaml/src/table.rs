@@ -58,8 +58,16 @@ pub(crate) struct Node {
 }
 
 /// Further properties of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Eq)]
 pub(crate) struct Flags(u8);
+
+/// What only the fast paths note does not count.
+impl PartialEq for Flags {
+    fn eq(&self, other: &Self) -> bool {
+        const NOTES: u8 = Flags::KEY_TEXT.0 | Flags::TEXT.0;
+        self.0 | NOTES == other.0 | NOTES
+    }
+}
 
 impl Flags {
     /// None of the others.
@@ -76,9 +84,18 @@ impl Flags {
     pub(crate) const KEY_ANCHOR: Self = Self(16);
     /// An alias that refers to the key of its target, not to the value.
     pub(crate) const OF_KEY: Self = Self(32);
+    /// The key is a string that is spelled as it is read, but for quotes around it: in ASCII, on
+    /// one line, before a colon. Noted by the fast paths.
+    pub(crate) const KEY_TEXT: Self = Self(64);
+    /// The value is such a string, too.
+    pub(crate) const TEXT: Self = Self(128);
 
     pub(crate) const fn with(self, flag: Self, set: bool) -> Self {
         if set { Self(self.0 | flag.0) } else { self }
+    }
+
+    pub(crate) const fn without(self, flag: Self) -> Self {
+        Self(self.0 & !flag.0)
     }
 
     pub(crate) const fn has(self, flag: Self) -> bool {
@@ -87,6 +104,24 @@ impl Flags {
 }
 
 impl Node {
+    /// Where the text of a key is that is spelled as it is read.
+    pub(crate) fn key_text(&self) -> Option<Range<usize>> {
+        let KeyKind::Scalar(style) = self.key_kind else {
+            return None;
+        };
+        let is_noted = self.has(Flags::KEY_TEXT);
+        is_noted.then(|| self.key.within(style))
+    }
+
+    /// Where the text of a value is that is spelled as it is read.
+    pub(crate) fn value_text(&self) -> Option<Range<usize>> {
+        let Kind::Scalar(style) = self.kind else {
+            return None;
+        };
+        let is_noted = self.has(Flags::TEXT);
+        is_noted.then(|| self.value.within(style))
+    }
+
     /// Whether an alias may refer to the value or the key.
     pub(crate) const fn is_anchored(&self) -> bool {
         self.has(Flags::ANCHOR) || self.has(Flags::KEY_ANCHOR)
@@ -115,6 +150,12 @@ impl Span {
 
     pub(crate) const fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
+    }
+
+    /// The range without quotes.
+    fn within(self, style: Style) -> Range<usize> {
+        let quotes = usize::from(style != Style::Plain);
+        self.start as usize + quotes..(self.end as usize).saturating_sub(quotes)
     }
 }
 
@@ -176,6 +217,14 @@ impl Slot {
         }
     }
 
+    /// The same, with the note that the key is [spelled as it is read](Flags::KEY_TEXT).
+    pub(super) const fn with_text(self, is_text: bool) -> Self {
+        Self {
+            flags: self.flags.with(Flags::KEY_TEXT, is_text),
+            ..self
+        }
+    }
+
     pub(super) const fn key(self) -> Option<Span> {
         self.key
     }
@@ -198,17 +247,24 @@ impl Table {
 
     /// Adds a scalar.
     pub(super) fn scalar(&mut self, slot: Slot, style: Style, value: Span) {
-        self.add(slot, Kind::Scalar(style), value, false);
+        self.add(slot, Kind::Scalar(style), value, Flags::NOTHING);
+    }
+
+    /// Adds a scalar that may be [spelled as it is read](Flags::TEXT).
+    pub(super) fn text(&mut self, slot: Slot, style: Style, value: Span, is_text: bool) {
+        let flags = Flags::NOTHING.with(Flags::TEXT, is_text);
+        self.add(slot, Kind::Scalar(style), value, flags);
     }
 
     /// Adds an item of which only the extent is known.
     pub(super) fn deferred(&mut self, slot: Slot, value: Span) {
-        self.add(slot, Kind::Deferred, value, false);
+        self.add(slot, Kind::Deferred, value, Flags::NOTHING);
     }
 
     /// Adds a collection whose text begins at `start`. [`close`](Self::close) sets its end.
     pub(super) fn open(&mut self, slot: Slot, kind: Kind, start: usize, flow: bool) -> u32 {
-        self.add(slot, kind, span(start, start), flow)
+        let flags = Flags::NOTHING.with(Flags::FLOW, flow);
+        self.add(slot, kind, span(start, start), flags)
     }
 
     /// Ends collection `id` at `end`: all nodes added since are inside of it.
@@ -220,7 +276,12 @@ impl Table {
         }
     }
 
-    fn add(&mut self, slot: Slot, kind: Kind, value: Span, flow: bool) -> u32 {
+    #[expect(
+        clippy::inline_always,
+        reason = "calls take a third of the instructions"
+    )]
+    #[inline(always)]
+    fn add(&mut self, slot: Slot, kind: Kind, value: Span, flags: Flags) -> u32 {
         let id = offset(self.nodes.len());
         if slot.is_root() {
             self.roots.push(id);
@@ -235,7 +296,7 @@ impl Table {
             target: NONE,
             kind,
             key_kind: slot.key_kind,
-            flags: slot.flags.with(Flags::FLOW, flow),
+            flags: slot.flags.with(flags, true),
         });
         id
     }

@@ -51,12 +51,13 @@ pub(super) fn is_printable_without(text: &str, escape: u8) -> bool {
 
 /// The first byte in which `marks` sets a bit; the bits of later bytes may be wrong.
 fn position(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
-    let (words, rest) = bytes.as_chunks();
-    for (index, word) in words.iter().enumerate() {
+    let mut rest = bytes;
+    while let Some((word, after)) = rest.split_first_chunk() {
         let marked = marks(u64::from_le_bytes(*word));
         if marked != 0 {
-            return index * 8 + marked.trailing_zeros() as usize / 8;
+            return bytes.len() - rest.len() + marked.trailing_zeros() as usize / 8;
         }
+        rest = after;
     }
     bytes.len() - rest.len() + position_in_rest(rest, marks)
 }

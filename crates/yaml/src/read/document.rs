@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::lines::line_start;
+use crate::read::characters::Characters;
 use crate::read::text::is_json;
 use crate::scalar::data::Style;
 use crate::source::{Place, Source};
@@ -13,6 +14,10 @@ use crate::table::{Flags, KeyKind, Kind, NONE, Node, NodeId, Span, Table};
 /// A YAML or JSON text with the table of its nodes. The text is never copied or re-written:
 /// reading slices it and writing edits it.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the text, and they are independent"
+)]
 pub struct Document {
     pub(crate) source: Arc<Source>,
     pub(crate) nodes: Vec<Node>,
@@ -23,6 +28,8 @@ pub struct Document {
     pub(crate) is_json: bool,
     /// Whether a node has an anchor, to which an alias may refer.
     pub(crate) has_anchors: bool,
+    /// Whether a fast path read it: so it has no aliases, merge keys and tags.
+    pub(crate) is_simple: bool,
     /// The state of deferred items.
     pub(crate) deferred: Deferred,
 }
@@ -30,6 +37,8 @@ pub struct Document {
 /// Which items of long lists were opened.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
+    /// Which characters the text has.
+    pub(crate) characters: Characters,
     /// Of each node, whether it was opened.
     pub(crate) opened: Vec<AtomicBool>,
     /// Whether one of them needs the full path.
@@ -46,6 +55,7 @@ impl Document {
             roots: table.roots,
             has_tag_directives: false,
             has_anchors: false,
+            is_simple: true,
             deferred: Deferred::default(),
         }
     }
@@ -281,6 +291,14 @@ impl<'d> Cursor<'d> {
         let end = node.key.end as usize;
         let between = self.document.slice(end..node.props as usize);
         between.find(':').map_or(end, |colon| end + colon + 1)
+    }
+
+    /// Whether a key or a string under this node may contain an ASCII character. If not, none does.
+    #[must_use]
+    pub fn may_contain(self, character: u8) -> bool {
+        let text = self.document.slice(self.start()..self.end());
+        // An escape, an alias or a tag may stand for the character.
+        !self.document.is_simple || memchr::memchr2(character, b'\\', text.as_bytes()).is_some()
     }
 
     /// Where the value is; for an absent value, where its key or dash is.

@@ -8,14 +8,17 @@
 //! requires a `---` there, so the full path refuses these.
 
 use crate::limits::MAX_DEPTH;
+use crate::read::characters::Characters;
 use crate::scalar::data::Style;
 use crate::table::{Kind, Slot, Span, Table, span};
+use crate::words;
 
 /// The table of JSON texts, of which the first is an object or array; `None` if it is anything else.
-pub(crate) fn scan(text: &str) -> Option<Table> {
+pub(crate) fn scan(text: &str, characters: Characters) -> Option<Table> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     Scanner {
         bytes: text.as_bytes(),
+        characters,
         at: start,
         table: Table::for_length(text.len()),
         open: Vec::new(),
@@ -25,6 +28,7 @@ pub(crate) fn scan(text: &str) -> Option<Table> {
 
 struct Scanner<'t> {
     bytes: &'t [u8],
+    characters: Characters,
     at: usize,
     table: Table,
     /// The collections around `at`, outermost first.
@@ -91,8 +95,8 @@ impl Scanner<'_> {
         match self.peek()? {
             open @ (b'{' | b'[') => return self.open(slot, open == b'{'),
             b'"' => {
-                let value = self.string()?;
-                self.table.scalar(slot, Style::DoubleQuoted, value);
+                let (value, is_text) = self.string()?;
+                self.table.text(slot, Style::DoubleQuoted, value, is_text);
             }
             b't' => self.literal(slot, b"true")?,
             b'f' => self.literal(slot, b"false")?,
@@ -153,7 +157,7 @@ impl Scanner<'_> {
         if self.peek()? != b'"' {
             return None;
         }
-        let key = self.string()?;
+        let (key, is_text) = self.string()?;
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.at += 1;
         }
@@ -162,27 +166,27 @@ impl Scanner<'_> {
         }
         self.at += 1;
         self.blank();
-        Some(Slot::flow_entry(key, Style::DoubleQuoted))
+        Some(Slot::flow_entry(key, Style::DoubleQuoted).with_text(is_text))
     }
 
     /// A string in quotes. It may hold what YAML refuses: control characters beyond ASCII's first
-    /// ones, and half a surrogate pair as an escape.
-    fn string(&mut self) -> Option<Span> {
+    /// ones, and half a surrogate pair as an escape. Returns whether it is [spelled as it is
+    /// read](crate::table::Flags::TEXT), too.
+    fn string(&mut self) -> Option<(Span, bool)> {
         let start = self.at;
+        let mut is_text = self.characters == Characters::Common;
         self.at += 1;
         loop {
-            let rest = self.bytes.get(self.at..)?;
-            self.at += rest
-                .iter()
-                .position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')?;
+            self.at += words::quoted_stop(self.bytes.get(self.at..)?, b'"');
             match self.peek()? {
                 b'"' => break,
                 b'\\' => self.escape()?,
                 _ => return None,
             }
+            is_text = false;
         }
         self.at += 1;
-        Some(span(start, self.at))
+        Some((span(start, self.at), is_text))
     }
 
     fn escape(&mut self) -> Option<()> {

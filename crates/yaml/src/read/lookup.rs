@@ -22,7 +22,11 @@ impl<'d> Cursor<'d> {
         let mut found = None;
         let mut merge = None;
         for entry in self.children() {
-            if entry.is_merge_key() {
+            if let Some(text) = entry.node().key_text() {
+                if entry.document.slice(text) == key {
+                    found = Some(entry);
+                }
+            } else if entry.is_merge_key() {
                 merge = Some(entry);
             } else if entry.key().is_ok_and(|name| name == key) {
                 found = Some(entry);

@@ -1,6 +1,7 @@
 //! From text to nodes and values.
 
 pub(crate) mod block;
+pub(crate) mod characters;
 pub(crate) mod document;
 pub(crate) mod events;
 pub(crate) mod hints;

@@ -21,11 +21,12 @@ impl Document {
     /// # Errors
     /// If the text is not YAML, as far as it is read.
     pub fn open(source: &Arc<Source>, lists: LongLists) -> Result<Self> {
-        check_text(source)?;
+        let characters = check_text(source)?;
         if !is_json(source.text())
-            && let Some(table) = scan::scan_shallowly(source.text(), lists)
+            && let Some(table) = scan::scan_shallowly(source.text(), characters, lists)
         {
             let mut document = Self::new(source, table);
+            document.deferred.characters = characters;
             let opened = &mut document.deferred.opened;
             opened.resize_with(document.nodes.len(), AtomicBool::default);
             return Ok(document);
@@ -84,7 +85,8 @@ impl Document {
     fn part(&self, id: NodeId) -> Option<Self> {
         let node = self.node(id);
         let start = self.line_start(node.entry as usize);
-        let table = scan_item(self.text(), start..node.value.end as usize);
+        let range = start..node.value.end as usize;
+        let table = scan_item(self.text(), self.deferred.characters, range);
         if let Some(opened) = self.deferred.opened.get(id.0 as usize) {
             opened.store(true, Relaxed);
         }

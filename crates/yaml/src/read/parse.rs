@@ -22,9 +22,9 @@ impl Document {
     /// # Errors
     /// If the text is not YAML; at the place where reading stopped.
     pub fn parse(source: &Arc<Source>) -> Result<Self> {
-        check_text(source)?;
+        let characters = check_text(source)?;
         let text = source.text();
-        match fast(text) {
+        match fast(text, characters) {
             Some(table) => Ok(Self::new(source, table)),
             None => Self::parse_fully(source),
         }
@@ -82,6 +82,7 @@ impl Document {
             source: Arc::clone(source),
             is_json: false,
             has_anchors,
+            is_simple: false,
             deferred: Deferred::default(),
             nodes: builder.nodes,
             roots: builder.roots,

@@ -18,6 +18,9 @@ impl<'d> Cursor<'d> {
     /// If the key is a collection, or its escapes are malformed.
     pub fn key(self) -> Result<Cow<'d, str>> {
         let node = self.node();
+        if let Some(text) = node.key_text() {
+            return Ok(Cow::Borrowed(self.document.slice(text)));
+        }
         if let KeyKind::Scalar(style) = node.key_kind
             && node.entry == node.key.start
             && let Some(text) = literally(self.document.slice(node.key.range()), style)
@@ -47,6 +50,7 @@ impl<'d> Cursor<'d> {
     pub fn is_merge_key(self) -> bool {
         let node = self.node();
         node.key_kind == KeyKind::Scalar(Style::Plain)
+            && !node.has(Flags::KEY_TEXT)
             && self.document.slice(node.key.range()) == "<<"
     }
 
@@ -151,6 +155,9 @@ impl<'d> Cursor<'d> {
     /// # Errors
     /// If its escapes are malformed.
     pub fn text(self) -> Result<Option<Cow<'d, str>>> {
+        if let Some(text) = self.node().value_text() {
+            return Ok(Some(Cow::Borrowed(self.document.slice(text))));
+        }
         if let Some(entry) = self.entry_of_key() {
             return entry.key_text().map(Some);
         }
@@ -169,6 +176,10 @@ impl<'d> Cursor<'d> {
     /// # Errors
     /// If its escapes are malformed or its tag does not fit.
     pub fn scalar(self) -> Result<Option<Scalar<'d>>> {
+        if let Some(text) = self.node().value_text() {
+            let text = Cow::Borrowed(self.document.slice(text));
+            return Ok(Some(Scalar::String(text)));
+        }
         if let Some(entry) = self.entry_of_key() {
             return entry.key_scalar().map(Some);
         }

@@ -14,30 +14,36 @@
 use std::ops::Range;
 
 use crate::limits::MAX_DEPTH;
+use crate::read::characters::{Characters, has_unusual};
 use crate::scalar::data::Style;
-use crate::table::{Kind, Slot, Span, Table, span};
+use crate::scalar::is_surely_string;
+use crate::table::{Flags, Kind, Slot, Span, Table, span};
 use crate::words;
 
 /// The table of `text`; `None` if the text needs the full path.
-pub(crate) fn scan(text: &str) -> Option<Table> {
-    (!has_unusual_characters(text)).then_some(())?;
+pub(crate) fn scan(text: &str, characters: Characters) -> Option<Table> {
+    (!has_unusual(text, characters)).then_some(())?;
     let table = Table::for_length(text.len());
-    Scanner::new(text, table, &[]).stream(text_start(text))
+    Scanner::new(text, characters, table, &[]).stream(text_start(text))
 }
 
 /// As [`scan`], but of the items of long lists only the extent is found: each is one node of the
 /// kind [`Kind::Deferred`]. The items must be [scanned](scan_item) too before the text is known to
 /// be valid.
-pub(crate) fn scan_shallowly(text: &str, lists: LongLists) -> Option<Table> {
-    (!has_unusual_characters(text)).then_some(())?;
-    Scanner::new(text, Table::default(), lists).stream(text_start(text))
+pub(crate) fn scan_shallowly(
+    text: &str,
+    characters: Characters,
+    lists: LongLists,
+) -> Option<Table> {
+    (!has_unusual(text, characters)).then_some(())?;
+    Scanner::new(text, characters, Table::default(), lists).stream(text_start(text))
 }
 
 /// The table of an item that was deferred, as a list of one. The range begins with the line of its
 /// dash.
-pub(crate) fn scan_item(text: &str, range: Range<usize>) -> Option<Table> {
+pub(crate) fn scan_item(text: &str, characters: Characters, range: Range<usize>) -> Option<Table> {
     let table = Table::for_length(range.len());
-    Scanner::new(text.get(..range.end)?, table, &[]).stream(range.start)
+    Scanner::new(text.get(..range.end)?, characters, table, &[]).stream(range.start)
 }
 
 fn text_start(text: &str) -> usize {
@@ -59,6 +65,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 struct Scanner<'t> {
     bytes: &'t [u8],
+    characters: Characters,
     table: Table,
     /// The lists whose items are deferred.
     long_lists: LongLists,
@@ -105,9 +112,10 @@ struct Plain {
 }
 
 impl<'t> Scanner<'t> {
-    fn new(text: &'t str, table: Table, long_lists: LongLists) -> Self {
+    fn new(text: &'t str, characters: Characters, table: Table, long_lists: LongLists) -> Self {
         Self {
             bytes: text.as_bytes(),
+            characters,
             table,
             long_lists,
             blocks: Vec::new(),
@@ -258,10 +266,15 @@ impl<'t> Scanner<'t> {
     }
 
     /// Opens a block collection if a value is pending.
+    #[inline]
     fn open_pending(&mut self, kind: Kind, at: usize, column: usize) -> Option<()> {
-        let Some(pending) = self.pending.take() else {
-            return Some(());
-        };
+        match self.pending.take() {
+            Some(pending) => self.open(pending, kind, at, column),
+            None => Some(()),
+        }
+    }
+
+    fn open(&mut self, pending: Pending, kind: Kind, at: usize, column: usize) -> Option<()> {
         if self.depth() >= MAX_DEPTH {
             return None;
         }
@@ -278,33 +291,38 @@ impl<'t> Scanner<'t> {
 
     /// Reads the line after its indentation and dashes: `key: value`, `key:` or a value.
     fn entry_or_value(&mut self, at: usize, column: usize) -> Option<usize> {
-        let (style, end, colon) = match self.byte(at)? {
+        let (style, end, colon, is_text) = match self.byte(at)? {
             quote @ (b'"' | b'\'') => {
                 let style = quote_style(quote);
-                let Some(end) = self.quoted(at, quote) else {
-                    return self.quoted_value(at, quote);
+                let end = self.quoted(at, quote);
+                let after = end.map(|end| self.skip_spaces(end));
+                let colon = after.filter(|&after| self.byte(after) == Some(b':'));
+                let (Some(end), Some(after)) = (end, colon) else {
+                    let slot = self.take_slot()?;
+                    return self.quoted_value(slot, at, quote);
                 };
-                let after = self.skip_spaces(end);
-                if self.byte(after) != Some(b':') {
-                    return self.quoted_value(at, quote);
-                }
-                (style, end, after)
+                (style, end, after, self.is_literal(at, end))
             }
-            b'[' | b'{' => return self.braces(at),
+            b'[' | b'{' => {
+                let slot = self.take_slot()?;
+                return self.braces(slot, at);
+            }
             b'|' | b'>' => return self.block_item(at),
             _ => {
                 let plain = self.plain_start(at)?;
                 if self.byte(plain.stop) != Some(b':') {
-                    return self.plain_value(at, &plain);
+                    let slot = self.take_slot()?;
+                    return Some(self.plain_value(slot, at, &plain));
                 }
-                (Style::Plain, plain.end, plain.stop)
+                let is_text = self.is_string(at, plain.end);
+                (Style::Plain, plain.end, plain.stop, is_text)
             }
         };
         if colon - at > MAX_KEY || self.is_merge_key(at, end) {
             return None;
         }
         self.open_pending(Kind::Mapping, at, column)?;
-        let slot = Slot::entry(span(at, end), style);
+        let slot = Slot::entry(span(at, end), style).with_text(is_text);
         self.entry_value(slot, colon + 1, column)
     }
 
@@ -314,26 +332,34 @@ impl<'t> Scanner<'t> {
     }
 
     /// Reads the line after the colon of a key in `column`.
+    #[expect(
+        clippy::inline_always,
+        reason = "calls take a third of the instructions"
+    )]
+    #[inline(always)]
     fn entry_value(&mut self, slot: Slot, after: usize, column: usize) -> Option<usize> {
         let at = self.skip_spaces(after);
-        self.pending = Some(Pending { slot, at: after });
         if self.is_line_end(at) {
+            self.pending = Some(Pending { slot, at: after });
             return Some(self.next_line(at));
         }
         if at == after {
             return None;
         }
         match self.byte(at)? {
-            b'#' => Some(self.next_line(at)),
-            quote @ (b'"' | b'\'') => self.quoted_value(at, quote),
-            b'[' | b'{' => self.braces(at),
-            b'|' | b'>' => self.block_scalar(at, column),
+            b'#' => {
+                self.pending = Some(Pending { slot, at: after });
+                Some(self.next_line(at))
+            }
+            quote @ (b'"' | b'\'') => self.quoted_value(slot, at, quote),
+            b'[' | b'{' => self.braces(slot, at),
+            b'|' | b'>' => self.block_scalar(slot, at, column),
             _ => {
                 let plain = self.plain_start(at)?;
                 if self.byte(plain.stop) == Some(b':') {
                     return None;
                 }
-                self.plain_value(at, &plain)
+                Some(self.plain_value(slot, at, &plain))
             }
         }
     }
@@ -344,19 +370,22 @@ impl<'t> Scanner<'t> {
         (!slot.is_root()).then_some(slot)
     }
 
-    fn quoted_value(&mut self, at: usize, quote: u8) -> Option<usize> {
-        let slot = self.take_slot()?;
+    fn quoted_value(&mut self, slot: Slot, at: usize, quote: u8) -> Option<usize> {
         let end = self.quoted_lines(at, quote)?;
-        self.table.scalar(slot, quote_style(quote), span(at, end));
+        self.add_quoted(slot, quote, at, end);
         self.ends(end)
     }
 
-    fn plain_value(&mut self, at: usize, plain: &Plain) -> Option<usize> {
-        let slot = self.take_slot()?;
-        self.table.scalar(slot, Style::Plain, span(at, plain.end));
+    #[expect(
+        clippy::inline_always,
+        reason = "calls take a third of the instructions"
+    )]
+    #[inline(always)]
+    fn plain_value(&mut self, slot: Slot, at: usize, plain: &Plain) -> usize {
+        self.add_plain(slot, at, plain.end);
         self.end = plain.end;
         self.continues = self.byte(plain.stop) != Some(b'#');
-        Some(self.next_line(plain.stop))
+        self.next_line(plain.stop)
     }
 
     /// Another line of the plain scalar before it.
@@ -365,7 +394,9 @@ impl<'t> Scanner<'t> {
         if self.byte(plain.stop) == Some(b':') {
             return None;
         }
-        self.table.nodes.last_mut()?.value.end = span(0, plain.end).end;
+        let node = self.table.nodes.last_mut()?;
+        node.value.end = span(0, plain.end).end;
+        node.flags = node.flags.without(Flags::TEXT);
         self.end = plain.end;
         self.continues = self.byte(plain.stop) != Some(b'#');
         Some(self.next_line(plain.stop))
@@ -453,7 +484,45 @@ impl Scanner<'_> {
 
 /// Scalars.
 impl Scanner<'_> {
+    #[expect(
+        clippy::inline_always,
+        reason = "calls take a third of the instructions"
+    )]
+    #[inline(always)]
+    fn add_plain(&mut self, slot: Slot, start: usize, end: usize) {
+        let is_text = self.is_string(start, end);
+        self.table
+            .text(slot, Style::Plain, span(start, end), is_text);
+    }
+
+    fn add_quoted(&mut self, slot: Slot, quote: u8, start: usize, end: usize) {
+        let is_text = self.is_literal(start, end);
+        let style = quote_style(quote);
+        self.table.text(slot, style, span(start, end), is_text);
+    }
+
+    /// Whether a plain scalar on one line is known to be a string that is [spelled as it is
+    /// read](Flags::TEXT).
+    fn is_string(&self, start: usize, end: usize) -> bool {
+        let text = self.bytes.get(start..end);
+        self.characters == Characters::Common && text.is_some_and(is_surely_string)
+    }
+
+    /// Whether a text in quotes is spelled as it is read, but for the quotes.
+    fn is_literal(&self, start: usize, end: usize) -> bool {
+        let within = self.bytes.get(start + 1..end).unwrap_or_default();
+        let quote = self.byte(start).unwrap_or_default();
+        // Any escape or line break stops earlier.
+        self.characters == Characters::Common
+            && words::quoted_stop(within, quote) + 1 == within.len()
+    }
+
     /// Plain text in a block, from its first byte.
+    #[expect(
+        clippy::inline_always,
+        reason = "calls take a third of the instructions"
+    )]
+    #[inline(always)]
     fn plain_start(&self, at: usize) -> Option<Plain> {
         match self.byte(at)? {
             b'-' if !self.is_dash(at) => {}
@@ -464,6 +533,11 @@ impl Scanner<'_> {
         self.plain(at)
     }
 
+    #[expect(
+        clippy::inline_always,
+        reason = "calls take a third of the instructions"
+    )]
+    #[inline(always)]
     fn plain(&self, from: usize) -> Option<Plain> {
         let mut at = from;
         loop {
@@ -553,17 +627,17 @@ impl Scanner<'_> {
         if between.contains(&b'\n') {
             return None;
         }
-        self.block_scalar(at, column)
+        let slot = self.take_slot()?;
+        self.block_scalar(slot, at, column)
     }
 
     /// The block scalar whose `|` or `>` is at `at`, in an entry or item that begins in `column`.
-    fn block_scalar(&mut self, at: usize, column: usize) -> Option<usize> {
+    fn block_scalar(&mut self, slot: Slot, at: usize, column: usize) -> Option<usize> {
         let style = if self.byte(at) == Some(b'|') {
             Style::Literal
         } else {
             Style::Folded
         };
-        let slot = self.take_slot()?;
         let (header, header_end) = self.block_header(at)?;
         let first = self.ends(header_end)?;
         let (end, next) = self.block_lines(first, column, &header)?;
@@ -652,8 +726,8 @@ struct BlockHeader {
 
 /// Braces and brackets that close on their line.
 impl Scanner<'_> {
-    fn braces(&mut self, from: usize) -> Option<usize> {
-        let mut slot = self.take_slot()?;
+    fn braces(&mut self, slot: Slot, from: usize) -> Option<usize> {
+        let mut slot = slot;
         let mut at = from;
         loop {
             let byte = self.byte(at)?;
@@ -662,7 +736,7 @@ impl Scanner<'_> {
                 b'[' | b'{' => self.open_braces(slot, at, byte)?,
                 b'"' | b'\'' => {
                     let end = self.quoted(at, byte)?;
-                    self.table.scalar(slot, quote_style(byte), span(at, end));
+                    self.add_quoted(slot, byte, at, end);
                     end
                 }
                 _ => self.flow_word(slot, at)?,
@@ -717,15 +791,19 @@ impl Scanner<'_> {
         if !self.braces.last()?.mapping {
             return Some((Slot::FLOW_ITEM, at));
         }
-        let (style, end) = match self.byte(at)? {
-            quote @ (b'"' | b'\'') => (quote_style(quote), self.quoted(at, quote)?),
-            _ => (Style::Plain, self.flow_plain(at)?.end),
+        let (style, end, is_text) = if let quote @ (b'"' | b'\'') = self.byte(at)? {
+            let end = self.quoted(at, quote)?;
+            (quote_style(quote), end, self.is_literal(at, end))
+        } else {
+            let end = self.flow_plain(at)?.end;
+            (Style::Plain, end, self.is_string(at, end))
         };
         if self.byte(end)? != b':' || end - at > MAX_KEY || self.is_merge_key(at, end) {
             return None;
         }
         let value = self.skip_spaces(end + 1);
-        Some((Slot::flow_entry(span(at, end), style), value))
+        let slot = Slot::flow_entry(span(at, end), style).with_text(is_text);
+        Some((slot, value))
     }
 
     /// A plain scalar. Returns where it stops.
@@ -734,7 +812,7 @@ impl Scanner<'_> {
         if self.byte(plain.stop)? == b':' {
             return None;
         }
-        self.table.scalar(slot, Style::Plain, span(at, plain.end));
+        self.add_plain(slot, at, plain.end);
         Some(plain.stop)
     }
 
@@ -819,26 +897,4 @@ const fn quote_style(quote: u8) -> Style {
     } else {
         Style::SingleQuoted
     }
-}
-
-/// Whether there are characters that readers differ in: a carriage return that does not end a
-/// line with a newline, the line breaks of YAML 1.1, C1 controls, byte order marks inside of the
-/// text, and what is not a character.
-fn has_unusual_characters(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let lone_return = memchr::memchr_iter(b'\r', bytes).any(|at| bytes.get(at + 1) != Some(&b'\n'));
-    lone_return || (!text.is_ascii() && has_unusual_unicode(text))
-}
-
-fn has_unusual_unicode(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    memchr::memchr3_iter(0xC2, 0xE2, 0xEF, bytes).any(|at| match bytes.get(at..at + 3) {
-        Some([0xC2, 0x80..=0x9F, _] | [0xE2, 0x80, 0xA8 | 0xA9] | [0xEF, 0xBF, 0xBE | 0xBF]) => {
-            true
-        }
-        Some([0xEF, 0xBB, 0xBF]) => at > 0,
-        Some(_) => false,
-        // Two bytes at the end of the text.
-        None => matches!(bytes.get(at..), Some([0xC2, 0x80..=0x9F])),
-    })
 }

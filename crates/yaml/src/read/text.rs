@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::limits::MAX_LENGTH;
+use crate::read::characters::{Characters, DELETE, first_forbidden, first_uncommon};
 use crate::read::json;
 use crate::read::scan;
 use crate::source::{Place, Source};
 use crate::table::Table;
 
 /// The table, if a fast path can read the text.
-pub(crate) fn fast(text: &str) -> Option<Table> {
+pub(crate) fn fast(text: &str, characters: Characters) -> Option<Table> {
     if is_json(text) {
-        json::scan(text)
+        json::scan(text, characters)
     } else {
-        scan::scan(text)
+        scan::scan(text, characters)
     }
 }
 
@@ -25,16 +26,20 @@ pub(crate) fn is_json(text: &str) -> bool {
 }
 
 /// Refuses texts that no YAML reader of Kubernetes accepts, in any context.
-pub(crate) fn check_text(source: &Arc<Source>) -> Result<()> {
+pub(crate) fn check_text(source: &Arc<Source>) -> Result<Characters> {
     check_length(source, MAX_LENGTH)?;
     let text = source.text();
-    let Some(at) = forbidden(text.as_bytes()) else {
-        return Ok(());
+    // Most texts need no other search.
+    let Some(uncommon) = first_uncommon(text.as_bytes()) else {
+        return Ok(Characters::Common);
+    };
+    let Some(at) = first_forbidden(text.as_bytes(), uncommon) else {
+        return Ok(Characters::Any);
     };
     let byte = text.as_bytes().get(at).copied().unwrap_or_default();
-    if byte == DELETE && is_json(text) && json::scan(text).is_some() {
+    if byte == DELETE && is_json(text) && json::scan(text, Characters::Any).is_some() {
         // JSON strings may have it, and no other control character.
-        return Ok(());
+        return Ok(Characters::Any);
     }
     let place = Place {
         source: Arc::clone(source),
@@ -61,25 +66,4 @@ pub(crate) fn check_length(source: &Source, limit: usize) -> Result<()> {
     let message =
         format!("`{name}` is {length} bytes long, more than the {limit} that can be read");
     Err(Diagnostic::error(message).into())
-}
-
-/// The control character after those that are printed.
-const DELETE: u8 = 0x7f;
-
-/// The first control character that is neither a tab nor part of a line break.
-fn forbidden(bytes: &[u8]) -> Option<usize> {
-    /// So many bytes are looked at together, which the compiler turns into a few instructions.
-    const BLOCK: usize = 128;
-    let is_forbidden = |byte: u8| {
-        (byte < 0x20 && byte != b'\t' && byte != b'\n' && byte != b'\r') || byte == DELETE
-    };
-    let block = bytes.chunks(BLOCK).position(|block| {
-        block
-            .iter()
-            .fold(false, |any, &byte| any | is_forbidden(byte))
-    })?;
-    let rest = bytes.get(block * BLOCK..)?;
-    rest.iter()
-        .position(|&byte| is_forbidden(byte))
-        .map(|at| block * BLOCK + at)
 }

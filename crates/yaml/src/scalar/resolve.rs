@@ -30,6 +30,24 @@ pub fn resolve(plain: &str) -> Scalar<'_> {
     }
 }
 
+/// Whether the first byte and the length of a plain scalar tell that it is a string.
+#[inline]
+pub(crate) fn is_surely_string(plain: &[u8]) -> bool {
+    let Some(first) = plain.first() else {
+        return false;
+    };
+    let may_be_word = is_one_of(*first, b"~fFnNoOtTyY");
+    let may_be_number = is_one_of(*first, b"0123456789+-.");
+    !may_be_number && (!may_be_word || plain.len() > LONGEST_WORD)
+}
+
+/// Whether an ASCII character is one of these, without a branch for each.
+#[inline]
+fn is_one_of(byte: u8, characters: &'static [u8]) -> bool {
+    let set = characters.iter().fold(0u128, |set, one| set | 1 << one);
+    byte < 128 && set >> byte & 1 == 1
+}
+
 /// Whether a plain scalar is a float without a JSON spelling: `.inf`, `-.inf`, `.nan` and their casings.
 #[must_use]
 pub fn is_non_finite(plain: &str) -> bool {

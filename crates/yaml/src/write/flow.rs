@@ -1,6 +1,7 @@
 //! Edits inside braces and brackets, in the style of their neighbours.
 
 use crate::lines::{line_end, next_line, skip_blank};
+use crate::read::characters::Characters;
 use crate::read::json;
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
@@ -82,7 +83,8 @@ impl Rewrite<'_> {
     pub(super) fn is_json(&mut self) -> bool {
         let top = self.document.cursor(self.top);
         *self.is_json.get_or_insert_with(|| {
-            top.document().is_json || (top.is_flow() && json::scan(top.raw()).is_some())
+            top.document().is_json
+                || (top.is_flow() && json::scan(top.raw(), Characters::Any).is_some())
         })
     }
 

@@ -7,6 +7,7 @@ use crate::read::document::{Cursor, Document};
 use crate::read::open::Opened;
 use crate::scalar::Style;
 use crate::table::{Flags, KeyKind, Kind, NodeId};
+use crate::words;
 use crate::write::emit;
 
 /// After the line on which an entry ends.
@@ -155,8 +156,7 @@ pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
             emit::indent(&mut out, to - from);
             out.push_str(line);
         } else {
-            let indentation = line.bytes().take(from - to);
-            let spaces = indentation.take_while(|&byte| byte == b' ').count();
+            let spaces = words::after_spaces(line.as_bytes()).min(from - to);
             out.push_str(line.get(spaces..).unwrap_or_default());
         }
         start = end;

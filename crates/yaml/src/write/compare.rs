@@ -132,6 +132,13 @@ impl<'d> Rewrite<'d> {
         let has_children = node.next > id.0 + 1;
         let is_collection = match (node.kind, &value.data) {
             _ if value.origin != Some(id) => false,
+            (Kind::Scalar(_), Data::Scalar(Scalar::String(new)))
+                if node
+                    .value_text()
+                    .is_some_and(|text| self.document.slice(text) == new) =>
+            {
+                return Ok(false);
+            }
             (Kind::Scalar(style), Data::Scalar(new)) => {
                 let is_same = is_slice_of(new, self.document.slice(node.value.range()), style)
                     || cursor.scalar()?.as_ref() == Some(new);
@@ -176,6 +183,10 @@ impl<'d> Rewrite<'d> {
             return Ok(Some(part));
         };
         let node = child.node();
+        let is_same = |text| self.document.slice(text) == key;
+        if node.key_text().is_some_and(is_same) {
+            return Ok(Some(part));
+        }
         let text = self.document.slice(node.key.range());
         let alias = node.key_kind == KeyKind::Alias
             && (self.purpose == Purpose::Move || self.loses_anchor());

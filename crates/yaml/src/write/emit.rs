@@ -165,7 +165,13 @@ impl Layout {
 }
 
 pub(crate) fn indent(out: &mut String, columns: usize) {
-    out.extend(std::iter::repeat_n(' ', columns));
+    const SPACES: &str = "                                ";
+    let mut left = columns;
+    while let Some(rest) = left.checked_sub(SPACES.len()) {
+        out.push_str(SPACES);
+        left = rest;
+    }
+    out.push_str(SPACES.get(..left).unwrap_or_default());
 }
 
 /// How text in braces and brackets is written on one line.

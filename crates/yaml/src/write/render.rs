@@ -36,17 +36,30 @@ pub enum Position {
 pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
     let text = match value.origin.map(|id| document.cursor(id)) {
         Some(node) if node.node().kind == Kind::Mapping && can_move(node) => {
-            let text = moved(node, value, position)?;
+            let moved = moved(node, value, position)?;
             // Indented, `---` and `...` may begin a key or go on with a text; not at the margin.
-            if position == Position::Document && lines(&text).any(may_end_document) {
+            if position == Position::Document && has_document_end(&moved.text) {
                 fresh(value, position)
+            } else if moved.is_copy && position == Position::Document && !FULL_GUARD {
+                return Ok(moved.text);
             } else {
-                text
+                moved.text
             }
         }
         _ => fresh(value, position),
     };
     check(text, value, position)
+}
+
+/// Whether texts that cannot read otherwise are read again all the same: in tests and for fuzzing.
+const FULL_GUARD: bool = cfg!(debug_assertions);
+
+/// The text of a value in another place.
+struct Moved {
+    text: String,
+    /// Whether these are lines of a document that a fast path read, and the value is what was read
+    /// from them. A reader of lines reads them the same without the lines around them.
+    is_copy: bool,
 }
 
 /// Writes `value` as whole lines, without any old text.
@@ -89,8 +102,15 @@ fn can_move(node: Cursor<'_>) -> bool {
     !node.is_flow() && !has_lone_return(text) && !document.has_tag_directives
 }
 
+/// Whether a line of a text may be read as the end of a document.
+fn has_document_end(text: &str) -> bool {
+    let has = |marker: &str| memchr::memmem::find(text.as_bytes(), marker.as_bytes()).is_some();
+    // Most texts have neither at the start of a line nor anywhere else.
+    (has("---") || has("...")) && lines(text).any(may_end_document)
+}
+
 /// The text `value` was read from, edited and moved.
-fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<String> {
+fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Moved> {
     let document = node.document();
     let start = node.node().value.start as usize;
     let end = comments::end_with_comments(node);
@@ -100,8 +120,13 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Stri
         .any(|edit| edit.start < start && edit.end > start)
     {
         // The value is replaced with its tag or anchor, which do not move.
-        return Ok(fresh(value, position));
+        let text = fresh(value, position);
+        return Ok(Moved {
+            text,
+            is_copy: false,
+        });
     }
+    let is_unchanged = edits.is_empty();
     edits.retain(|edit| edit.start >= start);
     let mut text = edited::apply(document.text(), start..end, &mut edits);
     if !ends_line(&text, text.len()) {
@@ -110,7 +135,10 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Stri
     let from = document.column(start);
     let comments = comments::head_comments(node);
     let text = comments::reindent(&text, from, position.column());
-    Ok(assemble(&comments, &text, position, document.eol()))
+    Ok(Moved {
+        is_copy: is_unchanged && document.is_simple && from == position.column(),
+        text: assemble(&comments, &text, position, document.eol()),
+    })
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {

@@ -140,6 +140,9 @@ impl<'d> Rewrite<'d> {
             self.replace_in_flow(node, value, keep);
             return;
         }
+        if self.replace_text(node, value, keep) {
+            return;
+        }
         let end = self.end_of_old(id);
         if node.key.is_empty() && node.key_kind == KeyKind::None {
             return self.replace_root(node, end, value);
@@ -168,6 +171,30 @@ impl<'d> Rewrite<'d> {
             let starts_entries = matches!(value.data, Data::Mapping(_) | Data::Sequence(_));
             self.put_beside_key(&old, after_key, is_item && starts_entries, &new);
         }
+    }
+
+    /// The common case of [`replace`](Self::replace): one scalar for another, both on the line of
+    /// their key or dash. Returns whether it is that case.
+    fn replace_text(&mut self, node: &Node, value: &Value<'_>, keep: Option<Style>) -> bool {
+        let Data::Scalar(scalar) = &value.data else {
+            return false;
+        };
+        let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
+        let is_item = node.key_kind == KeyKind::None && !node.key.is_empty();
+        let between = self
+            .document
+            .slice(node.key.end as usize..node.props as usize);
+        let is_beside = node.value_text().is_some()
+            && (is_item || node.key_text().is_some())
+            && !between.contains('\n');
+        if has_lines || !is_beside {
+            return false;
+        }
+        let mut out = String::new();
+        let eol = self.layout.eol;
+        scalar::write_scalar(&mut out, scalar, Context::BlockValue, keep, 0, eol);
+        self.edit(node.props as usize, node.value.end as usize, out);
+        true
     }
 
     /// Where the value of a node ends that is replaced; the comments in a collection are replaced

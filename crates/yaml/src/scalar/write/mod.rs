@@ -7,6 +7,7 @@ use self::ambiguous::may_be_typed;
 use self::characters::{is_forbidden, is_unclear, needs_escape};
 use crate::scalar::data::Scalar;
 use crate::scalar::data::Style;
+use crate::words;
 
 /// The position of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,11 @@ pub fn write_scalar(
 /// line breaks. So the string means the same in a YAML document.
 pub fn write_json_string(out: &mut String, text: &str) {
     out.push('"');
+    if is_clear(text) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for character in text.chars() {
         match character {
             '"' => out.push_str("\\\""),
@@ -200,8 +206,18 @@ fn write_single_quoted(out: &mut String, text: &str) {
     out.push('\'');
 }
 
+/// Whether no character of a text is escaped in double quotes.
+fn is_clear(text: &str) -> bool {
+    words::is_printable_without(text, b'"') && words::is_printable_without(text, b'\\')
+}
+
 fn write_double_quoted(out: &mut String, text: &str) {
     out.push('"');
+    if is_clear(text) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for character in text.chars() {
         match short_escape(character) {
             Some(escape) => {

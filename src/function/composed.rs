@@ -394,6 +394,10 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
     };
     let opened = item.open();
     let old = opened.cursor();
+    // The common case: nothing has changed, so nothing is missing.
+    if is_here && old.holds(&value) {
+        return Ok(Vec::new());
+    }
     let diagnostics = &mut Diagnostics::new();
     let Some(old_value) = old.value_with(DuplicateKeys::LastWins, Words::Texts, diagnostics) else {
         return update(old, value);

@@ -145,6 +145,9 @@ impl<'d> Substitution<'_, 'd> {
 
     /// Replaces the references in a value. Returns whether it became nothing.
     fn value(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
+        if self.is_plain(value) {
+            return false;
+        }
         let spot = Spot {
             node: value.origin.or(spot.node),
             ..spot
@@ -195,6 +198,13 @@ impl<'d> Substitution<'_, 'd> {
             Data::Mapping(_) => self.mapping(value, spot),
         }
         false
+    }
+
+    /// Whether there is nothing to replace or to report in a value, by the text that it was read
+    /// from.
+    fn is_plain(&self, value: &Value<'d>) -> bool {
+        let node = value.origin.map(|origin| self.document.cursor(origin));
+        node.is_some_and(|node| !node.may_contain(b'$')) && value.non_finite().is_none()
     }
 
     fn mapping(&mut self, value: &mut Value<'d>, spot: Spot<'_>) {

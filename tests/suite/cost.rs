@@ -105,8 +105,7 @@ const WORKS: &[Work] = &[
     },
     Work {
         name: "nested_imports",
-        // At each of at most 64 levels, all ids below are compared.
-        count: 16,
+        count: 24,
         prepare: nested_imports,
     },
 ];

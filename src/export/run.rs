@@ -9,7 +9,7 @@ use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
 use crate::export::survey::Survey;
 use crate::export::write::{self, Head};
-use crate::krm::long_lists::LONG_LISTS;
+use crate::krm::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, DuplicateKeys, Position, Value};
@@ -59,7 +59,7 @@ pub(crate) fn of_texts(
 
 /// The objects of some texts, stripped, and the remarks about them.
 fn objects(sources: &[Arc<Source>], options: &Options) -> Result<(All, Diagnostics), Diagnostics> {
-    let mut documents = Document::open_all(sources, LONG_LISTS)?;
+    let mut documents = Document::open_all(sources, MANY_OBJECTS)?;
     loop {
         let mut found = Diagnostics::new();
         let roots: Vec<Cursor<'_>> = documents.iter().flat_map(|one| one.roots()).collect();

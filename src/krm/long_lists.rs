@@ -5,3 +5,6 @@ use krm_yaml::LongLists;
 /// The items of a ResourceList, and the objects of a Template, also of one that is its functionConfig.
 pub(crate) const LONG_LISTS: LongLists =
     &[&["items"], &["objects"], &["functionConfig", "objects"]];
+
+/// The same for many objects without a Template: the documents of a text, and the items of a list.
+pub(crate) const MANY_OBJECTS: LongLists = &[&[], &["items"]];

@@ -285,6 +285,7 @@ fn check_values(template: &Template, given: &[Assignment], own: Cursor<'_>) -> D
 fn deployment(one: &Found<'_>, roots: &[Found<'_>]) -> Diagnostics {
     let inputs = near(one, roots).into_iter().map(Found::node);
     let inputs = plan::Inputs::of(inputs.filter_map(Input::of_document), Whence::Files);
+    #[cfg(feature = "deployment-manager")]
     let inputs = inputs.with_python(Some(Arc::new(NO_PYTHON)));
     let mut found = plan::check_deployment(&one.node(), &inputs);
     found.attribute_to_rule("structure");

@@ -7,6 +7,8 @@
 //! As in kubectl, several texts may follow one another, with white space between them or none. YAML
 //! requires a `---` there, so the full path refuses these.
 
+use std::ops::Range;
+
 use crate::limits::MAX_DEPTH;
 use crate::read::characters::Characters;
 use crate::scalar::data::Style;
@@ -15,15 +17,25 @@ use crate::words;
 
 /// The table of JSON texts, of which the first is an object or array; `None` if it is anything else.
 pub(crate) fn scan(text: &str, characters: Characters) -> Option<Table> {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    Scanner {
-        bytes: text.as_bytes(),
-        characters,
-        at: start,
-        table: Table::for_length(text.len()),
-        open: Vec::new(),
-    }
-    .document()
+    let table = Table::for_length(text.len());
+    Scanner::new(text, characters, table).document()
+}
+
+/// As [`scan`], but of the objects in the list `items` only the extent is found: each is one node of
+/// the kind [`Kind::Deferred`]. They must be [scanned](scan_item) too before the text is known to be
+/// JSON.
+pub(crate) fn scan_shallowly(text: &str, characters: Characters) -> Option<Table> {
+    let mut scanner = Scanner::new(text, characters, Table::default());
+    scanner.defers_items = true;
+    scanner.document()
+}
+
+/// The table of an object that was deferred.
+pub(crate) fn scan_item(text: &str, characters: Characters, range: Range<usize>) -> Option<Table> {
+    let table = Table::for_length(range.len());
+    let mut scanner = Scanner::new(text.get(..range.end)?, characters, table);
+    scanner.at = range.start;
+    scanner.document()
 }
 
 struct Scanner<'t> {
@@ -33,12 +45,30 @@ struct Scanner<'t> {
     table: Table,
     /// The collections around `at`, outermost first.
     open: Vec<Open>,
+    /// Whether the objects in `items` are deferred.
+    defers_items: bool,
 }
 
 #[derive(Clone, Copy)]
 struct Open {
     node: u32,
     object: bool,
+    /// A list whose objects are deferred.
+    deferred: bool,
+}
+
+impl<'t> Scanner<'t> {
+    fn new(text: &'t str, characters: Characters, table: Table) -> Self {
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        Self {
+            bytes: text.as_bytes(),
+            characters,
+            at: start,
+            table,
+            open: Vec::new(),
+            defers_items: false,
+        }
+    }
 }
 
 impl Scanner<'_> {
@@ -93,6 +123,7 @@ impl Scanner<'_> {
     fn value(&mut self, slot: Slot) -> Option<bool> {
         let start = self.at;
         match self.peek()? {
+            b'{' if self.open.last().is_some_and(|open| open.deferred) => self.deferred(slot)?,
             open @ (b'{' | b'[') => return self.open(slot, open == b'{'),
             b'"' => {
                 let (value, is_text) = self.string()?;
@@ -126,8 +157,40 @@ impl Scanner<'_> {
             self.table.close(node, self.at);
             return Some(false);
         }
-        self.open.push(Open { node, object });
+        let key = slot.key().and_then(|key| self.bytes.get(key.range()));
+        let deferred =
+            self.defers_items && !object && self.open.len() == 1 && key == Some(b"\"items\"");
+        self.open.push(Open {
+            node,
+            object,
+            deferred,
+        });
         Some(true)
+    }
+
+    /// Skips an object, up to the brace that closes it.
+    fn deferred(&mut self, slot: Slot) -> Option<()> {
+        let start = self.at;
+        let mut depth = 0_usize;
+        loop {
+            let rest = self.bytes.get(self.at..)?;
+            self.at += memchr::memchr3(b'"', b'{', b'}', rest)?;
+            if self.peek()? == b'"' {
+                self.string()?;
+                continue;
+            }
+            depth = if self.peek()? == b'{' {
+                depth + 1
+            } else {
+                depth - 1
+            };
+            self.at += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+        self.table.deferred(slot, span(start, self.at));
+        Some(())
     }
 
     /// Up to where the next value may begin: after a comma, or after all the brackets.

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::diagnostic::{Diagnostics, Result};
 use crate::read::document::{Cursor, Document};
-use crate::read::scan::{self, LongLists, scan_item};
+use crate::read::json;
+use crate::read::scan::{self, LongLists, defers_documents, scan_item};
 use crate::read::text::{check_text, is_json};
 use crate::source::Source;
 use crate::table::{Kind, NodeId};
@@ -22,9 +23,13 @@ impl Document {
     /// If the text is not YAML, as far as it is read.
     pub fn open(source: &Arc<Source>, lists: LongLists) -> Result<Self> {
         let characters = check_text(source)?;
-        if !is_json(source.text())
-            && let Some(table) = scan::scan_shallowly(source.text(), characters, lists)
-        {
+        let text = source.text();
+        let table = match (is_json(text), defers_documents(lists)) {
+            (false, _) => scan::scan_shallowly(text, characters, lists),
+            (true, true) => json::scan_shallowly(text, characters),
+            (true, false) => None,
+        };
+        if let Some(table) = table {
             let mut document = Self::new(source, table);
             document.deferred.characters = characters;
             let opened = &mut document.deferred.opened;
@@ -81,12 +86,17 @@ impl Document {
         Ok(is_upgraded)
     }
 
-    /// The table of one item of a long list; `None` if it needs the full path.
-    fn part(&self, id: NodeId) -> Option<Self> {
+    /// The table of one item of a long list, and its node there; `None` if it needs the full path.
+    fn part(&self, id: NodeId) -> Option<(Self, NodeId)> {
         let node = self.node(id);
-        let start = self.line_start(node.entry as usize);
-        let range = start..node.value.end as usize;
-        let table = scan_item(self.text(), self.deferred.characters, range);
+        let characters = self.deferred.characters;
+        let has_dash = node.key.start < node.key.end;
+        let table = if self.is_json {
+            json::scan_item(self.text(), characters, node.value.range())
+        } else {
+            let start = self.line_start(node.entry as usize);
+            scan_item(self.text(), characters, start..node.value.end as usize)
+        };
         if let Some(opened) = self.deferred.opened.get(id.0 as usize) {
             opened.store(true, Relaxed);
         }
@@ -94,7 +104,8 @@ impl Document {
             self.deferred.failed.store(true, Relaxed);
             return None;
         };
-        Some(Self::new(&self.source, table))
+        let id = if has_dash { ITEM } else { NodeId(0) };
+        Some((Self::new(&self.source, table), id))
     }
 
     /// Whether the table is right: all deferred items can be read.
@@ -125,11 +136,11 @@ pub enum Opened<'d> {
     /// The node is in the table of its document.
     Here(Cursor<'d>),
     /// The node has a table of its own, of the same text.
-    Part(Box<Document>),
+    Part(Box<Document>, NodeId),
 }
 
-/// The item in a table of its own, whose root is a list of this one item.
-pub(super) const ITEM: NodeId = NodeId(1);
+/// The item of a list in a table of its own, whose root is a list of this one item.
+const ITEM: NodeId = NodeId(1);
 
 impl Opened<'_> {
     /// The node.
@@ -137,7 +148,7 @@ impl Opened<'_> {
     pub fn cursor(&self) -> Cursor<'_> {
         match self {
             Self::Here(cursor) => *cursor,
-            Self::Part(document) => document.cursor(ITEM),
+            Self::Part(document, id) => document.cursor(*id),
         }
     }
 }
@@ -150,7 +161,7 @@ impl<'d> Cursor<'d> {
             return Opened::Here(self);
         }
         match self.document.part(self.id) {
-            Some(part) => Opened::Part(Box::new(part)),
+            Some((part, id)) => Opened::Part(Box::new(part), id),
             None => Opened::Here(self),
         }
     }

@@ -39,11 +39,16 @@ pub(crate) fn scan_shallowly(
     Scanner::new(text, characters, Table::default(), lists).stream(text_start(text))
 }
 
-/// The table of an item that was deferred, as a list of one. The range begins with the line of its
-/// dash.
+/// The table of an item that was deferred, as a list of one, or of a document. The range begins with
+/// the line of its dash, or of its first text.
 pub(crate) fn scan_item(text: &str, characters: Characters, range: Range<usize>) -> Option<Table> {
     let table = Table::for_length(range.len());
     Scanner::new(text.get(..range.end)?, characters, table, &[]).stream(range.start)
+}
+
+/// Whether the documents after the first are read one at a time.
+pub(crate) fn defers_documents(lists: LongLists) -> bool {
+    lists.iter().any(|path| path.is_empty())
 }
 
 fn text_start(text: &str) -> usize {
@@ -55,7 +60,8 @@ fn text_start(text: &str) -> usize {
 }
 
 /// Lists whose items are read one at a time: for each the keys that lead to it from the root of a
-/// document, as they are written.
+/// document, as they are written. Without keys, it is the list of the documents: all after the first
+/// are read one at a time, and so are the items of JSON whose only key is `items`.
 pub type LongLists = &'static [&'static [&'static str]];
 
 /// The most bytes a key may have: readers look for the colon within 1,024 characters.
@@ -221,7 +227,7 @@ impl<'t> Scanner<'t> {
     /// Whether the list in this slot is one whose items are deferred: it and the mappings around it have
     /// the keys of a path.
     fn is_long_list(&self, slot: Slot) -> bool {
-        if self.long_lists.is_empty() {
+        if self.long_lists.is_empty() || self.blocks.is_empty() {
             return false;
         }
         let key = |key: Span| self.bytes.get(key.range()).unwrap_or_default();
@@ -460,7 +466,40 @@ impl Scanner<'_> {
             slot: Slot::ROOT,
             at: end,
         });
-        self.ends(end)
+        let line = self.ends(end)?;
+        let is_first = self.table.roots.is_empty();
+        if !is_first && defers_documents(self.long_lists) {
+            return Some(self.deferred_document(line));
+        }
+        Some(line)
+    }
+
+    /// Skips a document up to the next marker: no scalar or collection can have one at the start of a
+    /// line. An empty document is left to be read.
+    fn deferred_document(&mut self, line: usize) -> usize {
+        let rest = self.bytes.get(line..).unwrap_or_default();
+        let lines = memchr::memchr_iter(b'\n', rest).map(|newline| line + newline + 1);
+        let lines = std::iter::once(line).chain(lines);
+        let mut start = None;
+        let mut end = self.bytes.len();
+        for line in lines {
+            if self.is_marker(line) {
+                end = line;
+                break;
+            }
+            let at = self.skip_indentation(line);
+            if start.is_none() && !matches!(self.byte(at), None | Some(b'#' | b'\r' | b'\n')) {
+                start = Some(at);
+            }
+        }
+        let Some(start) = start else {
+            return line;
+        };
+        self.pending = None;
+        self.table.deferred(Slot::ROOT, span(start, end));
+        self.end = end;
+        self.continues = false;
+        end
     }
 
     fn is_before_root(&self) -> bool {

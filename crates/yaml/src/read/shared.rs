@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::read::document::{Cursor, Document};
-use crate::read::open::{ITEM, Opened};
+use crate::read::open::Opened;
 use crate::table::NodeId;
 
 /// A node that keeps its document: for data that outlives the code that reads it, or is used by
@@ -52,8 +52,8 @@ impl SharedNode {
     pub fn open(&self) -> Self {
         match self.cursor().open() {
             Opened::Here(_) => self.clone(),
-            Opened::Part(document) => Self {
-                id: ITEM,
+            Opened::Part(document, id) => Self {
+                id,
                 document: document.into(),
             },
         }

@@ -12,9 +12,11 @@ use crate::source::Source;
 use crate::table::Kind;
 use crate::tests::{corpus, variants};
 use crate::value::Value;
-use crate::write::comments::end_with_comments;
+use crate::write::comments::{end_with_comments, head_comments};
 
 const LONG_LISTS: LongLists = &[&["items"], &["objects"], &["functionConfig", "objects"]];
+
+const DOCUMENTS: LongLists = &[&[], &["items"]];
 
 /// Each item of the lists that may be deferred: its value, and where its text ends.
 type Items = Vec<(Option<Value<'static>>, usize)>;
@@ -71,6 +73,97 @@ fn check(text: &str) -> std::result::Result<usize, String> {
         Ok(deferred)
     } else {
         Err(format!("{read:?}\n{:?}\n{text:?}", items(&whole)))
+    }
+}
+
+/// The values of the documents, or of their `items`, with the comments directly above.
+fn objects(document: &Document) -> Vec<(Option<Value<'static>>, Vec<String>)> {
+    let read = |node: Cursor<'_>| {
+        let value = node.value(DuplicateKeys::LastWins, &mut Diagnostics::new());
+        let comments = head_comments(node).into_iter().map(str::to_owned);
+        (value.map(Value::into_owned), comments.collect())
+    };
+    let mut objects = Vec::new();
+    for root in document.roots() {
+        let opened = root.open();
+        let root = opened.cursor();
+        match root.get("items").filter(|items| items.is_sequence()) {
+            Some(items) => {
+                let items = items.children();
+                objects.extend(items.map(|item| read(item.open().cursor())));
+            }
+            None => objects.push(read(root)),
+        }
+    }
+    objects
+}
+
+/// Compares the documents of a text, each read with a table of its own, with the text read as a
+/// whole. Returns how many documents and items were deferred.
+fn check_documents(text: &str) -> std::result::Result<usize, String> {
+    let source = Source::new("test", text);
+    let whole = Document::parse(&source);
+    let opened = Document::open(&source, DOCUMENTS).and_then(|document| {
+        let read = objects(&document);
+        let is_deferred = |node: &&crate::table::Node| node.kind == Kind::Deferred;
+        let deferred = document.nodes.iter().filter(is_deferred).count();
+        Ok(match document.upgrade()? {
+            Some(whole) => (objects(&whole), 0),
+            None => (read, deferred),
+        })
+    });
+    match (whole, opened) {
+        (Ok(whole), Ok((read, deferred))) if objects(&whole) == read => Ok(deferred),
+        (Err(_), Err(_)) => Ok(0),
+        (whole, opened) => {
+            let whole = whole.map(|whole| objects(&whole));
+            Err(format!("{opened:?}\n{whole:?}\n{text:?}"))
+        }
+    }
+}
+
+#[test]
+fn every_file_has_the_same_documents_either_way() {
+    let mut deferred = 0;
+    for (path, text) in corpus::repository() {
+        let mut texts = vec![text.clone(), format!("a: b\n---\n{text}")];
+        if text.len() < 20_000 {
+            texts.extend(variants(&text));
+        }
+        for text in texts {
+            match check_documents(&text) {
+                Ok(count) => deferred += count,
+                Err(difference) => panic!("{}: {difference}", path.display()),
+            }
+        }
+    }
+    assert!(deferred > 500, "only {deferred} were deferred");
+}
+
+#[test]
+fn documents_and_items_of_json_are_deferred() {
+    for (text, deferred) in [
+        ("a: b\n---\nc: d\n---\n# e\n\nf:\n- g\n", 2),
+        ("---\na: b\n---\n  c: d\n", 1),
+        ("a: b\n---\nd: |\n  ---\n  e\n---\nf: g\n", 2),
+        ("a: b\n---\n- c\n- d\n", 1),
+        ("- a\n- b\n", 0),
+        ("a: b\n---\n# c\n---\nd: e\n", 0),
+        ("a: b\n---\nc: &x d\ne: *x\n", 0),
+        ("a: b\n---\nc: d: e\n", 0),
+        ("a: b\n---\nc: 'd\n---\ne'\n", 0),
+        ("a: b\n---\nc: d\n...\n", 0),
+        ("a: b\r\n---\r\n\r\nc: d\r\n", 1),
+        (r#"{"items":[{"a":"}"},{"b":[{"c":"\"{"}]}, 1, [{}]]}"#, 2),
+        (r#"{"kind":"List","items":[],"a":{"items":[{"b":1}]}}"#, 0),
+        ("{\"items\": [\n  {\"a\": 1},\n  {}\n]}\n", 2),
+        (r#"{"items":[{"a":[}]}]}"#, 0),
+        (r#"{"items":[{"a":1,}]}"#, 0),
+        (r#"{"items":[{"a":1}{"b":2}]}"#, 0),
+        (r#"{"items":[{"a":'}'}]}"#, 0),
+        (r#"[{"a":1}]"#, 0),
+    ] {
+        assert_eq!(check_documents(text), Ok(deferred), "{text}");
     }
 }
 

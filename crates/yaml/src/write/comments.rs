@@ -238,7 +238,7 @@ pub fn end_with_comments(item: Cursor<'_>) -> usize {
     let last = document.cursor(NodeId(node.next.saturating_sub(1)));
     // An item that is deferred has blank lines and comments after its text.
     let last_end = match last.open() {
-        Opened::Part(part) => part.cursor(NodeId(0)).end(),
+        Opened::Part(part, _) => part.cursor(NodeId(0)).end(),
         Opened::Here(_) => node.value.end as usize,
     };
     let mut end = end_of_entry(text, last_end);

@@ -16,7 +16,7 @@ use crate::deployment_manager::objects;
 use crate::krm::scope::set_namespace;
 use crate::template::{Format, Object, Printer};
 use krm_yaml::Value;
-use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
 /// Expand a configuration
 ///
@@ -203,10 +203,15 @@ impl Arguments {
             return Ok(self.names(request, expansion));
         }
         let value = self.value(request, expansion);
-        Ok(match self.output {
-            OutputFormat::Json => krm_yaml::render_json(&value, Some(2))? + "\n",
-            _ => krm_yaml::to_string(&value),
-        })
+        if self.output != OutputFormat::Json {
+            return Ok(krm_yaml::to_string(&value));
+        }
+        if let Some(digits) = value.non_finite() {
+            let problem = format!("`{digits}` is a number that JSON cannot hold");
+            let hint = "put it in quotes in the configuration or the template, or print YAML";
+            return Err(Diagnostic::error(problem).hint(hint).into());
+        }
+        Ok(krm_yaml::render_json(&value, Some(2))? + "\n")
     }
 
     fn value(&self, request: &Request, expansion: &Expansion) -> Value<'static> {

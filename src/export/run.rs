@@ -123,12 +123,6 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     if diagnostics.has_errors() {
         return None;
     }
-    for made in made.iter() {
-        report.push(Diagnostic::info(format!(
-            "parameter {}: {}",
-            made.name, made.origin
-        )));
-    }
     let head = Head {
         comments: &headers,
         name: options
@@ -141,8 +135,15 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
         labels,
         keeps_namespaces: is_kept && has_namespaces,
     };
+    let text = diagnostics.take(write::template(&head, texts))?;
+    for made in made.iter() {
+        report.push(Diagnostic::info(format!(
+            "parameter {}: {}",
+            made.name, made.origin
+        )));
+    }
     Some(Exported {
-        text: diagnostics.take(write::template(&head, &texts))?,
+        text,
         secrets: made.secrets(),
         report,
     })

@@ -21,7 +21,7 @@ pub(super) struct Head<'h> {
 }
 
 /// The text of a Template with the texts of its objects, as items of a list.
-pub(super) fn template(head: &Head<'_>, objects: &[String]) -> Result<String> {
+pub(super) fn template(head: &Head<'_>, objects: Vec<String>) -> Result<String> {
     let comments = head
         .comments
         .iter()
@@ -31,7 +31,7 @@ pub(super) fn template(head: &Head<'_>, objects: &[String]) -> Result<String> {
     text.reserve(objects.iter().map(String::len).sum::<usize>() + 16);
     text.push_str("objects:\n");
     for object in objects {
-        text.push_str(object);
+        text.push_str(&object);
     }
     Ok(text)
 }

@@ -98,9 +98,13 @@ impl<'s> Walk<'s> {
     }
 
     fn target(&self, reference: &str) -> Result<&'s Value<'static>, Problem> {
-        target(self.checker.schema(), reference).ok_or_else(|| match reference.strip_prefix('#') {
-            Some(path) => Problem::Unresolvable(path.trim_start_matches('/').to_owned()),
-            None => Problem::Elsewhere(reference.to_owned()),
+        target(self.checker.schema(), reference).ok_or_else(|| {
+            let reference = reference.to_owned();
+            if reference.starts_with('#') {
+                Problem::Unresolvable(reference)
+            } else {
+                Problem::Elsewhere(reference)
+            }
         })
     }
 

@@ -93,7 +93,7 @@ impl<'i> Schemas<'i> {
         let mut malformed = None;
         if let Some(checker) = &known.checker {
             defaults::set(checker, &mut properties)
-                .map_err(|problem| read::unusable(schema, &problem))?;
+                .map_err(|problem| known.unusable(schema, &problem))?;
             let report = Report {
                 schema: &known,
                 checked: checker.schema(),
@@ -101,7 +101,7 @@ impl<'i> Schemas<'i> {
                 properties: &properties,
             };
             let findings = checker.findings(&properties);
-            for finding in findings.map_err(|problem| read::unusable(schema, &problem))? {
+            for finding in findings.map_err(|problem| known.unusable(schema, &problem))? {
                 let Some(finding) = without_references(finding, &properties) else {
                     continue;
                 };

@@ -1,9 +1,11 @@
 //! Why a schema cannot be used.
 
+use krm_yaml::{Data, Value};
+
 /// What makes a schema unusable, although it is valid.
 #[derive(Debug)]
 pub(super) enum Problem {
-    /// A `$ref` without a target; with the pointer.
+    /// A `$ref` without a target; with the reference.
     Unresolvable(String),
     /// A `$ref` to another file, which is not read; with the address.
     Elsewhere(String),
@@ -16,4 +18,33 @@ pub(super) enum Problem {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl Problem {
+    /// The part of a schema that it is about.
+    pub(super) fn part<'s>(&self, schema: &'s Value<'static>) -> Option<&'s Value<'static>> {
+        let (keyword, text) = match self {
+            Self::Unresolvable(reference) | Self::Elsewhere(reference) => ("$ref", reference),
+            Self::Pattern { pattern, .. } => ("pattern", pattern),
+            Self::Endless => return None,
+        };
+        part(schema, keyword, text)
+    }
+}
+
+/// The value with this text under a keyword, or under a key that is a pattern with this text.
+fn part<'s>(schema: &'s Value<'static>, keyword: &str, text: &str) -> Option<&'s Value<'static>> {
+    match &schema.data {
+        Data::Scalar(_) => None,
+        Data::Sequence(items) => items.iter().find_map(|item| part(item, keyword, text)),
+        Data::Mapping(entries) => entries.iter().find_map(|(key, value)| {
+            let is_it = key == keyword && value.as_str() == Some(text);
+            let is_pattern = keyword == "pattern" && key == text;
+            if is_it || is_pattern {
+                Some(value)
+            } else {
+                part(value, keyword, text)
+            }
+        }),
+    }
 }

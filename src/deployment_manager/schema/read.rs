@@ -128,6 +128,19 @@ impl Schema {
         Ok(schema)
     }
 
+    /// The error of a schema that cannot be used, at the part that it is about.
+    pub(super) fn unusable(&self, name: &str, problem: &Problem) -> Invalid {
+        let mut invalid = unusable(name, problem);
+        let schema = self.checker.as_ref().map(Checker::schema);
+        if let Some(part) = schema.and_then(|schema| problem.part(schema)) {
+            let errors = invalid.diagnostics.iter().cloned();
+            let mut placed = Diagnostics::new();
+            errors.for_each(|error| placed.push(self.at(error, part)));
+            invalid.diagnostics = placed;
+        }
+        invalid
+    }
+
     /// Where a part of the schema is.
     pub(super) fn place(&self, value: &Value<'static>) -> Option<Place> {
         let document = Some(&self.document);
@@ -191,9 +204,10 @@ impl Schema {
 }
 
 /// The error of a valid schema that cannot be used.
-pub(super) fn unusable(name: &str, problem: &Problem) -> Invalid {
+fn unusable(name: &str, problem: &Problem) -> Invalid {
     let reason = match problem {
-        Problem::Unresolvable(pointer) => {
+        Problem::Unresolvable(reference) => {
+            let pointer = reference.trim_start_matches('#').trim_start_matches('/');
             format!("Unresolvable JSON pointer: {}", text(pointer))
         }
         Problem::Elsewhere(address) => format!("unknown url type: {address}"),

@@ -85,7 +85,7 @@ fn unknown(
         .conceal(is_secret)
         .hint(hint);
     let document = resource.document;
-    match (Located { value, document }).place() {
+    match (Located { value, document }).key_place() {
         Some(place) => warning.at(place),
         None => warning,
     }

@@ -159,23 +159,11 @@ impl<'s> Walk<'s> {
         if !fits_itself {
             self.find(keyword, schema, || pair.messages(keyword))?;
         }
-        let fit_within = match keyword {
-            "allOf" => {
-                let mut fits = true;
-                for branch in branches {
-                    fits &= self.schema(branch, value, depth + 1)?;
-                }
-                fits
-            }
-            "properties" => self.properties(schema, value, depth)?,
-            "patternProperties" => self.pattern_properties(schema, value, depth)?,
-            "additionalProperties" => self.additional_properties(schema, value, depth)?,
-            "dependencies" => self.dependencies(schema, value, depth)?,
-            "items" => self.items(schema, value, depth)?,
-            "additionalItems" => self.additional_items(schema, value, depth)?,
-            _ => true,
-        };
-        Ok(fits_itself && fit_within)
+        let mut fits = fits_itself;
+        for part in parts(keyword, pair, schema)? {
+            fits &= self.part(part, depth)?;
+        }
+        Ok(fits)
     }
 
     const fn pair<'p>(&self, schema: &'p Value<'static>, value: &'p Value<'static>) -> Pair<'p>
@@ -226,135 +214,91 @@ impl<'s> Walk<'s> {
         Ok(fitting)
     }
 
-    /// Whether a value within the one that is checked fits a schema.
-    fn within(
-        &mut self,
-        step: Step,
-        schema: &'s Value<'static>,
-        value: &Value<'static>,
-        depth: usize,
-    ) -> Result<bool, Problem> {
-        self.path.push(step);
-        let fits = self.schema(schema, value, depth + 1)?;
-        self.path.pop();
-        Ok(fits)
-    }
-
-    fn properties(
-        &mut self,
-        schema: &'s Value<'static>,
-        value: &Value<'static>,
-        depth: usize,
-    ) -> Result<bool, Problem> {
-        let mut fits = true;
-        for (name, property) in named(schema, "properties") {
-            if let Some(value) = value.get(name) {
-                fits &= self.within(Step::Key(name.to_string()), property, value, depth)?;
-            }
+    fn part(&mut self, part: Part<'s, '_>, depth: usize) -> Result<bool, Problem> {
+        let has_step = part.step.is_some();
+        if let Some(step) = part.step {
+            self.path.push(step);
         }
-        Ok(fits)
-    }
-
-    fn pattern_properties(
-        &mut self,
-        schema: &'s Value<'static>,
-        value: &Value<'static>,
-        depth: usize,
-    ) -> Result<bool, Problem> {
-        let mut fits = true;
-        for (pattern, property) in named(schema, "patternProperties") {
-            for (name, value) in value.entries().unwrap_or_default() {
-                if self.checker.patterns.matches(pattern, name)? {
-                    fits &= self.within(Step::Key(name.to_string()), property, value, depth)?;
-                }
-            }
-        }
-        Ok(fits)
-    }
-
-    fn additional_properties(
-        &mut self,
-        schema: &'s Value<'static>,
-        value: &Value<'static>,
-        depth: usize,
-    ) -> Result<bool, Problem> {
-        let property = schema.get("additionalProperties");
-        let Some(property) = property.filter(|schema| schema.entries().is_some()) else {
-            return Ok(true);
-        };
-        let mut fits = true;
-        for (name, value) in self.pair(schema, value).additional()? {
-            fits &= self.within(Step::Key(name.to_owned()), property, value, depth)?;
-        }
-        Ok(fits)
-    }
-
-    fn dependencies(
-        &mut self,
-        schema: &'s Value<'static>,
-        value: &Value<'static>,
-        depth: usize,
-    ) -> Result<bool, Problem> {
-        let mut fits = true;
-        for (name, dependency) in named(schema, "dependencies") {
-            if dependency.entries().is_some() && value.get(name).is_some() {
-                fits &= self.schema(dependency, value, depth + 1)?;
-            }
-        }
-        Ok(fits)
-    }
-
-    fn items(
-        &mut self,
-        schema: &'s Value<'static>,
-        value: &Value<'static>,
-        depth: usize,
-    ) -> Result<bool, Problem> {
-        let Some(wanted) = schema.get("items") else {
-            return Ok(true);
-        };
-        let mut fits = true;
-        for (index, item) in value.items().unwrap_or_default().iter().enumerate() {
-            let each = match wanted.items() {
-                Some(each) => each.get(index),
-                None => Some(wanted),
-            };
-            if let Some(schema) = each {
-                fits &= self.within(Step::Index(index), schema, item, depth)?;
-            }
-        }
-        Ok(fits)
-    }
-
-    fn additional_items(
-        &mut self,
-        schema: &'s Value<'static>,
-        value: &Value<'static>,
-        depth: usize,
-    ) -> Result<bool, Problem> {
-        let wanted = schema.get("additionalItems");
-        let Some(wanted) = wanted.filter(|schema| schema.entries().is_some()) else {
-            return Ok(true);
-        };
-        let additional = self.pair(schema, value).additional_items();
-        let first = value.items().map_or(0, <[_]>::len) - additional.len();
-        let mut fits = true;
-        for (index, item) in (first..).zip(additional) {
-            fits &= self.within(Step::Index(index), wanted, item, depth)?;
+        let fits = self.schema(part.schema, part.value, depth + 1)?;
+        if has_step {
+            self.path.pop();
         }
         Ok(fits)
     }
 }
 
-/// The schemas that a keyword has by name.
-fn named<'s>(
+/// A value, or a value in it, that a keyword describes with a schema of its own.
+struct Part<'s, 'v> {
+    /// Where it is; none for the value itself.
+    step: Option<Step>,
     schema: &'s Value<'static>,
+    value: &'v Value<'static>,
+}
+
+/// The parts of a value that must fit the schemas of a keyword.
+fn parts<'s, 'v>(
     keyword: &str,
-) -> &'s [(std::borrow::Cow<'static, str>, Value<'static>)] {
-    schema
-        .get(keyword)
-        .and_then(Value::entries)
-        .unwrap_or_default()
+    pair: Pair<'v>,
+    schema: &'s Value<'static>,
+) -> Result<Vec<Part<'s, 'v>>, Problem> {
+    let value = pair.value;
+    let key = |name: &str| Some(Step::Key(name.to_owned()));
+    let at = |index| Some(Step::Index(index));
+    let part = |step, schema, value| Part {
+        step,
+        schema,
+        value,
+    };
+    let limit = schema.get(keyword);
+    let branches = limit.and_then(Value::items).unwrap_or_default();
+    let named = limit.and_then(Value::entries).unwrap_or_default();
+    // A schema for all that no other keyword describes.
+    let other = limit.filter(|limit| limit.entries().is_some());
+    let properties = value.entries().unwrap_or_default();
+    let items = value.items().unwrap_or_default();
+    let mut parts = Vec::new();
+    match keyword {
+        "allOf" => parts.extend(branches.iter().map(|branch| part(None, branch, value))),
+        "properties" => parts.extend(
+            named
+                .iter()
+                .filter_map(|(name, schema)| Some(part(key(name), schema, value.get(name)?))),
+        ),
+        "patternProperties" => {
+            for (pattern, schema) in named {
+                for (name, value) in properties {
+                    if pair.patterns.matches(pattern, name)? {
+                        parts.push(part(key(name), schema, value));
+                    }
+                }
+            }
+        }
+        "additionalProperties" if let Some(schema) = other => {
+            let additional = pair.additional()?.into_iter();
+            parts.extend(additional.map(|(name, value)| part(key(name), schema, value)));
+        }
+        "dependencies" => {
+            let present = named.iter().filter(|(name, _)| value.get(name).is_some());
+            let schemas = present.filter(|(_, needed)| needed.entries().is_some());
+            parts.extend(schemas.map(|(_, schema)| part(None, schema, value)));
+        }
+        "items" if let Some(schema) = other => {
+            let items = items.iter().enumerate();
+            parts.extend(items.map(|(index, item)| part(at(index), schema, item)));
+        }
+        "items" => {
+            let items = items.iter().zip(branches).enumerate();
+            parts.extend(items.map(|(index, (item, schema))| part(at(index), schema, item)));
+        }
+        "additionalItems" if let Some(schema) = other => {
+            let additional = pair.additional_items();
+            let indices = items.len() - additional.len()..;
+            let items = indices.zip(additional);
+            parts.extend(items.map(|(index, item)| part(at(index), schema, item)));
+        }
+        _ => {}
+    }
+    Ok(parts)
 }
 
 /// The message about a value that fits several branches of `oneOf`: the later ones, then the first.

@@ -164,7 +164,7 @@ fn expansions(shared: &Path, kinds: &str, wanted: usize) -> Result<(), Failed> {
 /// Whether a request expands to the expected text.
 pub(crate) fn equal(request: &Request, expected: &str, order: Order) -> Result<(), String> {
     let expansion = run(request).map_err(|error| format!("{error}"))?;
-    let found = canonical(&expansion.to_value(), order);
+    let found = canonical(&expansion.into_value(), order);
     let expected = canonical(&compare::read(expected)?, order);
     if found == expected {
         return Ok(());

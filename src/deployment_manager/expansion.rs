@@ -80,23 +80,24 @@ pub struct LayoutResource {
 impl Expansion {
     /// `{config: {resources}, layout}`; the text of a configuration that is only a scalar, or null.
     #[must_use]
-    pub fn to_value(&self) -> Value<'static> {
+    pub fn into_value(self) -> Value<'static> {
         if let Some(text) = &self.text {
             return scalar(text);
         }
+        let layout = self.layout.to_value();
         mapping([
-            ("config", Some(self.config_value())),
-            ("layout", Some(self.layout.to_value())),
+            ("config", Some(self.into_config_value())),
+            ("layout", Some(layout)),
         ])
     }
 
     /// `{resources}`; the text of a configuration that is only a scalar, or null.
     #[must_use]
-    pub fn config_value(&self) -> Value<'static> {
+    pub fn into_config_value(self) -> Value<'static> {
         if let Some(text) = &self.text {
             return scalar(text);
         }
-        let resources = self.config.iter().map(|one| one.value.clone());
+        let resources = self.config.into_iter().map(|one| one.value);
         mapping([("resources", Some(Value::sequence(resources.collect())))])
     }
 }

@@ -74,7 +74,7 @@ pub fn types(layout: &Layout) -> BTreeSet<String> {
 
 /// `{name, deployment, inputConfig, expandedConfig, layout}`.
 #[must_use]
-pub fn manifest(name: &str, request: &Request, expansion: &Expansion) -> Value<'static> {
+pub fn manifest(name: &str, request: &Request, expansion: Expansion) -> Value<'static> {
     let text = |text: &str| Some(Value::string(text.to_owned()));
     let imports = request.imports.iter().map(|import| {
         mapping([
@@ -88,11 +88,12 @@ pub fn manifest(name: &str, request: &Request, expansion: &Expansion) -> Value<'
         ("content", text(request.config.text())),
         ("imports", Some(Value::sequence(imports.collect()))),
     ]);
+    let layout = expansion.layout.to_value();
     mapping([
         ("name", text(name)),
         ("deployment", text(&request.name)),
         ("inputConfig", Some(input)),
-        ("expandedConfig", Some(expansion.config_value())),
-        ("layout", Some(expansion.layout.to_value())),
+        ("expandedConfig", Some(expansion.into_config_value())),
+        ("layout", Some(layout)),
     ])
 }

@@ -20,7 +20,18 @@ pub struct Parsed {
 /// # Errors
 /// If it is not YAML, or has several documents; warnings go to `warnings` in any case.
 pub fn read(source: &Arc<Source>, warnings: &mut Diagnostics) -> Result<Parsed, Diagnostics> {
-    let document = Document::parse(source)?;
+    parsed(Document::parse(source)?, warnings)
+}
+
+/// As [`read`], of a text that has an entry `key` and no errors; other texts need no values.
+#[must_use]
+pub fn read_with(source: &Arc<Source>, key: &str) -> Option<Parsed> {
+    let document = Document::parse(source).ok()?;
+    document.roots().next()?.get(key)?;
+    parsed(document, &mut Diagnostics::new()).ok()
+}
+
+fn parsed(document: Document, warnings: &mut Diagnostics) -> Result<Parsed, Diagnostics> {
     let mut roots = document.roots();
     let value = match roots.next() {
         None => Value::from(Data::Scalar(Scalar::Null)),

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_yaml::Value;
+use crate::export::gather::Types;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Cursor, DuplicateKeys, Scalar, Value};
 
 /// The objects of the input, as far as others depend on them.
 #[derive(Default)]
@@ -27,24 +29,40 @@ pub(super) fn head(object: &Value<'_>) -> (String, String, String) {
     )
 }
 
+/// The text of a field, if it is a string.
+fn text(field: Option<Cursor<'_>>) -> Option<String> {
+    match field?.scalar() {
+        Ok(Some(Scalar::String(text))) => Some(text.into_owned()),
+        _ => None,
+    }
+}
+
 impl Cluster {
-    /// Takes note of an object.
-    pub(super) fn add(&mut self, object: &Value<'_>) {
-        let (kind, namespace, name) = head(object);
-        if let Some(uid) = object.str_at(&["metadata", "uid"]) {
-            self.by_uid
-                .insert(uid.to_owned(), format!("{kind} `{name}`"));
+    /// Takes note of the object under a node. Its errors are found when it is exported.
+    pub(super) fn add(&mut self, node: Cursor<'_>, types: Option<&Types>) {
+        let [kind, metadata, spec] = node.get_all(["kind", "metadata", "spec"]);
+        let metadata = metadata.map(|metadata| metadata.get_all(["namespace", "name", "uid"]));
+        let [namespace, name, uid] = metadata.unwrap_or_default().map(text);
+        let types = types.filter(|_| kind.is_none());
+        let kind = types.map(|types| types.kind.clone()).or_else(|| text(kind));
+        let [kind, namespace, name] = [kind, namespace, name].map(Option::unwrap_or_default);
+        if let Some(uid) = uid {
+            self.by_uid.insert(uid, format!("{kind} `{name}`"));
         }
+        let spec = || spec?.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
         match kind.as_str() {
             "Service" => {
-                let selector = object.at(&["spec", "selector"]).and_then(Value::entries);
+                let spec = spec();
+                let selector = spec.as_ref().and_then(|spec| spec.get("selector"));
+                let selector = selector.and_then(Value::entries);
                 if selector.is_none_or(<[_]>::is_empty) {
                     self.without_selector
                         .insert((namespace.clone(), name.clone()));
                 }
             }
             "HorizontalPodAutoscaler" => {
-                let target = |key| object.str_at(&["spec", "scaleTargetRef", key]);
+                let spec = spec();
+                let target = |key| spec.as_ref()?.str_at(&["scaleTargetRef", key]);
                 if let Some((kind, name)) = target("kind").zip(target("name")) {
                     self.scaled
                         .insert((kind.to_owned(), namespace.clone(), name.to_owned()));

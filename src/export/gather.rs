@@ -12,21 +12,48 @@ pub(super) struct Read<'d> {
     pub(super) value: Value<'d>,
 }
 
+/// The `apiVersion` and `kind` of the items of a list that do not name them.
+pub(super) struct Types {
+    api_version: String,
+    pub(super) kind: String,
+}
+
+/// Receives the node of an object, which may lack its types.
+type Visit<'v> = dyn FnMut(Cursor<'_>, Option<&Types>, &mut Diagnostics) + 'v;
+
 /// Calls `visit` with each object. Errors of objects that cannot be read go to `diagnostics`.
 pub(super) fn each<'d>(
     roots: impl Iterator<Item = Cursor<'d>>,
     diagnostics: &mut Diagnostics,
     visit: &mut dyn FnMut(Read<'_>, &mut Diagnostics),
 ) {
+    each_node(roots, diagnostics, &mut |node, types, diagnostics| {
+        let mut found = Diagnostics::new();
+        let value = node.value(DuplicateKeys::Refuse, &mut found);
+        // The lines around it may hold a secret.
+        found.conceal(&[node.place()]);
+        diagnostics.append(found);
+        let Some(mut value) = value else { return };
+        if let Some(types) = types.filter(|_| value.get("kind").is_none()) {
+            value.insert(
+                "apiVersion".into(),
+                Value::string(types.api_version.clone()),
+            );
+            value.insert("kind".into(), Value::string(types.kind.clone()));
+        }
+        visit(Read { node, value }, diagnostics);
+    });
+}
+
+/// As [`each`], without reading the values.
+pub(super) fn each_node<'d>(
+    roots: impl Iterator<Item = Cursor<'d>>,
+    diagnostics: &mut Diagnostics,
+    visit: &mut Visit<'_>,
+) {
     for root in roots {
         below(root, None, 0, diagnostics, visit);
     }
-}
-
-/// The `apiVersion` and `kind` of the items of a list that do not name them.
-struct Types {
-    api_version: String,
-    kind: String,
 }
 
 fn below(
@@ -34,7 +61,7 @@ fn below(
     types: Option<&Types>,
     depth: usize,
     diagnostics: &mut Diagnostics,
-    visit: &mut dyn FnMut(Read<'_>, &mut Diagnostics),
+    visit: &mut Visit<'_>,
 ) {
     let opened = node.open();
     let node = opened.cursor();
@@ -62,19 +89,5 @@ fn below(
         }
         return;
     }
-    let mut found = Diagnostics::new();
-    let value = node.value(DuplicateKeys::Refuse, &mut found);
-    // The lines around it may hold a secret.
-    found.conceal(&[node.place()]);
-    diagnostics.append(found);
-    if let Some(mut value) = value {
-        if let Some(types) = types.filter(|_| value.get("kind").is_none()) {
-            value.insert(
-                "apiVersion".into(),
-                Value::string(types.api_version.clone()),
-            );
-            value.insert("kind".into(), Value::string(types.kind.clone()));
-        }
-        visit(Read { node, value }, diagnostics);
-    }
+    visit(node, types, diagnostics);
 }

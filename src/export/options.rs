@@ -24,6 +24,14 @@ pub(crate) struct Options {
     pub(crate) keeps_defaults: bool,
     /// Which objects are exported.
     pub(crate) selector: LabelSelector,
+    pub(crate) format: Format,
+}
+
+/// The format of the Template.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Format {
+    Yaml,
+    Json,
 }
 
 impl Default for Options {
@@ -37,6 +45,7 @@ impl Default for Options {
             drop: Vec::new(),
             keeps_defaults: false,
             selector: LabelSelector::default(),
+            format: Format::Yaml,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::export::options::Options;
+use crate::export::options::{Format, Options};
 use crate::export::parameters::{self, Maker, Object, Parameters, Scope};
 use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
@@ -17,22 +17,12 @@ use krm_yaml::{Cursor, Document, DuplicateKeys, Position, Value};
 /// A Template that was made of objects.
 #[derive(Debug)]
 pub(crate) struct Exported {
-    /// Its text, as YAML.
+    /// Its text.
     pub(crate) text: String,
     /// The values of its secrets.
     pub(crate) secrets: Value<'static>,
     /// Remarks about objects left out, fields dropped and parameters made.
     pub(crate) report: Diagnostics,
-}
-
-impl Exported {
-    /// The Template as JSON.
-    ///
-    /// # Errors
-    /// If it cannot be written, a defect of this program.
-    pub(crate) fn into_json(self) -> Result<String> {
-        write::to_json(self.text)
-    }
 }
 
 /// Makes a Template of the objects of some texts. All errors go to `diagnostics`.
@@ -135,7 +125,11 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
         labels,
         keeps_namespaces: is_kept && has_namespaces,
     };
-    let text = diagnostics.take(write::template(&head, texts))?;
+    let text = match options.format {
+        Format::Yaml => write::template(&head, texts),
+        Format::Json => write::json(&head, &texts),
+    };
+    let text = diagnostics.take(text)?;
     for made in made.iter() {
         report.push(Diagnostic::info(format!(
             "parameter {}: {}",
@@ -211,12 +205,23 @@ impl Writer<'_> {
     fn names(&self, objects: &[Stripped]) -> BTreeSet<String> {
         let mut maker = self.maker();
         for object in objects {
-            let _ = read(object, |value| {
-                change(value, object, &mut maker, &mut |_| {});
+            let _ = read(object, |_, mut value| {
+                change(&mut value, object, &mut maker, &mut |_| {});
                 Ok(())
             });
         }
         maker.parameters.names().clone()
+    }
+
+    /// The text of an object, as an item of a list.
+    fn text(&self, document: &Document, value: &Value<'_>) -> Result<String> {
+        match self.options.format {
+            Format::Yaml => {
+                let text = krm_yaml::render(document, value, Position::Item { column: 0 });
+                text.map(above_dash)
+            }
+            Format::Json => write::json_object(value),
+        }
     }
 
     fn write(
@@ -241,13 +246,13 @@ impl Writer<'_> {
         };
         let mut texts = Vec::with_capacity(objects.len());
         for object in objects {
-            let written = read(&object, |value| {
+            let written = read(&object, |document, mut value| {
                 let called = called(&object.identity);
-                change(value, &object, &mut maker, &mut |line| {
+                change(&mut value, &object, &mut maker, &mut |line| {
                     report.push(Diagnostic::info(format!("{called}: {line}")));
                 });
-                speller.object(value);
-                Ok(())
+                speller.object(&mut value);
+                self.text(document, &value)
             });
             let mut found = Diagnostics::new();
             texts.extend(found.take(written));
@@ -271,22 +276,23 @@ impl Writer<'_> {
     }
 }
 
-/// The text of an object with a changed value, as an item of a list.
-fn read(object: &Stripped, change: impl FnOnce(&mut Value<'_>) -> Result<()>) -> Result<String> {
+/// What `use_value` makes of the value of an object and its document.
+fn read<R>(
+    object: &Stripped,
+    use_value: impl FnOnce(&Document, Value<'_>) -> Result<R>,
+) -> Result<R> {
     let document = Document::parse(&Source::new("object", object.text.as_str())).map_err(hide)?;
     let mut found = Diagnostics::new();
     let root = document.roots().next();
     let value = root.and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
-    let mut value = value.ok_or_else(|| {
+    let value = value.ok_or_else(|| {
         let problem = format!(
             "the stripped text of {} cannot be read",
             called(&object.identity)
         );
         Box::new(Diagnostic::error(problem))
     })?;
-    change(&mut value)?;
-    let text = krm_yaml::render(&document, &value, Position::Item { column: 0 });
-    text.map(above_dash).map_err(hide)
+    use_value(&document, value).map_err(hide)
 }
 
 /// An item with its comments above the dash. After the dash, kpt would repeat them.

@@ -38,9 +38,13 @@ pub(super) struct All {
 pub(super) fn all(roots: &[Cursor<'_>], options: &Options, diagnostics: &mut Diagnostics) -> All {
     let mut cluster = Cluster::default();
     let mut ignored = Diagnostics::new();
-    gather::each(roots.iter().copied(), &mut ignored, &mut |read, _| {
-        cluster.add(&read.value);
-    });
+    gather::each_node(
+        roots.iter().copied(),
+        &mut ignored,
+        &mut |node, types, _| {
+            cluster.add(node, types);
+        },
+    );
     let mut stripping = Stripping {
         options,
         cluster,

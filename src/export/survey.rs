@@ -192,7 +192,10 @@ pub(super) fn infer(identity: &mut Identity, namespace: &str) {
 
 /// Whether a text of an object may look like a reference.
 fn has_dollar(value: &Value<'_>) -> bool {
-    let looks = |text: &str| text.contains("$(") || text.contains("${");
+    let looks = |text: &str| {
+        let mut dollars = memchr::memchr_iter(b'$', text.as_bytes());
+        dollars.any(|at| matches!(text.as_bytes().get(at + 1), Some(b'(' | b'{')))
+    };
     match &value.data {
         Data::Scalar(Scalar::String(text)) => looks(text),
         Data::Scalar(_) => false,

@@ -6,7 +6,12 @@ use crate::export::parameters::Parameters;
 use crate::template::Dialect;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
-use krm_yaml::{Document, DuplicateKeys, Position, Value};
+use krm_yaml::{Document, Position, Value};
+
+/// Spaces that a level of JSON is indented by.
+const JSON_WIDTH: usize = 2;
+/// How deep the objects of a Template are.
+const JSON_DEPTH: usize = 2;
 
 /// The part of the Template before the objects.
 pub(super) struct Head<'h> {
@@ -36,16 +41,27 @@ pub(super) fn template(head: &Head<'_>, objects: Vec<String>) -> Result<String> 
     Ok(text)
 }
 
-/// The same Template as JSON.
-pub(super) fn to_json(text: String) -> Result<String> {
-    let document = Document::parse(&Source::new("template", text))?;
-    let mut found = krm_yaml::diagnostic::Diagnostics::new();
-    let value = document
-        .roots()
-        .next()
-        .and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
-    let value = value.unwrap_or_else(|| Value::mapping(Vec::new()));
-    Ok(krm_yaml::render_json(&value, Some(2))? + "\n")
+/// The same in JSON, with the texts of [`json_object`].
+pub(super) fn json(head: &Head<'_>, objects: &[String]) -> Result<String> {
+    let mut text = krm_yaml::render_json(&head.value(), Some(JSON_WIDTH))?;
+    let open = text.strip_suffix("\n}").map_or(text.len(), str::len);
+    text.truncate(open);
+    text.reserve(objects.iter().map(|object| object.len() + 6).sum::<usize>() + 32);
+    text.push_str(",\n  \"objects\": [");
+    for (index, object) in objects.iter().enumerate() {
+        text.push_str(if index == 0 { "\n    " } else { ",\n    " });
+        text.push_str(object);
+    }
+    text.push_str("\n  ]\n}\n");
+    if cfg!(debug_assertions) {
+        Document::parse(&Source::new("template", text.as_str()))?;
+    }
+    Ok(text)
+}
+
+/// The text of an object in JSON.
+pub(super) fn json_object(object: &Value<'_>) -> Result<String> {
+    krm_yaml::render_json_at(object, JSON_WIDTH, JSON_DEPTH)
 }
 
 impl Head<'_> {

@@ -254,7 +254,7 @@ impl<'l, 'd> Run<'l, 'd> {
             .filter_map(|(_, node)| {
                 let mut resource =
                     Resource::read(self.list.document(), node.cursor().id(), diagnostics)?;
-                let previous = previous(&resource.value);
+                let previous = previous(&resource);
                 resource.remember_all(previous);
                 Some(resource)
             })
@@ -277,7 +277,7 @@ impl<'l, 'd> Run<'l, 'd> {
         left.retain(|index| self.items.get(*index).is_some_and(|item| !is_apart(item)));
         let standing = self.standing(&made, &mut left);
         for resource in &made {
-            if let Some((path, index)) = kept_at(&resource.value) {
+            if let Some((path, index)) = kept_at(|key| resource.annotation(key)) {
                 self.storage.add(path, index);
             }
         }
@@ -285,7 +285,12 @@ impl<'l, 'd> Run<'l, 'd> {
             let node = item.and_then(|index| self.nodes.get(index));
             if let Some(node) = node {
                 let is_here = self.place_in_list(&resource) == Some(start_of(node.cursor()));
-                let edits = diagnostics.take(edits(node.cursor(), resource.value, is_here));
+                if is_here && resource.is_unchanged() {
+                    debug_assert!(node.cursor().holds(resource.value()), "{resource:?}");
+                    continue;
+                }
+                let edits = edits(node.cursor(), resource.into_value(), is_here);
+                let edits = diagnostics.take(edits);
                 changes.edits.extend(edits.into_iter().flatten());
             } else {
                 let text = self.added(resource);
@@ -338,22 +343,22 @@ impl<'l, 'd> Run<'l, 'd> {
             return self.text(&resource);
         }
         // This also marks the objects of a Template in it: the next run starts without them, too.
-        annotate(&mut resource.value, OWNER, &self.owner);
-        if kept_at(&resource.value).is_none() {
+        annotate(resource.value_mut(), OWNER, &self.owner);
+        if kept_at(|key| resource.annotation(key)).is_none() {
             let path = self.storage.file_of(&self.name, None);
             let index = self.storage.next_index(&path);
-            annotate(&mut resource.value, PATH, &path);
-            annotate(&mut resource.value, INDEX, &index.to_string());
+            annotate(resource.value_mut(), PATH, &path);
+            annotate(resource.value_mut(), INDEX, &index.to_string());
         }
         self.text(&resource)
     }
 
     fn text(&self, resource: &Resource<'_>) -> Result<String> {
         if let Some(document) = resource.document() {
-            return self.list.item_text(document, &resource.value);
+            return self.list.item_text(document, resource.value());
         }
         let nothing = Document::parse(&Source::new("new", ""))?;
-        self.list.item_text(&nothing, &resource.value)
+        self.list.item_text(&nothing, resource.value())
     }
 }
 
@@ -363,14 +368,13 @@ fn start_of(item: Cursor<'_>) -> usize {
 }
 
 /// The former identities of an object that kustomize renamed or moved.
-fn previous(object: &Value<'_>) -> Vec<Identity> {
-    let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
+fn previous(resource: &Resource<'_>) -> Vec<Identity> {
     let [kinds, names, namespaces] =
-        PREVIOUS.map(|key| text(&["metadata", "annotations", key]).split(','));
+        PREVIOUS.map(|key| resource.annotation(key).unwrap_or_default().split(','));
     let all = kinds.zip(names).zip(namespaces);
     let all = all.filter(|((_, name), _)| !name.is_empty());
     all.map(|((kind, name), namespace)| Identity {
-        group: group(text(&["apiVersion"])).to_owned(),
+        group: group(resource.str_at(&["apiVersion"]).unwrap_or_default()).to_owned(),
         kind: kind.to_owned(),
         namespace: if NO_NAMESPACE.contains(&namespace) {
             String::new()

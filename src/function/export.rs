@@ -177,6 +177,7 @@ impl<'c> Spec<'c, '_> {
             drop: self.patterns("drop"),
             keeps_defaults: defaults == Some(1),
             selector: standard.selector,
+            format: standard.format,
         })
     }
 

@@ -1,8 +1,8 @@
 //! The objects that a function works on, and the files that they are kept in.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use crate::function::objects::Objects;
 use crate::function::paths;
@@ -24,8 +24,23 @@ pub(super) struct Items {
     pub(super) storage: Storage,
 }
 
-/// The positions of existing objects that a Template may update.
-pub(super) type Existing<'i> = BTreeMap<&'i Identity, usize>;
+/// The positions of existing objects that a Template may update, ordered by identity.
+pub(super) struct Existing<'i>(Vec<(&'i Identity, usize)>);
+
+impl Existing<'_> {
+    /// The position of the object with this identity.
+    pub(super) fn get(&self, identity: &Identity) -> Option<usize> {
+        let Self(positions) = self;
+        let found = positions.binary_search_by(|(one, _)| by_name(one, identity));
+        let (_, position) = positions.get(found.ok()?)?;
+        Some(*position)
+    }
+}
+
+/// Orders identities with the name first, in which they differ most.
+fn by_name(one: &Identity, other: &Identity) -> Ordering {
+    one.name.cmp(&other.name).then_with(|| one.cmp(other))
+}
 
 /// What is known of an object without its content.
 pub(super) struct Item {
@@ -129,24 +144,16 @@ impl Items {
     /// Existing objects that a Template may update. Of several with one identity it is the first,
     /// or the first that an instance owns.
     pub(super) fn by_identity(&self) -> Existing<'_> {
-        let mut found = Existing::new();
-        for (at, identity, item) in self.named() {
-            if item.is_local && item.owner.is_none() {
-                continue;
-            }
-            match found.entry(identity) {
-                Entry::Vacant(entry) => {
-                    entry.insert(at);
-                }
-                Entry::Occupied(mut entry) => {
-                    let first = self.list.get(*entry.get());
-                    if item.owner.is_some() && first.is_some_and(|first| first.owner.is_none()) {
-                        entry.insert(at);
-                    }
-                }
-            }
-        }
-        found
+        let may_be_updated = |item: &Item| !item.is_local || item.owner.is_some();
+        let named = self.named().filter(|(_, _, item)| may_be_updated(item));
+        let mut found: Vec<_> = named.collect();
+        // Those that an instance owns come first, otherwise they keep their order.
+        found.sort_by(|(_, one, item), (_, other, other_item)| {
+            by_name(one, other).then_with(|| item.owner.is_none().cmp(&other_item.owner.is_none()))
+        });
+        found.dedup_by(|(_, one, _), (_, other, _)| one == other);
+        let positions = found.into_iter().map(|(at, identity, _)| (identity, at));
+        Existing(positions.collect())
     }
 
     /// Objects that an instance owns, in order, also several of one identity; each with its
@@ -266,7 +273,12 @@ mod tests {
         let document = Arc::new(Document::open(&source, LONG_LISTS).unwrap());
         let list = ResourceList::read(&document).unwrap();
         let items = Items::read(&list.shared_items(), list.function_config().unwrap());
-        let mut found: Vec<_> = items.by_identity().into_values().collect();
+        let mut found: Vec<_> = items
+            .by_identity()
+            .0
+            .into_iter()
+            .map(|(_, at)| at)
+            .collect();
         found.sort_unstable();
         assert_eq!(found, (0..count - 1).collect::<Vec<_>>());
         let Storage {

@@ -77,7 +77,9 @@ pub(super) fn run(
         return;
     };
     let mut found = Diagnostics::new();
-    let values = resources.iter().map(|resource| &resource.value);
+    let values = resources
+        .iter()
+        .map(|resource| -> &Value<'_> { resource.value() });
     let items = Items::of_values(values, &transformer.config);
     let objects = Resources::of(resources, &name);
     let decision = stamp::decide(&objects, items, &config, environment, &mut found);
@@ -119,7 +121,7 @@ pub(super) fn run(
 }
 
 /// The resources in the text of a list; none if one cannot be read.
-fn read(source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Option<Vec<Resource<'static>>> {
+fn read<'d>(source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Option<Vec<Resource<'d>>> {
     let document = Arc::new(diagnostics.take(Document::parse(source))?);
     let items = document.roots().flat_map(Cursor::children);
     let read = items.map(|item| {

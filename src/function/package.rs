@@ -32,7 +32,7 @@ fn file(item: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<(String, Vec<
     let opened = item.open();
     let item = opened.cursor();
     let value = item.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
-    let (path, _) = kept_at(&value)?;
+    let (path, _) = kept_at(|key| value.str_at(&["metadata", "annotations", key]))?;
     let text = krm_yaml::render(item.document(), &value, Position::Document);
     Some((path, diagnostics.take(text)?.into_bytes()))
 }

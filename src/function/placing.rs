@@ -99,7 +99,7 @@ impl<'p, O: Objects> Placing<'p, O> {
             self.decision.added.extend(diagnostics.take(new));
             return;
         };
-        let (at, objects, items) = (*at, self.objects, self.items);
+        let (objects, items) = (self.objects, self.items);
         if let Some(item) = items.list.get(at)
             && let Some(node) = diagnostics.take(objects.at(at))
         {

@@ -81,7 +81,7 @@ impl<O: Objects> Run<'_, O> {
                 continue;
             };
             let existing = |identity: &Identity| {
-                let node = self.objects.at(*self.existing.get(identity)?);
+                let node = self.objects.at(self.existing.get(identity)?);
                 node.ok().map(SharedNode::cursor)
             };
             let options = Options {

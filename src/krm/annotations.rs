@@ -45,8 +45,9 @@ pub(crate) fn is_local(object: &Value<'_>) -> bool {
 }
 
 /// The file that an object is kept in by its annotations, and its index there.
-pub(crate) fn kept_at(object: &Value<'_>) -> Option<(String, usize)> {
-    let annotation = |key| object.str_at(&["metadata", "annotations", key]);
+pub(crate) fn kept_at<'t>(
+    annotation: impl Fn(&'static str) -> Option<&'t str>,
+) -> Option<(String, usize)> {
     let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
     let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
     let index = index.and_then(|index| index.parse().ok()).unwrap_or(0);

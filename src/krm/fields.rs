@@ -1,6 +1,7 @@
 //! Fields of a mapping that its kind does not have.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::Diagnostic;
@@ -21,7 +22,7 @@ impl Unknown<'_> {
     }
 
     /// A diagnostic with the place, the field below `path`, and the field that is meant.
-    pub(crate) fn locate(&self, diagnostic: Diagnostic, path: &str) -> Diagnostic {
+    pub(crate) fn locate(&self, diagnostic: Diagnostic, path: impl Display) -> Diagnostic {
         diagnostic
             .at(self.entry.key_place())
             .field(format!("{path}{}", self.key))

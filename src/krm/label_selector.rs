@@ -49,6 +49,11 @@ impl LabelSelector {
         Ok(Self(requirements.collect::<Result<_, String>>()?))
     }
 
+    /// Whether it has no requirements.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether labels or annotations meet all requirements.
     pub(crate) fn fits(&self, labels: Option<&Value<'_>>) -> bool {
         self.0.iter().all(|requirement| {

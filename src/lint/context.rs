@@ -20,7 +20,6 @@ impl Context<'_> {
     /// Whether a text is completely known: it contains no reference.
     pub(super) fn is_known(&self, text: &str) -> bool {
         parts(text, self.template.dialect())
-            .iter()
             .all(|part| !matches!(part, Part::String { .. } | Part::Raw { .. }))
     }
 
@@ -30,10 +29,7 @@ impl Context<'_> {
             Part::String { .. } | Part::Raw { .. } => "a".to_owned(),
             _ => part.spelling().to_owned(),
         };
-        parts(text, self.template.dialect())
-            .into_iter()
-            .map(part)
-            .collect()
+        parts(text, self.template.dialect()).map(part).collect()
     }
 }
 

@@ -313,7 +313,7 @@ fn hint(
     let node = object.document.cursor(value.origin?);
     let written = node.text().ok()??;
     let dialect = context.template.dialect();
-    let parts = parts(&written, dialect);
+    let parts: Vec<Part<'_>> = parts(&written, dialect).collect();
     match (parts.as_slice(), expected) {
         ([Part::Raw { name, .. }], Type::String) => {
             let reference = string_reference(dialect, name);

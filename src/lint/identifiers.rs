@@ -34,11 +34,7 @@ pub fn warn_about_names(
 ) {
     each_name(object, &mut |name, value, path, what, form| {
         // In the proposal's dialect, expanding reports references that are not replaced.
-        let refers = || {
-            parts(name, dialect)
-                .iter()
-                .any(|part| !matches!(part, Part::Text(_)))
-        };
+        let refers = || parts(name, dialect).any(|part| !matches!(part, Part::Text(_)));
         // Another warning reports the namespace for all objects.
         let is_written = value.origin.is_some();
         if form.fits(name) || !is_written || (dialect == Dialect::Proposal && refers()) {

@@ -206,9 +206,7 @@ fn put_on_objects(part: &mut Part<'_>, labels: &[(String, String)]) -> Moved {
 fn blocked(object: &Value<'_>, dialect: Dialect, with_selectors: bool) -> Option<String> {
     let is_reference = |value: Option<&Value<'_>>| {
         let text = value.and_then(Value::as_str).unwrap_or_default();
-        pieces(text, dialect)
-            .iter()
-            .any(|piece| piece.name().is_some())
+        pieces(text, dialect).any(|piece| piece.name().is_some())
     };
     if object.entries().is_none() {
         return Some("metadata".to_owned());

@@ -155,9 +155,7 @@ fn conflict(earlier: &Part<'_>, first: &Found, part: &Part<'_>, object: &Found) 
     );
     let dialect = part.template.dialect();
     let name = &object.identity.name;
-    let refers = pieces(name, dialect)
-        .iter()
-        .any(|piece| piece.name().is_some());
+    let refers = pieces(name, dialect).any(|piece| piece.name().is_some());
     let hint = if refers {
         format!(
             "{}; or rename the object in one of the files",

@@ -41,7 +41,7 @@ pub(super) fn rename(parts: &mut [Part<'_>], found: &mut Diagnostics) {
 /// A text with its raw references written as those to text: so they mean the same in a label of an
 /// object, or within a longer text, as in a text of the Template.
 pub(super) fn as_text(text: &str, dialect: Dialect) -> String {
-    let new = replace(&pieces(text, dialect), |piece| match (piece, dialect) {
+    let new = replace(text, dialect, |piece| match (piece, dialect) {
         (Piece::Raw { name, .. }, Dialect::Proposal) => Some(Cow::Owned(format!("$({name})"))),
         (Piece::Raw { name, .. }, Dialect::OpenShift) => Some(Cow::Owned(format!("${{{name}}}"))),
         _ => None,
@@ -220,7 +220,7 @@ impl Walk<'_, '_> {
             self.foreign(text, node, path);
         }
         let mut changes: Vec<(&str, String)> = Vec::new();
-        let new = replace(&pieces(text, self.dialect), |piece| {
+        let new = replace(text, self.dialect, |piece| {
             let new = self.piece(piece, node, path, context);
             if !matches!(piece, Piece::Text(_)) {
                 let spelling = new.clone().unwrap_or_else(|| piece.spelling().to_owned());

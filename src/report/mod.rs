@@ -9,6 +9,7 @@ mod findings;
 mod read;
 mod results;
 mod sarif;
+mod simple;
 mod visible;
 
 use std::fmt::Write as _;
@@ -20,10 +21,11 @@ use annotate_snippets::{
     normalize_untrusted_str,
 };
 
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Severity};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Origin, Place, Positions};
 
 use excerpt::{Excerpt, Spot};
+use simple::{Simple, subject};
 use visible::visible;
 
 pub use findings::findings;
@@ -87,6 +89,32 @@ impl Pen {
     }
 
     fn draw(&mut self, diagnostic: &Diagnostic) -> String {
+        self.simple(diagnostic)
+            .unwrap_or_else(|| self.any(diagnostic))
+    }
+
+    /// Draws a diagnostic that needs no renderer.
+    fn simple(&mut self, diagnostic: &Diagnostic) -> Option<String> {
+        let place = diagnostic.place.as_ref()?;
+        if self.color || diagnostic.conceals || !diagnostic.related.is_empty() {
+            return None;
+        }
+        let spot = self.spot(place);
+        let simple = Simple {
+            diagnostic,
+            rule: diagnostic.rule.filter(|_| self.rules),
+            excerpt: &Excerpt::of(place.source.text(), std::slice::from_ref(&spot)),
+            spot: &spot,
+        };
+        let body = simple.body()?;
+        let mut text = simple.title()?;
+        self.arrow(&mut text, place, &spot, simple.margin());
+        text.push_str(&body);
+        Some(text)
+    }
+
+    /// Draws any diagnostic.
+    fn any(&mut self, diagnostic: &Diagnostic) -> String {
         let level = match diagnostic.severity {
             Severity::Info => Level::INFO,
             Severity::Warning => Level::WARNING,
@@ -250,35 +278,13 @@ fn titled<'t>(level: Level<'static>, title: &'t str, rule: Option<&'t str>) -> T
 
 /// The notes below the excerpt: the object and the field, then the hints.
 fn notes(diagnostic: &Diagnostic) -> Vec<Message<'_>> {
-    let subject = subject(diagnostic.object.as_ref(), diagnostic.field.as_deref());
+    let subject = subject(diagnostic);
     let hints = diagnostic.hints.iter();
     subject
         .map(|subject| Level::NOTE.message(plain(&subject)))
         .into_iter()
         .chain(hints.map(|hint| Level::HELP.message(plain(hint))))
         .collect()
-}
-
-/// `in Kind/name (path), field a.b`, or as much of it as is known.
-fn subject(object: Option<&ObjectReference>, field: Option<&str>) -> Option<String> {
-    let object = object.and_then(|object| {
-        let name = match (object.kind.as_str(), object.name.as_str()) {
-            ("", "") => return None,
-            (kind, "") => kind.to_owned(),
-            ("", name) => name.to_owned(),
-            (kind, name) => format!("{kind}/{name}"),
-        };
-        Some(match &object.path {
-            Some(path) => format!("in {name} ({path})"),
-            None => format!("in {name}"),
-        })
-    });
-    match (object, field) {
-        (Some(object), Some(field)) => Some(format!("{object}, field {field}")),
-        (Some(object), None) => Some(object),
-        (None, Some(field)) => Some(format!("in field {field}")),
-        (None, None) => None,
-    }
 }
 
 /// The same for what the renderer takes as it is: the other control characters are shown, too.

@@ -183,7 +183,7 @@ mod tests {
         let kind = Kind::of::<kinds::Template>(OWN_GROUP, "Template", None);
         check(&kind, "/properties", TEMPLATE_FIELDS);
         let parameter = "/properties/parameters/items/properties";
-        check(&kind, parameter, PARAMETER_FIELDS);
+        check(&kind, parameter, &PARAMETER_FIELDS);
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn expand(template: &str, others: &[(&str, &str)], properties: &str) -> Result<S
     match run(&request) {
         Ok(expansion) => {
             let mut json = String::new();
-            krm_yaml::json(&mut json, &expansion.to_value(), None, 0);
+            krm_yaml::json(&mut json, &expansion.into_value(), None, 0);
             Ok(json)
         }
         Err(error) => Err(error.to_string()),

@@ -243,19 +243,21 @@ impl Diagnostics {
     /// Removes duplicates: several expansions of one Template report the same problem.
     pub fn dedup(&mut self) {
         let mut seen = BTreeSet::new();
-        self.list.retain(|diagnostic| {
+        let list = self.list.iter();
+        let are_new = list.map(|diagnostic| {
             let place = diagnostic.place.as_ref();
+            let related = diagnostic.related.first();
             seen.insert((
-                diagnostic.message.clone(),
-                place.map(|place| (place.source.name().to_owned(), place.range.start)),
-                diagnostic.object.clone(),
-                diagnostic.field.clone(),
-                diagnostic
-                    .related
-                    .first()
-                    .map(|(place, _)| place.range.start),
+                diagnostic.message.as_str(),
+                place.map(|place| (place.source.name(), place.range.start)),
+                diagnostic.object.as_ref(),
+                diagnostic.field.as_deref(),
+                related.map(|(place, _)| place.range.start),
             ))
         });
+        let are_new: Vec<bool> = are_new.collect();
+        let mut are_new = are_new.into_iter();
+        self.list.retain(|_| are_new.next() == Some(true));
     }
 
     /// Says of those that name no object that they are about this one.

@@ -47,6 +47,7 @@ pub use lines::{ends_line, next_line};
 pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
 pub use read::open::Opened;
+pub use read::ordinary::Ordinary;
 pub use read::scan::LongLists;
 pub use read::shared::SharedNode;
 pub use read::values::{DuplicateKeys, Words, is_word};
@@ -61,5 +62,6 @@ pub use write::enclosing::Enclosing;
 pub use write::guard::name_of;
 pub use write::removal::{lines_of_items, remove_items};
 pub use write::render::{
-    Position, lines_of_root, render, render_json, render_new, to_line, to_string,
+    Position, copy, lines_of_root, render, render_json, render_json_at, render_new, to_line,
+    to_string,
 };

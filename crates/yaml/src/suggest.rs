@@ -19,6 +19,7 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let folded = name.to_lowercase();
     known
         .into_iter()
+        .filter(|candidate| may_be_close(name, candidate))
         .filter_map(|candidate| Some((distance(&folded, &candidate.to_lowercase())?, candidate)))
         .min_by_key(|&(distance, candidate)| {
             (
@@ -30,6 +31,17 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// Whether the [distance](distance) of two names may be small enough, at a fraction of the cost.
+fn may_be_close(name: &str, candidate: &str) -> bool {
+    if !name.is_ascii() || !candidate.is_ascii() || name.eq_ignore_ascii_case(candidate) {
+        return true;
+    }
+    let [a, b] = [name.len(), candidate.len()];
+    let longer = a.max(b);
+    let allowed = longer / 3;
+    longer <= MAX_LENGTH && a.abs_diff(b) <= allowed && least_distance(name, candidate) <= allowed
+}
+
 /// How far apart two names are, if they are close enough for one to be a slip of the other.
 fn distance(name: &str, candidate: &str) -> Option<usize> {
     if name == candidate {
@@ -38,23 +50,20 @@ fn distance(name: &str, candidate: &str) -> Option<usize> {
     let [a, b] = [name, candidate].map(|text| text.chars().count());
     let longer = a.max(b);
     let allowed = longer / 3;
-    if longer > MAX_LENGTH || a.abs_diff(b) > allowed || least_distance(name, candidate) > allowed {
+    if longer > MAX_LENGTH || a.abs_diff(b) > allowed {
         return None;
     }
     let distance = strsim::damerau_levenshtein(name, candidate);
     (distance <= allowed).then_some(distance)
 }
 
-/// The least distance by the letters that only one of two names has, at a fraction of the cost: each
+/// The least distance of two names in ASCII by the letters that only one of them has: each
 /// insertion, deletion and replacement brings in or takes out one letter, and a swap none.
 fn least_distance(a: &str, b: &str) -> usize {
-    if !a.is_ascii() || !b.is_ascii() {
-        return 0;
-    }
     let mut counts = [0i16; 128];
     for (text, step) in [(a, 1), (b, -1)] {
         for byte in text.bytes() {
-            if let Some(count) = counts.get_mut(usize::from(byte)) {
+            if let Some(count) = counts.get_mut(usize::from(byte.to_ascii_lowercase())) {
                 *count += step;
             }
         }
@@ -62,8 +71,8 @@ fn least_distance(a: &str, b: &str) -> usize {
     let (mut only_a, mut only_b) = (0, 0);
     for byte in a.bytes().chain(b.bytes()) {
         // Each letter once.
-        let count = counts.get_mut(usize::from(byte)).map(std::mem::take);
-        match count {
+        let count = counts.get_mut(usize::from(byte.to_ascii_lowercase()));
+        match count.map(std::mem::take) {
             Some(count) if count > 0 => only_a += usize::from(count.unsigned_abs()),
             Some(count) => only_b += usize::from(count.unsigned_abs()),
             None => {}
@@ -81,12 +90,13 @@ fn same_characters(a: &str, b: &str) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MAX_LENGTH, closest, least_distance};
+    use super::{MAX_LENGTH, closest, distance, may_be_close};
 
     proptest! {
         #[test]
-        fn no_distance_is_less_than_the_least(a in "[a-eé]{0,12}", b in "[a-eé]{0,12}") {
-            prop_assert!(least_distance(&a, &b) <= strsim::damerau_levenshtein(&a, &b));
+        fn what_is_not_close_has_no_distance(a in "[a-eA-Eé]{0,12}", b in "[a-eA-Eé]{0,12}") {
+            let distance = distance(&a.to_lowercase(), &b.to_lowercase());
+            prop_assert!(may_be_close(&a, &b) || distance.is_none());
         }
     }
 

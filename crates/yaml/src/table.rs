@@ -173,7 +173,8 @@ pub(super) struct Table {
 /// The owner of a value: a key, a dash or a document.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
-    key: Option<Span>,
+    /// Empty without a key.
+    key: Span,
     key_kind: KeyKind,
     flags: Flags,
 }
@@ -181,7 +182,7 @@ pub(super) struct Slot {
 impl Slot {
     /// A document.
     pub(super) const ROOT: Self = Self {
-        key: None,
+        key: Span::empty(0),
         key_kind: KeyKind::None,
         flags: Flags::NOTHING,
     };
@@ -195,7 +196,7 @@ impl Slot {
     /// The `-` at `dash`.
     pub(super) const fn item(dash: usize) -> Self {
         Self {
-            key: Some(span(dash, dash + 1)),
+            key: span(dash, dash + 1),
             ..Self::ROOT
         }
     }
@@ -203,7 +204,7 @@ impl Slot {
     /// A mapping's key.
     pub(super) const fn entry(key: Span, style: Style) -> Self {
         Self {
-            key: Some(key),
+            key,
             key_kind: KeyKind::Scalar(style),
             ..Self::ROOT
         }
@@ -225,12 +226,12 @@ impl Slot {
         }
     }
 
-    pub(super) const fn key(self) -> Option<Span> {
-        self.key
+    pub(super) fn key(self) -> Option<Span> {
+        (!self.key.is_empty()).then_some(self.key)
     }
 
     pub(super) const fn is_root(self) -> bool {
-        self.key.is_none() && !self.flags.has(Flags::IN_FLOW)
+        self.key.is_empty() && !self.flags.has(Flags::IN_FLOW)
     }
 }
 
@@ -251,6 +252,7 @@ impl Table {
     }
 
     /// Adds a scalar that may be [spelled as it is read](Flags::TEXT).
+    #[inline]
     pub(super) fn text(&mut self, slot: Slot, style: Style, value: Span, is_text: bool) {
         let flags = Flags::NOTHING.with(Flags::TEXT, is_text);
         self.add(slot, Kind::Scalar(style), value, flags);
@@ -262,6 +264,7 @@ impl Table {
     }
 
     /// Adds a collection whose text begins at `start`. [`close`](Self::close) sets its end.
+    #[inline]
     pub(super) fn open(&mut self, slot: Slot, kind: Kind, start: usize, flow: bool) -> u32 {
         let flags = Flags::NOTHING.with(Flags::FLOW, flow);
         self.add(slot, kind, span(start, start), flags)
@@ -283,10 +286,13 @@ impl Table {
     #[inline(always)]
     fn add(&mut self, slot: Slot, kind: Kind, value: Span, flags: Flags) -> u32 {
         let id = offset(self.nodes.len());
-        if slot.is_root() {
-            self.roots.push(id);
+        let mut key = slot.key;
+        if key.is_empty() {
+            key = Span::empty(value.start);
+            if slot.is_root() {
+                self.roots.push(id);
+            }
         }
-        let key = slot.key.unwrap_or(Span::empty(value.start));
         self.nodes.push(Node {
             entry: key.start,
             key,

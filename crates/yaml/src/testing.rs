@@ -11,6 +11,7 @@ use crate::edit::pairing::{ItemKey, ItemKeys};
 use crate::edit::update::update;
 use crate::lines::next_line;
 use crate::read::document::{Cursor, Document};
+use crate::read::ordinary::Ordinary;
 use crate::read::text::{check_text, fast, is_json};
 use crate::read::values::DuplicateKeys;
 use crate::scalar::data::Scalar;
@@ -19,7 +20,7 @@ use crate::table::{KeyKind, Kind, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments;
 use crate::write::edited::Edited;
-use crate::write::render::{Position, render};
+use crate::write::render::{Position, copy, render};
 use crate::write::rewrite::{Purpose, Rewrite};
 
 /// Some of the fields that tell items of Kubernetes objects apart.
@@ -142,11 +143,12 @@ pub fn unchanged(text: &str) -> Result<(), String> {
             .and_then(|edits| Edited::new(document, edits))
             .map_err(|error| format!("cannot be written: {}", error.message))?
             .to_string();
-        if edited == text {
-            Ok(())
-        } else {
-            Err(format!("{text:?} is printed as\n{edited:?}"))
+        if edited != text {
+            return Err(format!("{text:?} is printed as\n{edited:?}"));
         }
+        // Debug builds compare both with the full way.
+        let _ = Ordinary::of(root).map(copy);
+        Ok(())
     })
 }
 

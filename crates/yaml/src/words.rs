@@ -2,6 +2,9 @@
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const HIGH: u64 = ONES << 7;
+/// A bit of all letters that no byte has which plain text may stop at.
+const LETTERS: u64 = u64::from_le_bytes([b'@'; 8]);
+const DELETE: u8 = 0x7f;
 const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
 
 /// Where `bytes` has the first one that is not a space.
@@ -10,25 +13,32 @@ pub(super) fn after_spaces(bytes: &[u8]) -> usize {
 }
 
 /// Where plain text may stop: at a `:`, a `#` or a control character.
+#[inline]
 pub(super) fn plain_stop(bytes: &[u8]) -> usize {
-    position(bytes, |word| {
-        (equal(word, b':') | equal(word, b'#') | below(word, b' ')) & HIGH
-    })
+    position(bytes, |word| controls_and([b':', b'#'], word))
+}
+
+/// Where plain text has the first byte that may not be a letter. Most keys stop there.
+#[inline]
+pub(super) fn after_letters(bytes: &[u8]) -> usize {
+    position(bytes, |word| !word & LETTERS)
 }
 
 /// Where text in quotes may stop: at the quote, a `\` or a control character.
+#[inline]
 pub(super) fn quoted_stop(bytes: &[u8], quote: u8) -> usize {
-    position(bytes, |word| {
-        (equal(word, quote) | equal(word, b'\\') | below(word, b' ')) & HIGH
-    })
+    position(bytes, |word| controls_and([quote, b'\\'], word))
 }
 
-/// Whether all characters are printable ASCII other than `escape`, which is ASCII itself.
-pub(super) fn is_printable_without(text: &str, escape: u8) -> bool {
+/// Whether all characters are printable ASCII other than `escapes`, one or more ASCII characters.
+pub(super) fn is_printable_without<const N: usize>(text: &str, escapes: [u8; N]) -> bool {
     let bytes = text.as_bytes();
     let is_other = |word: u64| {
-        let del = word.wrapping_add(ONES);
-        (word | del | below(word, b' ') | equal(word, escape)) & HIGH != 0
+        let marks = escapes.map(|escape| controls_and([escape, DELETE], word));
+        marks
+            .into_iter()
+            .fold(word & HIGH, |any, marks| any | marks)
+            != 0
     };
     let (words, rest) = bytes.as_chunks();
     if words.iter().any(|word| is_other(u64::from_le_bytes(*word))) {
@@ -46,24 +56,28 @@ pub(super) fn is_printable_without(text: &str, escape: u8) -> bool {
         return !is_other(first << 32 | last);
     }
     rest.iter()
-        .all(|byte| (b' '..0x7f).contains(byte) && *byte != escape)
+        .all(|byte| (b' '..0x7f).contains(byte) && !escapes.contains(byte))
 }
 
 /// The first byte in which `marks` sets a bit; the bits of later bytes may be wrong.
+#[inline]
 fn position(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
-    let mut rest = bytes;
-    while let Some((word, after)) = rest.split_first_chunk() {
+    let (words, rest) = bytes.as_chunks();
+    let mut at = 0_usize;
+    for word in words {
         let marked = marks(u64::from_le_bytes(*word));
         if marked != 0 {
-            return bytes.len() - rest.len() + marked.trailing_zeros() as usize / 8;
+            // Within the text, so no sum is too large.
+            return at.wrapping_add(marked.trailing_zeros() as usize / 8);
         }
-        rest = after;
+        at = at.wrapping_add(8);
     }
-    bytes.len() - rest.len() + position_in_rest(rest, marks)
+    at + position_in_rest(rest, marks)
 }
 
 /// As [`position`], in less than eight bytes at the end of a text.
 #[cold]
+#[inline(never)]
 fn position_in_rest(rest: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     let mut word = [0; 8];
     for (slot, byte) in word.iter_mut().zip(rest) {
@@ -74,17 +88,14 @@ fn position_in_rest(rest: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     rest.len().min(marked.trailing_zeros() as usize / 8)
 }
 
-/// Sets the high bit of each byte that is `byte`. Of the bytes after the first one that is, it
-/// may set more.
-const fn equal(word: u64, byte: u8) -> u64 {
-    let difference = word ^ (ONES * byte as u64);
-    difference.wrapping_sub(ONES) & !difference
-}
-
-/// Sets the high bit of each byte that is less than `limit`, which is ASCII. Of the bytes after
-/// the first one that is, it may set more.
-const fn below(word: u64, limit: u8) -> u64 {
-    word.wrapping_sub(ONES * limit as u64) & !word
+/// Sets the high bit of each byte that is one of `others`, which are ASCII, or a control character.
+#[inline]
+fn controls_and(others: [u8; 2], word: u64) -> u64 {
+    // Without its high bit, a byte that is added to does not carry to the next one.
+    let low = word & !HIGH;
+    let [first, second] = others.map(|other| (low ^ (ONES * u64::from(other))) + !HIGH);
+    let printed = low + ONES * u64::from(0x80 - b' ');
+    !(first & second & printed | word) & HIGH
 }
 
 #[cfg(test)]
@@ -122,10 +133,10 @@ mod tests {
                     first(&text, |byte| byte < b' ' || byte == b'\\' || byte == quote)
                 );
             }
-            for escape in [b'\\', b'\'', b'\n'] {
-                let is_printable = |byte| (b' '..0x7f).contains(&byte) && byte != escape;
+            for escapes in [[b'\\', b'"'], [b'\'', b'\''], [b'\n', b'z']] {
+                let is_printable = |byte| (b' '..0x7f).contains(&byte) && !escapes.contains(&byte);
                 prop_assert_eq!(
-                    is_printable_without(&text, escape),
+                    is_printable_without(&text, escapes),
                     text.bytes().all(is_printable)
                 );
             }

@@ -184,23 +184,23 @@ impl Arguments {
     fn output(
         &self,
         request: &Request,
-        expansion: &Expansion,
+        expansion: Expansion,
         diagnostics: &mut Diagnostics,
     ) -> Option<Output> {
         if self.kubernetes.is_wanted {
-            return self.kubernetes.output(expansion, self.output, diagnostics);
+            return self.kubernetes.output(&expansion, self.output, diagnostics);
         }
         let text = diagnostics.take(self.text(request, expansion))?;
         Some(Output::Text(vec![text]))
     }
 
-    fn text(&self, request: &Request, expansion: &Expansion) -> Result<String> {
+    fn text(&self, request: &Request, expansion: Expansion) -> Result<String> {
         let is_empty = expansion.text.as_deref() == Some("");
         if is_empty && !self.manifest {
             return Ok(String::new());
         }
         if self.output == OutputFormat::Name {
-            return Ok(self.names(request, expansion));
+            return Ok(self.names(request, &expansion));
         }
         let value = self.value(request, expansion);
         if self.output != OutputFormat::Json {
@@ -214,16 +214,16 @@ impl Arguments {
         Ok(krm_yaml::render_json(&value, Some(2))? + "\n")
     }
 
-    fn value(&self, request: &Request, expansion: &Expansion) -> Value<'static> {
+    fn value(&self, request: &Request, expansion: Expansion) -> Value<'static> {
         if self.manifest {
             let name = format!("manifest-{}", request.name);
             manifest(&name, request, expansion)
         } else if self.all {
-            expansion.to_value()
+            expansion.into_value()
         } else if self.layout {
             expansion.layout.to_value()
         } else {
-            expansion.config_value()
+            expansion.into_config_value()
         }
     }
 

@@ -132,7 +132,7 @@ impl Input {
     pub(super) fn expand<T>(
         &self,
         console: Console,
-        output: impl FnOnce(&Request, &Expansion, &mut Diagnostics) -> Option<T>,
+        output: impl FnOnce(&Request, Expansion, &mut Diagnostics) -> Option<T>,
     ) -> Result<T, u8> {
         let mut diagnostics = self.check();
         if diagnostics.has_errors() {
@@ -144,7 +144,7 @@ impl Input {
             match self.running.expand(&request, &interruption) {
                 Ok(mut expansion) => {
                     diagnostics.append(std::mem::take(&mut expansion.diagnostics));
-                    output(&request, &expansion, &mut diagnostics)
+                    output(&request, expansion, &mut diagnostics)
                 }
                 Err(error) => {
                     diagnostics.append(error.diagnostics);

@@ -14,7 +14,7 @@ use crate::cli::interruption::Interruption;
 use crate::cli::io;
 use crate::cli::status::{FAILED, OK, USAGE};
 use crate::cli::suggested::Suggested;
-use crate::export::{self, Exported, FieldPattern, GROUPS, Options};
+use crate::export::{self, Exported, FieldPattern, Format, GROUPS, Options};
 use crate::krm::label_selector::LabelSelector;
 use crate::krm::names::check_object_name;
 use crate::template::{Dialect, OWN_GROUP};
@@ -165,15 +165,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     } else {
         report.append(hint(&exported));
     }
-    let text = match arguments.output {
-        OutputFormat::Yaml => Ok(exported.text),
-        OutputFormat::Json => exported.into_json(),
-    };
-    let Some(text) = diagnostics.take(text) else {
-        console.report(&diagnostics);
-        return Ok(FAILED);
-    };
-    io::print([text.as_str()])?;
+    io::print([exported.text.as_str()])?;
     say(&mut report, console);
     Ok(OK)
 }
@@ -205,6 +197,10 @@ fn options(arguments: &Arguments, diagnostics: &mut Diagnostics) -> Option<Optio
         drop: patterns(&arguments.drop, diagnostics),
         keeps_defaults: arguments.defaults == Defaults::Keep,
         selector: selector.unwrap_or_default(),
+        format: match arguments.output {
+            OutputFormat::Yaml => Format::Yaml,
+            OutputFormat::Json => Format::Json,
+        },
     };
     (!diagnostics.has_errors()).then_some(options)
 }

@@ -36,7 +36,7 @@ pub(crate) fn add(
         }
         let mut is_renamed = false;
         for field in fields {
-            if !field.is_for(&resource.value) {
+            if !field.is_for_resource(resource) {
                 continue;
             }
             // Others must follow only a rename of the object itself.
@@ -49,7 +49,7 @@ pub(crate) fn add(
                 };
                 affixes.push(affix.to_owned());
             }
-            let outcome = field.visit(&mut resource.value, Made::Scalar, &mut |name| {
+            let outcome = field.visit(resource.value_mut(), Made::Scalar, &mut |name| {
                 if !matches!(name.data, Data::Scalar(_)) {
                     return Err("expected a string there".to_owned());
                 }
@@ -78,7 +78,7 @@ pub(crate) fn add(
 
 /// An error in the current name of an object.
 fn refused_name(resource: &Resource<'_>) -> Option<Diagnostic> {
-    let text = |path: &[&str]| resource.value.str_at(path).unwrap_or_default();
+    let text = |path: &[&str]| resource.str_at(path).unwrap_or_default();
     let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
     names::check_object_name(group(api_version), kind, text(&["metadata", "name"]))
 }
@@ -86,9 +86,9 @@ fn refused_name(resource: &Resource<'_>) -> Option<Diagnostic> {
 /// Whether an object keeps its name, because the name defines something or is a namespace, for
 /// which there is the `NamespaceTransformer`.
 fn keeps_its_name(resource: &Resource<'_>) -> bool {
-    let now = resource.value.str_at(&["kind"]);
+    let now = resource.str_at(&["kind"]);
     let first = resource.previous.first().map(|first| first.kind.as_str());
-    let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
+    let api_version = resource.str_at(&["apiVersion"]).unwrap_or_default();
     match first.or(now) {
         Some("CustomResourceDefinition" | "Namespace") => true,
         Some("APIService") => group(api_version) == "apiregistration.k8s.io",

@@ -39,7 +39,7 @@ impl Transform for Config {
             }
         }
         for resource in resources {
-            let outcome = set_entries(&mut resource.value, &fields, &self.annotations);
+            let outcome = set_entries(resource.value_mut(), &fields, &self.annotations);
             context.outcome(resource, outcome);
         }
     }

@@ -341,21 +341,22 @@ fn set_metadata(metadata: &mut Value<'_>, options: &Options) {
 /// Changes the existing object. Kustomize replaces it and so loses fields that generators do not
 /// know, such as `stringData` and finalizers; here these stay.
 fn change<'d>(old: &mut Resource<'d>, made: Made<'d>, config: &Config) {
-    if let Some(metadata) = old.value.mapping_at("metadata") {
+    old.needs_hash &= !config.options.disable_name_suffix_hash;
+    let object = old.value_mut();
+    if let Some(metadata) = object.mapping_at("metadata") {
         set_metadata(metadata, &config.options);
     }
-    old.needs_hash &= !config.options.disable_name_suffix_hash;
     if !config.options.immutable {
-        old.value.remove("immutable");
+        object.remove("immutable");
     }
     if config.behavior == Behavior::Replace {
         let is_new = |key| made.fields.iter().any(|(name, _)| *name == key);
         for key in made.parts.iter().copied().filter(|key| !is_new(*key)) {
-            old.value.remove(key);
+            object.remove(key);
         }
     }
     for (key, mut new) in made.fields {
-        match (old.value.get_mut(key), &mut new.data) {
+        match (object.get_mut(key), &mut new.data) {
             (Some(there), Data::Mapping(entries)) if config.behavior == Behavior::Merge => {
                 if there.is_null() {
                     there.data = Data::Mapping(Vec::new());
@@ -369,7 +370,7 @@ fn change<'d>(old: &mut Resource<'d>, made: Made<'d>, config: &Config) {
                 new.adopt(there, &crate::krm::item_keys::ITEM_KEYS);
                 *there = new;
             }
-            (None, _) => old.value.insert(key.into(), new),
+            (None, _) => object.insert(key.into(), new),
         }
     }
 }

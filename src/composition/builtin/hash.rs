@@ -27,9 +27,9 @@ impl Transform for Config {
             if !std::mem::take(&mut resource.needs_hash) {
                 continue;
             }
-            let hash = hash(&resource.value);
+            let hash = hash(resource.value());
             resource.remember();
-            let metadata = resource.value.get_mut("metadata");
+            let metadata = resource.value_mut().get_mut("metadata");
             let Some(name) = metadata.and_then(|metadata| metadata.get_mut("name")) else {
                 continue;
             };

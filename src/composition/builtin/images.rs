@@ -66,15 +66,15 @@ impl Transform for Config {
         };
         let fields = fields_or(self.field_specs.as_deref(), defaults::IMAGES);
         for resource in resources {
-            if resource.value.str_at(&["kind"]) == Some("CustomResourceDefinition") {
+            if resource.str_at(&["kind"]) == Some("CustomResourceDefinition") {
                 continue;
             }
-            change.in_containers(&mut resource.value);
+            change.in_containers(resource.value_mut());
             for field in fields.iter() {
-                if !field.is_for(&resource.value) {
+                if !field.is_for_resource(resource) {
                     continue;
                 }
-                let outcome = field.visit(&mut resource.value, Made::Nothing, &mut |image| {
+                let outcome = field.visit(resource.value_mut(), Made::Nothing, &mut |image| {
                     change.set(image)
                 });
                 context.outcome(resource, outcome);

@@ -21,7 +21,7 @@ struct Id {
 
 impl Id {
     fn of(resource: &Resource<'_>) -> Option<Self> {
-        let text = |keys: &[&str]| resource.value.str_at(keys).map(str::to_owned);
+        let text = |keys: &[&str]| resource.str_at(keys).map(str::to_owned);
         let namespace = text(&["metadata", "namespace"]);
         Some(Self {
             api_version: text(&["apiVersion"]).unwrap_or_default(),

@@ -33,7 +33,7 @@ impl Transform for Config {
             warn_about(&self.labels, context);
         }
         for resource in resources {
-            let outcome = set_entries(&mut resource.value, &fields, &self.labels);
+            let outcome = set_entries(resource.value_mut(), &fields, &self.labels);
             context.outcome(resource, outcome);
         }
     }

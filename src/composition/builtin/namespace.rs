@@ -68,7 +68,7 @@ impl Transform for Config {
         };
         for resource in resources.iter_mut() {
             resource.remember();
-            let outcome = mover.change(&mut resource.value);
+            let outcome = mover.change(resource.value_mut());
             context.outcome(resource, outcome);
         }
         references::update(resources, context);

@@ -319,7 +319,7 @@ impl MergePatch<'_> {
             .filter(|(_, resource)| is_named(resource, &wanted))
             .collect();
         let has_version = |resource: &Resource<'_>| {
-            let own = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
+            let own = resource.str_at(&["apiVersion"]).unwrap_or_default();
             version(own) == version(api_version)
         };
         let mut found = named.iter().filter(|(_, resource)| has_version(resource));
@@ -335,7 +335,7 @@ impl MergePatch<'_> {
             (None, _) => {
                 let other = named
                     .first()
-                    .and_then(|(_, resource)| resource.value.str_at(&["apiVersion"]));
+                    .and_then(|(_, resource)| resource.str_at(&["apiVersion"]));
                 let hint = match other {
                     Some(other) => {
                         Some(format!("its apiVersion is `{other}`, not `{api_version}`"))
@@ -360,7 +360,7 @@ fn is_named(resource: &Resource<'_>, wanted: &Identity) -> bool {
             && effective_namespace(identity) == effective_namespace(wanted)
     };
     // Most resources differ in their names, which need not be copied.
-    let is_called = resource.value.str_at(&["metadata", "name"]) == Some(wanted.name.as_str());
+    let is_called = resource.str_at(&["metadata", "name"]) == Some(wanted.name.as_str());
     (is_called || !resource.previous.is_empty()) && resource.is_or_was(is_same)
 }
 
@@ -381,30 +381,30 @@ fn merge_into(
     patch: &Value<'static>,
     allowed: Allowed,
 ) -> std::result::Result<Fate, merge::Problem> {
-    let text = |keys: &[&str]| resource.value.str_at(keys).unwrap_or_default();
+    let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default();
     let patch_kind = patch.str_at(&["kind"]).unwrap_or_default();
     let known = merge_keys::of(text(&["apiVersion"]), text(&["kind"]), patch_kind);
     let before = resource.identity();
     let top = [("apiVersion", false), ("kind", allowed.kind_change)];
     let inner = [("name", allowed.name_change), ("namespace", false)];
-    let top = top.map(|(key, may_change)| (key, may_change, resource.value.get(key).cloned()));
+    let top = top.map(|(key, may_change)| (key, may_change, resource.value().get(key).cloned()));
     let inner = inner.map(|(key, may_change)| {
         (
             key,
             may_change,
-            resource.value.at(&["metadata", key]).cloned(),
+            resource.value().at(&["metadata", key]).cloned(),
         )
     });
     let is_quoted = resource.is_quoted();
-    if merge(&mut resource.value, patch, known, &is_quoted)? == Fate::Goes {
+    if merge(resource.value_mut(), patch, known, &is_quoted)? == Fate::Goes {
         return Ok(Fate::Goes);
     }
     for (key, may_change, old) in top {
-        restore(&mut resource.value, key, may_change, old);
+        restore(resource.value_mut(), key, may_change, old);
     }
     let had_metadata = inner.iter().any(|(_, _, old)| old.is_some());
-    if let Some(metadata) = (had_metadata || resource.value.get("metadata").is_some())
-        .then(|| resource.value.mapping_at("metadata"))
+    if let Some(metadata) = (had_metadata || resource.value().get("metadata").is_some())
+        .then(|| resource.value_mut().mapping_at("metadata"))
         .flatten()
     {
         for (key, may_change, old) in inner {
@@ -418,7 +418,7 @@ fn merge_into(
 
 /// As kustomize does after a patch removes the last one.
 fn drop_empty_annotations(resource: &mut Resource<'_>) {
-    if let Some(metadata) = resource.value.get_mut("metadata") {
+    if let Some(metadata) = resource.value_mut().get_mut("metadata") {
         remove_empty(metadata, "annotations");
     }
 }
@@ -467,7 +467,7 @@ impl Operations<'_> {
             };
             let before = resource.identity();
             for (index, operation) in self.list.iter().enumerate() {
-                if let Err(problem) = operation.apply(&mut resource.value) {
+                if let Err(problem) = operation.apply(resource.value_mut()) {
                     let place = place_in(self.node, &FieldPath::root().index(index).key("path"));
                     let problem = format!("`{}`: {problem}", operation.path());
                     let mut error = self.text.error(context, Some(place), problem);
@@ -480,7 +480,7 @@ impl Operations<'_> {
                 }
             }
             let document = resource.document().cloned();
-            quote(&mut resource.value, document.as_deref());
+            quote(resource.value_mut(), document.as_deref());
             drop_empty_annotations(resource);
             remember(resource, before);
         }

@@ -249,7 +249,7 @@ impl Home<'_> {
         };
         let text = or_default(&source.field_path);
         let path = ReplacementPath::parse(text, '.');
-        let found = path.find(&resource.value);
+        let found = path.find(resource.value());
         let problem = match found {
             Ok(Some(value)) if !is_empty(value) => match refined(value, &source.options) {
                 Ok(refined) => {
@@ -271,7 +271,7 @@ impl Home<'_> {
         }
         context
             .diagnostics
-            .push(error.maybe_hint(path.suggestion(&resource.value)));
+            .push(error.maybe_hint(path.suggestion(resource.value())));
         None
     }
 
@@ -380,7 +380,7 @@ impl SourceSelector {
     /// regular expression.
     fn selects(&self, resource: &Resource<'_>) -> bool {
         let fits = |own: &str, found: &str| own.is_empty() || own == found;
-        let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
+        let api_version = resource.str_at(&["apiVersion"]).unwrap_or_default();
         let is_named = |identity: &Identity| {
             let namespace = Identity {
                 namespace: self.namespace.clone(),
@@ -392,10 +392,7 @@ impl SourceSelector {
                 && (self.namespace.is_empty()
                     || effective_namespace(identity) == effective_namespace(&namespace))
         };
-        let is_called = resource
-            .value
-            .str_at(&["metadata", "name"])
-            .unwrap_or_default();
+        let is_called = resource.str_at(&["metadata", "name"]).unwrap_or_default();
         fits(&self.version, version(api_version))
             && (fits(&self.name, is_called) || !resource.previous.is_empty())
             && resource.is_or_was(is_named)
@@ -480,14 +477,14 @@ fn set_field(
         }
         Ok(())
     };
-    let outcome = path.visit(&mut resource.value, options.create, &mut set);
+    let outcome = path.visit(resource.value_mut(), options.create, &mut set);
     if is_for_texts {
         let document = resource.document().cloned();
-        quote(&mut resource.value, document.as_deref());
+        quote(resource.value_mut(), document.as_deref());
     }
     match outcome {
         Ok(0) => {
-            let hint = path.suggestion(&resource.value);
+            let hint = path.suggestion(resource.value());
             let hint = hint.unwrap_or_else(|| {
                 let text = path.to_string();
                 if text.contains('/') && !text.contains('.') {

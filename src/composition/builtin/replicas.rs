@@ -38,11 +38,11 @@ impl Transform for Config {
                 continue;
             }
             for field in fields.iter() {
-                if !field.is_for(&resource.value) {
+                if !field.is_for_resource(resource) {
                     continue;
                 }
                 found = true;
-                let outcome = field.visit(&mut resource.value, Made::Scalar, &mut |replicas| {
+                let outcome = field.visit(resource.value_mut(), Made::Scalar, &mut |replicas| {
                     replicas.set(Value::from(*count).data);
                     Ok(())
                 });
@@ -52,8 +52,8 @@ impl Transform for Config {
         if !found {
             let scalable = resources
                 .iter()
-                .filter(|resource| fields.iter().any(|field| field.is_for(&resource.value)))
-                .filter_map(|resource| resource.value.str_at(&["metadata", "name"]));
+                .filter(|resource| fields.iter().any(|field| field.is_for_resource(resource)))
+                .filter_map(|resource| resource.str_at(&["metadata", "name"]));
             let field = FieldPath::root().key("replica").key("name");
             let problem = format!("no object with replicas is named `{name}`");
             let hint = closest(name, scalable).map(|known| format!("did you mean `{known}`?"));

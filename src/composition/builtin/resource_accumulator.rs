@@ -251,7 +251,7 @@ impl Accumulation<'_, '_> {
         let Some(mut resource) = read else {
             return;
         };
-        quote_annotations(&mut resource);
+        quote_annotations(&mut resource, node);
         if let Some((problem, place)) = resource.incomplete(node) {
             let mut wrong = Diagnostic::error(problem).at(place);
             if let Some(place) = self.context.transformer.place_of(&self.field) {
@@ -265,9 +265,14 @@ impl Accumulation<'_, '_> {
 
 /// Turns numbers and bools among annotations into strings with the same spelling: Kubernetes
 /// accepts nothing else.
-fn quote_annotations(resource: &mut Resource<'_>) {
+fn quote_annotations(resource: &mut Resource<'_>, node: Cursor<'_>) {
+    let annotations = node.at(["metadata", "annotations"]);
+    let mut entries = annotations.into_iter().flat_map(Cursor::children);
+    if entries.all(|entry| entry.literal().is_some()) {
+        return;
+    }
     let document = resource.document().cloned();
-    let metadata = resource.value.get_mut("metadata");
+    let metadata = resource.value_mut().get_mut("metadata");
     let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
     let Some(Data::Mapping(entries)) = annotations.map(|annotations| &mut annotations.data) else {
         return;

@@ -113,7 +113,7 @@ impl Kinds {
     /// Other kinds with the name `Namespace` come after the Namespaces; kustomize has no order for
     /// the two among other kinds.
     fn key(&self, resource: &Resource<'_>) -> (usize, String, String, String) {
-        let text = |keys: &[&str], none| match resource.value.str_at(keys) {
+        let text = |keys: &[&str], none| match resource.str_at(keys) {
             None | Some("") => none,
             Some(text) => text,
         };

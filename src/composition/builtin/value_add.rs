@@ -135,12 +135,12 @@ fn add(
         let Some(resource) = resources.get_mut(index) else {
             continue;
         };
-        if target.field_path == NAMESPACE && !has_namespace(&resource.value) {
+        if target.field_path == NAMESPACE && !has_namespace(resource.value()) {
             continue;
         }
         let before = resource.identity();
         let mut set = |found: &mut Value<'_>| set(found, value, position);
-        let outcome = match path.visit(&mut resource.value, true, &mut set) {
+        let outcome = match path.visit(resource.value_mut(), true, &mut set) {
             Ok(0) => Err(format!("`{path}` leads nowhere")),
             Ok(_) => Ok(()),
             Err(problem) => Err(format!("`{path}`: {problem}")),

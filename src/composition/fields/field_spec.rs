@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use crate::composition::resources::resource::Resource;
 use crate::krm::identity::group;
 use crate::krm::label_fields::Field;
 use krm_yaml::{Data, Scalar, Value};
@@ -60,12 +61,22 @@ impl FieldSpec {
     /// Whether it applies to an object.
     pub(crate) fn is_for(&self, object: &Value<'_>) -> bool {
         let text = |key| object.str_at(&[key]).unwrap_or_default();
+        self.is_for_type(text("apiVersion"), text("kind"))
+    }
+
+    /// Whether it applies to a resource.
+    pub(crate) fn is_for_resource(&self, resource: &Resource<'_>) -> bool {
+        let text = |key| resource.str_at(&[key]).unwrap_or_default();
+        self.is_for_type(text("apiVersion"), text("kind"))
+    }
+
+    /// Whether it applies to the objects of an API version and kind.
+    pub(crate) fn is_for_type(&self, api_version: &str, kind: &str) -> bool {
         let fits = |own: &str, found: &str| own.is_empty() || own == found;
         // Most fields have another kind.
-        if !fits(&self.kind, text("kind")) {
+        if !fits(&self.kind, kind) {
             return false;
         }
-        let api_version = text("apiVersion");
         let version = api_version.rsplit('/').next().unwrap_or_default();
         fits(&self.group, group(api_version)) && fits(&self.version, version)
     }

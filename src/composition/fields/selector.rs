@@ -111,7 +111,7 @@ impl Matcher {
                 self.namespace.matches(effective_namespace(identity))
             });
         }
-        let now = resource.value.str_at(&["metadata", "namespace"]);
+        let now = resource.str_at(&["metadata", "namespace"]);
         let mut before = resource.previous.iter();
         self.namespace.matches(now.unwrap_or_default())
             || before.any(|identity| self.namespace.matches(effective_namespace(identity)))
@@ -119,7 +119,7 @@ impl Matcher {
 
     /// Whether it selects a resource.
     pub(crate) fn selects(&self, resource: &Resource<'_>) -> bool {
-        let text = |keys: &[&str]| resource.value.str_at(keys).unwrap_or_default();
+        let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default();
         let version = version(text(&["apiVersion"]));
         self.version.matches(version)
             && (self.kind.matches(text(&["kind"]))
@@ -130,16 +130,19 @@ impl Matcher {
             && any(resource, |identity| self.group.matches(&identity.group))
             && any(resource, |identity| self.name.matches(&identity.name))
             && self.fits_namespace(resource)
-            && self.labels.fits(resource.value.at(&["metadata", "labels"]))
-            && self
-                .annotations
-                .fits(resource.value.at(&["metadata", "annotations"]))
+            && fits(&self.labels, resource, "labels")
+            && fits(&self.annotations, resource, "annotations")
     }
+}
+
+/// Whether the labels or annotations of a resource meet all requirements.
+fn fits(selector: &LabelSelector, resource: &Resource<'_>, key: &str) -> bool {
+    selector.is_empty() || selector.fits(resource.value().at(&["metadata", key]))
 }
 
 /// Whether `is` holds for the current identity or a former one. Kind and name may be missing.
 fn any(resource: &Resource<'_>, is: impl Fn(&Identity) -> bool) -> bool {
-    let text = |keys: &[&str]| resource.value.str_at(keys).unwrap_or_default().to_owned();
+    let text = |keys: &[&str]| resource.str_at(keys).unwrap_or_default().to_owned();
     let now = Identity {
         group: group(&text(&["apiVersion"])).to_owned(),
         kind: text(&["kind"]),

@@ -37,7 +37,7 @@ pub(crate) fn refuse(resources: &[Resource<'_>], context: &mut Context<'_>) {
     }
 }
 
-fn doubled(other: &Resource<'_>, resource: &Resource<'_>, context: &Context<'_>) -> Diagnostic {
+fn doubled<'d>(other: &Resource<'d>, resource: &Resource<'d>, context: &Context<'_>) -> Diagnostic {
     let now = resource.identity().map(|now| now.to_string());
     let problem = format!("two objects become {}", now.unwrap_or_default());
     let mut diagnostic = context.transformer.error(&FieldPath::root(), problem);

@@ -5,6 +5,7 @@
 //! count; other names stay.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::composition::engine::step::Context;
 use crate::composition::fields::field_spec::{FieldSpec, Made};
@@ -28,9 +29,16 @@ pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &
         return;
     }
     for resource in resources {
+        let text = |key| resource.str_at(&[key]).unwrap_or_default();
+        if renames
+            .links_from(text("apiVersion"), text("kind"))
+            .is_empty()
+        {
+            continue;
+        }
         let referrer = Referrer::of_resource(resource);
         let mut problems = Vec::new();
-        renames.follow(&mut resource.value, &referrer, &mut problems);
+        renames.follow(resource.value_mut(), &referrer, &mut problems);
         for problem in problems {
             context.outcome(resource, Err(problem));
         }
@@ -48,7 +56,7 @@ pub(crate) struct Renames<'t> {
     targets: Targets,
     links: Vec<Link<'t>>,
     /// The links from each API version and kind, by index.
-    by_kind: BTreeMap<(String, String), Vec<usize>>,
+    by_kind: BTreeMap<(String, String), Rc<[usize]>>,
 }
 
 impl<'t> Renames<'t> {
@@ -70,6 +78,17 @@ impl<'t> Renames<'t> {
         self.links.is_empty()
     }
 
+    /// The links from objects of an API version and kind, by index.
+    fn links_from(&mut self, api_version: &str, kind: &str) -> Rc<[usize]> {
+        let key = (api_version.to_owned(), kind.to_owned());
+        let links = self.by_kind.entry(key).or_insert_with(|| {
+            let links = self.links.iter().enumerate();
+            let links = links.filter(|(_, link)| link.from.is_for_type(api_version, kind));
+            links.map(|(index, _)| index).collect()
+        });
+        Rc::clone(links)
+    }
+
     /// Updates the references of one object.
     pub(crate) fn follow(
         &mut self,
@@ -77,17 +96,9 @@ impl<'t> Renames<'t> {
         referrer: &Referrer,
         problems: &mut Vec<String>,
     ) {
-        let text = |key| object.str_at(&[key]).unwrap_or_default().to_owned();
-        let all = &self.links;
-        let links = self
-            .by_kind
-            .entry((text("apiVersion"), text("kind")))
-            .or_insert_with(|| {
-                let links = all.iter().enumerate();
-                let links = links.filter(|(_, link)| link.from.is_for(object));
-                links.map(|(index, _)| index).collect()
-            });
-        for link in links.iter().filter_map(|index| all.get(*index)) {
+        let text = |key| object.str_at(&[key]).unwrap_or_default();
+        let links = self.links_from(text("apiVersion"), text("kind"));
+        for link in links.iter().filter_map(|index| self.links.get(*index)) {
             let lookup = Lookup {
                 targets: &self.targets,
                 referrer,
@@ -147,7 +158,7 @@ impl Target {
     }
 
     fn of_resource(resource: &Resource<'_>) -> Option<Self> {
-        let api_version = resource.value.str_at(&["apiVersion"]).unwrap_or_default();
+        let api_version = resource.str_at(&["apiVersion"]).unwrap_or_default();
         Some(Self {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
@@ -264,7 +275,7 @@ impl Referrer {
         Self {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
-            ..Self::of(&resource.value)
+            ..Self::of(resource.value())
         }
     }
 

@@ -11,7 +11,7 @@ use krm_yaml::Value;
 pub(crate) fn numbered<'d>(resources: &[Resource<'d>], key: &'static str) -> Vec<Resource<'d>> {
     let mut numbered = resources.to_vec();
     for (index, resource) in numbered.iter_mut().enumerate() {
-        annotate(&mut resource.value, key, &index.to_string());
+        annotate(resource.value_mut(), key, &index.to_string());
     }
     numbered
 }
@@ -30,7 +30,7 @@ pub(crate) fn pairs(
         }
     }
     let candidates = back.iter().map(|object| {
-        let number = number(&object.value, key);
+        let number = number(object, key);
         let namesake = object.identity();
         let namesake = namesake.and_then(|identity| by_identity.get(&identity).copied());
         // A copy of an object also has its number; the one with the same name is the object itself.
@@ -52,20 +52,20 @@ pub(crate) fn pairs(
     }
     for (object, pair) in back.iter_mut().zip(&pairs) {
         let sent = pair.and_then(|pair| sent.get(pair));
-        take_off(&mut object.value, key, sent);
+        take_off(object.value_mut(), key, sent);
     }
     pairs
 }
 
-fn number(object: &Value<'_>, key: &str) -> Option<usize> {
-    let number = object.str_at(&["metadata", "annotations", key])?;
+fn number(object: &Resource<'_>, key: &str) -> Option<usize> {
+    let number = object.annotation(key)?;
     number.parse().ok()
 }
 
 /// Removes the number from an object. The annotation of the resource comes back, and annotations
 /// added for the number are removed.
 fn take_off(object: &mut Value<'_>, key: &'static str, sent: Option<&Resource<'_>>) {
-    let before = sent.and_then(|sent| sent.value.str_at(&["metadata", "annotations", key]));
+    let before = sent.and_then(|sent| sent.annotation(key));
     if let Some(before) = before {
         annotate(object, key, before);
     } else if let Some(metadata) = object.get_mut("metadata")

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::composition::resources::apart::Apart;
+use crate::composition::resources::content::Content;
 use crate::krm::Identity;
 use crate::krm::annotations::remove_empty;
 use crate::krm::identity;
 use crate::krm::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Position, SharedNode, Value, Words};
+use krm_yaml::{Cursor, Document, NodeId, Position, SharedNode, Value, Words};
 
 /// An object with this annotation gets a hash after its name.
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
@@ -22,7 +23,7 @@ pub struct Resource<'d> {
     /// The comments around it that belong to the stream.
     pub(crate) apart: Option<Box<Apart>>,
     /// The object as it is now.
-    pub value: Value<'d>,
+    content: Content<'d>,
     /// Its former identities, the first one first.
     pub(crate) previous: Vec<Identity>,
     /// The prefixes added to its name, the first one first; the same for suffixes.
@@ -51,19 +52,18 @@ impl<'d> Resource<'d> {
         diagnostics: &mut Diagnostics,
     ) -> Option<Self> {
         let cursor = document.cursor(node);
-        let value = cursor.value_with(DuplicateKeys::Refuse, words, diagnostics)?;
         Some(Self {
             node: Some(SharedNode::new(document, node)),
-            ..Self::new(value)
+            ..Self::with(Content::read(cursor, words, diagnostics)?)
         })
     }
 
     /// The same resource, borrowing nothing.
-    pub(crate) fn into_owned(self) -> Resource<'static> {
+    pub(crate) fn into_owned<'o>(self) -> Resource<'o> {
         Resource {
             node: self.node,
             apart: self.apart,
-            value: self.value.into_owned(),
+            content: Content::Changed(self.content.into_value().into_owned()),
             previous: self.previous,
             prefixes: self.prefixes,
             suffixes: self.suffixes,
@@ -73,10 +73,14 @@ impl<'d> Resource<'d> {
 
     /// A new object.
     pub(crate) const fn new(value: Value<'d>) -> Self {
+        Self::with(Content::Changed(value))
+    }
+
+    const fn with(content: Content<'d>) -> Self {
         Self {
             node: None,
             apart: None,
-            value,
+            content,
             previous: Vec::new(),
             prefixes: Vec::new(),
             suffixes: Vec::new(),
@@ -84,18 +88,63 @@ impl<'d> Resource<'d> {
         }
     }
 
+    /// The object as it is now. To read a string, [`str_at`](Self::str_at) is cheaper.
+    #[must_use]
+    pub fn value(&self) -> &Value<'d> {
+        self.content.value()
+    }
+
+    /// The object, to be changed: from now on it is compared with its text. Do not ask for it before
+    /// it is certain that there is something to change.
+    pub fn value_mut(&mut self) -> &mut Value<'d> {
+        self.content.value_mut()
+    }
+
+    /// The object by itself.
+    #[must_use]
+    pub fn into_value(self) -> Value<'d> {
+        self.content.into_value()
+    }
+
+    /// The string under these keys, if there is one.
+    #[must_use]
+    pub fn str_at(&self, keys: &[&str]) -> Option<&str> {
+        self.content.str_at(keys)
+    }
+
+    /// The text of an annotation.
+    #[must_use]
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.str_at(&["metadata", "annotations", key])
+    }
+
+    /// Whether the object is certainly as it was read.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.content.unchanged().is_some()
+    }
+
     /// Its identity; none without a kind and a name.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
-        Identity::of(&self.value)
+        let text = |keys: &[&str]| self.str_at(keys);
+        let kind = text(&["kind"])?.to_owned();
+        let name = text(&["metadata", "name"])?.to_owned();
+        Some(Identity {
+            group: identity::group(text(&["apiVersion"]).unwrap_or_default()).to_owned(),
+            kind,
+            namespace: text(&["metadata", "namespace"])
+                .unwrap_or_default()
+                .to_owned(),
+            name,
+        })
     }
 
     /// The first required field that is missing or malformed, with its place; `node` is the object
     /// as it was read.
     pub(crate) fn incomplete(&self, node: Cursor<'_>) -> Option<(String, Place)> {
-        let object = &self.value;
-        let is_there = |keys: &[&str]| object.str_at(keys).is_some_and(|text| !text.is_empty());
-        if object.entries().is_none() {
+        let is_there = |keys: &[&str]| self.str_at(keys).is_some_and(|text| !text.is_empty());
+        if !node.is_mapping() {
             return Some((
                 "expected an object, found no mapping".to_owned(),
                 node.place(),
@@ -109,7 +158,7 @@ impl<'d> Resource<'d> {
         ];
         for keys in texts {
             let field = keys.iter().try_fold(node, |node, key| node.get(key));
-            let is_text = |field: &Cursor<'_>| field.is_null() || object.str_at(keys).is_some();
+            let is_text = |field: &Cursor<'_>| self.str_at(keys).is_some() || field.is_null();
             if let Some(field) = field.filter(|field| !is_text(field)) {
                 return Some((
                     format!("`{}` must be a string", keys.join(".")),
@@ -144,14 +193,15 @@ impl<'d> Resource<'d> {
 
     /// Removes the annotation that asks for a hash after the name, and notes the request.
     pub(crate) fn take_needs_hash(&mut self) {
-        let Some(metadata) = self.value.get_mut("metadata") else {
+        let Some(found) = self.value().at(&["metadata", "annotations", NEEDS_HASH]) else {
             return;
         };
-        let Some(annotations) = metadata.get_mut("annotations") else {
+        self.needs_hash |= found.as_str() == Some("true");
+        let Some(metadata) = self.value_mut().get_mut("metadata") else {
             return;
         };
-        if let Some(found) = annotations.remove(NEEDS_HASH) {
-            self.needs_hash |= found.as_str() == Some("true");
+        if let Some(annotations) = metadata.get_mut("annotations") {
+            annotations.remove(NEEDS_HASH);
             remove_empty(metadata, "annotations");
         }
     }
@@ -208,7 +258,7 @@ impl<'d> Resource<'d> {
 
     /// Names it for a report.
     pub(crate) fn reference(&self) -> ObjectReference {
-        let text = |keys: &[&str]| self.value.str_at(keys).unwrap_or_default().to_owned();
+        let text = |keys: &[&str]| self.str_at(keys).unwrap_or_default().to_owned();
         ObjectReference {
             api_version: text(&["apiVersion"]),
             kind: text(&["kind"]),
@@ -225,7 +275,7 @@ impl<'d> Resource<'d> {
     /// As [`text`](Self::text).
     pub(crate) fn current(&self, name: &str) -> Result<SharedNode> {
         if let Some(node) = &self.node
-            && node.cursor().holds(&self.value)
+            && (self.is_unchanged() || node.cursor().holds(self.value()))
         {
             return Ok(node.clone());
         }
@@ -250,9 +300,15 @@ impl<'d> Resource<'d> {
 
     /// The text without the comments around it.
     fn own_text(&self, position: Position) -> Result<String> {
+        let unchanged = self.content.unchanged();
+        if let Some(unchanged) = unchanged.filter(|_| position == Position::Document)
+            && let Some(text) = krm_yaml::copy(unchanged)
+        {
+            return Ok(text);
+        }
         match self.document() {
-            Some(document) => lists::render(document, &self.value, position),
-            None => krm_yaml::render_new(&self.value, position),
+            Some(document) => lists::render(document, self.value(), position),
+            None => krm_yaml::render_new(self.value(), position),
         }
     }
 }

@@ -253,7 +253,7 @@ fn set(input: &str, field: &str, text: Option<&str>) -> Result<String, Vec<Strin
     let field = serde_json::from_str(&field).map_err(|error| vec![error.to_string()]);
     let field: FieldSpec = field?;
     let mut resources = read(input);
-    let object = &mut resources[0].value;
+    let object = resources[0].value_mut();
     let mut visited = 0;
     if field.is_for(object) {
         let outcome = field.visit(object, Made::Scalar, &mut |value| {

@@ -85,7 +85,7 @@ impl Collector<'_> {
     /// Adds the imports of a configuration or a schema.
     fn list(&mut self, source: &Arc<Source>, directory: &str) {
         // Errors in the text are reported when it is expanded.
-        let Ok(parsed) = yaml::read(source, &mut Diagnostics::new()) else {
+        let Some(parsed) = yaml::read_with(source, "imports") else {
             return;
         };
         let Some(imports) = parsed

@@ -112,7 +112,7 @@ fn plain<'t>(parameter: &Parameter, text: Cow<'t, str>) -> DefaultValue<'t> {
 }
 
 fn refers(text: &str) -> bool {
-    let mut parts = parts(text, Dialect::Proposal).into_iter();
+    let mut parts = parts(text, Dialect::Proposal);
     parts.any(|part| !matches!(part, Part::Text(_) | Part::Foreign { .. }))
 }
 

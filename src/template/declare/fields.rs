@@ -1,6 +1,7 @@
 //! The fields of a Template and of its parameters by name, and reports of unknown ones.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use crate::krm::fields;
 use crate::template::declare::dialect::Dialect;
@@ -49,12 +50,12 @@ pub(crate) fn unknown_fields(
     check_fields(node, known, path, what, None, found);
 }
 
-/// Reports unknown fields of `what`. In a Template of the proposal's dialect, a field in another
-/// case is an error; in OpenShift's dialect it means what it means to `oc`.
+/// Reports unknown fields of `what`, which is below `path`. In a Template of the proposal's dialect,
+/// a field in another case is an error; in OpenShift's dialect it means what it means to `oc`.
 pub(crate) fn check_fields(
     node: Cursor<'_>,
     known: &[&'static str],
-    path: &str,
+    path: impl Display + Copy,
     what: &str,
     dialect: Option<Dialect>,
     found: &mut Diagnostics,
@@ -62,10 +63,8 @@ pub(crate) fn check_fields(
     for mut field in fields::unknown(node, known) {
         let key = field.key.as_ref();
         let in_other_case = known.iter().find(|name| folds_to(key, name)).copied();
-        let is_type = path.is_empty()
-            && in_other_case.is_some_and(|name| {
-                matches!(name, "apiVersion" | "kind") && node.get(name).is_none()
-            });
+        let is_type = in_other_case
+            .is_some_and(|name| matches!(name, "apiVersion" | "kind") && node.get(name).is_none());
         let message = field.message(what);
         let diagnostic = match (dialect, in_other_case) {
             (Some(Dialect::Proposal), Some(_)) => Diagnostic::error(message),

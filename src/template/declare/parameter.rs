@@ -139,7 +139,7 @@ impl Parameter {
 }
 
 /// The fields of a parameter that are known.
-pub(crate) const PARAMETER_FIELDS: &[&str] = &[
+pub(crate) const PARAMETER_FIELDS: [&str; 17] = [
     "name",
     "displayName",
     "description",
@@ -206,27 +206,27 @@ fn read_parameter(
     found: &mut Diagnostics,
 ) -> Option<Parameter> {
     let node = shared.cursor();
-    let path = format!("parameters[{index}]");
     if !node.is_mapping() {
         found.push(
             Diagnostic::error("a parameter must be a mapping")
                 .at(node.place())
-                .field(path)
+                .field(format!("parameters[{index}]"))
                 .hint("write it as `- name: NAME`"),
         );
         return None;
     }
     check_fields(
         node,
-        PARAMETER_FIELDS,
-        &format!("{path}."),
+        &PARAMETER_FIELDS,
+        format_args!("parameters[{index}]."),
         "a parameter",
         Some(dialect),
         found,
     );
     let mut fields = Fields {
         node,
-        path: &path,
+        entries: node.get_all(PARAMETER_FIELDS),
+        index,
         lenient,
         found,
     };
@@ -262,7 +262,7 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
     let Some(value) = parameter.value() else {
         return;
     };
-    let field = format!("parameters[{}].value", parameter.index);
+    let field = || format!("parameters[{}].value", parameter.index);
     if matches!(value.kind(), Kind::Mapping | Kind::Sequence) {
         if !parameter.kind.is_structured() {
             found.push(
@@ -272,7 +272,7 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
                     parameter.kind.name()
                 ))
                 .at(value.key_place())
-                .field(field)
+                .field(field())
                 .hint(if value.is_sequence() {
                     "declare it with `type: array`"
                 } else {
@@ -290,7 +290,7 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
                 Diagnostic::error(message)
                     .at(value.place())
                     .conceal(!may_show)
-                    .field(field)
+                    .field(field())
                     .hint(hint),
             );
         }
@@ -308,7 +308,7 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
                 .rule("unquoted-value")
                 .at(value.place())
                 .conceal(!may_show)
-                .field(field)
+                .field(field())
                 .hint(format!("put it in quotes{quoted}: kustomize changes unquoted values before a function sees them")),
         );
     }
@@ -317,7 +317,10 @@ fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
 /// Reads the fields of one parameter and reports problems.
 struct Fields<'f, 'd> {
     node: Cursor<'d>,
-    path: &'f str,
+    /// The entries of [`PARAMETER_FIELDS`], found in one walk.
+    entries: [Option<Cursor<'d>>; PARAMETER_FIELDS.len()],
+    /// The position of the parameter.
+    index: usize,
     /// Whether to accept what `oc` accepts.
     lenient: bool,
     found: &'f mut Diagnostics,
@@ -325,15 +328,25 @@ struct Fields<'f, 'd> {
 
 impl<'d> Fields<'_, 'd> {
     fn get(&self, key: &str) -> Option<Cursor<'d>> {
-        self.node.get(key).filter(|field| !field.is_null())
+        self.entry(key).filter(|field| !field.is_null())
+    }
+
+    /// A field that may be null.
+    fn entry(&self, key: &str) -> Option<Cursor<'d>> {
+        let index = PARAMETER_FIELDS.iter().position(|name| *name == key)?;
+        self.entries.get(index).copied().flatten()
+    }
+
+    fn path(&self, key: &str) -> String {
+        format!("parameters[{}].{key}", self.index)
     }
 
     fn wrong(&mut self, key: &str, expected: &str, hint: Option<String>) {
-        let place = self.node.get(key).unwrap_or(self.node).place();
+        let place = self.entry(key).unwrap_or(self.node).place();
         self.found.push(
             Diagnostic::error(format!("`{key}` of a parameter must be {expected}"))
                 .at(place)
-                .field(format!("{}.{key}", self.path))
+                .field(self.path(key))
                 .maybe_hint(hint),
         );
     }
@@ -381,7 +394,7 @@ impl<'d> Fields<'_, 'd> {
                 Diagnostic::warning(format!("the parameter name `{name}` is not a string"))
                     .rule("unquoted-value")
                     .at(field.place())
-                    .field(format!("{}.name", self.path))
+                    .field(self.path("name"))
                     .hint(format!("put it in quotes: `\"{name}\"`")),
             );
         }
@@ -397,7 +410,7 @@ impl<'d> Fields<'_, 'd> {
             Diagnostic::error(message)
         };
         self.found
-            .push(diagnostic.at(place).field(format!("{}.name", self.path)));
+            .push(diagnostic.at(place).field(self.path("name")));
     }
 
     fn flag(&mut self, key: &str) -> bool {
@@ -466,11 +479,11 @@ impl<'d> Fields<'_, 'd> {
             || "known types are string, int, number, bool, base64, array and map".to_owned(),
             |known| format!("did you mean `{known}`?"),
         );
-        let place = self.node.get(key).unwrap_or(self.node).place();
+        let place = self.entry(key).unwrap_or(self.node).place();
         self.found.push(
             Diagnostic::error(format!("`{name}` is not a parameter type"))
                 .at(place)
-                .field(format!("{}.{key}", self.path))
+                .field(self.path(key))
                 .hint(hint),
         );
         ParameterType::String
@@ -483,22 +496,22 @@ impl<'d> Fields<'_, 'd> {
             return None;
         }
         if generator != "expression" {
-            let place = self.node.get("generate").unwrap_or(self.node).place();
+            let place = self.entry("generate").unwrap_or(self.node).place();
             self.found.push(
                 Diagnostic::error(format!("`{generator}` is not a generator"))
                     .at(place)
-                    .field(format!("{}.generate", self.path))
+                    .field(self.path("generate"))
                     .hint("the only one is `expression`"),
             );
             return None;
         }
-        let field = self.node.get("from").unwrap_or(self.node);
+        let field = self.entry("from").unwrap_or(self.node);
         let from = self.text("from").unwrap_or_default();
         if let Err(error) = generate::check(&from) {
             self.found.push(
                 Diagnostic::error(error.message)
                     .at(field.place())
-                    .field(format!("{}.from", self.path))
+                    .field(self.path("from"))
                     .maybe_hint(error.hint),
             );
         }
@@ -541,8 +554,6 @@ pub(crate) fn check_names(parameters: &[Parameter], dialect: Dialect, found: &mu
         let legal = name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
-        let place = parameter.field("name").place();
-        let field = format!("parameters[{}].name", parameter.index);
         let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         let diagnostic = if !legal && dialect == Dialect::Proposal {
             Diagnostic::error(format!("`{name}` is not a parameter name"))
@@ -556,6 +567,11 @@ pub(crate) fn check_names(parameters: &[Parameter], dialect: Dialect, found: &mu
         } else {
             continue;
         };
-        found.push(diagnostic.rule("parameter-name").at(place).field(field));
+        found.push(
+            diagnostic
+                .rule("parameter-name")
+                .at(parameter.field("name").place())
+                .field(format!("parameters[{}].name", parameter.index)),
+        );
     }
 }

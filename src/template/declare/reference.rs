@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::memchr_iter;
 
 use crate::template::declare::dialect::Dialect;
 
@@ -27,45 +27,60 @@ pub(crate) enum Part<'t> {
 }
 
 /// Splits a text at its references.
-pub(crate) fn parts(text: &str, dialect: Dialect) -> Vec<Part<'_>> {
+pub(crate) fn parts(text: &str, dialect: Dialect) -> Parts<'_> {
+    let parts = |text, reference| Parts {
+        text,
+        reference,
+        next: None,
+    };
     match dialect {
-        Dialect::Proposal => split(text, proposal_reference),
+        Dialect::Proposal => parts(text, proposal_reference),
         Dialect::OpenShift => match whole_raw(text) {
-            Some(name) => vec![Part::Raw {
-                name,
-                spelling: text,
-            }],
-            None => split(text, openshift_reference),
+            Some(name) => Parts {
+                next: Some(Part::Raw {
+                    name,
+                    spelling: text,
+                }),
+                ..parts("", openshift_reference)
+            },
+            None => parts(text, openshift_reference),
         },
     }
 }
 
-/// Scans from `$` to `$`; `reference` parses a reference that begins there.
-fn split<'t>(text: &'t str, reference: fn(&'t str) -> Option<Part<'t>>) -> Vec<Part<'t>> {
-    let mut parts = Vec::new();
-    let mut done = 0;
-    let mut at = 0;
-    while let Some(dollar) = text
-        .as_bytes()
-        .get(at..)
-        .and_then(|rest| memchr(b'$', rest))
-    {
-        at += dollar;
-        let Some(part) = text.get(at..).and_then(reference) else {
-            at += 1;
-            continue;
-        };
-        if let Some(before) = text.get(done..at).filter(|before| !before.is_empty()) {
-            parts.push(Part::Text(before));
+/// The pieces of a text, in order.
+pub(crate) struct Parts<'t> {
+    /// What is not split yet.
+    text: &'t str,
+    /// Parses the reference that a text begins with.
+    reference: fn(&'t str) -> Option<Part<'t>>,
+    /// The reference before that text.
+    next: Option<Part<'t>>,
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = Part<'t>;
+
+    fn next(&mut self) -> Option<Part<'t>> {
+        if let Some(part) = self.next.take() {
+            return Some(part);
         }
-        at += part.spelling().len();
-        done = at;
-        parts.push(part);
+        let text = self.text;
+        let found = memchr_iter(b'$', text.as_bytes()).find_map(|at| {
+            let part = text.get(at..).and_then(self.reference)?;
+            Some((at, part))
+        });
+        let Some((at, part)) = found else {
+            self.text = "";
+            return (!text.is_empty()).then_some(Part::Text(text));
+        };
+        self.text = text.get(at + part.spelling().len()..).unwrap_or_default();
+        if at == 0 {
+            return Some(part);
+        }
+        self.next = Some(part);
+        text.get(..at).map(Part::Text)
     }
-    if let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
-        parts.push(Part::Text(rest));
-    }
-    parts
 }
 
 impl<'t> Part<'t> {
@@ -94,17 +109,19 @@ impl<'t> Part<'t> {
     }
 }
 
-/// The text of `parts`, where `new` replaces each part for which it returns something;
-/// `None` if it replaces nothing.
+/// A text in which `new` replaces each part for which it returns something; `None` if it replaces
+/// nothing.
 pub(crate) fn replace<'t, 'n>(
-    parts: &[Part<'t>],
+    text: &'t str,
+    dialect: Dialect,
     mut new: impl FnMut(Part<'t>) -> Option<Cow<'n, str>>,
 ) -> Option<String> {
-    let length = parts.iter().map(|part| part.spelling().len()).sum();
-    let mut out = String::with_capacity(length);
+    /// How much longer than its reference a value often is.
+    const LONGER: usize = 32;
+    let mut out = String::with_capacity(text.len() + LONGER);
     let mut is_changed = false;
-    for part in parts {
-        match new(*part) {
+    for part in parts(text, dialect) {
+        match new(part) {
             Some(new) => {
                 is_changed = true;
                 out.push_str(&new);
@@ -121,15 +138,13 @@ pub(crate) fn with_values<'v>(
     dialect: Dialect,
     value: impl Fn(&str) -> Option<&'v str>,
 ) -> String {
-    let replaced = replace(&parts(text, dialect), |part| {
-        value(part.name()?).map(Cow::Borrowed)
-    });
+    let replaced = replace(text, dialect, |part| value(part.name()?).map(Cow::Borrowed));
     replaced.unwrap_or_else(|| text.to_owned())
 }
 
 /// The references in a text: the name of each and its spelling.
 pub(crate) fn references(text: &str, dialect: Dialect) -> impl Iterator<Item = (&str, &str)> {
-    let parts = parts(text, dialect).into_iter();
+    let parts = parts(text, dialect);
     parts.filter_map(|part| Some((part.name()?, part.spelling())))
 }
 
@@ -206,8 +221,9 @@ fn leading_name(text: &str) -> Option<&str> {
 /// The `${NAME}` that `text` begins with.
 fn openshift_reference(text: &str) -> Option<Part<'_>> {
     let inner = text.strip_prefix("${")?;
-    let (name, _) = inner.split_once('}')?;
-    is_openshift_name(name).then_some(Part::String {
+    let length = inner.bytes().position(|byte| !is_in_openshift_name(byte))?;
+    let (name, rest) = inner.split_at_checked(length)?;
+    (!name.is_empty() && rest.starts_with('}')).then_some(Part::String {
         name,
         spelling: text.get(..name.len() + 3)?,
     })
@@ -220,10 +236,11 @@ pub(crate) fn whole_raw(text: &str) -> Option<&str> {
 }
 
 fn is_openshift_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    !name.is_empty() && name.bytes().all(is_in_openshift_name)
+}
+
+const fn is_in_openshift_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// The names that a text refers to.
@@ -233,9 +250,7 @@ pub(crate) fn names(text: &str, dialect: Dialect) -> impl Iterator<Item = &str> 
 
 /// Whether a text has `${NAME}` for any name, declared or not: such a namespace is kept.
 pub(crate) fn has_openshift_reference(text: &str) -> bool {
-    split(text, openshift_reference)
-        .iter()
-        .any(|part| matches!(part, Part::String { .. }))
+    parts(text, Dialect::OpenShift).any(|part| matches!(part, Part::String { .. }))
 }
 
 #[cfg(test)]
@@ -246,7 +261,6 @@ mod tests {
     #[track_caller]
     fn check(dialect: Dialect, text: &str, expected: &[&str]) {
         let found: Vec<String> = parts(text, dialect)
-            .iter()
             .map(|part| match part {
                 super::Part::Text(text) => format!("text {text}"),
                 super::Part::String { name, .. } => format!("string {name}"),

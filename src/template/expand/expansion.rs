@@ -7,7 +7,7 @@ use crate::template::declare::legacy;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::expand::path::Path;
-use crate::template::expand::strings::Substitution;
+use crate::template::expand::strings::{Dollars, Substitution};
 use crate::template::expand::{labels, refused};
 use crate::template::resolve::generation::{self, Generation};
 use crate::template::resolve::parameters::Parameters;
@@ -156,6 +156,7 @@ fn prepare<'d, R>(
         parameters: &parameters,
         usage: &usage,
         strict: options.strict,
+        dollars: Dollars::default(),
         diagnostics,
     };
     let message = template.message().and_then(|message| {
@@ -349,6 +350,7 @@ impl<'d> Expansion<'_, 'd> {
             parameters: self.parameters,
             usage: self.usage,
             strict: self.strict,
+            dollars: Dollars::default(),
             diagnostics,
         };
         substitution.object(&mut value, &field);

@@ -1,6 +1,7 @@
 //! Puts parameter values in place of the references in a string.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::template::declare::dialect::Dialect;
 use crate::template::declare::foreign::{self, Usage};
@@ -24,12 +25,51 @@ pub(crate) struct Substitution<'s, 'd> {
     pub(crate) usage: &'s Usage<'s>,
     /// Whether a reference to no declared parameter is an error anywhere.
     pub(crate) strict: bool,
+    /// Where the object has references.
+    pub(crate) dollars: Dollars,
     pub(crate) diagnostics: &'s mut Diagnostics,
 }
 
 /// Whether there can be references in a text.
 pub(super) fn has_dollar(text: &str) -> bool {
     memchr::memchr(b'$', text.as_bytes()).is_some()
+}
+
+/// Whether a text has a `$` before this bracket or brace.
+fn has_opening(text: &str, bracket: u8) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'$', bytes).any(|dollar| bytes.get(dollar + 1) == Some(&bracket))
+}
+
+/// Where an object may have a `$`. The other parts have nothing to replace or to report.
+#[derive(Debug, Default)]
+pub(crate) enum Dollars {
+    /// Any part may have one, or something else to report.
+    #[default]
+    Anywhere,
+    /// At these offsets of the document, in order.
+    At(Vec<usize>),
+}
+
+impl Dollars {
+    pub(super) fn of(object: &Value<'_>, document: &Document) -> Self {
+        let node = object.origin.map(|origin| document.cursor(origin));
+        let offsets = node.and_then(|node| node.offsets_of(b'$'));
+        // A number that JSON cannot hold is an error.
+        let offsets = offsets.filter(|_| object.non_finite().is_none());
+        offsets.map_or(Self::Anywhere, Self::At)
+    }
+
+    /// Whether there may be one in this part of the document.
+    pub(super) fn may_be_in(&self, part: Range<usize>) -> bool {
+        match self {
+            Self::Anywhere => true,
+            Self::At(offsets) => {
+                let first = offsets.partition_point(|&at| at < part.start);
+                offsets.get(first).is_some_and(|&at| at < part.end)
+            }
+        }
+    }
 }
 
 /// What became of a text.
@@ -58,7 +98,7 @@ impl<'d> Substitution<'_, 'd> {
             self.proposals_references(text, spot);
         }
         let parameters = self.parameters;
-        replace(&parts(text, self.dialect), |part| match part {
+        replace(text, self.dialect, |part| match part {
             Part::Text(_) => None,
             Part::Escaped { .. } => Some(Cow::Borrowed(part.unescaped())),
             Part::Foreign { .. } => self.braces(part, spot).map(Cow::Borrowed),
@@ -82,9 +122,8 @@ impl<'d> Substitution<'_, 'd> {
 
     /// The new spelling of a key, if it changes.
     pub(super) fn key(&mut self, key: &str, spot: Spot<'_>) -> Option<String> {
-        let parts = parts(key, self.dialect);
-        for part in &parts {
-            let Part::Raw { name, spelling } = *part else {
+        for part in parts(key, self.dialect) {
+            let Part::Raw { name, spelling } = part else {
                 continue;
             };
             match (self.dialect, self.parameters.get(name)) {
@@ -121,7 +160,7 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     fn openshift(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
-        if !text.contains("${") {
+        if !has_opening(text, b'{') {
             self.proposals_references(text, spot);
             return Replaced::Unchanged;
         }
@@ -145,12 +184,16 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     fn proposal(&mut self, text: &str, spot: Spot<'_>) -> Replaced<'d> {
-        if !text.contains("$(") && !text.contains("${") {
+        if !has_opening(text, b'(') && !has_opening(text, b'{') {
             return Replaced::Unchanged;
         }
-        let parts = parts(text, Dialect::Proposal);
         let parameters = self.parameters;
-        if let [Part::Raw { name, .. }] = parts.as_slice()
+        let mut first = parts(text, Dialect::Proposal);
+        let raw = match (first.next(), first.next()) {
+            (Some(Part::Raw { name, .. }), None) => Some(name),
+            _ => None,
+        };
+        if let Some(name) = raw
             && let Some(structured) = parameters
                 .get(name)
                 .and_then(|value| value.structured.as_ref())
@@ -158,15 +201,14 @@ impl<'d> Substitution<'_, 'd> {
             return Replaced::Data(structured.data.clone());
         }
         // A number, a bool or a structure is meant, and a string is none of them.
-        let needs_replacement =
-            spot.expanding.is_none() && matches!(parts.as_slice(), [Part::Raw { .. }]);
+        let needs_replacement = spot.expanding.is_none() && raw.is_some();
         let spot = Spot {
             needs_replacement,
             ..spot
         };
         let mut raw = Vec::new();
         let mut only_raw = true;
-        let replaced = replace(&parts, |part| match part {
+        let replaced = replace(text, Dialect::Proposal, |part| match part {
             Part::Text(_) => None,
             // The kubelet removes the first `$`.
             Part::Escaped { .. } if spot.expanding.is_some() => None,
@@ -316,7 +358,7 @@ impl<'d> Substitution<'_, 'd> {
     /// `$(NAME)` of a declared parameter in OpenShift's dialect. As `oc` leaves it, it stays. It is
     /// an error where it can mean nothing else than the parameter.
     fn proposals_references(&mut self, text: &str, spot: Spot<'_>) {
-        if !text.contains("$(") {
+        if !has_opening(text, b'(') {
             return;
         }
         for (name, spelling) in references(text, Dialect::Proposal) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::template::declare::dialect::Dialect;
 use crate::template::expand::path::Path;
 use crate::template::expand::spot::{Expanding, Spot, Variables};
-use crate::template::expand::strings::{Replaced, Substitution, has_dollar};
+use crate::template::expand::strings::{Dollars, Replaced, Substitution, has_dollar};
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::scalar::is_non_finite;
 use krm_yaml::{Data, Scalar, Value};
@@ -15,6 +15,7 @@ impl<'d> Substitution<'_, 'd> {
     pub(crate) fn object(&mut self, object: &mut Value<'d>, path: &str) {
         let path = Path::Root(path);
         let spot = Spot::new(&path, object.origin);
+        self.dollars = Dollars::of(object, self.document);
         if self.value(object, spot) {
             self.error(spot, "", "an object must not be null".to_owned(), None);
         }
@@ -22,9 +23,11 @@ impl<'d> Substitution<'_, 'd> {
 
     /// Replaces the references in a value. Returns whether it became nothing.
     fn value(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
-        if self.is_plain(value) {
-            return false;
-        }
+        !self.is_plain(value) && self.replace_in(value, spot)
+    }
+
+    /// As [`value`](Self::value), for one that is not plain.
+    fn replace_in(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
         let spot = Spot {
             node: value.origin.or(spot.node),
             ..spot
@@ -49,12 +52,15 @@ impl<'d> Substitution<'_, 'd> {
             Data::Scalar(_) => {}
             Data::Sequence(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
+                    if self.is_plain(item) {
+                        continue;
+                    }
                     let path = Path::Index(spot.path, index);
                     let inner = Spot {
                         path: &path,
                         ..spot
                     };
-                    if self.value(item, inner) {
+                    if self.replace_in(item, inner) {
                         let inner = Spot {
                             node: item.origin.or(spot.node),
                             ..inner
@@ -73,11 +79,17 @@ impl<'d> Substitution<'_, 'd> {
         false
     }
 
-    /// Whether there is nothing to replace or to report in a value, by the text that it was read
-    /// from.
+    /// Whether there is nothing to replace or to report in a value and its key, by the text that it
+    /// was read from.
     fn is_plain(&self, value: &Value<'d>) -> bool {
         let node = value.origin.map(|origin| self.document.cursor(origin));
-        node.is_some_and(|node| !node.may_contain(b'$')) && value.non_finite().is_none()
+        node.is_some_and(|node| !self.dollars.may_be_in(node.start()..node.end()))
+    }
+
+    /// Whether there is nothing to replace in the key of a value.
+    fn has_plain_key(&self, value: &Value<'d>) -> bool {
+        let node = value.origin.map(|origin| self.document.cursor(origin));
+        node.is_some_and(|node| !self.dollars.may_be_in(node.start()..node.value_start()))
     }
 
     fn mapping(&mut self, value: &mut Value<'d>, spot: Spot<'_>) {
@@ -91,6 +103,9 @@ impl<'d> Substitution<'_, 'd> {
         let mut nothing = Vec::new();
         let replaced_keys = self.keys(entries, spot);
         for (index, (key, inner)) in entries.iter_mut().enumerate() {
+            if self.is_plain(inner) {
+                continue;
+            }
             let node = inner.origin.or(spot.node);
             let path = Path::Key(spot.path, key);
             let expanding = match (&variables, key.as_ref()) {
@@ -105,13 +120,11 @@ impl<'d> Substitution<'_, 'd> {
                 (Some(_), _) => None,
                 (None, _) => spot.expanding,
             };
-            if self.value(
-                inner,
-                Spot {
-                    expanding,
-                    ..Spot::new(&path, node)
-                },
-            ) {
+            let inner_spot = Spot {
+                expanding,
+                ..Spot::new(&path, node)
+            };
+            if self.replace_in(inner, inner_spot) {
                 nothing.push(index);
             }
         }
@@ -129,7 +142,7 @@ impl<'d> Substitution<'_, 'd> {
     fn keys(&mut self, entries: &mut [(Cow<'d, str>, Value<'d>)], spot: Spot<'_>) -> Vec<usize> {
         let mut replaced = Vec::new();
         for (index, (key, value)) in entries.iter_mut().enumerate() {
-            if !has_dollar(key) {
+            if self.has_plain_key(value) || !has_dollar(key) {
                 continue;
             }
             let path = Path::Key(spot.path, key);

@@ -8,7 +8,7 @@ use crate::template::declare::dialect::Dialect;
 use crate::template::declare::foreign;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::{Parameter, ParameterType};
-use crate::template::declare::reference::{Part, parts, replace};
+use crate::template::declare::reference::{Part, replace};
 use crate::template::resolve::check::Check;
 use crate::template::resolve::constant;
 use crate::template::resolve::parameters::{Origin, ParameterValue, Parameters};
@@ -77,6 +77,9 @@ fn given_by_index<'g>(
     diagnostics: &mut Diagnostics,
 ) -> BTreeMap<usize, &'g Assignment> {
     let mut by_index = BTreeMap::new();
+    if template.values.is_empty() && given.is_empty() {
+        return by_index;
+    }
     let by_name = index_by_name(template);
     for one in template.values.iter().chain(given) {
         match by_name.get(one.name.as_str()) {
@@ -257,7 +260,7 @@ impl<'d> Resolver<'_, 'd> {
         inside.push(index);
         // One more byte than fits, so that a text which is too long is found below.
         let mut room = MAX_VALUE + 1;
-        let replaced = replace(&parts(&text, Dialect::Proposal), |part| {
+        let replaced = replace(&text, Dialect::Proposal, |part| {
             if room == 0 {
                 return Some(Cow::Borrowed(""));
             }

@@ -189,6 +189,7 @@ fn print_objects(
     let objects: Vec<(usize, Cursor<'_>)> = expansion.objects().enumerate().collect();
     let parts = threads::in_chunks(&objects, OBJECTS_A_THREAD, |objects| {
         let mut writer = Writer::new(format);
+        writer.make_room(objects.iter().map(|(_, object)| *object));
         let mut found = Diagnostics::new();
         for (index, object) in objects {
             expansion.object(*index, *object, &mut found, &mut |object, found| {
@@ -230,6 +231,18 @@ impl Writer {
             text: String::new(),
             separator: format.separator(),
             complaints: Diagnostics::new(),
+        }
+    }
+
+    /// Makes room for the text of these objects: a text that grows is copied, and both copies take
+    /// memory meanwhile. Room that is not used takes none.
+    fn make_room<'d>(&mut self, objects: impl Iterator<Item = Cursor<'d>>) {
+        if matches!(
+            self.format,
+            Format::Yaml | Format::List | Format::ResourceList
+        ) {
+            let length: usize = objects.map(|object| object.end() - object.start()).sum();
+            self.text.reserve(length + length / 2);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::template::declare::parameter::Parameter;
 use crate::template::declare::reference::{parts, references};
 use crate::template::expand::expansion::{Expansion, Object, Options, expand};
 use crate::template::expand::path::Path;
-use crate::template::expand::strings::Substitution;
+use crate::template::expand::strings::{Dollars, Substitution};
 use crate::template::resolve::parameters::{Origin, ParameterValue, Parameters};
 use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
@@ -270,6 +270,7 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
             parameters,
             usage: &usage,
             strict: false,
+            dollars: Dollars::default(),
             diagnostics: &mut Diagnostics::new(),
         };
         Label {
@@ -317,8 +318,7 @@ fn declared_references(
 
 /// Whether a text has more than references.
 fn is_literal(template: &Template, text: &str) -> bool {
-    let parts = parts(text, template.dialect);
-    !parts.iter().all(|part| part.name().is_some())
+    parts(text, template.dialect).any(|part| part.name().is_none())
 }
 
 /// Looks at one object.

@@ -14,11 +14,15 @@ pub(crate) enum Characters {
 pub(crate) const DELETE: u8 = 0x7f;
 
 /// Whether a byte is none of [`Characters::Common`].
+#[inline]
 const fn is_uncommon(byte: u8) -> bool {
-    (byte < 0x20 && byte != b'\t' && byte != b'\n') || byte >= DELETE
+    // As a signed number, a byte that is not ASCII is less than zero.
+    let is_printed = byte.cast_signed() >= 0x20 && byte != DELETE;
+    !is_printed && byte != b'\t' && byte != b'\n'
 }
 
 /// Whether a byte is a control character that is neither a tab nor part of a line break.
+#[inline]
 const fn is_forbidden(byte: u8) -> bool {
     is_uncommon(byte) && byte != b'\r' && byte <= DELETE
 }
@@ -40,8 +44,10 @@ pub(crate) fn first_forbidden(bytes: &[u8], from: usize) -> Option<usize> {
 fn first_block(bytes: &[u8], is: impl Fn(u8) -> bool) -> Option<usize> {
     /// So many bytes are looked at together, which the compiler turns into a few instructions.
     const BLOCK: usize = 128;
-    let mut blocks = bytes.chunks(BLOCK);
-    let block = blocks.position(|block| block.iter().fold(false, |any, &byte| any | is(byte)))?;
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let any = |block: &[u8]| block.iter().fold(false, |any, &byte| any | is(byte));
+    let block = blocks.iter().position(|block| any(block));
+    let block = block.or_else(|| any(rest).then_some(blocks.len()))?;
     Some(block * BLOCK)
 }
 

@@ -175,6 +175,7 @@ impl Document {
 }
 
 /// Iterates over a node's entries or items.
+#[derive(Clone)]
 pub(crate) struct Children<'d> {
     document: &'d Document,
     at: u32,
@@ -293,12 +294,16 @@ impl<'d> Cursor<'d> {
         between.find(':').map_or(end, |colon| end + colon + 1)
     }
 
-    /// Whether a key or a string under this node may contain an ASCII character. If not, none does.
+    /// Where the keys and strings under this node may contain an ASCII character, in order: the
+    /// offsets of the character, and of each `\`, which may begin an escape for it. `None` if an alias
+    /// or a tag may stand for it.
     #[must_use]
-    pub fn may_contain(self, character: u8) -> bool {
-        let text = self.document.slice(self.start()..self.end());
-        // An escape, an alias or a tag may stand for the character.
-        !self.document.is_simple || memchr::memchr2(character, b'\\', text.as_bytes()).is_some()
+    pub fn offsets_of(self, character: u8) -> Option<Vec<usize>> {
+        let start = self.start();
+        let text = self.document.slice(start..self.end());
+        let found = memchr::memchr2_iter(character, b'\\', text.as_bytes());
+        let is_simple = self.document.is_simple;
+        is_simple.then(|| found.map(|at| start + at).collect())
     }
 
     /// Where the value is; for an absent value, where its key or dash is.

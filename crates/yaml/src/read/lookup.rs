@@ -55,9 +55,14 @@ impl<'d> Cursor<'d> {
         }
         let mut merges = false;
         for entry in self.children() {
-            let Ok(name) = entry.key() else { continue };
-            merges |= name == "<<";
-            let slot = keys.iter().position(|key| name == *key);
+            let slot = if let Some(text) = entry.node().key_text() {
+                let name = entry.document.slice(text);
+                keys.iter().position(|key| name == *key)
+            } else {
+                let Ok(name) = entry.key() else { continue };
+                merges |= name == "<<";
+                keys.iter().position(|key| name == *key)
+            };
             if let Some(slot) = slot.and_then(|slot| found.get_mut(slot)) {
                 *slot = Some(entry);
             }

@@ -36,7 +36,7 @@ impl Document {
             opened.resize_with(document.nodes.len(), AtomicBool::default);
             return Ok(document);
         }
-        Self::parse(source)
+        Self::parse_checked(source, characters)
     }
 
     /// Opens all items that were not opened yet. If one needs the full path, returns the document

@@ -6,6 +6,7 @@ use granit_parser::{Event, Parser, options};
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::limits::{MAX_DEPTH, MAX_KEY_LENGTH};
+use crate::read::characters::Characters;
 use crate::read::document::{Deferred, Document};
 use crate::read::events::Builder;
 use crate::read::merges::check_merges;
@@ -23,8 +24,12 @@ impl Document {
     /// If the text is not YAML; at the place where reading stopped.
     pub fn parse(source: &Arc<Source>) -> Result<Self> {
         let characters = check_text(source)?;
-        let text = source.text();
-        match fast(text, characters) {
+        Self::parse_checked(source, characters)
+    }
+
+    /// As [`parse`](Self::parse), of a text that has these characters.
+    pub(super) fn parse_checked(source: &Arc<Source>, characters: Characters) -> Result<Self> {
+        match fast(source.text(), characters) {
             Some(table) => Ok(Self::new(source, table)),
             None => Self::parse_fully(source),
         }

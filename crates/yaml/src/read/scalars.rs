@@ -149,6 +149,13 @@ impl<'d> Cursor<'d> {
         matches!(self.scalar(), Ok(Some(Scalar::Null)))
     }
 
+    /// The text of a string, if the reader of the text noted that it is spelled as it is read.
+    #[must_use]
+    pub fn literal(self) -> Option<&'d str> {
+        let text = self.node().value_text()?;
+        Some(self.document.slice(text))
+    }
+
     /// The value as text, if it is a scalar: the source text of a plain scalar, the content of a
     /// quoted or block one. An absent value is the empty text.
     ///
@@ -341,7 +348,7 @@ fn literally(raw: &str, style: Style) -> Option<&str> {
         Style::SingleQuoted => (raw.strip_prefix('\'')?.strip_suffix('\'')?, b'\''),
         Style::Literal | Style::Folded => return None,
     };
-    words::is_printable_without(text, escape).then_some(text)
+    words::is_printable_without(text, [escape]).then_some(text)
 }
 
 /// Resolves the text of a plain scalar, borrowed or not.

@@ -54,6 +54,20 @@ impl<'d> Cursor<'d> {
         words: Words,
         diagnostics: &mut Diagnostics,
     ) -> Option<Value<'d>> {
+        let (value, is_whole) = self.read(duplicates, words, diagnostics);
+        is_whole.then_some(value)
+    }
+
+    /// The value as far as it can be read, and whether there was no error.
+    pub(crate) fn read(
+        self,
+        duplicates: DuplicateKeys,
+        words: Words,
+        diagnostics: &mut Diagnostics,
+    ) -> (Value<'d>, bool) {
+        /// Entries of an ordinary object, and of what is around them.
+        const PLACES: usize = 32;
+        let has_entries = matches!(self.node().kind, Kind::Mapping | Kind::Sequence);
         let mut reader = Reader {
             duplicates,
             words,
@@ -61,11 +75,11 @@ impl<'d> Cursor<'d> {
             nodes_left: MAX_ALIASED_NODES,
             bytes_left: MAX_ALIASED_BYTES,
             inside: Vec::new(),
-            places: Vec::new(),
+            places: Vec::with_capacity(if has_entries { PLACES } else { 0 }),
             failed: false,
         };
         let value = reader.value(self);
-        (!reader.failed).then_some(value)
+        (value, !reader.failed)
     }
 
     /// Refuses keys and values that go-yaml refuses in any object, even if nothing reads them: a
@@ -75,6 +89,9 @@ impl<'d> Cursor<'d> {
     /// # Errors
     /// At the first such key or value.
     pub fn check_values(self) -> Result<()> {
+        if self.document().is_simple {
+            return Ok(());
+        }
         let top = self.resolved();
         let nodes = (top.id().0..top.node().next).map(|at| top.document().cursor(NodeId(at)));
         for cursor in nodes {
@@ -92,6 +109,9 @@ impl<'d> Cursor<'d> {
 
     /// Reports the keys that this mapping has twice, without looking at its values.
     pub fn check_keys(self, duplicates: DuplicateKeys, diagnostics: &mut Diagnostics) {
+        if self.has_distinct_keys() {
+            return;
+        }
         let mut seen = std::collections::BTreeMap::new();
         for entry in self.children() {
             let Ok(key) = entry.key() else { continue };
@@ -121,38 +141,52 @@ impl<'d> Cursor<'d> {
                     .all(|item| children.next().is_some_and(|child| child.holds(item)));
                 all && children.next().is_none()
             }
-            (Kind::Mapping, Data::Mapping(entries)) => self.holds_entries(entries),
+            (Kind::Mapping, Data::Mapping(entries)) => {
+                let children = self.document().children(self.id());
+                hold_entries(children, entries, Self::key, Self::holds)
+            }
             _ => false,
         }
     }
 
-    fn holds_entries(self, entries: &[(Cow<'_, str>, Value<'_>)]) -> bool {
-        let mut rest = entries.iter();
-        let mut sorted = true;
-        let mut count = 0;
-        for child in self.children() {
-            let Ok(key) = child.key() else { return false };
-            let mut entry = rest.next().filter(|(name, _)| *name == key);
-            if entry.is_none() {
-                sorted = false;
-                entry = entries.iter().find(|(name, _)| *name == key);
-            }
-            if !entry.is_some_and(|(_, value)| child.holds(value)) {
-                return false;
-            }
-            count += 1;
-        }
-        count == entries.len() && (sorted || self.has_distinct_keys())
+    pub(crate) fn has_distinct_keys(self) -> bool {
+        are_distinct(self.children().map(Self::key))
     }
+}
 
-    fn has_distinct_keys(self) -> bool {
-        let mut keys: Vec<Cow<'_, str>> = self
-            .children()
-            .filter_map(|child| child.key().ok())
-            .collect();
-        keys.sort_unstable();
-        keys.windows(2).all(|pair| pair.first() != pair.last())
+/// Whether the children of a mapping have these keys and [hold](Cursor::holds) these values, in any
+/// order and no key twice.
+pub(crate) fn hold_entries<'d, C: Copy>(
+    children: impl Iterator<Item = C> + Clone,
+    entries: &[(Cow<'_, str>, Value<'_>)],
+    key: impl Fn(C) -> Result<Cow<'d, str>>,
+    holds: impl Fn(C, &Value<'_>) -> bool,
+) -> bool {
+    let mut rest = entries.iter();
+    let mut is_in_order = true;
+    let mut count = 0;
+    for child in children.clone() {
+        let Ok(key) = key(child) else { return false };
+        // A key that was read from there is the same slice.
+        let is_key = |name: &str| std::ptr::eq(name, key.as_ref()) || name == key;
+        let mut entry = rest.next().filter(|(name, _)| is_key(name));
+        if entry.is_none() {
+            is_in_order = false;
+            entry = entries.iter().find(|(name, _)| is_key(name));
+        }
+        if !entry.is_some_and(|(_, value)| holds(child, value)) {
+            return false;
+        }
+        count += 1;
     }
+    count == entries.len() && (is_in_order || are_distinct(children.map(key)))
+}
+
+/// Whether no two of the keys that can be read are equal.
+fn are_distinct<'d>(keys: impl Iterator<Item = Result<Cow<'d, str>>>) -> bool {
+    let mut keys: Vec<Cow<'_, str>> = keys.filter_map(Result::ok).collect();
+    keys.sort_unstable();
+    keys.windows(2).all(|pair| pair.first() != pair.last())
 }
 
 fn duplicate_key(
@@ -219,6 +253,17 @@ impl<'d> Reader<'_> {
         Value { origin, data }
     }
 
+    /// The common case of [`value`](Self::value): a string that is spelled as it is read.
+    #[inline]
+    fn value_as_spelled(&self, cursor: Cursor<'d>) -> Option<Value<'d>> {
+        let text = cursor.node().value_text()?;
+        let is_common = self.inside.is_empty() && self.words != Words::PyYaml;
+        is_common.then(|| Value {
+            origin: Some(cursor.id()),
+            data: Data::Scalar(Scalar::String(Cow::Borrowed(cursor.document().slice(text)))),
+        })
+    }
+
     /// Counts a node that is read through an alias; false beyond the limit.
     fn spend(&mut self, cursor: Cursor<'d>) -> bool {
         self.nodes_left = self.nodes_left.saturating_sub(1);
@@ -261,7 +306,17 @@ impl<'d> Reader<'_> {
         self.words == Words::Texts && !is_tagged && is_word(cursor.raw())
     }
 
+    #[inline]
     fn key(&self, entry: Cursor<'d>) -> Result<Cow<'d, str>> {
+        if let Some(text) = entry.node().key_text()
+            && self.words != Words::PyYaml
+        {
+            return Ok(Cow::Borrowed(entry.document().slice(text)));
+        }
+        self.key_slowly(entry)
+    }
+
+    fn key_slowly(&self, entry: Cursor<'d>) -> Result<Cow<'d, str>> {
         if self.words == Words::PyYaml {
             return entry.key_of_pyyaml();
         }
@@ -276,9 +331,11 @@ impl<'d> Reader<'_> {
     }
 
     fn sequence(&mut self, cursor: Cursor<'d>) -> Data<'d> {
-        let mut items = Vec::with_capacity(cursor.children().count());
-        for item in cursor.children() {
-            items.push(self.value(item));
+        let document = cursor.document();
+        let mut items = Vec::with_capacity(document.children(cursor.id()).count());
+        for item in document.children(cursor.id()) {
+            let text = self.value_as_spelled(item);
+            items.push(text.unwrap_or_else(|| self.value(item)));
         }
         Data::Sequence(items)
     }
@@ -314,16 +371,17 @@ impl<'d> Reader<'_> {
     }
 
     fn mapping(&mut self, cursor: Cursor<'d>) -> Data<'d> {
-        let count = cursor.children().count();
+        let document = cursor.document();
         let mut mapping = Mapping {
-            entries: Vec::with_capacity(count),
+            entries: Vec::with_capacity(document.children(cursor.id()).count()),
             places: self.places.len(),
             ..Mapping::default()
         };
-        for entry in cursor.children() {
+        for entry in document.children(cursor.id()) {
             match self.key(entry) {
                 Ok(key) => {
-                    let value = self.value(entry);
+                    let text = self.value_as_spelled(entry);
+                    let value = text.unwrap_or_else(|| self.value(entry));
                     self.entry(&mut mapping, entry, key, value);
                 }
                 Err(diagnostic) => drop(self.fail(diagnostic)),
@@ -336,6 +394,7 @@ impl<'d> Reader<'_> {
         Data::Mapping(mapping.entries)
     }
 
+    #[inline]
     fn entry(
         &mut self,
         mapping: &mut Mapping<'d>,
@@ -440,7 +499,13 @@ impl<'d> KeyIndex<'d> {
         entries: &[(Cow<'d, str>, Value<'d>)],
     ) -> Option<usize> {
         if entries.len() < SMALL {
-            return entries.iter().position(|(name, _)| name == key);
+            // A call that compares two texts costs more than all else here.
+            let may_equal = |name: &str| {
+                name.len() == key.len() && name.as_bytes().first() == key.as_bytes().first()
+            };
+            return entries
+                .iter()
+                .position(|(name, _)| may_equal(name) && name == key);
         }
         if self.tree.is_empty() {
             for (index, (name, _)) in entries.iter().enumerate() {

@@ -30,22 +30,48 @@ pub fn resolve(plain: &str) -> Scalar<'_> {
     }
 }
 
-/// Whether the first byte and the length of a plain scalar tell that it is a string.
+/// Whether its first byte and its length tell that a plain scalar is a string.
 #[inline]
-pub(crate) fn is_surely_string(plain: &[u8]) -> bool {
-    let Some(first) = plain.first() else {
-        return false;
-    };
-    let may_be_word = is_one_of(*first, b"~fFnNoOtTyY");
-    let may_be_number = is_one_of(*first, b"0123456789+-.");
-    !may_be_number && (!may_be_word || plain.len() > LONGEST_WORD)
+pub(crate) fn is_surely_string(first: u8, length: usize) -> bool {
+    let longest = OTHER_UP_TO.get(usize::from(first));
+    longest.is_some_and(|longest| length > *longest)
 }
 
-/// Whether an ASCII character is one of these, without a branch for each.
-#[inline]
-fn is_one_of(byte: u8, characters: &'static [u8]) -> bool {
-    let set = characters.iter().fold(0u128, |set, one| set | 1 << one);
-    byte < 128 && set >> byte & 1 == 1
+/// Whether its first two bytes and its length tell that a short plain scalar is a string, although
+/// it begins like a word that is null or a bool: `name` and `type`, which are frequent, are strings.
+pub(crate) fn is_surely_no_word(plain: &[u8]) -> bool {
+    let [first, second, ..] = plain else {
+        return false;
+    };
+    let start = (first.to_ascii_lowercase(), second.to_ascii_lowercase());
+    let may_be_word = match plain.len() {
+        2 => matches!(start, (b'n', b'o') | (b'o', b'n')),
+        3 => matches!(start, (b'y', b'e') | (b'o', b'f')),
+        4 => matches!(start, (b'n', b'u') | (b't', b'r')),
+        LONGEST_WORD => start == (b'f', b'a'),
+        _ => false,
+    };
+    first.is_ascii_alphabetic() && !may_be_word
+}
+
+/// For each first byte of a plain scalar: up to which length it may be other than a string.
+static OTHER_UP_TO: [usize; 256] = {
+    let lengths = with(b"~fFnNoOtTyY", LONGEST_WORD, &[0; 256]);
+    with(b"0123456789+-.", usize::MAX, &lengths)
+};
+
+/// The same lengths, but for these first bytes.
+const fn with(firsts: &[u8], length: usize, lengths: &[usize; 256]) -> [usize; 256] {
+    let mut lengths = *lengths;
+    let mut rest = firsts;
+    while let [first, after @ ..] = rest {
+        #[expect(clippy::indexing_slicing, reason = "a byte is less than 256")]
+        {
+            lengths[*first as usize] = length;
+        }
+        rest = after;
+    }
+    lengths
 }
 
 /// Whether a plain scalar is a float without a JSON spelling: `.inf`, `-.inf`, `.nan` and their casings.
@@ -98,6 +124,9 @@ fn word(plain: &str) -> Scalar<'_> {
 
 /// The JSON spelling of a number, or none if `plain` is text.
 fn number(plain: &str) -> Option<Cow<'_, str>> {
+    if is_short_integer(plain.as_bytes()) {
+        return Some(Cow::Borrowed(plain));
+    }
     if is_non_finite(plain) {
         return Some(Cow::Borrowed(plain));
     }
@@ -110,6 +139,15 @@ fn number(plain: &str) -> Option<Cow<'_, str>> {
         return None;
     }
     json_spelling(&plain.replace('_', "")).map(|digits| Cow::Owned(digits.into_owned()))
+}
+
+/// Whether a plain scalar is an integer that every reader reads alike: `0`, or a few digits of
+/// which the first is not zero.
+fn is_short_integer(plain: &[u8]) -> bool {
+    /// The most digits that always fit into 63 bits.
+    const MOST_DIGITS: usize = 18;
+    let has_leading_zero = plain.len() > 1 && plain.first() == Some(&b'0');
+    plain.len() <= MOST_DIGITS && !has_leading_zero && plain.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether each underscore is between two digits.

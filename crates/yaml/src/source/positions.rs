@@ -78,7 +78,13 @@ impl Position {
 }
 
 fn characters(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+    /// So many are counted in a byte each, which the compiler turns into a few instructions.
+    const BLOCK: usize = 128;
+    let add = |count: u8, byte: &u8| count.wrapping_add(u8::from(byte & 0xC0 != 0x80));
+    let blocks = bytes.chunks(BLOCK);
+    blocks
+        .map(|block| usize::from(block.iter().fold(0, add)))
+        .sum()
 }
 
 #[cfg(test)]
@@ -90,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_place(text in "[aä\n\r]{0,40}", starts in prop::collection::vec(0usize..90, 0..12)) {
+        fn agrees_with_place(text in "[aä\n\r]{0,40}|[aä]{100,200}", starts in prop::collection::vec(0usize..400, 0..12)) {
             let source = Source::new("test", text);
             let mut positions = Positions::default();
             for start in starts {

@@ -12,6 +12,7 @@ mod meaning;
 mod moved;
 mod pyyaml;
 mod quoted;
+mod rescanned;
 mod seeds;
 mod test_suite;
 mod tricky;

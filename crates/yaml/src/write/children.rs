@@ -28,14 +28,14 @@ impl<'d> Rewrite<'d> {
             // `[a: b]` holds a mapping without braces, which has one entry.
             return None;
         }
-        let children: Vec<NodeId> = self.document.children(id).map(Cursor::id).collect();
+        let children = || self.document.children(id).map(Cursor::id);
+        let children: Vec<NodeId> = with_capacity(children().count(), children());
         let parts = (0..).map_while(|index| value.part(index));
-        let origins: Vec<Option<NodeId>> = parts.map(|(_, part)| part.origin).collect();
-        let mut by_origin: Vec<(NodeId, usize)> = origins
-            .iter()
-            .enumerate()
-            .filter_map(|(index, origin)| Some(((*origin)?, index)))
-            .collect();
+        let origins = parts.map(|(_, part)| part.origin);
+        let origins: Vec<Option<NodeId>> = with_capacity(children.len() + 2, origins);
+        let known = origins.iter().enumerate();
+        let known = known.filter_map(|(index, origin)| Some(((*origin)?, index)));
+        let mut by_origin: Vec<(NodeId, usize)> = with_capacity(origins.len(), known);
         by_origin.sort_unstable();
         let find = |child: NodeId| {
             by_origin
@@ -44,10 +44,9 @@ impl<'d> Rewrite<'d> {
                 .and_then(|at| by_origin.get(at))
                 .map(|(_, index)| *index)
         };
-        let mut pairs: Vec<(NodeId, usize)> = children
-            .iter()
-            .filter_map(|&child| Some((child, find(child)?)))
-            .collect();
+        let pairs = children.iter();
+        let pairs = pairs.filter_map(|&child| Some((child, find(child)?)));
+        let mut pairs: Vec<(NodeId, usize)> = with_capacity(children.len(), pairs);
         if node.kind == Kind::Sequence {
             keep_in_order(&mut pairs);
         }
@@ -192,8 +191,10 @@ impl<'d> Rewrite<'d> {
         key: Option<&str>,
         value: &Value<'_>,
     ) -> String {
+        /// The length of most entries.
+        const LENGTH: usize = 48;
         let layout = self.inserted(side, column, value);
-        let mut out = String::new();
+        let mut out = String::with_capacity(LENGTH);
         if let Some(key) = key {
             layout.entry(&mut out, key, value, column);
         } else if let Some(text) = self.moved_item(id, value, column, layout) {
@@ -280,6 +281,7 @@ impl<'d> Rewrite<'d> {
     fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
         let quoted = match side {
             Side::Before(_) => false,
+            Side::After(_) if is_new_line(value) => false,
             Side::After(after) => {
                 let end = extent(self.document.cursor(after));
                 self.takes_in(end, column, value)
@@ -417,8 +419,9 @@ impl<'d> Rewrite<'d> {
     /// break. A blank line separates the foot comment of an entry from the next entry: otherwise it
     /// would be the head of that one.
     fn insert_lines(&mut self, at: usize, column: usize, texts: &[String], above: Above) {
-        let mut out = String::new();
         let eol = self.layout.eol;
+        let lengths = texts.iter().map(|text| column + text.len() + eol.len());
+        let mut out = String::with_capacity(lengths.sum());
         let mut has_foot = above == Above::Foot;
         for text in texts {
             if has_foot {
@@ -461,6 +464,23 @@ fn ends_with_foot(text: &str, column: usize) -> bool {
     };
     let content = last.trim_start_matches(' ');
     content.starts_with('#') && last.len() - content.len() == column
+}
+
+/// Collects items, of which there are perhaps `count`.
+fn with_capacity<T>(count: usize, items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::with_capacity(count);
+    all.extend(items);
+    all
+}
+
+/// Whether a value is a new scalar that is written on the line of its key or dash.
+fn is_new_line(value: &Value<'_>) -> bool {
+    value.origin.is_none()
+        && match &value.data {
+            Data::Scalar(Scalar::String(text)) => !text.contains('\n'),
+            Data::Scalar(_) => true,
+            Data::Sequence(_) | Data::Mapping(_) => false,
+        }
 }
 
 /// The text that `value` ends with in block style.

@@ -7,7 +7,6 @@ use crate::read::document::{Cursor, Document};
 use crate::read::open::Opened;
 use crate::scalar::Style;
 use crate::table::{Flags, KeyKind, Kind, NodeId};
-use crate::words;
 use crate::write::emit;
 
 /// After the line on which an entry ends.
@@ -142,24 +141,46 @@ pub(super) fn rest_is_blank(text: &str, at: usize) -> bool {
 
 /// Moves every line of `text` but the first by `to - from` columns; empty lines stay empty.
 pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
+    reindent_with(text, from, to, [])
+}
+
+/// As [`reindent`], and moves `marks` along, which are places of the text in order.
+pub(crate) fn reindent_with<'t, 'm>(
+    text: &'t str,
+    from: usize,
+    to: usize,
+    marks: impl IntoIterator<Item = &'m mut usize>,
+) -> Cow<'t, str> {
     if from == to || memchr::memchr(b'\n', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
+    let mut marks = marks.into_iter().peekable();
     let mut out = String::with_capacity(text.len() + text.len() / 16);
-    let mut start = 0;
-    let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
-    for end in breaks.chain([text.len()]) {
-        let line = text.get(start..end).unwrap_or_default();
-        if start == 0 || matches!(line, "" | "\n" | "\r\n") {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |newline| newline + 1);
+        let (line, below) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let is_first = rest.len() == text.len();
+        rest = below;
+        let new_start = out.len();
+        if is_first {
             out.push_str(line);
-        } else if to > from {
-            emit::indent(&mut out, to - from);
-            out.push_str(line);
+        } else if let Some(less) = from.checked_sub(to) {
+            let spaces = line.bytes().take(less).take_while(|&byte| byte == b' ');
+            out.push_str(line.get(spaces.count()..).unwrap_or_default());
         } else {
-            let spaces = words::after_spaces(line.as_bytes()).min(from - to);
-            out.push_str(line.get(spaces..).unwrap_or_default());
+            if !matches!(line, "\n" | "\r\n") {
+                emit::indent(&mut out, to - from);
+            }
+            out.push_str(line);
         }
-        start = end;
+        let end = text.len() - rest.len();
+        while let Some(mark) = marks.next_if(|mark| **mark < end || rest.is_empty()) {
+            *mark = out
+                .len()
+                .saturating_sub(end.saturating_sub(*mark))
+                .max(new_start);
+        }
     }
     Cow::Owned(out)
 }

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::diagnostic::Result;
 use crate::lines::{line_end, lines, next_line};
@@ -105,24 +106,55 @@ impl<'d> Rewrite<'d> {
     /// The entries or items of a collection that has some before and after.
     fn children(&mut self, id: NodeId, value: &Value<'_>) -> Result<()> {
         if self.is_in_step(id, value) {
-            for (index, child) in self.document.children(id).enumerate() {
-                if let Some(part) = self.key(child, value, index)? {
-                    self.node(child.id(), part)?;
-                }
-            }
-            return Ok(());
+            return self.each_child(id, value);
         }
         let Some(kept) = self.keep_children(id, value) else {
             self.replace(id, value);
             return Ok(());
         };
         for &(child, index) in &kept.pairs {
-            if let Some(part) = self.key(self.document.cursor(child), value, index)? {
-                self.node(child, part)?;
+            let Some((key, part)) = value.part(index) else {
+                continue;
+            };
+            if let Some(key) = key {
+                self.key(self.document.cursor(child), key, part)?;
             }
+            self.node(child, part)?;
         }
         self.insert_others(id, value, &kept);
         Ok(())
+    }
+
+    /// The children of `id`, each with the part of `value` that was read from it.
+    fn each_child(&mut self, id: NodeId, value: &Value<'_>) -> Result<()> {
+        for (index, child) in self.document.children(id).enumerate() {
+            let Some((key, part)) = value.part(index) else {
+                continue;
+            };
+            let node = child.node();
+            if let Some(key) = key
+                && !self.is_slice(node.key_text(), key)
+            {
+                self.key(child, key, part)?;
+            }
+            let text = match &part.data {
+                Data::Scalar(Scalar::String(Cow::Borrowed(text))) => Some(*text),
+                _ => None,
+            };
+            // The common case: the very text that was read.
+            if !text.is_some_and(|text| self.is_slice(node.value_text(), text)) {
+                self.node(child.id(), part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a text is a slice of the document, in this range.
+    fn is_slice(&self, range: Option<Range<usize>>, text: &str) -> bool {
+        range.is_some_and(|range| {
+            let first = self.document.text().as_bytes().get(range.start);
+            range.len() == text.len() && first.is_some_and(|byte| std::ptr::eq(byte, text.as_ptr()))
+        })
     }
 
     /// Edits a node without its children, and returns whether these must be compared.
@@ -130,6 +162,14 @@ impl<'d> Rewrite<'d> {
         let cursor = self.document.cursor(id);
         let node = cursor.node();
         let has_children = node.next > id.0 + 1;
+        if self.document.is_simple && value.origin == Some(id) && has_children {
+            // The common case: it has neither an anchor nor a merge key.
+            match (node.kind, &value.data) {
+                (Kind::Mapping, Data::Mapping(entries)) if !entries.is_empty() => return Ok(true),
+                (Kind::Sequence, Data::Sequence(items)) if !items.is_empty() => return Ok(true),
+                _ => {}
+            }
+        }
         let is_collection = match (node.kind, &value.data) {
             _ if value.origin != Some(id) => false,
             (Kind::Scalar(_), Data::Scalar(Scalar::String(new)))
@@ -153,7 +193,11 @@ impl<'d> Rewrite<'d> {
                 }
                 false
             }
-            (Kind::Mapping, _) if has_merge_key(cursor) && self.stays(cursor, value) => {
+            (Kind::Mapping, _)
+                if !self.document.is_simple
+                    && has_merge_key(cursor)
+                    && self.stays(cursor, value) =>
+            {
                 return Ok(false);
             }
             (Kind::Alias, _) if self.stays(cursor, value) => return Ok(false),
@@ -169,23 +213,12 @@ impl<'d> Rewrite<'d> {
         Ok(is_collection && has_children)
     }
 
-    /// The part of `value` that is a child which stays; its key is renamed.
-    fn key<'v>(
-        &mut self,
-        child: Cursor<'_>,
-        value: &'v Value<'_>,
-        index: usize,
-    ) -> Result<Option<&'v Value<'v>>> {
-        let Some((key, part)) = value.part(index) else {
-            return Ok(None);
-        };
-        let Some(key) = key else {
-            return Ok(Some(part));
-        };
+    /// Renames the key of a child that stays, and of which `part` is the value.
+    fn key(&mut self, child: Cursor<'_>, key: &str, part: &Value<'_>) -> Result<()> {
         let node = child.node();
         let is_same = |text| self.document.slice(text) == key;
         if node.key_text().is_some_and(is_same) {
-            return Ok(Some(part));
+            return Ok(());
         }
         let text = self.document.slice(node.key.range());
         let alias = node.key_kind == KeyKind::Alias
@@ -203,7 +236,7 @@ impl<'d> Rewrite<'d> {
         if alias || lines || (!std::ptr::eq(key, text) && child.key()? != key) {
             self.rename(child.id(), key, loses_properties);
         }
-        Ok(Some(part))
+        Ok(())
     }
 
     /// Whether the parts of `value` were read from the children of `id`, one by one: the common

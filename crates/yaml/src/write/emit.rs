@@ -248,8 +248,7 @@ pub(crate) fn flow_key(out: &mut String, key: &str, style: Flow) {
 pub fn json(out: &mut String, value: &Value<'_>, width: Option<usize>, depth: usize) {
     let line = |out: &mut String, depth: usize| {
         if let Some(width) = width {
-            out.push('\n');
-            indent(out, width * depth);
+            new_line(out, width * depth);
         }
     };
     match &value.data {
@@ -272,6 +271,7 @@ pub fn json(out: &mut String, value: &Value<'_>, width: Option<usize>, depth: us
             out.push(']');
         }
         Data::Mapping(entries) => {
+            let colon = if width.is_some() { ": " } else { ":" };
             out.push('{');
             for (index, (key, value)) in entries.iter().enumerate() {
                 if index > 0 {
@@ -279,15 +279,23 @@ pub fn json(out: &mut String, value: &Value<'_>, width: Option<usize>, depth: us
                 }
                 line(out, depth + 1);
                 scalar::write_json_string(out, key);
-                out.push(':');
-                if width.is_some() {
-                    out.push(' ');
-                }
+                out.push_str(colon);
                 json(out, value, width, depth + 1);
             }
             line(out, depth);
             out.push('}');
         }
+    }
+}
+
+/// Begins a new line at `column`.
+fn new_line(out: &mut String, column: usize) {
+    const LINE: &str = "\n                                ";
+    if let Some(line) = LINE.get(..=column) {
+        out.push_str(line);
+    } else {
+        out.push('\n');
+        indent(out, column);
     }
 }
 

@@ -13,4 +13,5 @@ pub(crate) mod kept;
 pub(crate) mod removal;
 pub(crate) mod render;
 pub(crate) mod replace;
+pub(crate) mod reread;
 pub(crate) mod rewrite;

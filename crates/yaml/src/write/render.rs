@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::diagnostic::Result;
 use crate::lines::{ends_line, lines, may_end_document, next_line};
 use crate::read::document::{Cursor, Document};
+use crate::read::ordinary::Ordinary;
+use crate::read::rescan::{Change, Rescanned, rescan};
 use crate::source::Source;
 use crate::table::Kind;
 use crate::value::Value;
@@ -43,12 +45,41 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
             } else if moved.is_copy && position == Position::Document && !FULL_GUARD {
                 return Ok(moved.text);
             } else {
-                moved.text
+                return check_moved(node, moved, value, position);
             }
         }
         _ => fresh(value, position),
     };
     check(text, value, position)
+}
+
+/// The lines of a root as [`render`] writes them as a document, if it would only copy them.
+#[must_use]
+pub fn copy(root: Ordinary<'_>) -> Option<String> {
+    let node = root.cursor();
+    let document = node.document();
+    let start = node.node().value.start as usize;
+    if node.node().kind != Kind::Mapping || document.column(start) != 0 || !can_move(node) {
+        return None;
+    }
+    let mut lines = document
+        .slice(start..comments::end_with_comments(node))
+        .to_owned();
+    close_line(&mut lines, document);
+    let text = laid_out(node, &lines, Position::Document, &mut []);
+    if has_document_end(&text) || has_line_separator(&text) {
+        return None;
+    }
+    debug_assert!(
+        render(document, &root.value(), Position::Document).is_ok_and(|full| full == text),
+        "{text:?}"
+    );
+    Some(text)
+}
+
+/// Whether a text has characters that only some readers take for line breaks.
+fn has_line_separator(text: &str) -> bool {
+    !text.is_ascii() && text.contains(['\u{85}', '\u{2028}', '\u{2029}'])
 }
 
 /// Whether texts that cannot read otherwise are read again all the same: in tests and for fuzzing.
@@ -60,6 +91,8 @@ struct Moved {
     /// Whether these are lines of a document that a fast path read, and the value is what was read
     /// from them. A reader of lines reads them the same without the lines around them.
     is_copy: bool,
+    /// Where the text begins and was edited, in order.
+    changes: Vec<Change>,
 }
 
 /// Writes `value` as whole lines, without any old text.
@@ -77,6 +110,16 @@ pub fn render_new(value: &Value<'_>, position: Position) -> Result<String> {
 pub fn render_json(value: &Value<'_>, width: Option<usize>) -> Result<String> {
     let mut json = String::new();
     emit::json(&mut json, value, width, 0);
+    check(json, value, Position::Document)
+}
+
+/// As [`render_json`], of a value that is `depth` levels deep in a text.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_json_at(value: &Value<'_>, width: usize, depth: usize) -> Result<String> {
+    let mut json = String::new();
+    emit::json(&mut json, value, Some(width), depth);
     check(json, value, Position::Document)
 }
 
@@ -120,25 +163,57 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Move
         .any(|edit| edit.start < start && edit.end > start)
     {
         // The value is replaced with its tag or anchor, which do not move.
-        let text = fresh(value, position);
         return Ok(Moved {
-            text,
+            text: fresh(value, position),
             is_copy: false,
+            changes: Vec::new(),
         });
     }
     let is_unchanged = edits.is_empty();
     edits.retain(|edit| edit.start >= start);
     let mut text = edited::apply(document.text(), start..end, &mut edits);
-    if !ends_line(&text, text.len()) {
+    let mut changes = edited::changes(start, &edits);
+    let at = text.len();
+    if close_line(&mut text, document) {
+        changes.push(Change {
+            old_start: end,
+            old_end: end,
+            new_start: at,
+            new_end: text.len(),
+        });
+    }
+    let is_in_place = document.column(start) == position.column();
+    Ok(Moved {
+        is_copy: is_unchanged && document.is_simple && is_in_place,
+        text: laid_out(node, &text, position, &mut changes),
+        changes,
+    })
+}
+
+/// Ends the last line of a text of `document`. Returns whether it had no end.
+fn close_line(text: &mut String, document: &Document) -> bool {
+    let is_open = !ends_line(text, text.len());
+    if is_open {
         text.push_str(document.eol());
     }
-    let from = document.column(start);
+    is_open
+}
+
+/// The text of a node at a position, with the comments above it. Moves the places of `changes` along.
+fn laid_out(node: Cursor<'_>, text: &str, position: Position, changes: &mut [Change]) -> String {
+    let document = node.document();
+    let from = document.column(node.node().value.start as usize);
     let comments = comments::head_comments(node);
-    let text = comments::reindent(&text, from, position.column());
-    Ok(Moved {
-        is_copy: is_unchanged && document.is_simple && from == position.column(),
-        text: assemble(&comments, &text, position, document.eol()),
-    })
+    let ends = changes.iter_mut();
+    let ends = ends.flat_map(|change| [&mut change.new_start, &mut change.new_end]);
+    let text = comments::reindent_with(text, from, position.column(), ends);
+    let length = text.len();
+    let text = assemble(&comments, &text, position, document.eol());
+    for change in changes {
+        change.new_start += text.len() - length;
+        change.new_end += text.len() - length;
+    }
+    text
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {
@@ -176,9 +251,55 @@ fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> Str
     out
 }
 
+/// As [`check`], and reads only the lines of an edited text that are not copied, if that suffices.
+fn check_moved(
+    node: Cursor<'_>,
+    moved: Moved,
+    value: &Value<'_>,
+    position: Position,
+) -> Result<String> {
+    let source = Source::new("output", moved.text);
+    let holds = holds_changed(node, &source, &moved.changes, value, position);
+    if holds == Some(true) && !FULL_GUARD {
+        return Ok(text_of(source));
+    }
+    let checked = check_source(source, value, position);
+    let agrees = holds.is_none_or(|holds| holds == checked.is_ok());
+    debug_assert!(agrees, "{holds:?} for {checked:?}");
+    checked
+}
+
+/// Whether the changed text of a node reads as `value`; `None` if the whole text must be read.
+fn holds_changed(
+    node: Cursor<'_>,
+    new: &Arc<Source>,
+    changes: &[Change],
+    value: &Value<'_>,
+    position: Position,
+) -> Option<bool> {
+    let read = rescan(node, new, changes)?;
+    if FULL_GUARD {
+        let whole = Document::parse(new);
+        let is_same = whole.as_ref().is_ok_and(|whole| read.is_table_of(whole));
+        debug_assert!(is_same, "{read:#?}\n{whole:#?}");
+    }
+    let top = match position {
+        Position::Document => Rescanned::ROOT,
+        Position::Item { .. } => read.children(Rescanned::ROOT).next()?,
+    };
+    Some(read.holds(top, value))
+}
+
+fn text_of(source: Arc<Source>) -> String {
+    Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text)
+}
+
 /// Reads `text` again and compares it with the intended value.
 pub(crate) fn check(text: String, value: &Value<'_>, position: Position) -> Result<String> {
-    let source = Source::new("output", text);
+    check_source(Source::new("output", text), value, position)
+}
+
+fn check_source(source: Arc<Source>, value: &Value<'_>, position: Position) -> Result<String> {
     let document = Document::parse(&source).map_err(|error| wrong(&source, &error.message))?;
     let root = document.roots().next();
     let read = match position {
@@ -197,7 +318,7 @@ pub(crate) fn check(text: String, value: &Value<'_>, position: Position) -> Resu
         return Err(wrong(&source, &part));
     }
     drop(document);
-    Ok(Arc::try_unwrap(source).map_or_else(|shared| shared.text().to_owned(), Source::into_text))
+    Ok(text_of(source))
 }
 
 /// A new entry of a mapping, on one line without its line break; the key alone without a value.

@@ -176,6 +176,7 @@ impl<'d> Rewrite<'d> {
     /// The common case of [`replace`](Self::replace): one scalar for another, both on the line of
     /// their key or dash. Returns whether it is that case.
     fn replace_text(&mut self, node: &Node, value: &Value<'_>, keep: Option<Style>) -> bool {
+        const QUOTES: usize = 2;
         let Data::Scalar(scalar) = &value.data else {
             return false;
         };
@@ -190,7 +191,11 @@ impl<'d> Rewrite<'d> {
         if has_lines || !is_beside {
             return false;
         }
-        let mut out = String::new();
+        let length = match scalar {
+            Scalar::String(text) | Scalar::Number(text) => text.len(),
+            Scalar::Null | Scalar::Bool(_) => 0,
+        };
+        let mut out = String::with_capacity(length + QUOTES);
         let eol = self.layout.eol;
         scalar::write_scalar(&mut out, scalar, Context::BlockValue, keep, 0, eol);
         self.edit(node.props as usize, node.value.end as usize, out);

@@ -39,6 +39,8 @@ pub(crate) struct Rewrite<'d> {
 
 impl<'d> Rewrite<'d> {
     pub(super) fn new(node: Cursor<'d>, purpose: Purpose) -> Self {
+        /// Most objects need no more.
+        const EDITS: usize = 16;
         let document = node.document();
         Self {
             document,
@@ -49,7 +51,7 @@ impl<'d> Rewrite<'d> {
             kept: BTreeSet::new(),
             is_json: None,
             removed: Vec::new(),
-            edits: Vec::new(),
+            edits: Vec::with_capacity(EDITS),
         }
     }
 
@@ -90,7 +92,12 @@ fn layout_of(node: Cursor<'_>) -> Layout {
         let id = NodeId(at);
         let current = document.node(id);
         at += 1;
-        if current.has(Flags::FLOW) || current.key_kind == KeyKind::None {
+        let is_wanted = match current.kind {
+            Kind::Mapping => unit.is_none(),
+            Kind::Sequence => sequence.is_none(),
+            _ => false,
+        };
+        if !is_wanted || current.has(Flags::FLOW) || current.key_kind == KeyKind::None {
             continue;
         }
         let Some(child) = document.children(id).next() else {
@@ -98,12 +105,11 @@ fn layout_of(node: Cursor<'_>) -> Layout {
         };
         let outer = document.column(current.entry as usize);
         let inner = document.column(child.node().entry as usize);
-        match current.kind {
-            Kind::Mapping if unit.is_none() && inner > outer => unit = Some(inner - outer),
-            Kind::Sequence if sequence.is_none() && inner >= outer => {
-                sequence = Some(inner - outer);
-            }
-            _ => {}
+        let deeper = inner.checked_sub(outer);
+        if current.kind == Kind::Mapping {
+            unit = deeper.filter(|&columns| columns > 0);
+        } else {
+            sequence = deeper;
         }
     }
     layout.unit = unit.unwrap_or(layout.unit);

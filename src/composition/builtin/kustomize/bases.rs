@@ -136,6 +136,6 @@ fn kustomization(directory: &str, context: &Context<'_>) -> Option<Value<'static
 
 /// Objects as kustomize reads them.
 fn text(resources: &[Resource<'_>]) -> String {
-    let texts = resources.iter().map(|resource| resource.value.to_json());
+    let texts = resources.iter().map(|resource| resource.value().to_json());
     texts.collect::<Vec<_>>().join("\n---\n")
 }

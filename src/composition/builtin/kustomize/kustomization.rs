@@ -70,7 +70,7 @@ impl Transform for Kustomization {
         let (held, sent): (Vec<_>, Vec<_>) = std::mem::take(resources)
             .into_iter()
             .enumerate()
-            .partition(|(_, resource)| is_local(&resource.value));
+            .partition(|(_, resource)| is_local(resource.value()));
         let (places, sent): (Vec<usize>, Vec<Resource<'d>>) = sent.into_iter().unzip();
         let mut kustomization = kustomization(!sent.is_empty(), context);
         let made = compositions(&mut kustomization, !sent.is_empty(), context);
@@ -156,14 +156,14 @@ fn compositions(
 fn texts(resources: &[Resource<'_>]) -> String {
     let mut texts = Vec::with_capacity(resources.len());
     for mut resource in follow::numbered(resources, NUMBER) {
-        let metadata = resource.value.get_mut("metadata");
+        let metadata = resource.value_mut().get_mut("metadata");
         let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
         if let Some(annotations) = annotations
             && let Data::Mapping(entries) = &mut annotations.data
         {
             entries.retain(|(key, _)| !is_internal(key));
         }
-        texts.push(resource.value.to_json());
+        texts.push(resource.value().to_json());
     }
     texts.join("\n---\n")
 }
@@ -190,18 +190,18 @@ fn kustomization(has_resources: bool, context: &mut Context<'_>) -> Relocated {
 
 /// A resource changed to the object that kustomize returned, with its text.
 fn edited<'d>(before: &Resource<'d>, mut object: Resource<'d>) -> Resource<'d> {
-    let annotations = before.value.at(&["metadata", "annotations"]);
+    let annotations = before.value().at(&["metadata", "annotations"]);
     for (key, value) in annotations.and_then(Value::entries).unwrap_or_default() {
         if let Some(text) = value.as_str().filter(|_| is_internal(key)) {
-            annotate(&mut object.value, Cow::Owned(key.to_string()), text);
+            annotate(object.value_mut(), Cow::Owned(key.to_string()), text);
         }
     }
     let mut now = before.clone();
     if before.identity() != object.identity() {
         now.remember();
     }
-    now.value = object.value;
-    now.value
-        .adopt(&before.value, &crate::krm::item_keys::ITEM_KEYS);
+    let value = now.value_mut();
+    *value = object.into_value();
+    value.adopt(before.value(), &crate::krm::item_keys::ITEM_KEYS);
     now
 }

@@ -57,12 +57,12 @@ pub(crate) fn sorted() -> (Cow<'static, str>, Value<'static>) {
 }
 
 /// The objects that kustomize prints; none if it fails, which is reported.
-pub(crate) fn build(
+pub(crate) fn build<'d>(
     files: &[(&str, String)],
     relocated: &Relocated,
     calls_helm: bool,
     context: &mut Context<'_>,
-) -> Option<Vec<Resource<'static>>> {
+) -> Option<Vec<Resource<'d>>> {
     let transformer = context.transformer;
     if context.diagnostics.has_errors() {
         return None;

@@ -16,11 +16,14 @@ pub(super) fn may_be_typed(text: &str) -> bool {
 }
 
 fn is_word(text: &str) -> bool {
+    /// Bytes of the longest word.
+    const LONGEST: usize = 5;
     /// In lower case. Readers know some casings of them; the other casings are quoted too.
     const WORDS: [&str; 10] = [
         "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n",
     ];
-    matches!(text, "<<" | "=") || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+    text.len() <= LONGEST
+        && (matches!(text, "<<" | "=") || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
 }
 
 fn may_be_number_or_date(text: &str) -> bool {

@@ -173,16 +173,38 @@ fn continues_plain(text: &str, context: Context) -> bool {
         }
     };
     !text.ends_with([' ', ':'])
-        && !text.contains(": ")
-        && !text.contains(" #")
-        && !text.contains(indicators)
-        && !text.contains(is_unclear)
-        && fits_single_quoted(text)
+        && !has_indicator(text.as_bytes())
+        && (indicators.is_empty() || !text.contains(indicators))
+        && (is_common(text) || (!text.contains(is_unclear) && fits_single_quoted(text)))
+}
+
+/// Whether a text has a `: `, which ends a key, or a ` #`, which begins a comment.
+fn has_indicator(text: &[u8]) -> bool {
+    let mut at = 0;
+    loop {
+        at += words::plain_stop(text.get(at..).unwrap_or_default());
+        match text.get(at) {
+            None => return false,
+            Some(b':') if text.get(at + 1) == Some(&b' ') => return true,
+            Some(b'#') if text.get(..at).is_some_and(|before| before.ends_with(b" ")) => {
+                return true;
+            }
+            Some(_) => at += 1,
+        }
+    }
+}
+
+/// Whether a text is printable ASCII on one line, and so needs no look at each character.
+fn is_common(text: &str) -> bool {
+    /// No printable character.
+    const NONE: u8 = 0x7f;
+    words::is_printable_without(text, [NONE])
 }
 
 /// Whether a text fits on one line without escapes.
 fn fits_single_quoted(text: &str) -> bool {
-    !text.contains(|character| matches!(character, '\t' | '\n') || is_forbidden(character))
+    is_common(text)
+        || !text.contains(|character| matches!(character, '\t' | '\n') || is_forbidden(character))
 }
 
 /// Whether a literal block can hold a text: without escapes, and with a clear indentation.
@@ -208,7 +230,7 @@ fn write_single_quoted(out: &mut String, text: &str) {
 
 /// Whether no character of a text is escaped in double quotes.
 fn is_clear(text: &str) -> bool {
-    words::is_printable_without(text, b'"') && words::is_printable_without(text, b'\\')
+    words::is_printable_without(text, [b'"', b'\\'])
 }
 
 fn write_double_quoted(out: &mut String, text: &str) {

@@ -1,0 +1,108 @@
+//! Nodes that can be read only one way, found without reading them.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::Diagnostics;
+use crate::read::document::Cursor;
+use crate::read::values::{DuplicateKeys, Words, is_word};
+use crate::scalar::Style;
+use crate::scalar::data::Scalar;
+use crate::table::{Flags, Kind, NodeId};
+use crate::value::Value;
+
+/// A node that is read without a message, and as the same value whatever the [`DuplicateKeys`] and
+/// whether words are bools or texts.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordinary<'d>(Cursor<'d>);
+
+impl<'d> Ordinary<'d> {
+    /// The node, if a look at each part of it shows that it is ordinary.
+    #[must_use]
+    pub fn of(node: Cursor<'d>) -> Option<Self> {
+        let is_ordinary = node.document.is_simple && node.has_ordinary_parts();
+        debug_assert!(!is_ordinary || is_undisputed(node), "{:?}", node.raw());
+        is_ordinary.then_some(Self(node))
+    }
+
+    /// The node.
+    #[must_use]
+    pub const fn cursor(self) -> Cursor<'d> {
+        self.0
+    }
+
+    /// Its value.
+    #[must_use]
+    pub fn value(self) -> Value<'d> {
+        let diagnostics = &mut Diagnostics::new();
+        let duplicates = DuplicateKeys::Refuse;
+        self.0.read(duplicates, Words::Texts, diagnostics).0
+    }
+}
+
+/// Whether the meanings of a node agree: the guard in debug builds.
+fn is_undisputed(node: Cursor<'_>) -> bool {
+    let diagnostics = &mut Diagnostics::new();
+    let texts = node.value_with(DuplicateKeys::Refuse, Words::Texts, diagnostics);
+    let bools = node.value_with(DuplicateKeys::Refuse, Words::Bools, diagnostics);
+    texts.is_some() && texts == bools && diagnostics.iter().next().is_none()
+}
+
+impl<'d> Cursor<'d> {
+    /// Whether all parts of a node that a fast path read are ordinary.
+    fn has_ordinary_parts(self) -> bool {
+        let mut parts = (self.id.0..self.node().next).map(|id| self.document.cursor(NodeId(id)));
+        parts.all(|part| {
+            let node = part.node();
+            match node.kind {
+                Kind::Scalar(_) if node.has(Flags::TEXT) => true,
+                Kind::Scalar(style) => part.is_ordinary_scalar(style),
+                Kind::Mapping => part.has_ordinary_keys(),
+                Kind::Sequence => true,
+                Kind::Alias | Kind::Deferred => false,
+            }
+        })
+    }
+
+    fn is_ordinary_scalar(self, style: Style) -> bool {
+        match style {
+            // Plain text can always be decoded.
+            Style::Plain => self.raw().len() > LONGEST_WORD || !is_word(self.raw()),
+            _ => matches!(self.scalar(), Ok(Some(Scalar::String(_)))),
+        }
+    }
+
+    /// Whether the keys of a mapping are different strings, spelled as they are read.
+    fn has_ordinary_keys(self) -> bool {
+        let mut keys = [""; FEW];
+        for (count, child) in self.children().enumerate() {
+            let Some(key) = child.ordinary_key() else {
+                return false;
+            };
+            let Some((before, [place, ..])) = keys.split_at_mut_checked(count) else {
+                return self.children().all(|child| child.ordinary_key().is_some())
+                    && self.has_distinct_keys();
+            };
+            if before.contains(&key) {
+                return false;
+            }
+            *place = key;
+        }
+        true
+    }
+
+    fn ordinary_key(self) -> Option<&'d str> {
+        if let Some(text) = self.node().key_text() {
+            return Some(self.document.slice(text));
+        }
+        match self.key().ok()? {
+            // A word is read one way or the other.
+            Cow::Borrowed(key) if !is_word(key) && !matches!(key, "true" | "false") => Some(key),
+            _ => None,
+        }
+    }
+}
+
+/// The length of the longest text that is a [word](is_word).
+const LONGEST_WORD: usize = "off".len();
+/// The number of keys that are compared one by one.
+const FEW: usize = 16;

@@ -1,0 +1,164 @@
+//! The state of the line scanner, and how it looks at bytes.
+
+use crate::read::characters::Characters;
+use crate::scalar::data::Style;
+use crate::table::{Slot, Table};
+use crate::words;
+
+/// Lists whose items are read one at a time: for each the keys that lead to it from the root of a
+/// document, as they are written. Without keys, it is the list of the documents: all after the first
+/// are read one at a time, and so are the items of JSON whose only key is `items`.
+pub type LongLists = &'static [&'static [&'static str]];
+
+/// Whether the documents after the first are read one at a time.
+pub(crate) fn defers_documents(lists: LongLists) -> bool {
+    lists.iter().any(|path| path.is_empty())
+}
+
+/// The most bytes a key may have: readers look for the colon within 1,024 characters.
+pub(super) const MAX_KEY: usize = 1_000;
+
+/// More block collections are rarely inside one another.
+const USUAL_DEPTH: usize = 16;
+
+pub(in crate::read) struct Scanner<'t> {
+    pub(super) bytes: &'t [u8],
+    pub(in crate::read) characters: Characters,
+    pub(in crate::read) table: Table,
+    /// The lists whose items are deferred.
+    pub(super) long_lists: LongLists,
+    /// The block collections around the current line, outermost first.
+    pub(in crate::read) blocks: Vec<Block>,
+    /// The collections in braces or brackets around the current byte of the line.
+    pub(super) braces: Vec<Braces>,
+    /// The key, dash or document whose value follows.
+    pub(super) pending: Option<Pending>,
+    /// Whether the last value is a plain scalar that may go on in the next line.
+    pub(super) continues: bool,
+    /// After the last value.
+    pub(super) end: usize,
+    /// How many `---` there were.
+    pub(super) documents: usize,
+}
+
+pub(in crate::read) struct Block {
+    pub(in crate::read) node: u32,
+    pub(in crate::read) column: usize,
+    pub(in crate::read) mapping: bool,
+    /// A list whose items are deferred.
+    pub(super) deferred: bool,
+}
+
+impl Block {
+    /// A collection whose lines are all read.
+    pub(in crate::read) const fn new(node: u32, column: usize, mapping: bool) -> Self {
+        Self {
+            node,
+            column,
+            mapping,
+            deferred: false,
+        }
+    }
+}
+
+pub(super) struct Braces {
+    pub(super) node: u32,
+    pub(super) mapping: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Pending {
+    pub(super) slot: Slot,
+    /// The place of an absent value.
+    pub(super) at: usize,
+}
+
+impl<'t> Scanner<'t> {
+    pub(in crate::read) fn new(
+        text: &'t str,
+        characters: Characters,
+        table: Table,
+        long_lists: LongLists,
+    ) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            characters,
+            table,
+            long_lists,
+            blocks: Vec::with_capacity(USUAL_DEPTH),
+            braces: Vec::new(),
+            pending: None,
+            continues: false,
+            end: 0,
+            documents: 0,
+        }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.blocks.len() + self.braces.len()
+    }
+}
+
+/// Bytes.
+impl Scanner<'_> {
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    /// As [`skip_spaces`](Self::skip_spaces), for many spaces rather than one.
+    pub(super) fn skip_indentation(&self, line: usize) -> usize {
+        line + words::after_spaces(self.bytes.get(line..).unwrap_or_default())
+    }
+
+    pub(super) fn skip_spaces(&self, from: usize) -> usize {
+        let mut at = from;
+        while self.byte(at) == Some(b' ') {
+            at += 1;
+        }
+        at
+    }
+
+    /// Where the spaces before `end` begin, after the byte at `from`.
+    pub(super) fn before_spaces(&self, from: usize, end: usize) -> usize {
+        let mut end = end;
+        while end > from && self.byte(end - 1) == Some(b' ') {
+            end -= 1;
+        }
+        end
+    }
+
+    /// Whether a line ends here: a `\r` is always before a `\n`.
+    pub(super) fn is_line_end(&self, at: usize) -> bool {
+        matches!(self.byte(at), None | Some(b'\n' | b'\r'))
+    }
+
+    pub(super) fn is_blank(&self, at: usize) -> bool {
+        matches!(self.byte(at), None | Some(b' ' | b'\t' | b'\n' | b'\r'))
+    }
+
+    pub(super) fn is_dash(&self, at: usize) -> bool {
+        self.byte(at) == Some(b'-') && self.is_blank(at + 1)
+    }
+
+    #[inline]
+    pub(super) fn next_line(&self, at: usize) -> usize {
+        if self.byte(at) == Some(b'\n') {
+            return at + 1;
+        }
+        self.after_line(at)
+    }
+
+    #[inline(never)]
+    fn after_line(&self, at: usize) -> usize {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |newline| at + newline + 1)
+    }
+}
+
+pub(super) const fn quote_style(quote: u8) -> Style {
+    if quote == b'"' {
+        Style::DoubleQuoted
+    } else {
+        Style::SingleQuoted
+    }
+}

@@ -7,6 +7,8 @@ BINARY is target/release/krm-template if none is given. The contestants of a par
 (A B A B ...), so that a machine that is busy for a while is busy for all of them, if not to the
 same effect: measure on a quiet one. A ratio is the median of the ratios of one round each, and the
 range after it is the middle half of them. The load at the start is printed first.
+`wall` is the time that passes, `cpu` the time of processors (user and system) of the program and its
+children, without what feeds it: a program that uses all cores needs less of the first only.
 Peak memory is what `/usr/bin/time -v` says of one more run. A peer that is not there is named and
 left out; a program that fails is an error, and one that takes longer than the limit is not waited
 for. Peers: cat, /bin/true, kpt, kubectl, oc, ktmpl (`cargo install ktmpl`).
@@ -16,12 +18,14 @@ import argparse
 import os
 import pathlib
 import re
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 HERE = pathlib.Path(__file__).resolve().parent
 MONGODB = HERE.parent / "examples" / "mongodb" / "template.yaml"
@@ -43,12 +47,26 @@ class Failed(Exception):
     """A contestant that does not do its work: nothing it was measured by would count."""
 
 
+class Sample(typing.NamedTuple):
+    """Seconds of one run."""
+
+    wall: float
+    cpu: float
+
+
+def cpu_of_children():
+    """Seconds of all child processes that have ended and were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Contestant:
     """A program, what feeds it through a pipe, and how often one sample runs it."""
 
     def __init__(self, name, argv, feed=None, times=1, limit=None):
         self.name, self.argv, self.feed, self.times = name, [str(a) for a in argv], feed, times
         self.limit = limit
+        self.cpu = 0.0
         if shutil.which(self.argv[0]) is None:
             raise Missing(f"{self.argv[0]} is not installed")
 
@@ -58,6 +76,7 @@ class Contestant:
         feeder = None
         if self.feed:
             feeder = subprocess.Popen(["cat", str(self.feed)], stdout=subprocess.PIPE)
+        before = cpu_of_children()
         try:
             done = subprocess.run(
                 argv,
@@ -70,6 +89,8 @@ class Contestant:
             )
         except subprocess.TimeoutExpired:
             raise Slow(f"{self.name} takes more than {self.limit:g} s") from None
+        # What feeds it was not waited for yet, so it does not count.
+        self.cpu = cpu_of_children() - before
         if feeder:
             feeder.stdout.close()
             feeder.wait()
@@ -77,19 +98,16 @@ class Contestant:
             raise Failed(f"{self.name}: {done.stderr.strip()[-600:]}")
         return done.stderr
 
-    def seconds(self):
+    def sample(self):
+        argv = self.argv
         if self.times > 1:
-            return self.seconds_of_many()
+            # A start takes about a millisecond: a shell makes many, which costs it little itself.
+            loop = f'n={self.times}; while [ $n -gt 0 ]; do "$@" >/dev/null || exit; n=$((n-1)); done'
+            argv = ["sh", "-c", loop, "sh", *argv]
         start = time.perf_counter()
-        self.run()
-        return time.perf_counter() - start
-
-    def seconds_of_many(self):
-        """A start takes about a millisecond: a shell makes many, which costs it little itself."""
-        loop = f'n={self.times}; while [ $n -gt 0 ]; do "$@" >/dev/null || exit; n=$((n-1)); done'
-        start = time.perf_counter()
-        self.run(["sh", "-c", loop, "sh", *self.argv])
-        return (time.perf_counter() - start) / self.times
+        self.run(argv)
+        wall = time.perf_counter() - start
+        return Sample(wall / self.times, self.cpu / self.times)
 
     def peak(self):
         """Peak memory in bytes."""
@@ -101,21 +119,27 @@ class Contestant:
 
 
 def race(contestants, rounds):
-    """Seconds of each contestant, a list a contestant, taken in turns after one run to warm up."""
+    """Samples of each contestant, a list a contestant, taken in turns after one run to warm up."""
     samples = [[] for _ in contestants]
     for one in contestants:
         one.run()
     for _ in range(rounds):
-        for one, seconds in zip(contestants, samples):
-            seconds.append(one.seconds())
+        for one, own in zip(contestants, samples):
+            own.append(one.sample())
     return samples
 
 
+def median_wall(samples):
+    return statistics.median(one.wall for one in samples)
+
+
 def ratio(samples, base):
-    """Median and middle half of the ratios of rounds."""
-    ratios = sorted(a / b for a, b in zip(samples, base))
+    """Median and middle half of the ratios of rounds, as text."""
+    ratios = sorted(a / b if b else float("nan") for a, b in zip(samples, base))
     quarter = len(ratios) // 4
-    return statistics.median(ratios), ratios[quarter], ratios[-1 - quarter]
+    middle, low, high = statistics.median(ratios), ratios[quarter], ratios[-1 - quarter]
+    digits = 2 if middle >= 0.1 else 4
+    return f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
 def size(count):
@@ -133,16 +157,17 @@ def table(head, rows):
 def compare(contestants, rounds, input_size=None):
     """Races all against the last and prints a row each."""
     samples = race(contestants, rounds)
-    head = ["program", "median", f"× {contestants[-1].name}", "peak"]
+    last = contestants[-1].name
+    head = ["program", "wall", f"× {last}", "cpu", f"× {last}", "peak"]
     if input_size:
         head.append("peak / input")
     rows = []
-    for one, seconds in zip(contestants, samples):
-        middle, low, high = ratio(seconds, samples[-1])
+    bases = list(zip(*samples[-1]))
+    for one, own in zip(contestants, samples):
         peak = one.peak()
-        row = [one.name, f"{statistics.median(seconds) * 1e3:.2f} ms"]
-        digits = 2 if middle >= 0.1 else 4
-        row.append(f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})")
+        row = [one.name]
+        for times, base in zip(zip(*own), bases):
+            row += [f"{statistics.median(times) * 1e3:.2f} ms", ratio(times, base)]
         row.append(size(peak) if peak else "?")
         if input_size:
             row.append(f"{peak / input_size:.2f}" if peak else "?")
@@ -207,7 +232,8 @@ class Parts:
     def oc(self):
         """Template of 10,000 objects, 205 parameters, against `oc process`"""
         path = self.objects(10_000, "openshift")
-        oc = Contestant("oc", ["oc", "process", "--local", "-f", path, "-o", "yaml"])
+        command = ["oc", "process", "--local", "-f", path, "-o", "yaml"]
+        oc = Contestant("oc process", command, limit=self.limit)
         compare([self.process(path), oc], max(3, self.rounds // 4), path.stat().st_size)
 
     def kpt(self):
@@ -270,7 +296,7 @@ class Parts:
                 print(f"{self.same(ours, peer)}\n", flush=True)
                 compare([peer, ours], max(3, self.rounds // 4))
             except Slow:
-                seconds = statistics.median(race([ours], 3)[0])
+                seconds = median_wall(race([ours], 3)[0])
                 print(f"not done in {self.limit:g} s, {self.limit / seconds:.0f} times what krm-template takes\n")
 
     def same(self, *contestants):
@@ -299,8 +325,8 @@ class Parts:
         rows = []
         for work, contestants in (("passed through", lists), ("Template", templates)):
             *samples, start = race([*contestants, nothing], self.rounds)
-            start = statistics.median(start)
-            times = [statistics.median(seconds) for seconds in samples]
+            start = median_wall(start)
+            times = [median_wall(own) for own in samples]
             net = [(seconds - start) / n for seconds, n in zip(times, sizes)]
             base = net[min(2, len(net) - 1)]
             for one, n, seconds, each in zip(contestants, sizes, times, net):
@@ -336,7 +362,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--large", type=int, default=100_000, help="most items in `growth`")
     parser.add_argument("--only", nargs="+", choices=Parts.ALL, default=Parts.ALL)
-    parser.add_argument("--limit", type=float, default=300, help="seconds that kubectl gets")
+    parser.add_argument("--limit", type=float, default=300, help="seconds that kubectl and oc get")
     parser.add_argument("--kubectl", default="kubectl")
     arguments = parser.parse_args()
     binary = arguments.binary.resolve()
@@ -351,8 +377,8 @@ def main():
             print(f"### {part.__doc__}\n", flush=True)
             try:
                 part()
-            except Missing as missing:
-                print(f"left out: {missing}\n")
+            except (Missing, Slow) as reason:
+                print(f"left out: {reason}\n")
             except Failed as failed:
                 failures += 1
                 print(f"FAILED: {failed}\n")

@@ -205,22 +205,27 @@ pub(crate) fn list(n: usize) -> String {
     metadata:
       name: $(NAME)
 "#;
-    resource_list(n, config)
+    resource_list((0..n).map(deployment), config)
 }
 
-/// A ResourceList of `n` items, and a Template that makes the same with another label.
+/// A ResourceList of `n` items, and the Template that made them, now with another label.
 pub(crate) fn list_to_update(n: usize) -> String {
     let mut config = "  labels:\n    season: winter\n  objects:\n".to_owned();
     for i in 0..n {
         config += &item(&deployment(i), 2);
     }
-    resource_list(n, &config)
+    let annotations = "annotations:\n";
+    let owned = format!("{annotations}    template.krm.dev/instance: Template//shops\n");
+    resource_list(
+        (0..n).map(|i| deployment(i).replace(annotations, &owned)),
+        &config,
+    )
 }
 
-fn resource_list(n: usize, config: &str) -> String {
+fn resource_list(items: impl Iterator<Item = String>, config: &str) -> String {
     let mut out = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n".to_owned();
-    for i in 0..n {
-        out += &item(&deployment(i), 0);
+    for text in items {
+        out += &item(&text, 0);
     }
     out += "functionConfig:\n  apiVersion: template.krm.dev/v1alpha1\n  kind: Template\n  metadata:\n    name: shops\n";
     out + config

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::krm::annotations;
 use krm_yaml::diagnostic::ObjectReference;
-use krm_yaml::{Cursor, Value};
+use krm_yaml::{Cursor, View};
 
 /// Objects with equal identities are the same object in a cluster; the API version may differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,19 +22,21 @@ pub struct Identity {
 
 impl Identity {
     /// The identity of a value, if it has a kind and a name.
-    pub(crate) fn of(object: &Value<'_>) -> Option<Self> {
+    pub(crate) fn of<'v>(object: impl Into<View<'v>>) -> Option<Self> {
+        let object = object.into();
         Self::of_kind(object).filter(|_| object.str_at(&["metadata", "name"]).is_some())
     }
 
     /// The identity of a value, if it has a kind; without a name that is empty.
-    pub(crate) fn of_kind(object: &Value<'_>) -> Option<Self> {
-        let kind = object.str_at(&["kind"])?.to_owned();
+    pub(crate) fn of_kind<'v>(object: impl Into<View<'v>>) -> Option<Self> {
+        let object = object.into();
+        let kind = object.str_at(&["kind"])?.into_owned();
         let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
         Some(Self {
-            group: group(text(&["apiVersion"])).to_owned(),
+            group: group(&text(&["apiVersion"])).to_owned(),
             kind,
-            namespace: text(&["metadata", "namespace"]).to_owned(),
-            name: text(&["metadata", "name"]).to_owned(),
+            namespace: text(&["metadata", "namespace"]).into_owned(),
+            name: text(&["metadata", "name"]).into_owned(),
         })
     }
 }

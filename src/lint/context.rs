@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use krm_yaml::Value;
+use krm_yaml::View;
 use krm_yaml::source::Place;
 
 use crate::lint::references::Reference;
 use crate::template::survey::Survey;
-use crate::template::{Object, Part, Template, parts};
+use crate::template::{Look, Part, Template, parts};
 
 /// The input of the rules: a Template, its expansion and its references.
 pub(super) struct Context<'c> {
@@ -34,8 +34,8 @@ impl Context<'_> {
 }
 
 /// The place of a part of an object; for parts from an alias or a label, the place of the object.
-pub(super) fn place(object: &Object<'_>, value: &Value<'_>) -> Place {
-    match value.origin.or(object.value.origin) {
+pub(super) fn place(object: &Look<'_>, part: View<'_>) -> Place {
+    match part.origin().or(object.view.origin()) {
         Some(node) => object.document.cursor(node).place(),
         None => Place {
             source: Arc::clone(object.document.source()),

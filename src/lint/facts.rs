@@ -53,20 +53,27 @@ impl Selection {
         let template = value.at(&["spec", "template"]);
         let pods = match template.filter(|one| one.entries().is_some()) {
             Some(template) if labels.is_none_or(is_empty) => {
-                Some((Vec::new(), place(object, template)))
+                Some((Vec::new(), place(&object.look(), template.into())))
             }
             _ => pod_labels(value).map(|pairs| {
                 // The labels of a Pod are its own.
                 let labels = labels.or_else(|| value.at(&["metadata", "labels"]));
-                (owned(pairs), place(object, labels.unwrap_or(value)))
+                (
+                    owned(pairs),
+                    place(&object.look(), labels.unwrap_or(value).into()),
+                )
             }),
         };
         Self {
             kind: text(&["kind"]),
             name: text(&["metadata", "name"]),
             pods,
-            selector: selector(value)
-                .map(|pairs| (owned(pairs), place(object, selected.unwrap_or(value)))),
+            selector: selector(value).map(|pairs| {
+                (
+                    owned(pairs),
+                    place(&object.look(), selected.unwrap_or(value).into()),
+                )
+            }),
         }
     }
 
@@ -93,7 +100,7 @@ impl Facts {
         let name = object.value.at(&["metadata", "name"]);
         Self {
             identity: Identity::of(&object.value),
-            place: place(object, name.unwrap_or(&object.value)),
+            place: place(&object.look(), name.unwrap_or(&object.value).into()),
             field: object.field.clone(),
             selection: Selection::of(object),
         }

@@ -8,7 +8,7 @@ use crate::krm::pods;
 use crate::lint::context::{Context, place};
 use crate::template::{Dialect, Object, ParameterType, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Scalar, View};
 
 /// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,7 +207,7 @@ fn check(expected: Type, context: &Context<'_>, object: &Object<'_>, found: &mut
                     path.key().unwrap_or_else(|| parent_key(path)),
                     expected.with_article(),
                 ))
-                .at(place(object, value))
+                .at(place(&object.look(), value))
                 .conceal(is_secret)
                 .field(path.to_string())
                 .maybe_hint(hint(context, object, value, expected)),
@@ -249,15 +249,15 @@ fn parent_key<'p>(path: &Path<'p>) -> &'p str {
 /// Values longer than this are not shown.
 const LONG: usize = 60;
 
-fn shown(context: &Context<'_>, value: &Value<'_>, actual: Type) -> String {
+fn shown(context: &Context<'_>, value: View<'_>, actual: Type) -> String {
     let noun = actual.noun();
-    match &value.data {
-        Data::Scalar(Scalar::Bool(flag)) => format!("the {noun} `{flag}`"),
-        Data::Scalar(Scalar::Number(digits)) if digits.len() <= LONG => {
+    match value.scalar() {
+        Some(Scalar::Bool(flag)) => format!("the {noun} `{flag}`"),
+        Some(Scalar::Number(digits)) if digits.len() <= LONG => {
             format!("the {noun} `{digits}`")
         }
-        Data::Scalar(Scalar::String(text))
-            if text.len() <= LONG && context.is_known(text) && actual == Type::String =>
+        Some(Scalar::String(text))
+            if text.len() <= LONG && context.is_known(&text) && actual == Type::String =>
         {
             format!("the {noun} `{text}`")
         }
@@ -266,19 +266,19 @@ fn shown(context: &Context<'_>, value: &Value<'_>, actual: Type) -> String {
 }
 
 /// The type of a field's value; `None` if it is unknown or there is no value.
-fn type_of(context: &Context<'_>, object: &Object<'_>, value: &Value<'_>) -> Option<Type> {
-    match &value.data {
-        Data::Scalar(Scalar::Bool(_)) => Some(Type::Bool),
-        Data::Scalar(Scalar::Number(_)) => Some(Type::Number),
-        Data::Scalar(Scalar::String(text)) if context.is_known(text) => Some(Type::String),
-        Data::Scalar(Scalar::String(_)) => type_of_unknown(context, object, value),
-        _ => None,
+fn type_of(context: &Context<'_>, object: &Object<'_>, value: View<'_>) -> Option<Type> {
+    match value.scalar()? {
+        Scalar::Bool(_) => Some(Type::Bool),
+        Scalar::Number(_) => Some(Type::Number),
+        Scalar::String(text) if context.is_known(&text) => Some(Type::String),
+        Scalar::String(_) => type_of_unknown(context, object, value),
+        Scalar::Null => None,
     }
 }
 
 /// The type of a text with remaining references, from the references and their parameters.
-fn type_of_unknown(context: &Context<'_>, object: &Object<'_>, value: &Value<'_>) -> Option<Type> {
-    let node = object.document.cursor(value.origin?);
+fn type_of_unknown(context: &Context<'_>, object: &Object<'_>, value: View<'_>) -> Option<Type> {
+    let node = object.document.cursor(value.origin()?);
     let text = node.text().ok()??;
     let dialect = context.template.dialect();
     let mut raw = Vec::new();
@@ -307,10 +307,10 @@ fn type_of_unknown(context: &Context<'_>, object: &Object<'_>, value: &Value<'_>
 fn hint(
     context: &Context<'_>,
     object: &Object<'_>,
-    value: &Value<'_>,
+    value: View<'_>,
     expected: Type,
 ) -> Option<String> {
-    let node = object.document.cursor(value.origin?);
+    let node = object.document.cursor(value.origin()?);
     let written = node.text().ok()??;
     let dialect = context.template.dialect();
     let parts: Vec<Part<'_>> = parts(&written, dialect).collect();
@@ -352,15 +352,17 @@ fn raw_reference(dialect: Dialect, name: &str) -> String {
 }
 
 /// Visits a field: its value, its path, and the required type.
-type Visit<'f> = dyn FnMut(&Value<'_>, &Path<'_>, Type) + 'f;
+type Visit<'f> = dyn FnMut(View<'_>, &Path<'_>, Type) + 'f;
 
 /// Visits all fields of the table that an object has.
 fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
     let root = Path::Root(&object.field);
-    let value = &object.value;
+    let value = View::from(&object.value);
     each(value, &root, METADATA, visit);
-    let kind = value.str_at(&["kind"]).unwrap_or_default();
-    if !is_built_in(group(value.str_at(&["apiVersion"]).unwrap_or_default())) {
+    let kind = object.value.str_at(&["kind"]).unwrap_or_default();
+    if !is_built_in(group(
+        object.value.str_at(&["apiVersion"]).unwrap_or_default(),
+    )) {
         return;
     }
     for (kinds, fields) in KINDS {
@@ -372,7 +374,7 @@ fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
 }
 
 /// The fields of the pods that an object has or creates.
-fn pods_of(kind: &str, object: &Value<'_>, root: &Path<'_>, visit: &mut Visit<'_>) {
+fn pods_of(kind: &str, object: View<'_>, root: &Path<'_>, visit: &mut Visit<'_>) {
     if kind == "Pod" {
         follow(object, &["spec"], root, &mut |spec, path| {
             pod(spec, path, visit);
@@ -389,7 +391,7 @@ fn pods_of(kind: &str, object: &Value<'_>, root: &Path<'_>, visit: &mut Visit<'_
     });
 }
 
-fn pod(spec: &Value<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
+fn pod(spec: View<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
     each(spec, path, POD, visit);
     for list in ["containers", "initContainers"] {
         follow(spec, &[list], path, &mut |container, path| {
@@ -403,7 +405,7 @@ fn pod(spec: &Value<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {
     }
 }
 
-fn each(value: &Value<'_>, path: &Path<'_>, fields: Fields, visit: &mut Visit<'_>) {
+fn each(value: View<'_>, path: &Path<'_>, fields: Fields, visit: &mut Visit<'_>) {
     for (keys, kind) in fields {
         follow(value, keys, path, &mut |value, path| {
             visit(value, path, *kind);
@@ -413,13 +415,13 @@ fn each(value: &Value<'_>, path: &Path<'_>, fields: Fields, visit: &mut Visit<'_
 
 /// Visits all values under `keys`.
 pub(super) fn follow(
-    value: &Value<'_>,
+    value: View<'_>,
     keys: &[&str],
     path: &Path<'_>,
-    found: &mut dyn FnMut(&Value<'_>, &Path<'_>),
+    found: &mut dyn FnMut(View<'_>, &Path<'_>),
 ) {
     if let Some(items) = value.items() {
-        for (index, item) in items.iter().enumerate() {
+        for (index, item) in items.enumerate() {
             follow(item, keys, &Path::Index(path, index), found);
         }
         return;
@@ -428,7 +430,7 @@ pub(super) fn follow(
         [] => found(value, path),
         ["*", rest @ ..] => {
             for (name, value) in value.entries().unwrap_or_default() {
-                follow(value, rest, &Path::Key(path, name), found);
+                follow(value, rest, &Path::Key(path, &name), found);
             }
         }
         [key, rest @ ..] => {

@@ -7,13 +7,14 @@ use crate::krm::names::{
 use crate::krm::pods;
 use crate::lint::context::{Context, place};
 use crate::lint::fields::follow;
-use crate::template::{Dialect, Object, Part, Path, parts};
+use crate::template::{Dialect, Look, Object, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Value};
+use krm_yaml::{Cursor, View};
 
 /// The names of objects, and those in pods.
 pub(super) fn invalid_name(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
+    let object = &object.look();
     each_name(object, &mut |name, value, path, what, form| {
         if !form.fits(&context.at_best(name)) {
             found.push(
@@ -27,7 +28,7 @@ pub(super) fn invalid_name(context: &Context<'_>, object: &Object<'_>, found: &m
 
 /// Warns about names in an object that Kubernetes rejects. Does not show a name with a secret in it.
 pub fn warn_about_names(
-    object: &Object<'_>,
+    object: &Look<'_>,
     dialect: Dialect,
     may_show: &dyn Fn(&str) -> bool,
     found: &mut Diagnostics,
@@ -36,7 +37,7 @@ pub fn warn_about_names(
         // In the proposal's dialect, expanding reports references that are not replaced.
         let refers = || parts(name, dialect).any(|part| !matches!(part, Part::Text(_)));
         // Another warning reports the namespace for all objects.
-        let is_written = value.origin.is_some();
+        let is_written = value.origin().is_some();
         if form.fits(name) || !is_written || (dialect == Dialect::Proposal && refers()) {
             return;
         }
@@ -57,7 +58,7 @@ pub fn warn_about_names(
 }
 
 /// Visits a name: its value, its path, a description of the named thing, and the required form.
-type VisitName<'f> = dyn FnMut(&str, &Value<'_>, &Path<'_>, &dyn Fn() -> String, Form) + 'f;
+type VisitName<'f> = dyn FnMut(&str, View<'_>, &Path<'_>, &dyn Fn() -> String, Form) + 'f;
 
 /// Names in the specification of pods: their path, and a description of the named thing.
 const POD_NAMES: &[(&[&str], &str, Form)] = &[
@@ -77,22 +78,21 @@ const POD_NAMES: &[(&[&str], &str, Form)] = &[
 ];
 
 /// Visits the names in an object that are not empty.
-fn each_name(object: &Object<'_>, visit: &mut VisitName<'_>) {
-    let value = &object.value;
+fn each_name(object: &Look<'_>, visit: &mut VisitName<'_>) {
+    let value = object.view;
     let kind = value.str_at(&["kind"]).unwrap_or_default();
-    let group = group(value.str_at(&["apiVersion"]).unwrap_or_default());
-    let root = Path::Root(&object.field);
-    let mut each = |value: &Value<'_>,
-                    path: &Path<'_>,
-                    keys: &[&str],
-                    what: &dyn Fn() -> String,
-                    form: Form| {
-        follow(value, keys, path, &mut |value, path| {
-            if let Some(name) = value.as_str().filter(|name| !name.is_empty()) {
-                visit(name, value, path, what, form);
-            }
-        });
-    };
+    let kind = kind.as_ref();
+    let api_version = value.str_at(&["apiVersion"]).unwrap_or_default();
+    let group = group(&api_version);
+    let root = Path::Root(object.field);
+    let mut each =
+        |value: View<'_>, path: &Path<'_>, keys: &[&str], what: &dyn Fn() -> String, form: Form| {
+            follow(value, keys, path, &mut |value, path| {
+                if let Some(name) = value.as_str().filter(|name| !name.is_empty()) {
+                    visit(&name, value, path, what, form);
+                }
+            });
+        };
     let own = || {
         let is_vowel = kind.starts_with(['A', 'E', 'I', 'O', 'U']);
         format!("{} {kind}", if is_vowel { "an" } else { "a" })
@@ -130,7 +130,7 @@ pub(super) fn invalid_label(context: &Context<'_>, object: &Object<'_>, found: &
         found,
     };
     let mut check = |keys: &[&str], has_values: bool| {
-        follow(value, keys, &root, &mut |mapping, path| {
+        follow(value.into(), keys, &root, &mut |mapping, path| {
             labels.check(mapping, path, has_values);
         });
     };
@@ -163,26 +163,26 @@ struct Labels<'l, 'c, 'o> {
 }
 
 impl Labels<'_, '_, '_> {
-    fn check(&mut self, mapping: &Value<'_>, path: &Path<'_>, has_values: bool) {
+    fn check(&mut self, mapping: View<'_>, path: &Path<'_>, has_values: bool) {
         let what = if has_values {
             "a label"
         } else {
             "an annotation"
         };
         for (key, value) in mapping.entries().unwrap_or_default() {
-            let at = Where::of(self, key, value, mapping, path);
-            let best = self.context.at_best(key);
+            let at = Where::of(self, &key, value, mapping, path);
+            let best = self.context.at_best(&key);
             // The keys of annotations are compared in lower case.
             if !is_label_key(&best) && (has_values || !is_label_key(&best.to_lowercase())) {
                 self.found
-                    .push(not_the_key(key, what).at(at.key).field(&at.field));
+                    .push(not_the_key(&key, what).at(at.key).field(&at.field));
             }
             let Some(text) = value.as_str().filter(|text| has_values && !text.is_empty()) else {
                 continue;
             };
-            if !is_label_text(&self.context.at_best(text)) {
+            if !is_label_text(&self.context.at_best(&text)) {
                 self.found
-                    .push(not_the_value(text).at(at.value).field(at.field));
+                    .push(not_the_value(&text).at(at.value).field(at.field));
             }
         }
     }
@@ -199,11 +199,11 @@ impl Where {
     fn of(
         labels: &Labels<'_, '_, '_>,
         key: &str,
-        value: &Value<'_>,
-        mapping: &Value<'_>,
+        value: View<'_>,
+        mapping: View<'_>,
         path: &Path<'_>,
     ) -> Self {
-        if let Some(node) = value.origin {
+        if let Some(node) = value.origin() {
             let node = labels.object.document.cursor(node);
             return Self {
                 key: node.key_place(),
@@ -225,7 +225,7 @@ impl Where {
             };
         }
         // It came by an alias.
-        let place = place(labels.object, mapping);
+        let place = place(&labels.object.look(), mapping);
         Self {
             key: place.clone(),
             value: place,

@@ -6,7 +6,7 @@ use crate::merge::objects::{describe, each_mut};
 use crate::merge::options::Options;
 use crate::merge::part::Part;
 use crate::merge::references::as_text;
-use crate::template::labels::{on_metadata, on_selectors};
+use crate::template::labels::{on_object, on_selectors};
 use crate::template::{Dialect, parts as pieces};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{NodeId, Value};
@@ -193,7 +193,7 @@ fn put_on_objects(part: &mut Part<'_>, labels: &[(String, String)]) -> Moved {
                         moved.selecting.push(named.title.clone());
                     }
                 }
-                if !on_metadata(object, labels) {
+                if !on_object(object, labels) {
                     moved.dropped.push(named);
                 }
             },

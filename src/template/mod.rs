@@ -25,7 +25,7 @@ pub(crate) use declare::model::is_template_group;
 pub use declare::parameter::{Parameter, ParameterType};
 pub(crate) use declare::reference::{Part, has_openshift_reference, parts, replace, with_values};
 pub use expand::expander::Expander;
-pub use expand::expansion::{Inspect, Object, Options, Sink, effective, process};
+pub use expand::expansion::{Inspect, Look, Object, Options, Sink, effective, process};
 pub(crate) use expand::labels;
 pub(crate) use expand::labels::on_selectors;
 pub(crate) use expand::path::Path;

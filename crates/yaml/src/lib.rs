@@ -48,6 +48,7 @@ pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
 pub use read::open::Opened;
 pub use read::ordinary::Ordinary;
+pub use read::patched::{Patched, View};
 pub use read::scan::LongLists;
 pub use read::shared::SharedNode;
 pub use read::values::{DuplicateKeys, Words, is_word};
@@ -62,6 +63,6 @@ pub use write::enclosing::Enclosing;
 pub use write::guard::name_of;
 pub use write::removal::{lines_of_items, remove_items};
 pub use write::render::{
-    Position, copy, lines_of_root, render, render_json, render_json_at, render_new, to_line,
-    to_string,
+    Position, copy, lines_of_root, render, render_json, render_json_at, render_new, render_patched,
+    to_line, to_string,
 };

@@ -12,6 +12,7 @@ use crate::edit::update::update;
 use crate::lines::next_line;
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
+use crate::read::patched::Patched;
 use crate::read::text::{check_text, fast, is_json};
 use crate::read::values::DuplicateKeys;
 use crate::scalar::data::Scalar;
@@ -20,7 +21,7 @@ use crate::table::{KeyKind, Kind, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments;
 use crate::write::edited::Edited;
-use crate::write::render::{Position, copy, render};
+use crate::write::render::{Position, copy, render, render_patched};
 use crate::write::rewrite::{Purpose, Rewrite};
 
 /// Some of the fields that tell items of Kubernetes objects apart.
@@ -278,8 +279,44 @@ pub fn changed_and_moved(text: &str, choices: &[u8]) -> Result<(), String> {
                 format!("{text:?} changed to {value:?}, {position:?}: {message}\n{hints}")
             })?;
         }
-        Ok(())
+        Ordinary::of(root).map_or(Ok(()), |root| patched(root, choices))
     })
+}
+
+/// Gives parts of a document other data as `choices` name, and puts it elsewhere. It is written as
+/// the whole value is.
+fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
+    let (node, document) = (root.cursor(), root.cursor().document());
+    let mut editor = Editor {
+        document,
+        choices: choices.iter(),
+        lines: Vec::new(),
+        removed: BTreeSet::new(),
+    };
+    let (first, end) = (node.id().0, node.node().next);
+    let nodes: Vec<NodeId> = (first..end).map(NodeId).collect();
+    let parts = 0..=editor.choose(3);
+    let mut parts: Vec<NodeId> = parts
+        .filter_map(|_| nodes.get(editor.choose(nodes.len())).copied())
+        .collect();
+    // A part takes in the changed ones in it.
+    parts.sort_unstable();
+    let mut object = Patched::new(root);
+    for id in parts.into_iter().rev() {
+        editor.change(object.value_mut(document.cursor(id)), id);
+    }
+    for position in [Position::Document, Position::Item { column: 2 }] {
+        let Some(text) = render_patched(&object, position) else {
+            continue;
+        };
+        let whole = render(document, &object.clone().into_value(), position);
+        if whole.as_deref().ok() != Some(&text) {
+            return Err(format!(
+                "{object:?} is written as {text:?}, not as {whole:?}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Gives an item of a list other data, as an update of an existing object does. It has its new

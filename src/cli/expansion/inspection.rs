@@ -2,12 +2,14 @@
 //! more than once.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 use crate::krm::identity::Identity;
 use crate::lint;
 use crate::plan::{self, Instance, Plan};
-use crate::template::{Dialect, Inspect, Object, Parameters, Template};
+use crate::template::{Dialect, Inspect, Look, Parameters, Template};
+use krm_yaml::View;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
 
@@ -19,7 +21,7 @@ pub(super) struct Inspector {
 }
 
 /// An object that was made.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Made {
     identity: Identity,
     field: String,
@@ -30,25 +32,24 @@ struct Made {
 impl Inspect for Inspector {
     fn object(
         &self,
-        object: &Object<'_>,
+        object: &Look<'_>,
         template: &Template,
         values: &Parameters<'_>,
         diagnostics: &mut Diagnostics,
     ) {
         let may_show = |text: &str| values.may_show(text);
         lint::warn_about_names(object, template.dialect(), &may_show, diagnostics);
-        let value = &object.value;
-        let Some(identity) = Identity::of(value).filter(|identity| !identity.name.is_empty())
-        else {
+        let view = object.view;
+        let Some(identity) = Identity::of(view).filter(|identity| !identity.name.is_empty()) else {
             return;
         };
-        let name = value.at(&["metadata", "name"]);
-        let Some(origin) = name.and_then(|name| name.origin).or(value.origin) else {
+        let name = view.at(&["metadata", "name"]);
+        let Some(origin) = name.and_then(View::origin).or(view.origin()) else {
             return;
         };
         let made = Made {
             identity,
-            field: object.field.clone(),
+            field: object.field.to_owned(),
             place: object.document.cursor(origin).place(),
         };
         let mut list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,10 +58,10 @@ impl Inspect for Inspector {
 }
 
 impl Inspector {
-    /// What was made, in the order it is written.
-    fn made(&self) -> Vec<Made> {
-        let list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut list = list.clone();
+    /// Takes what was made, in the order it is written.
+    fn take_made(&self) -> Vec<Made> {
+        let mut list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = mem::take(&mut *list);
         list.sort_by(|a, b| {
             let key = |made: &Made| (made.place.range.start, made.field.len());
             key(a).cmp(&key(b)).then_with(|| a.field.cmp(&b.field))
@@ -72,22 +73,23 @@ impl Inspector {
 /// Reports objects that are one and the same to Kubernetes. `oc process` prints all that stand in
 /// one Template, so in OpenShift's dialect that is a warning.
 pub(super) fn duplicates(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
-    let mut seen: BTreeMap<Identity, (usize, Made)> = BTreeMap::new();
-    for (index, (instance, inspector)) in plan.instances.iter().zip(inspectors).enumerate() {
+    let all: Vec<Vec<Made>> = inspectors.iter().map(Inspector::take_made).collect();
+    let mut seen: BTreeMap<&Identity, (usize, &Made)> = BTreeMap::new();
+    for (index, (instance, list)) in plan.instances.iter().zip(&all).enumerate() {
         let expander = plan.expanders.get(instance.expander);
         let Some(template) = expander.and_then(|expander| expander.template()) else {
             continue;
         };
-        for made in inspector.made() {
+        for made in list {
             let Some((first_index, first)) = seen.get(&made.identity) else {
-                seen.insert(made.identity.clone(), (index, made));
+                seen.insert(&made.identity, (index, made));
                 continue;
             };
             let mut diagnostic = match plan.instances.get(*first_index) {
                 Some(other) if *first_index != index => {
-                    by_two_instances(other, instance, template, &made)
+                    by_two_instances(other, instance, template, made)
                 }
-                _ => in_one_template(first, template, &made),
+                _ => in_one_template(first, template, made),
             };
             diagnostic.object = Some(template.reference().clone());
             diagnostics.push(diagnostic);

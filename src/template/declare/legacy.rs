@@ -6,11 +6,9 @@ use std::borrow::Cow;
 use crate::template::declare::reference;
 use krm_yaml::{Data, Scalar, Value};
 
-/// As `oc`: removes a namespace that is not a reference, so that the caller chooses one.
-pub(crate) fn strip_namespace(object: &mut Value<'_>) {
-    let Some(metadata) = object.get_mut("metadata") else {
-        return;
-    };
+/// As `oc`: removes a namespace that is not a reference from the metadata of an object, so that the
+/// caller chooses one.
+pub(crate) fn strip_namespace(metadata: &mut Value<'_>) {
     match metadata.get("namespace").map(|namespace| &namespace.data) {
         None => {}
         Some(Data::Scalar(Scalar::String(text))) if reference::has_openshift_reference(text) => {}
@@ -28,14 +26,18 @@ pub(crate) fn set_group(object: &mut Value<'_>) {
     else {
         return;
     };
-    if api_version.is_empty() || api_version.contains('/') {
-        return;
+    if let Some(new) = with_group(api_version, kind) {
+        object.insert(Cow::Borrowed("apiVersion"), Value::string(new));
     }
-    let Some(group) = group_of(kind) else {
-        return;
-    };
-    let new = format!("{group}/{api_version}");
-    object.insert(Cow::Borrowed("apiVersion"), Value::string(new));
+}
+
+/// The API version of a kind with the group that it has today, if it has none.
+pub(crate) fn with_group(api_version: &str, kind: &str) -> Option<String> {
+    if api_version.is_empty() || api_version.contains('/') {
+        return None;
+    }
+    let group = group_of(kind)?;
+    Some(format!("{group}/{api_version}"))
 }
 
 /// API groups and the kinds that OpenShift's first API had without a group (oc's legacy scheme).

@@ -1,5 +1,7 @@
 //! Expands a Template: each object in order, from its node to the value it is meant to have.
 
+use std::borrow::Cow;
+
 use crate::krm::scope;
 use crate::template::declare::dialect::Dialect;
 use crate::template::declare::foreign::Usage;
@@ -7,7 +9,7 @@ use crate::template::declare::legacy;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use crate::template::expand::path::Path;
-use crate::template::expand::strings::{Dollars, Substitution};
+use crate::template::expand::strings::{Dollars, Substitution, has_dollar};
 use crate::template::expand::{labels, refused};
 use crate::template::resolve::generation::{self, Generation};
 use crate::template::resolve::parameters::Parameters;
@@ -15,7 +17,7 @@ use crate::template::resolve::resolver;
 use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Data, Document, Scalar, Value};
+use krm_yaml::{Cursor, Data, Document, Ordinary, Patched, Scalar, Value, View};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
 const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
@@ -53,7 +55,7 @@ pub trait Inspect: Sync {
     /// with it.
     fn object(
         &self,
-        object: &Object<'_>,
+        object: &Look<'_>,
         template: &Template,
         values: &Parameters<'_>,
         diagnostics: &mut Diagnostics,
@@ -68,6 +70,29 @@ pub struct Object<'d> {
     pub document: &'d Document,
     /// Its place among the Template's objects, as a field path.
     pub field: String,
+}
+
+impl Object<'_> {
+    /// The object, to be looked at.
+    #[must_use]
+    pub fn look(&self) -> Look<'_> {
+        Look {
+            view: View::from(&self.value),
+            document: self.document,
+            field: &self.field,
+        }
+    }
+}
+
+/// An object of a Template that is only looked at.
+#[derive(Clone, Copy)]
+pub struct Look<'o> {
+    /// Its data.
+    pub view: View<'o>,
+    /// The document of the Template.
+    pub document: &'o Document,
+    /// Its place among the Template's objects, as a field path.
+    pub field: &'o str,
 }
 
 /// Receives the objects one by one; problems with an object go to the diagnostics.
@@ -298,6 +323,15 @@ impl<'d> Expansion<'_, 'd> {
         }
     }
 
+    /// The same without an inspection.
+    pub(crate) fn without_inspection(&self) -> Self {
+        Self {
+            labels: self.labels.clone(),
+            inspect: None,
+            ..*self
+        }
+    }
+
     /// Warns of labels and a namespace that Kubernetes refuses.
     pub(crate) fn warn(&self, diagnostics: &mut Diagnostics) {
         let labels = self.labels.as_deref().unwrap_or_default();
@@ -326,9 +360,18 @@ impl<'d> Expansion<'_, 'd> {
         diagnostics: &mut Diagnostics,
         sink: &mut Sink<'_>,
     ) {
-        let opened = object.open();
-        let node = opened.cursor();
         let field = format!("objects[{index}]");
+        self.opened(object.open().cursor(), field, diagnostics, sink);
+    }
+
+    /// As [`object`](Self::object), for an object that was opened, in a field of the Template.
+    pub(crate) fn opened(
+        &self,
+        node: Cursor<'_>,
+        field: String,
+        diagnostics: &mut Diagnostics,
+        sink: &mut Sink<'_>,
+    ) {
         if !node.is_mapping() {
             diagnostics.push(not_a_mapping(node.is_null(), node.place(), field));
             return;
@@ -341,10 +384,25 @@ impl<'d> Expansion<'_, 'd> {
         let Some(mut value) = value else {
             return;
         };
-        if self.removes_namespaces() {
-            legacy::strip_namespace(&mut value);
+        if self.removes_namespaces()
+            && let Some(metadata) = value.get_mut("metadata")
+        {
+            legacy::strip_namespace(metadata);
         }
-        let mut substitution = Substitution {
+        let mut substitution = self.substitution(node, diagnostics);
+        substitution.object(&mut value, &field);
+        self.flat(value, node, field, diagnostics, sink, 0);
+    }
+
+    fn substitution<'s, 'p: 's>(
+        &'s self,
+        node: Cursor<'p>,
+        diagnostics: &'s mut Diagnostics,
+    ) -> Substitution<'s, 'p>
+    where
+        'd: 'p,
+    {
+        Substitution {
             document: node.document(),
             dialect: self.template.dialect,
             parameters: self.parameters,
@@ -352,13 +410,61 @@ impl<'d> Expansion<'_, 'd> {
             strict: self.strict,
             dollars: Dollars::default(),
             diagnostics,
-        };
-        substitution.object(&mut value, &field);
-        self.flat(value, node, field, diagnostics, sink, 0);
+        }
     }
 
     fn removes_namespaces(&self) -> bool {
         !self.keep_namespace && self.template.removes_namespaces()
+    }
+
+    /// As [`opened`](Self::opened), without reading the parts of the object that stay as they are.
+    /// `None` if it must be read as a whole, also if there are errors. It is not inspected.
+    pub(crate) fn patched<'p>(
+        &self,
+        node: Cursor<'p>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Patched<'p>>
+    where
+        'd: 'p,
+    {
+        if self.namespace.is_some() || !node.is_mapping() {
+            return None;
+        }
+        let [api_version, kind, metadata] = node.get_all(["apiVersion", "kind", "metadata"]);
+        let (api_node, metadata) = (api_version?, metadata?);
+        let (api_version, kind) = (string(api_node)?, string(kind?)?);
+        let is_plain = |text: &str| !text.is_empty() && !has_dollar(text);
+        if !is_plain(&api_version) || !is_plain(&kind) || kind.ends_with("List") {
+            return None;
+        }
+        let mut object = Patched::new(Ordinary::of(node)?);
+        let own = object.value_mut(metadata);
+        if self.removes_namespaces() {
+            legacy::strip_namespace(own);
+        }
+        let mut substitution = self.substitution(node, diagnostics);
+        substitution.patch_object(&mut object, field)?;
+        if let Some(api_version) = legacy::with_group(&api_version, &kind) {
+            let text = Scalar::String(Cow::Owned(api_version));
+            object.value_mut(api_node).set(Data::Scalar(text));
+        }
+        let own = object.value_mut(metadata);
+        own.str_at(&["name"]).filter(|name| !name.is_empty())?;
+        if let Some(labels) = &self.labels {
+            labels::on_metadata(own, labels).then_some(())?;
+            if self.template.labels_selectors() {
+                labels::on_selectors_of(&mut object, &api_version, &kind, labels)?;
+            }
+        }
+        (!diagnostics.has_errors()).then_some(object)
+    }
+
+    /// Inspects an object as the settings say.
+    pub(crate) fn inspect(&self, object: &Look<'_>, diagnostics: &mut Diagnostics) {
+        if let Some(inspect) = self.inspect {
+            inspect.object(object, self.template, self.parameters, diagnostics);
+        }
     }
 
     /// Hands an object on, or the objects of a list that it is.
@@ -408,9 +514,7 @@ impl<'d> Expansion<'_, 'd> {
             document: node.document(),
             field,
         };
-        if let Some(inspect) = self.inspect {
-            inspect.object(&object, self.template, self.parameters, diagnostics);
-        }
+        self.inspect(&object.look(), diagnostics);
         sink(object, diagnostics);
     }
 
@@ -423,7 +527,7 @@ impl<'d> Expansion<'_, 'd> {
         diagnostics: &mut Diagnostics,
     ) {
         let Some(labels) = &self.labels else { return };
-        let kept = labels::on_metadata(value, labels);
+        let kept = labels::on_object(value, labels);
         if !kept {
             let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
             diagnostics.push(
@@ -532,6 +636,13 @@ fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
     let mut keys = object.at(above)?.entries()?.iter().map(|(key, _)| key);
     let key = keys.find(|key| key != name && key.eq_ignore_ascii_case(name))?;
     Some(format!("did you mean `{name}` instead of `{key}`?"))
+}
+
+fn string(node: Cursor<'_>) -> Option<Cow<'_, str>> {
+    match node.scalar().ok()?? {
+        Scalar::String(text) => Some(text),
+        Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null => None,
+    }
 }
 
 fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {

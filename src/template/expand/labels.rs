@@ -4,17 +4,20 @@ use std::borrow::Cow;
 
 use crate::krm::identity::group;
 use crate::krm::label_fields::{Branch, Create, Sets, for_template};
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Cursor, Data, Patched, Scalar, Value};
 
 /// Labels in the order they are written.
 pub(crate) type Labels = [(String, String)];
 
 /// Sets the labels on `metadata.labels`. Returns `false` if labels that were there had to go
 /// because they are not a mapping of strings, as `oc` does.
-pub(crate) fn on_metadata(object: &mut Value<'_>, labels: &Labels) -> bool {
-    let Some(metadata) = object.mapping_at("metadata") else {
-        return true;
-    };
+pub(crate) fn on_object(object: &mut Value<'_>, labels: &Labels) -> bool {
+    let metadata = object.mapping_at("metadata");
+    metadata.is_none_or(|metadata| on_metadata(metadata, labels))
+}
+
+/// As [`on_object`], for the `metadata` of an object.
+pub(crate) fn on_metadata(metadata: &mut Value<'_>, labels: &Labels) -> bool {
     let fits = match metadata.get("labels").map(|labels| &labels.data) {
         Some(Data::Mapping(entries)) => entries.iter().all(|(_, value)| value.as_str().is_some()),
         Some(Data::Scalar(Scalar::Null)) | None => true,
@@ -62,11 +65,56 @@ fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: &Labels) {
         Create::InSelector if has_entries(value) => value.mapping_at(branch.key),
         Create::InSelector | Create::Never => value.get_mut(branch.key),
     };
-    let Some(next) = next else { return };
+    if let Some(next) = next {
+        on_next(next, branch, labels);
+    }
+}
+
+/// Sets the labels on the value under the key of a branch, and in it.
+fn on_next(next: &mut Value<'_>, branch: &Branch, labels: &Labels) {
     on_field(next, branch.sets, labels);
     for inner in &branch.children {
         on_branch(next, inner, labels);
     }
+}
+
+/// As [`on_selectors`], for an object that is not read as a whole. `None` if it must be: a mapping
+/// on the way is missing.
+pub(crate) fn on_selectors_of(
+    object: &mut Patched<'_>,
+    api_version: &str,
+    kind: &str,
+    labels: &Labels,
+) -> Option<()> {
+    if labels.is_empty() {
+        return Some(());
+    }
+    let root = object.root().cursor();
+    let mut branches = for_template(group(api_version), kind).iter();
+    branches.try_for_each(|branch| on_branch_of(object, root, branch, labels))
+}
+
+fn on_branch_of<'d>(
+    object: &mut Patched<'d>,
+    node: Cursor<'d>,
+    branch: &Branch,
+    labels: &Labels,
+) -> Option<()> {
+    if node.is_sequence() {
+        let mut items = node.children();
+        return items.try_for_each(|item| on_branch_of(object, item, branch, labels));
+    }
+    let Some(next) = node.get(branch.key) else {
+        return (branch.create == Create::Never).then_some(());
+    };
+    if branch.sets != Sets::No {
+        next.is_mapping().then_some(())?;
+        on_next(object.value_mut(next), branch, labels);
+        return Some(());
+    }
+    (next.is_mapping() || next.is_sequence()).then_some(())?;
+    let mut inner = branch.children.iter();
+    inner.try_for_each(|inner| on_branch_of(object, next, inner, labels))
 }
 
 fn on_field(value: &mut Value<'_>, sets: Sets, labels: &Labels) {

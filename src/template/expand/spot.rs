@@ -4,7 +4,7 @@ use crate::template::declare::dialect::Dialect;
 use crate::template::declare::reference::with_values;
 use crate::template::expand::path::Path;
 use crate::template::resolve::parameters::Parameters;
-use krm_yaml::{NodeId, Value};
+use krm_yaml::{NodeId, View};
 
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
 /// arguments and, if declared earlier, in the values of its variables.
@@ -22,28 +22,23 @@ pub(super) struct Variable {
 
 impl Variables {
     /// The variables of a container, their names with references replaced.
-    pub(super) fn of(container: &Value<'_>, dialect: Dialect, parameters: &Parameters<'_>) -> Self {
-        let items = container
-            .get("env")
-            .and_then(Value::items)
-            .unwrap_or_default();
+    pub(super) fn of(container: View<'_>, dialect: Dialect, parameters: &Parameters<'_>) -> Self {
+        let items = container.get("env").and_then(View::items);
         let value_of = |name: &str| Some(parameters.get(name)?.text.as_ref());
-        let name_of = |item: &Value<'_>| {
-            let name = item.str_at(&["name"]).unwrap_or_default();
-            with_values(name, dialect, value_of)
+        let variable = |item: View<'_>| {
+            let name = item.get("name");
+            let text = name.and_then(View::as_str).unwrap_or_default();
+            Variable {
+                name: with_values(&text, dialect, value_of),
+                node: name.and_then(View::origin),
+            }
         };
-        let list = items
-            .iter()
-            .map(|item| Variable {
-                name: name_of(item),
-                node: item.get("name").and_then(|name| name.origin),
-            })
-            .collect();
-        let more = container
-            .get("envFrom")
-            .and_then(Value::items)
-            .is_some_and(|from| !from.is_empty());
-        Self { list, more }
+        let list = items.into_iter().flatten().map(variable);
+        let from = container.get("envFrom").and_then(View::items);
+        Self {
+            list: list.collect(),
+            more: from.is_some_and(|mut from| from.next().is_some()),
+        }
     }
 }
 

@@ -54,10 +54,14 @@ pub(crate) enum Dollars {
 impl Dollars {
     pub(super) fn of(object: &Value<'_>, document: &Document) -> Self {
         let node = object.origin.map(|origin| document.cursor(origin));
-        let offsets = node.and_then(|node| node.offsets_of(b'$'));
         // A number that JSON cannot hold is an error.
-        let offsets = offsets.filter(|_| object.non_finite().is_none());
-        offsets.map_or(Self::Anywhere, Self::At)
+        let node = node.filter(|_| object.non_finite().is_none());
+        node.map_or(Self::Anywhere, Self::in_node)
+    }
+
+    /// As [`of`](Self::of), for a node without numbers that JSON cannot hold.
+    pub(super) fn in_node(node: Cursor<'_>) -> Self {
+        node.offsets_of(b'$').map_or(Self::Anywhere, Self::At)
     }
 
     /// Whether there may be one in this part of the document.

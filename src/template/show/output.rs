@@ -3,11 +3,11 @@
 use crate::krm::identity::group;
 use crate::krm::lists;
 use crate::template::declare::model::Template;
-use crate::template::expand::expansion::{Expansion, Object, Options, expand};
+use crate::template::expand::expansion::{Expansion, Look, Object, Options, expand};
 use crate::template::values::given::Assignment;
 use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Cursor, Position, Value};
+use krm_yaml::{Cursor, Document, Position, Value};
 
 /// How objects are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,15 @@ impl Format {
             Self::Yaml => "---\n",
             Self::Json => ",",
             Self::List | Self::ResourceList | Self::JsonStream | Self::Name => "",
+        }
+    }
+
+    /// Where each object is written, if it keeps the layout of the Template.
+    const fn position(self) -> Option<Position> {
+        match self {
+            Self::Yaml => Some(Position::Document),
+            Self::List | Self::ResourceList => Some(Position::Item { column: 0 }),
+            Self::Json | Self::JsonStream | Self::Name => None,
         }
     }
 
@@ -192,7 +201,13 @@ fn print_objects(
         writer.make_room(objects.iter().map(|(_, object)| *object));
         let mut found = Diagnostics::new();
         for (index, object) in objects {
-            expansion.object(*index, *object, &mut found, &mut |object, found| {
+            let field = format!("objects[{index}]");
+            let opened = object.open();
+            let object = opened.cursor();
+            if writer.patched(expansion, object, &field, &mut found) {
+                continue;
+            }
+            expansion.opened(object, field, &mut found, &mut |object, found| {
                 if !found.has_errors() {
                     writer.object(&object);
                 }
@@ -214,6 +229,27 @@ fn print_objects(
 
 /// Spaces a level of JSON is indented by, as `oc` prints it.
 const JSON_WIDTH: usize = 4;
+
+/// Whether an object that is read as a whole has this text and these problems, too: the guard in
+/// debug builds.
+fn is_whole(
+    expansion: &Expansion<'_, '_>,
+    object: Cursor<'_>,
+    field: &str,
+    (text, position): (&str, Position),
+    found: &Diagnostics,
+) -> bool {
+    let mut is_same = false;
+    let mut sink = |object: Object<'_>, whole: &mut Diagnostics| {
+        let rendered = lists::render(object.document, &object.value, position);
+        let messages = |found: &Diagnostics| found.iter().map(|one| format!("{one:?}")).collect();
+        let (messages, others): (Vec<String>, Vec<String>) = (messages(whole), messages(found));
+        is_same = rendered.is_ok_and(|whole| whole == text) && messages == others;
+    };
+    let (expansion, field) = (expansion.without_inspection(), field.to_owned());
+    expansion.opened(object, field, &mut Diagnostics::new(), &mut sink);
+    is_same
+}
 
 /// Collects the text of the objects handed to it.
 struct Writer {
@@ -237,29 +273,23 @@ impl Writer {
     /// Makes room for the text of these objects: a text that grows is copied, and both copies take
     /// memory meanwhile. Room that is not used takes none.
     fn make_room<'d>(&mut self, objects: impl Iterator<Item = Cursor<'d>>) {
-        if matches!(
-            self.format,
-            Format::Yaml | Format::List | Format::ResourceList
-        ) {
+        if self.format.position().is_some() {
             let length: usize = objects.map(|object| object.end() - object.start()).sum();
             self.text.reserve(length + length / 2);
         }
     }
 
     fn object(&mut self, object: &Object<'_>) {
+        if let Some(position) = self.format.position() {
+            self.set_separator(object.document);
+            return self.yaml(object, position);
+        }
         match self.format {
-            Format::Yaml => {
-                if object.document.eol() == "\r\n" {
-                    self.separator = "---\r\n";
-                }
-                self.yaml(object, Position::Document);
-            }
-            Format::List | Format::ResourceList => {
-                self.yaml(object, Position::Item { column: 0 });
-            }
             Format::Json => self.json(object, 2),
             Format::JsonStream => self.json(object, 0),
             Format::Name => self.name(&object.value),
+            // They have positions.
+            Format::Yaml | Format::List | Format::ResourceList => {}
         }
     }
 
@@ -282,10 +312,58 @@ impl Writer {
     fn yaml(&mut self, object: &Object<'_>, position: Position) {
         let rendered = lists::render(object.document, &object.value, position);
         if let Some(text) = self.complaints.take(rendered) {
-            if !self.text.is_empty() {
-                self.text.push_str(self.separator);
-            }
-            self.text.push_str(&text);
+            self.push(&text);
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        if !self.text.is_empty() {
+            self.text.push_str(self.separator);
+        }
+        self.text.push_str(text);
+    }
+
+    /// Expands an object and prints it without reading the parts that stay as they are. Returns
+    /// false, and does nothing, if the object must be read as a whole.
+    fn patched(
+        &mut self,
+        expansion: &Expansion<'_, '_>,
+        object: Cursor<'_>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        let Some(position) = self.format.position() else {
+            return false;
+        };
+        let mut found = Diagnostics::new();
+        let Some(patched) = expansion.patched(object, field, &mut found) else {
+            return false;
+        };
+        let Some(text) = krm_yaml::render_patched(&patched, position) else {
+            return false;
+        };
+        let look = Look {
+            view: patched.view(),
+            document: object.document(),
+            field,
+        };
+        debug_assert!(
+            is_whole(expansion, object, field, (&text, position), &found),
+            "{text:?} with {found:?}"
+        );
+        expansion.inspect(&look, &mut found);
+        diagnostics.append(found);
+        if !diagnostics.has_errors() {
+            self.set_separator(object.document());
+            self.push(&text);
+        }
+        true
+    }
+
+    /// Documents end their lines as the Template does.
+    fn set_separator(&mut self, document: &Document) {
+        if self.format == Format::Yaml && document.eol() == "\r\n" {
+            self.separator = "---\r\n";
         }
     }
 

@@ -285,6 +285,13 @@ impl<'d> Cursor<'d> {
         self.node().value.end as usize
     }
 
+    /// Whether the key is spelled as that of another node.
+    pub(crate) fn has_key_of(self, other: Self) -> bool {
+        let (own, others) = (self.node(), other.node());
+        own.key_kind == others.key_kind
+            && self.document.slice(own.key.range()) == other.document.slice(others.key.range())
+    }
+
     /// After the `:` of a mapping entry; without one, after the key.
     #[must_use]
     pub fn after_key(self) -> usize {
@@ -299,11 +306,17 @@ impl<'d> Cursor<'d> {
     /// or a tag may stand for it.
     #[must_use]
     pub fn offsets_of(self, character: u8) -> Option<Vec<usize>> {
+        /// Few objects have more.
+        const OFFSETS: usize = 16;
         let start = self.start();
         let text = self.document.slice(start..self.end());
+        if !self.document.is_simple {
+            return None;
+        }
+        let mut offsets = Vec::with_capacity(OFFSETS);
         let found = memchr::memchr2_iter(character, b'\\', text.as_bytes());
-        let is_simple = self.document.is_simple;
-        is_simple.then(|| found.map(|at| start + at).collect())
+        offsets.extend(found.map(|at| start + at));
+        Some(offsets)
     }
 
     /// Where the value is; for an absent value, where its key or dash is.

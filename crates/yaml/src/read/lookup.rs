@@ -22,14 +22,10 @@ impl<'d> Cursor<'d> {
         let mut found = None;
         let mut merge = None;
         for entry in self.children() {
-            if let Some(text) = entry.node().key_text() {
-                if entry.document.slice(text) == key {
-                    found = Some(entry);
-                }
+            if entry.has_key(key) {
+                found = Some(entry);
             } else if entry.is_merge_key() {
                 merge = Some(entry);
-            } else if entry.key().is_ok_and(|name| name == key) {
-                found = Some(entry);
             }
         }
         let Some(merge) = merge.filter(|_| found.is_none()) else {
@@ -43,6 +39,14 @@ impl<'d> Cursor<'d> {
             merge.children().find_map(get)
         } else {
             get(merge)
+        }
+    }
+
+    /// Whether the entry has this key; a merge key has none.
+    pub(crate) fn has_key(self, key: &str) -> bool {
+        match self.node().key_text() {
+            Some(text) => text.len() == key.len() && self.document.slice(text) == key,
+            None => !self.is_merge_key() && self.key().is_ok_and(|name| name == key),
         }
     }
 

@@ -12,6 +12,7 @@ pub(crate) mod merges;
 pub(crate) mod open;
 pub(crate) mod ordinary;
 pub(crate) mod parse;
+pub(crate) mod patched;
 pub(crate) mod rescan;
 pub(crate) mod scalars;
 pub(crate) mod scan;

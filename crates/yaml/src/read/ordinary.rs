@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use crate::diagnostic::Diagnostics;
 use crate::read::document::Cursor;
 use crate::read::values::{DuplicateKeys, Words, is_word};
-use crate::scalar::Style;
 use crate::scalar::data::Scalar;
+use crate::scalar::{Style, is_non_finite};
 use crate::table::{Flags, Kind, NodeId};
 use crate::value::Value;
 
 /// A node that is read without a message, and as the same value whatever the [`DuplicateKeys`] and
-/// whether words are bools or texts.
+/// whether words are bools or texts. JSON can hold the value.
 #[derive(Clone, Copy, Debug)]
 pub struct Ordinary<'d>(Cursor<'d>);
 
@@ -33,9 +33,7 @@ impl<'d> Ordinary<'d> {
     /// Its value.
     #[must_use]
     pub fn value(self) -> Value<'d> {
-        let diagnostics = &mut Diagnostics::new();
-        let duplicates = DuplicateKeys::Refuse;
-        self.0.read(duplicates, Words::Texts, diagnostics).0
+        self.0.ordinary_value()
     }
 }
 
@@ -48,6 +46,13 @@ fn is_undisputed(node: Cursor<'_>) -> bool {
 }
 
 impl<'d> Cursor<'d> {
+    /// The value of an ordinary node, or of a part of one.
+    pub(crate) fn ordinary_value(self) -> Value<'d> {
+        let diagnostics = &mut Diagnostics::new();
+        let duplicates = DuplicateKeys::Refuse;
+        self.read(duplicates, Words::Texts, diagnostics).0
+    }
+
     /// Whether all parts of a node that a fast path read are ordinary.
     fn has_ordinary_parts(self) -> bool {
         let mut parts = (self.id.0..self.node().next).map(|id| self.document.cursor(NodeId(id)));
@@ -66,23 +71,35 @@ impl<'d> Cursor<'d> {
     fn is_ordinary_scalar(self, style: Style) -> bool {
         match style {
             // Plain text can always be decoded.
-            Style::Plain => self.raw().len() > LONGEST_WORD || !is_word(self.raw()),
+            Style::Plain => {
+                let text = self.raw();
+                let may_be_word = text.len() <= LONGEST_WORD;
+                !(may_be_word && is_word(text) || is_non_finite(text))
+            }
             _ => matches!(self.scalar(), Ok(Some(Scalar::String(_)))),
         }
     }
 
     /// Whether the keys of a mapping are different strings, spelled as they are read.
     fn has_ordinary_keys(self) -> bool {
-        let mut keys = [""; FEW];
+        let mut keys = [&[] as &[u8]; FEW];
+        let text = self.document.text().as_bytes();
         for (count, child) in self.children().enumerate() {
-            let Some(key) = child.ordinary_key() else {
+            let key = match child.node().key_text() {
+                Some(range) => text.get(range),
+                None => child.ordinary_key().map(str::as_bytes),
+            };
+            let Some(key) = key else {
                 return false;
             };
             let Some((before, [place, ..])) = keys.split_at_mut_checked(count) else {
                 return self.children().all(|child| child.ordinary_key().is_some())
                     && self.has_distinct_keys();
             };
-            if before.contains(&key) {
+            // A call that compares two texts costs more than all else here.
+            let may_equal =
+                |other: &&[u8]| other.len() == key.len() && other.first() == key.first();
+            if before.iter().any(|other| may_equal(other) && *other == key) {
                 return false;
             }
             *place = key;

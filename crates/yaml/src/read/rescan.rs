@@ -340,7 +340,7 @@ impl Rescan<'_> {
 }
 
 /// Whether a scalar has several lines, which do not mean the same in other columns.
-fn has_lines(document: &Document, node: &Node) -> bool {
+pub(crate) fn has_lines(document: &Document, node: &Node) -> bool {
     match node.kind {
         Kind::Scalar(Style::Literal | Style::Folded) => true,
         Kind::Scalar(_) if !node.has(Flags::TEXT) => {

@@ -10,6 +10,7 @@ mod hostile;
 mod limits;
 mod meaning;
 mod moved;
+mod patched;
 mod pyyaml;
 mod quoted;
 mod rescanned;

@@ -179,6 +179,9 @@ impl<'d> Rewrite<'d> {
                 });
             }
             self.insert(kept, side, is_flow, column, &texts);
+            if !is_flow && matches!(side, Side::After(_)) {
+                self.read_back_entries(value, &indexes);
+            }
         }
     }
 

@@ -156,26 +156,21 @@ pub(crate) fn reindent_with<'t, 'm>(
     }
     let mut marks = marks.into_iter().peekable();
     let mut out = String::with_capacity(text.len() + text.len() / 16);
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |newline| newline + 1);
-        let (line, below) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        let is_first = rest.len() == text.len();
-        rest = below;
+    let (less, more) = (from.saturating_sub(to), to.saturating_sub(from));
+    let mut start = 0;
+    while start < text.len() {
+        let rest = text.as_bytes().get(start..).unwrap_or_default();
+        let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
+        let end = start + length;
+        let spaces = rest.iter().take(less).take_while(|&&byte| byte == b' ');
+        let removed = if start == 0 { 0 } else { spaces.count() };
         let new_start = out.len();
-        if is_first {
-            out.push_str(line);
-        } else if let Some(less) = from.checked_sub(to) {
-            let spaces = line.bytes().take(less).take_while(|&byte| byte == b' ');
-            out.push_str(line.get(spaces.count()..).unwrap_or_default());
-        } else {
-            if !matches!(line, "\n" | "\r\n") {
-                emit::indent(&mut out, to - from);
-            }
-            out.push_str(line);
+        if more > 0 && start > 0 && !matches!(rest, [b'\n', ..] | [b'\r', b'\n', ..]) {
+            emit::indent(&mut out, more);
         }
-        let end = text.len() - rest.len();
-        while let Some(mark) = marks.next_if(|mark| **mark < end || rest.is_empty()) {
+        out.push_str(text.get(start + removed..end).unwrap_or_default());
+        start = end;
+        while let Some(mark) = marks.next_if(|mark| **mark < end || end == text.len()) {
             *mark = out
                 .len()
                 .saturating_sub(end.saturating_sub(*mark))

@@ -12,6 +12,8 @@ use std::ops::Range;
 use crate::diagnostic::Result;
 use crate::lines::{line_end, lines, next_line};
 use crate::read::document::Cursor;
+use crate::read::patched::Parts;
+use crate::read::rescan::has_lines;
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, key_needs_explicit};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
@@ -46,6 +48,25 @@ impl<'d> Rewrite<'d> {
             close_text(document, &mut rewrite.edits);
         }
         Ok(rewrite.edits)
+    }
+
+    /// Edits that give the parts of an ordinary node other values, and whether all of them were read
+    /// back. `None` if a text cannot be moved without a look at its lines.
+    pub(crate) fn patches(node: Cursor<'d>, parts: &Parts<'_>) -> Option<(Vec<Edit>, bool)> {
+        let document = node.document();
+        let ids = node.id().0..node.node().next;
+        let mut nodes = ids.map(|id| document.node(NodeId(id)));
+        if nodes.any(|node| has_lines(document, node)) {
+            return None;
+        }
+        let mut rewrite = Self::new(node, Purpose::Move);
+        rewrite.reads_back = true;
+        for (id, value) in parts.all() {
+            rewrite.node(*id, value).ok()?;
+        }
+        rewrite.clear_tabs();
+        space_comments(document, &mut rewrite.edits);
+        Some((rewrite.edits, rewrite.unread == 0))
     }
 
     /// Removes the tabs from the blank lines below edits: they are allowed there only if plain text

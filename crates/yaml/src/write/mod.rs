@@ -10,6 +10,7 @@ pub(crate) mod enclosing;
 pub(crate) mod flow;
 pub(crate) mod guard;
 pub(crate) mod kept;
+mod readback;
 pub(crate) mod removal;
 pub(crate) mod render;
 pub(crate) mod replace;

@@ -7,12 +7,13 @@ use crate::diagnostic::Result;
 use crate::lines::{ends_line, lines, may_end_document, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
+use crate::read::patched::Patched;
 use crate::read::rescan::{Change, Rescanned, rescan};
 use crate::source::Source;
-use crate::table::Kind;
+use crate::table::{Kind, NodeId};
 use crate::value::Value;
 use crate::write::comments;
-use crate::write::edited::{self};
+use crate::write::edited::{self, Edit};
 use crate::write::emit::{self, Flow, Layout};
 use crate::write::guard::{difference, wrong};
 use crate::write::rewrite::{Purpose, Rewrite};
@@ -36,21 +37,45 @@ pub enum Position {
 /// If the text cannot be written, or reads back as another value: a defect of this library, which
 /// must not stay unnoticed.
 pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
-    let text = match value.origin.map(|id| document.cursor(id)) {
-        Some(node) if node.node().kind == Kind::Mapping && can_move(node) => {
-            let moved = moved(node, value, position)?;
-            // Indented, `---` and `...` may begin a key or go on with a text; not at the margin.
-            if position == Position::Document && has_document_end(&moved.text) {
-                fresh(value, position)
-            } else if moved.is_copy && position == Position::Document && !FULL_GUARD {
-                return Ok(moved.text);
-            } else {
-                return check_moved(node, moved, value, position);
-            }
-        }
-        _ => fresh(value, position),
+    let node = value.origin.map(|id| document.cursor(id));
+    let node = node.filter(|&node| node.node().kind == Kind::Mapping && can_move(node));
+    let Some(node) = node else {
+        return check(fresh(value, position), value, position);
     };
-    check(text, value, position)
+    let edits = Rewrite::edits(node, value, Purpose::Move)?;
+    match moved(node, edits, position) {
+        Some(moved) if moved.is_valid_at(position) => check_moved(node, moved, value, position),
+        _ => check(fresh(value, position), value, position),
+    }
+}
+
+/// Writes a patched node as [`render`] writes its value, without looking at the parts that are as
+/// they were. `None` if it must be looked at as a whole.
+#[must_use]
+pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<String> {
+    let node = patched.root().cursor();
+    if node.node().kind != Kind::Mapping || !can_move(node) {
+        return None;
+    }
+    let (edits, is_read_back) = Rewrite::patches(node, patched.parts())?;
+    let moved = moved(node, edits, position).filter(|moved| moved.is_valid_at(position))?;
+    // As an item it is nested deeper, perhaps too deep.
+    if is_read_back && position == Position::Document && !FULL_GUARD {
+        return Some(moved.text);
+    }
+    let source = Source::new("output", moved.text);
+    let read = rescan(node, &source, &moved.changes)?;
+    let mut parts = patched.parts().all();
+    let is_same = read.has_parts(read.top(position)?, node, &mut parts) && parts.is_empty();
+    drop(read);
+    debug_assert!(is_same || !is_read_back, "{source:?} of {patched:?}");
+    let text = is_same.then(|| text_of(source))?;
+    debug_assert!(
+        render(node.document(), &patched.clone().into_value(), position)
+            .is_ok_and(|whole| whole == text),
+        "{text:?} of {patched:?}"
+    );
+    Some(text)
 }
 
 /// The lines of a root as [`render`] writes them as a document, if it would only copy them.
@@ -93,6 +118,13 @@ struct Moved {
     is_copy: bool,
     /// Where the text begins and was edited, in order.
     changes: Vec<Change>,
+}
+
+impl Moved {
+    /// Indented, `---` and `...` may begin a key or go on with a text; not at the margin.
+    fn is_valid_at(&self, position: Position) -> bool {
+        position != Position::Document || !has_document_end(&self.text)
+    }
 }
 
 /// Writes `value` as whole lines, without any old text.
@@ -152,22 +184,15 @@ fn has_document_end(text: &str) -> bool {
     (has("---") || has("...")) && lines(text).any(may_end_document)
 }
 
-/// The text `value` was read from, edited and moved.
-fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Moved> {
+/// The text of a node, edited and moved. `None` if an edit replaces the value with its tag or anchor,
+/// which do not move.
+fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<Moved> {
     let document = node.document();
     let start = node.node().value.start as usize;
     let end = comments::end_with_comments(node);
-    let mut edits = Rewrite::edits(node, value, Purpose::Move)?;
-    if edits
-        .iter()
-        .any(|edit| edit.start < start && edit.end > start)
-    {
-        // The value is replaced with its tag or anchor, which do not move.
-        return Ok(Moved {
-            text: fresh(value, position),
-            is_copy: false,
-            changes: Vec::new(),
-        });
+    let mut ends = edits.iter();
+    if ends.any(|edit| edit.start < start && edit.end > start) {
+        return None;
     }
     let is_unchanged = edits.is_empty();
     edits.retain(|edit| edit.start >= start);
@@ -183,7 +208,7 @@ fn moved(node: Cursor<'_>, value: &Value<'_>, position: Position) -> Result<Move
         });
     }
     let is_in_place = document.column(start) == position.column();
-    Ok(Moved {
+    Some(Moved {
         is_copy: is_unchanged && document.is_simple && is_in_place,
         text: laid_out(node, &text, position, &mut changes),
         changes,
@@ -258,6 +283,9 @@ fn check_moved(
     value: &Value<'_>,
     position: Position,
 ) -> Result<String> {
+    if moved.is_copy && position == Position::Document && !FULL_GUARD {
+        return Ok(moved.text);
+    }
     let source = Source::new("output", moved.text);
     let holds = holds_changed(node, &source, &moved.changes, value, position);
     if holds == Some(true) && !FULL_GUARD {
@@ -283,11 +311,17 @@ fn holds_changed(
         let is_same = whole.as_ref().is_ok_and(|whole| read.is_table_of(whole));
         debug_assert!(is_same, "{read:#?}\n{whole:#?}");
     }
-    let top = match position {
-        Position::Document => Rescanned::ROOT,
-        Position::Item { .. } => read.children(Rescanned::ROOT).next()?,
-    };
-    Some(read.holds(top, value))
+    Some(read.holds(read.top(position)?, value))
+}
+
+impl Rescanned<'_> {
+    /// The value that was written at a position.
+    fn top(&self, position: Position) -> Option<NodeId> {
+        match position {
+            Position::Document => Some(Self::ROOT),
+            Position::Item { .. } => self.children(Self::ROOT).next(),
+        }
+    }
 }
 
 fn text_of(source: Arc<Source>) -> String {

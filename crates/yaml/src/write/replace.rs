@@ -140,7 +140,7 @@ impl<'d> Rewrite<'d> {
             self.replace_in_flow(node, value, keep);
             return;
         }
-        if self.replace_text(node, value, keep) {
+        if self.replace_text(id, value, keep) {
             return;
         }
         let end = self.end_of_old(id);
@@ -175,8 +175,9 @@ impl<'d> Rewrite<'d> {
 
     /// The common case of [`replace`](Self::replace): one scalar for another, both on the line of
     /// their key or dash. Returns whether it is that case.
-    fn replace_text(&mut self, node: &Node, value: &Value<'_>, keep: Option<Style>) -> bool {
+    fn replace_text(&mut self, id: NodeId, value: &Value<'_>, keep: Option<Style>) -> bool {
         const QUOTES: usize = 2;
+        let node = self.document.node(id);
         let Data::Scalar(scalar) = &value.data else {
             return false;
         };
@@ -199,6 +200,7 @@ impl<'d> Rewrite<'d> {
         let eol = self.layout.eol;
         scalar::write_scalar(&mut out, scalar, Context::BlockValue, keep, 0, eol);
         self.edit(node.props as usize, node.value.end as usize, out);
+        self.read_back_scalar(id, scalar);
         true
     }
 

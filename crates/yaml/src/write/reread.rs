@@ -1,5 +1,6 @@
 //! Compares an edited text with its value, without reading the copied lines again.
 
+use crate::read::document::Cursor;
 use crate::read::rescan::Rescanned;
 use crate::read::values::hold_entries;
 use crate::table::{Kind, NodeId};
@@ -28,5 +29,47 @@ impl Rescanned<'_> {
                     && hold_entries(self.children(id), entries, key, holds)
             }
         }
+    }
+
+    /// Whether a node is written as `old` is, but for the parts that have other values: these hold
+    /// them. Takes the parts that it has seen from the front of `parts`.
+    pub(super) fn has_parts(
+        &self,
+        id: NodeId,
+        old: Cursor<'_>,
+        parts: &mut &[(NodeId, Value<'_>)],
+    ) -> bool {
+        let end = NodeId(old.node().next);
+        let is_copied = self.is_copied(id);
+        while let Some((part, value)) = parts.first().filter(|(part, _)| *part < end) {
+            if *part == old.id() {
+                parts.split_off_first();
+                return self.holds(id, value);
+            }
+            if !is_copied {
+                break;
+            }
+            // It is written as it was: the text is that of its value already.
+            parts.split_off_first();
+            if !old.document().cursor(*part).holds(value) {
+                return false;
+            }
+        }
+        let new = self.cursor(id);
+        if is_copied {
+            return new.id() == old.id();
+        }
+        if new.node().kind != old.node().kind {
+            return false;
+        }
+        if matches!(old.node().kind, Kind::Scalar(_)) {
+            return new.raw() == old.raw();
+        }
+        let mut children = self.children(id);
+        let mut is_same = |old: Cursor<'_>| {
+            let new = children.next();
+            new.is_some_and(|id| self.cursor(id).has_key_of(old) && self.has_parts(id, old, parts))
+        };
+        old.children().all(&mut is_same) && children.next().is_none()
     }
 }

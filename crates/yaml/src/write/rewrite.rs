@@ -35,6 +35,10 @@ pub(crate) struct Rewrite<'d> {
     /// The lines of entries and items of a block that are taken out.
     pub(super) removed: Vec<Range<usize>>,
     pub(super) edits: Vec<Edit>,
+    /// Whether new lines are read back where that can be done without the others.
+    pub(super) reads_back: bool,
+    /// How many edits were not read back.
+    pub(super) unread: usize,
 }
 
 impl<'d> Rewrite<'d> {
@@ -52,10 +56,13 @@ impl<'d> Rewrite<'d> {
             is_json: None,
             removed: Vec::new(),
             edits: Vec::with_capacity(EDITS),
+            reads_back: false,
+            unread: 0,
         }
     }
 
     pub(super) fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
+        self.unread += 1;
         self.edits.push(Edit {
             start,
             end,

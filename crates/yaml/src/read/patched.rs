@@ -1,0 +1,258 @@
+//! A node with other values for some of its parts: only these parts are read.
+
+use std::borrow::Cow;
+
+use crate::read::document::Cursor;
+use crate::read::ordinary::Ordinary;
+use crate::scalar::data::Scalar;
+use crate::table::{Kind, NodeId};
+use crate::value::{Data, Value};
+
+/// A node with other values for some of its parts. Few parts of an object change, and to read and
+/// compare the others takes more time than all else.
+#[derive(Clone, Debug)]
+pub struct Patched<'d> {
+    root: Ordinary<'d>,
+    parts: Parts<'d>,
+}
+
+/// The parts of a node that have other values, in the order of the text. None is in another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Parts<'d>(Vec<(NodeId, Value<'d>)>);
+
+impl<'d> Parts<'d> {
+    /// The index of the first part that is not before a node.
+    fn first(&self, id: NodeId) -> usize {
+        match self.0.last() {
+            Some((last, _)) if *last >= id => self.0.partition_point(|(part, _)| *part < id),
+            _ => self.0.len(),
+        }
+    }
+
+    fn get(&self, id: NodeId) -> Option<&Value<'d>> {
+        let (part, value) = self.0.get(self.first(id))?;
+        (*part == id).then_some(value)
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> &[(NodeId, Value<'d>)] {
+        &self.0
+    }
+}
+
+impl<'d> Patched<'d> {
+    /// The node itself.
+    #[must_use]
+    pub fn new(root: Ordinary<'d>) -> Self {
+        /// Few objects have more.
+        const PARTS: usize = 12;
+        Self {
+            root,
+            parts: Parts(Vec::with_capacity(PARTS)),
+        }
+    }
+
+    /// The node.
+    #[must_use]
+    pub const fn root(&self) -> Ordinary<'d> {
+        self.root
+    }
+
+    pub(crate) const fn parts(&self) -> &Parts<'d> {
+        &self.parts
+    }
+
+    /// The value of a part that was changed.
+    pub fn changed_mut(&mut self, part: Cursor<'d>) -> Option<&mut Value<'d>> {
+        let at = self.parts.first(part.id());
+        let (id, value) = self.parts.0.get_mut(at)?;
+        (*id == part.id()).then_some(value)
+    }
+
+    /// The value of a part that is not in a changed one, to be changed.
+    pub fn value_mut(&mut self, part: Cursor<'d>) -> &mut Value<'d> {
+        let id = part.id();
+        let at = self.parts.first(id);
+        let end = self.parts.first(NodeId(part.node().next));
+        let parts = &mut self.parts.0;
+        let is_known = parts.get(at).is_some_and(|(known, _)| *known == id);
+        let value = if is_known {
+            parts.remove(at).1
+        } else {
+            let mut value = part.ordinary_value();
+            for (inner, new) in parts.drain(at..end) {
+                if let Some(place) = find(part, &mut value, inner) {
+                    *place = new;
+                }
+            }
+            value
+        };
+        &mut parts.insert_mut(at, (id, value)).1
+    }
+
+    /// The whole value.
+    #[must_use]
+    pub fn into_value(mut self) -> Value<'d> {
+        let root = self.root.cursor();
+        std::mem::replace(self.value_mut(root), Data::Scalar(Scalar::Null).into())
+    }
+
+    /// Its data, to be looked at.
+    #[must_use]
+    pub const fn view(&self) -> View<'_> {
+        View(Seen::Node(self.root.cursor(), &self.parts))
+    }
+
+    /// The data of a part that is not in a changed one.
+    #[must_use]
+    pub fn view_of(&self, part: Cursor<'d>) -> View<'_> {
+        View::of_part(part, &self.parts)
+    }
+}
+
+/// The part of the value of a node that was read from another node in it.
+fn find<'v, 'd>(
+    node: Cursor<'d>,
+    value: &'v mut Value<'d>,
+    id: NodeId,
+) -> Option<&'v mut Value<'d>> {
+    let mut index = 0;
+    let child = node.children().find(|child| {
+        index += 1;
+        id.0 < child.node().next
+    })?;
+    let part = match &mut value.data {
+        Data::Scalar(_) => None,
+        Data::Sequence(items) => items.get_mut(index - 1),
+        Data::Mapping(entries) => entries.get_mut(index - 1).map(|(_, part)| part),
+    }?;
+    if child.id() == id {
+        return Some(part);
+    }
+    find(child, part, id)
+}
+
+/// A value, or an ordinary node of which some parts have other values.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'v>(Seen<'v>);
+
+#[derive(Clone, Copy, Debug)]
+enum Seen<'v> {
+    Value(&'v Value<'v>),
+    Node(Cursor<'v>, &'v Parts<'v>),
+}
+
+impl<'v> From<&'v Value<'v>> for View<'v> {
+    fn from(value: &'v Value<'v>) -> Self {
+        Self(Seen::Value(value))
+    }
+}
+
+impl<'v> View<'v> {
+    fn of_part(node: Cursor<'v>, parts: &'v Parts<'v>) -> Self {
+        let value = parts.get(node.id()).map(Seen::Value);
+        Self(value.unwrap_or(Seen::Node(node, parts)))
+    }
+
+    /// The node that it was read from, if it was not made up.
+    #[must_use]
+    pub fn origin(self) -> Option<NodeId> {
+        match self.0 {
+            Seen::Value(value) => value.origin,
+            Seen::Node(node, _) => Some(node.id()),
+        }
+    }
+
+    /// The value under a key of a mapping.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Self> {
+        match self.0 {
+            Seen::Value(value) => value.get(key).map(Self::from),
+            Seen::Node(node, parts) => {
+                let is_mapping = node.node().kind == Kind::Mapping;
+                let mut entries = node.document.children(node.id()).filter(|_| is_mapping);
+                let entry = entries.find(|entry| entry.has_key(key))?;
+                Some(Self::of_part(entry, parts))
+            }
+        }
+    }
+
+    /// Follows keys downwards: `at(&["metadata", "name"])`.
+    #[must_use]
+    pub fn at(self, keys: &[&str]) -> Option<Self> {
+        keys.iter().try_fold(self, |view, key| view.get(key))
+    }
+
+    /// The scalar, if this is one.
+    #[must_use]
+    pub fn scalar(self) -> Option<Scalar<'v>> {
+        match self.0 {
+            Seen::Value(value) => match &value.data {
+                Data::Scalar(Scalar::String(text)) => Some(Scalar::String(Cow::Borrowed(text))),
+                Data::Scalar(Scalar::Number(text)) => Some(Scalar::Number(Cow::Borrowed(text))),
+                Data::Scalar(Scalar::Bool(flag)) => Some(Scalar::Bool(*flag)),
+                Data::Scalar(Scalar::Null) => Some(Scalar::Null),
+                Data::Sequence(_) | Data::Mapping(_) => None,
+            },
+            Seen::Node(node, _) => {
+                let is_scalar = matches!(node.node().kind, Kind::Scalar(_));
+                is_scalar.then(|| node.scalar().ok().flatten().unwrap_or(Scalar::Null))
+            }
+        }
+    }
+
+    /// The text, if this is a string.
+    #[must_use]
+    pub fn as_str(self) -> Option<Cow<'v, str>> {
+        if let Seen::Node(node, _) = self.0
+            && let Some(text) = node.node().value_text()
+        {
+            return Some(Cow::Borrowed(node.document.slice(text)));
+        }
+        match self.scalar()? {
+            Scalar::String(text) => Some(text),
+            Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null => None,
+        }
+    }
+
+    /// The string under these keys, if there is one.
+    #[must_use]
+    pub fn str_at(self, keys: &[&str]) -> Option<Cow<'v, str>> {
+        self.at(keys)?.as_str()
+    }
+
+    /// The items, if this is a sequence.
+    #[must_use]
+    pub fn items(self) -> Option<impl Iterator<Item = Self>> {
+        let (values, nodes) = match self.0 {
+            Seen::Value(value) => (value.items()?, None),
+            Seen::Node(node, parts) if node.node().kind == Kind::Sequence => {
+                let children = node.document.children(node.id());
+                let items = children.map(move |item| Self::of_part(item, parts));
+                (Default::default(), Some(items))
+            }
+            Seen::Node(..) => return None,
+        };
+        let values = values.iter().map(Self::from);
+        Some(values.chain(nodes.into_iter().flatten()))
+    }
+
+    /// The entries, if this is a mapping.
+    #[must_use]
+    pub fn entries(self) -> Option<Vec<(Cow<'v, str>, Self)>> {
+        match self.0 {
+            Seen::Value(value) => {
+                let entries = value.entries()?.iter();
+                let entries = entries.map(|(key, value)| (Cow::Borrowed(&**key), value.into()));
+                Some(entries.collect())
+            }
+            Seen::Node(node, parts) => {
+                let entries = node.children().filter_map(|entry| {
+                    let key = entry.key().ok()?;
+                    Some((key, Self::of_part(entry, parts)))
+                });
+                (node.node().kind == Kind::Mapping).then(|| entries.collect())
+            }
+        }
+    }
+}

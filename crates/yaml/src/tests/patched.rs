@@ -1,0 +1,146 @@
+//! Parts of a node that have other values, written without a look at the others.
+
+use std::borrow::Cow;
+
+use crate::read::document::{Cursor, Document};
+use crate::read::ordinary::Ordinary;
+use crate::read::patched::Patched;
+use crate::scalar::data::Scalar;
+use crate::source::Source;
+use crate::value::{Data, Value};
+use crate::write::render::{Position, render_patched};
+use crate::write::rewrite::Rewrite;
+
+const TEXT: &str = "\
+name: web # public
+labels:
+  app: web
+  tier: 'x'
+spec:
+- image: a:1 # pinned
+  count: \"2\"
+- plain
+";
+
+fn document(text: &str) -> Document {
+    Document::parse(&Source::new("test", text)).unwrap()
+}
+
+fn root(document: &Document) -> Cursor<'_> {
+    document.roots().next().unwrap()
+}
+
+/// Gives the scalar that is written as `raw` another value. Returns the text, and whether each edit
+/// was read back on its line.
+fn with(raw: &str, scalar: Scalar<'_>) -> (String, bool) {
+    let document = document(TEXT);
+    let root = root(&document);
+    let mut nodes = (0..root.node().next).map(|id| document.cursor(crate::NodeId(id)));
+    let part = nodes.find(|node| node.raw() == raw).unwrap();
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    object.value_mut(part).set(Data::Scalar(scalar));
+    written(&object)
+}
+
+fn written(object: &Patched<'_>) -> (String, bool) {
+    let root = object.root().cursor();
+    let (_, is_read_back) = Rewrite::patches(root, object.parts()).unwrap();
+    let text = render_patched(object, Position::Document).unwrap();
+    (text, is_read_back)
+}
+
+#[test]
+fn scalars_are_written_in_place_and_read_back_on_their_lines() {
+    let text = |text: &'static str| Scalar::String(Cow::Borrowed(text));
+    let number = |digits: &'static str| Scalar::Number(Cow::Borrowed(digits));
+    for (raw, scalar, line) in [
+        ("web", text("shop"), "name: shop # public\n"),
+        ("web", text("a: b"), "name: 'a: b' # public\n"),
+        ("web", text("a #b"), "name: 'a #b' # public\n"),
+        ("web", text("true"), "name: \"true\" # public\n"),
+        ("web", number("5"), "name: 5 # public\n"),
+        ("web", Scalar::Bool(true), "name: true # public\n"),
+        ("web", Scalar::Null, "name: null # public\n"),
+        ("'x'", text("y"), "  tier: 'y'\n"),
+        ("a:1", text("b:2"), "- image: b:2 # pinned\n"),
+        ("\"2\"", number("3"), "  count: 3\n"),
+        ("plain", text("other"), "- other\n"),
+    ] {
+        let (written, is_read_back) = with(raw, scalar.clone());
+        let old = TEXT.lines().find(|line| line.contains(raw)).unwrap();
+        let expected = TEXT.replacen(&format!("{old}\n"), line, 1);
+        assert_eq!(written, expected, "{scalar:?}");
+        assert!(is_read_back, "{scalar:?}");
+    }
+}
+
+#[test]
+fn what_takes_several_lines_is_read_back_with_those_around_it() {
+    let (text, is_read_back) = with("web", Scalar::String(Cow::Borrowed("a\nb\n")));
+    assert!(
+        text.starts_with("name: | # public\n  a\n  b\nlabels:\n"),
+        "{text}"
+    );
+    assert!(!is_read_back);
+}
+
+#[test]
+fn entries_are_added_and_removed() {
+    let document = document(TEXT);
+    let root = root(&document);
+    let labels = root.get("labels").unwrap();
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    let value = object.value_mut(labels);
+    value.insert(Cow::Borrowed("unit"), Value::string("one"));
+    value.insert(Cow::Borrowed("on"), Value::string("1"));
+    let added = TEXT.replace("tier: 'x'\n", "tier: 'x'\n  unit: one\n  \"on\": \"1\"\n");
+    assert_eq!(written(&object), (added.clone(), true));
+    object.value_mut(labels).remove("unit");
+    object.value_mut(labels).remove("on");
+    object.value_mut(labels).remove("app");
+    let removed = TEXT.replace("  app: web\n", "");
+    assert_eq!(written(&object), (removed, false));
+}
+
+#[test]
+fn a_part_takes_in_the_changed_ones_in_it() {
+    let document = document(TEXT);
+    let root = root(&document);
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    let tier = root.at(["labels", "tier"]).unwrap();
+    object.value_mut(tier).set(Value::string("z").data);
+    assert_eq!(
+        object.view().str_at(&["labels", "tier"]).as_deref(),
+        Some("z")
+    );
+    let labels = root.get("labels").unwrap();
+    assert_eq!(object.value_mut(labels).str_at(&["tier"]), Some("z"));
+    assert_eq!(
+        object.value_mut(root).str_at(&["labels", "tier"]),
+        Some("z")
+    );
+    assert_eq!(object.into_value().str_at(&["labels", "tier"]), Some("z"));
+}
+
+#[test]
+fn a_view_sees_what_the_value_has() {
+    let document = document(TEXT);
+    let root = root(&document);
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    let name = root.get("name").unwrap();
+    object.value_mut(name).set(Value::string("shop").data);
+    let value = object.clone().into_value();
+    for view in [object.view(), (&value).into()] {
+        assert_eq!(view.str_at(&["name"]).as_deref(), Some("shop"));
+        assert_eq!(view.str_at(&["labels", "app"]).as_deref(), Some("web"));
+        assert_eq!(view.get("absent").map(|_| ()), None);
+        let items: Vec<_> = view.get("spec").unwrap().items().unwrap().collect();
+        assert_eq!(items.len(), 2);
+        assert_eq!(items[0].str_at(&["image"]).as_deref(), Some("a:1"));
+        assert_eq!(items[1].as_str().as_deref(), Some("plain"));
+        let labels = view.get("labels").unwrap().entries().unwrap();
+        let keys: Vec<&str> = labels.iter().map(|(key, _)| key.as_ref()).collect();
+        assert_eq!(keys, ["app", "tier"]);
+        assert!(view.items().is_none() && view.scalar().is_none());
+    }
+}

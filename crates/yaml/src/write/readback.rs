@@ -1,0 +1,88 @@
+//! New scalars and entries of blocks, read back on their own lines.
+//!
+//! How a line of a block is read depends only on the collections around it, if no scalar has
+//! several lines. New text on whole lines that leaves these collections as they were can be read
+//! alone, and the lines around it need not be read again.
+
+use crate::lines::line_end;
+use crate::read::characters::{Characters, first_uncommon};
+use crate::read::scan::scan;
+use crate::scalar;
+use crate::scalar::data::{Scalar, Style};
+use crate::table::{Kind, Node, NodeId, Table};
+use crate::value::{Data, Value};
+use crate::write::rewrite::Rewrite;
+
+impl Rewrite<'_> {
+    /// Reads back a scalar that takes the place of another on the line of its key or dash, as the
+    /// last edit does.
+    pub(super) fn read_back_scalar(&mut self, id: NodeId, scalar: &Scalar<'_>) {
+        let document = self.document;
+        let node = document.node(id);
+        let Some(edit) = self.edits.last().filter(|_| self.reads_back) else {
+            return;
+        };
+        let start = document.line_start(node.entry as usize);
+        let end = line_end(document.text(), edit.end);
+        let (before, after) = (start..edit.start, edit.end..end);
+        let line = [document.slice(before), &edit.text, document.slice(after)].concat();
+        let is_on_line = |id: &u32| document.node(NodeId(*id)).entry as usize >= start;
+        let first = (0..=id.0)
+            .rev()
+            .take_while(is_on_line)
+            .last()
+            .unwrap_or(id.0);
+        // Alone, the line is a document, and begins with the collection that these nodes are in.
+        let is_root = document.node(NodeId(first)).key.is_empty();
+        let count = (id.0 - first) as usize + if is_root { 1 } else { 2 };
+        let is_read = alone(&line).is_some_and(|table| {
+            let last = table.nodes.last().filter(|_| table.nodes.len() == count);
+            last.is_some_and(|last| last.key_kind == node.key_kind && holds(&line, last, scalar))
+        });
+        self.unread -= usize::from(is_read);
+    }
+
+    /// Reads back new entries of a mapping on lines of their own, as the last edit adds them.
+    pub(super) fn read_back_entries(&mut self, value: &Value<'_>, indexes: &[usize]) {
+        let Some(edit) = self.edits.last().filter(|_| self.reads_back) else {
+            return;
+        };
+        let is_read = alone(&edit.text).is_some_and(|table| {
+            let (root, entries) = match table.nodes.split_first() {
+                Some((root, entries)) if entries.len() == indexes.len() => (root, entries),
+                _ => return false,
+            };
+            let mut pairs = entries.iter().zip(indexes);
+            root.kind == Kind::Mapping
+                && pairs.all(|(entry, index)| {
+                    let Some((Some(key), part)) = value.part(*index) else {
+                        return false;
+                    };
+                    let text = entry.key_text().and_then(|text| edit.text.get(text));
+                    let Data::Scalar(scalar) = &part.data else {
+                        return false;
+                    };
+                    text == Some(key) && holds(&edit.text, entry, scalar)
+                })
+        });
+        self.unread -= usize::from(is_read);
+    }
+}
+
+/// The nodes of lines without those around them.
+fn alone(lines: &str) -> Option<Table> {
+    let is_common = first_uncommon(lines.as_bytes()).is_none();
+    is_common.then(|| scan(lines, Characters::Common)).flatten()
+}
+
+/// Whether a node of a text is this scalar. False if that takes more than a look.
+fn holds(text: &str, node: &Node, scalar: &Scalar<'_>) -> bool {
+    let slice = |range| text.get(range).unwrap_or_default();
+    match (node.value_text(), scalar) {
+        (Some(range), Scalar::String(meant)) => slice(range) == meant,
+        (None, _) if node.kind == Kind::Scalar(Style::Plain) && !node.value.is_empty() => {
+            scalar::resolve(slice(node.value.range())) == *scalar
+        }
+        _ => false,
+    }
+}

@@ -12,21 +12,33 @@ use crate::deployment_manager::references;
 use crate::deployment_manager::yaml::Located;
 
 /// The warnings about resources and their layout.
-pub(super) fn warnings(resources: &[Resource], layout: &Layout) -> Diagnostics {
+pub(super) fn warnings(resources: &[Resource<'_>], layout: &Layout<'_>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    shared_names(resources, &mut diagnostics);
-    let mut names = BTreeSet::new();
-    names_of(&layout.resources, &mut names);
+    // Each list has distinct names, so only those of templates can meet others.
+    if layout.resources.iter().any(|one| !one.resources.is_empty()) {
+        shared_names(resources, &mut diagnostics);
+    }
+    let mut references = Vec::new();
     for resource in resources {
         if let Some(properties) = resource.value.get("properties") {
-            unknown_references(properties, resource, &names, &mut diagnostics);
+            references_in(properties, resource, &mut references);
+        }
+    }
+    if references.is_empty() {
+        return diagnostics;
+    }
+    let mut names = BTreeSet::new();
+    names_of(&layout.resources, &mut names);
+    for (name, value, resource) in references {
+        if !names.contains(name) {
+            diagnostics.push(unknown(name, value, resource, &names));
         }
     }
     diagnostics
 }
 
-fn shared_names(resources: &[Resource], diagnostics: &mut Diagnostics) {
-    let mut seen: BTreeMap<&str, &Resource> = BTreeMap::new();
+fn shared_names(resources: &[Resource<'_>], diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<&str, &Resource<'_>> = BTreeMap::new();
     for resource in resources {
         let Some(name) = resource.value.get("name") else {
             continue;
@@ -57,36 +69,35 @@ fn shared_names(resources: &[Resource], diagnostics: &mut Diagnostics) {
     }
 }
 
-fn names_of<'l>(resources: &'l [LayoutResource], names: &mut BTreeSet<&'l str>) {
+fn names_of<'l>(resources: &'l [LayoutResource<'_>], names: &mut BTreeSet<&'l str>) {
     for resource in resources {
         names.extend(resource.name.as_str());
         names_of(&resource.resources, names);
     }
 }
 
-fn unknown_references(
-    value: &Value<'static>,
-    resource: &Resource,
-    names: &BTreeSet<&str>,
-    diagnostics: &mut Diagnostics,
+/// The name that a reference has, its text, and the resource with it.
+type Reference<'v> = (&'v str, &'v Value<'v>, &'v Resource<'v>);
+
+fn references_in<'v>(
+    value: &'v Value<'v>,
+    resource: &'v Resource<'v>,
+    found: &mut Vec<Reference<'v>>,
 ) {
     match &value.data {
         Data::Scalar(_) => {
             let text = value.as_str().unwrap_or_default();
-            for reference in references::all(text) {
-                if !names.contains(reference.name) {
-                    diagnostics.push(unknown(reference.name, value, resource, names));
-                }
-            }
+            let all = references::all(text);
+            found.extend(all.map(|reference| (reference.name, value, resource)));
         }
         Data::Sequence(items) => {
             for item in items {
-                unknown_references(item, resource, names, diagnostics);
+                references_in(item, resource, found);
             }
         }
         Data::Mapping(entries) => {
             for (_, value) in entries {
-                unknown_references(value, resource, names, diagnostics);
+                references_in(value, resource, found);
             }
         }
     }
@@ -94,8 +105,8 @@ fn unknown_references(
 
 fn unknown(
     name: &str,
-    value: &Value<'static>,
-    resource: &Resource,
+    value: &Value<'_>,
+    resource: &Resource<'_>,
     names: &BTreeSet<&str>,
 ) -> Diagnostic {
     let dotted = format!("{name}.");

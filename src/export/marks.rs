@@ -7,6 +7,9 @@ const RAW: char = '\u{fdd1}';
 /// Ends a reference. No text that is exported has these noncharacters.
 const END: char = '\u{fdd2}';
 
+/// The byte with which all three begin in UTF-8.
+pub(super) const FIRST_BYTE: u8 = 0xef;
+
 /// A part of a text with marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
@@ -27,8 +30,7 @@ pub(super) fn raw(name: &str) -> String {
 
 /// Whether a text has marks, or could be mistaken for them.
 pub(super) fn has_any(text: &str) -> bool {
-    // All three begin with this byte in UTF-8.
-    memchr::memchr(0xef, text.as_bytes()).is_some() && text.contains([TEXT, RAW, END])
+    memchr::memchr(FIRST_BYTE, text.as_bytes()).is_some() && text.contains([TEXT, RAW, END])
 }
 
 /// Splits a text at its references.

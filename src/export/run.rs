@@ -241,6 +241,7 @@ impl Writer<'_> {
             dialect: self.options.dialect,
             declared,
             dollar: &dollar,
+            reads_copied: true,
             uses_dollar: false,
             clashes: Vec::new(),
         };
@@ -251,7 +252,7 @@ impl Writer<'_> {
                 change(&mut value, &object, &mut maker, &mut |line| {
                     report.push(Diagnostic::info(format!("{called}: {line}")));
                 });
-                speller.object(&mut value);
+                speller.object(&mut value, document);
                 self.text(document, &value)
             });
             let mut found = Diagnostics::new();
@@ -264,7 +265,7 @@ impl Writer<'_> {
         let labels = self.scope.labels.iter();
         let labels = labels.map(|(key, label)| {
             let renamed = maker.renamed(label).unwrap_or_else(|| label.clone());
-            (key.clone(), speller.spelled(&renamed))
+            (key.clone(), speller.spelled(renamed))
         });
         let labels = labels.collect();
         let uses_dollar = speller.uses_dollar;

@@ -110,7 +110,8 @@ impl Stripping<'_> {
             return;
         }
         let is_openshift = self.options.dialect == Dialect::OpenShift;
-        self.all.survey.add(&mut value, &identity, !is_openshift);
+        let survey = &mut self.all.survey;
+        survey.add(node, &mut value, &identity, !is_openshift);
         let mut found = Diagnostics::new();
         let text = found.take(text_of(node, &mut value));
         found.conceal(&[node.place()]);

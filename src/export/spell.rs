@@ -136,7 +136,7 @@ impl Speller<'_> {
         if (is_copied && !self.reads_copied) || !may_have(text) {
             return None;
         }
-        let has_dollar = text.contains('$');
+        let has_dollar = memchr::memchr(b'$', text.as_bytes()).is_some();
         if !has_dollar && !marks::has_any(text) {
             return None;
         }
@@ -163,12 +163,13 @@ impl Speller<'_> {
 
     /// A reference. A raw one never means a variable of the container.
     fn reference(&self, name: &str, is_raw: bool) -> String {
-        match (self.dialect, is_raw) {
-            (Dialect::Proposal, true) => format!("$(({name}))"),
-            (Dialect::Proposal, false) => format!("$({name})"),
-            (Dialect::OpenShift, true) => format!("${{{{{name}}}}}"),
-            (Dialect::OpenShift, false) => format!("${{{name}}}"),
-        }
+        let (open, close) = match (self.dialect, is_raw) {
+            (Dialect::Proposal, true) => ("$((", "))"),
+            (Dialect::Proposal, false) => ("$(", ")"),
+            (Dialect::OpenShift, true) => ("${{", "}}"),
+            (Dialect::OpenShift, false) => ("${", "}"),
+        };
+        [open, name, close].concat()
     }
 
     /// Adds a text that must not change.

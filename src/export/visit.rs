@@ -8,12 +8,16 @@ use krm_yaml::{Data, Value};
 /// The first key of a path, and the rest. `%2F` is a slash in a key.
 fn split(path: &str) -> (Cow<'_, str>, Option<&str>) {
     // The keys are so short that a loop is faster than a search.
-    let slash = path.bytes().position(|byte| byte == b'/');
+    let mut is_escaped = false;
+    let slash = path.bytes().position(|byte| {
+        is_escaped |= byte == b'%';
+        byte == b'/'
+    });
     let (key, rest) = match slash.and_then(|at| path.split_at_checked(at)) {
         Some((key, rest)) => (key, rest.get(1..)),
         None => (path, None),
     };
-    if key.bytes().any(|byte| byte == b'%') {
+    if is_escaped {
         return (Cow::Owned(key.replace("%2F", "/")), rest);
     }
     (Cow::Borrowed(key), rest)

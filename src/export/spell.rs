@@ -122,6 +122,7 @@ impl Speller<'_> {
     }
 
     /// The spelling of a text; `None` if it stays.
+    #[inline]
     #[expect(
         clippy::ptr_arg,
         reason = "a text that is borrowed is from the document"
@@ -132,8 +133,19 @@ impl Speller<'_> {
         path: &Path<'_>,
         variables: Option<Variables<'_>>,
     ) -> Option<String> {
-        let is_copied = matches!(text, Cow::Borrowed(_));
-        if (is_copied && !self.reads_copied) || !may_have(text) {
+        match text {
+            Cow::Borrowed(_) if !self.reads_copied => None,
+            text => self.spelling(text, path, variables),
+        }
+    }
+
+    fn spelling(
+        &mut self,
+        text: &str,
+        path: &Path<'_>,
+        variables: Option<Variables<'_>>,
+    ) -> Option<String> {
+        if !may_have(text) {
             return None;
         }
         let has_dollar = memchr::memchr(b'$', text.as_bytes()).is_some();
@@ -158,7 +170,7 @@ impl Speller<'_> {
                 Piece::Raw(name) => out.push_str(&self.reference(name, is_whole)),
             }
         }
-        (out != *text).then_some(out)
+        (out != text).then_some(out)
     }
 
     /// A reference. A raw one never means a variable of the container.

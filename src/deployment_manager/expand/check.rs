@@ -37,15 +37,17 @@ pub(super) fn duplicates(
     document: Option<&Arc<Document>>,
     list: &str,
 ) -> Vec<Failure> {
-    let mut seen = BTreeMap::new();
+    let mut names: Vec<_> = resources.iter().filter_map(name_of).collect();
+    // Names are often in order, which sorting uses.
+    names.sort();
     let mut failures = Vec::new();
+    if names.windows(2).all(|pair| pair.first() != pair.last()) {
+        return failures;
+    }
+    let mut seen = BTreeMap::new();
     for resource in resources {
-        let Some(name) = resource.get("name") else {
+        let Some((name, key)) = resource.get("name").zip(name_of(resource)) else {
             continue;
-        };
-        let key = match name.as_str() {
-            Some(text) => (true, Cow::Borrowed(text)),
-            None => (false, Cow::Owned(name.to_json())),
         };
         let Some(first) = seen.insert(key, name) else {
             continue;
@@ -74,6 +76,15 @@ pub(super) fn duplicates(
         ));
     }
     failures
+}
+
+/// The name of a resource, and whether it is a text.
+fn name_of<'v>(resource: &'v Value<'_>) -> Option<(Cow<'v, str>, bool)> {
+    let name = resource.get("name")?;
+    Some(match name.as_str() {
+        Some(text) => (Cow::Borrowed(text), true),
+        None => (Cow::Owned(name.to_json()), false),
+    })
 }
 
 /// The name and the type of a resource, if it has both.

@@ -51,7 +51,7 @@ pub fn expand<'r>(
     };
     let done = expander.config();
     if let (None, Some((_, layout))) = (&expander.cause, &done) {
-        let found = warnings::warnings(&expander.made, layout);
+        let found = warnings::warnings(&expander.made, layout, &request.config);
         expander.diagnostics.append(found);
     }
     expander.diagnostics.dedup();

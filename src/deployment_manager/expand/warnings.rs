@@ -1,35 +1,44 @@
 //! Warnings about the resources of an expansion: duplicate names, unknown resources in references.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
-use krm_yaml::{Data, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 use crate::deployment_manager::error::name_text;
 use crate::deployment_manager::expansion::{Layout, LayoutResource, Resource};
+use crate::deployment_manager::model::Config;
 use crate::deployment_manager::references;
 use crate::deployment_manager::yaml::Located;
 
 /// The warnings about resources and their layout.
-pub(super) fn warnings(resources: &[Resource<'_>], layout: &Layout<'_>) -> Diagnostics {
+pub(super) fn warnings(
+    resources: &[Resource<'_>],
+    layout: &Layout<'_>,
+    config: &Config,
+) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     // Each list has distinct names, so only those of templates can meet others.
     if layout.resources.iter().any(|one| !one.resources.is_empty()) {
         shared_names(resources, &mut diagnostics);
     }
-    let mut references = Vec::new();
+    let mut search = Search {
+        reads_copied: memchr::memchr(b'$', config.source().text().as_bytes()).is_some(),
+        found: Vec::new(),
+    };
     for resource in resources {
         if let Some(properties) = resource.value.get("properties") {
-            references_in(properties, resource, &mut references);
+            search.below(properties, resource);
         }
     }
-    if references.is_empty() {
+    if search.found.is_empty() {
         return diagnostics;
     }
     let mut names = BTreeSet::new();
     names_of(&layout.resources, &mut names);
-    for (name, value, resource) in references {
+    for (name, value, resource) in search.found {
         if !names.contains(name) {
             diagnostics.push(unknown(name, value, resource, &names));
         }
@@ -79,25 +88,33 @@ fn names_of<'l>(resources: &'l [LayoutResource<'_>], names: &mut BTreeSet<&'l st
 /// The name that a reference has, its text, and the resource with it.
 type Reference<'v> = (&'v str, &'v Value<'v>, &'v Resource<'v>);
 
-fn references_in<'v>(
-    value: &'v Value<'v>,
-    resource: &'v Resource<'v>,
-    found: &mut Vec<Reference<'v>>,
-) {
-    match &value.data {
-        Data::Scalar(_) => {
-            let text = value.as_str().unwrap_or_default();
-            let all = references::all(text);
-            found.extend(all.map(|reference| (reference.name, value, resource)));
-        }
-        Data::Sequence(items) => {
-            for item in items {
-                references_in(item, resource, found);
+/// Finds references.
+struct Search<'v> {
+    /// Whether a text that a resource has from the configuration may have one.
+    reads_copied: bool,
+    found: Vec<Reference<'v>>,
+}
+
+impl<'v> Search<'v> {
+    fn below(&mut self, value: &'v Value<'v>, resource: &'v Resource<'v>) {
+        match &value.data {
+            Data::Scalar(Scalar::String(text)) => {
+                if self.reads_copied || matches!(text, Cow::Owned(_)) {
+                    let all = references::all(text);
+                    let all = all.map(|reference| (reference.name, value, resource));
+                    self.found.extend(all);
+                }
             }
-        }
-        Data::Mapping(entries) => {
-            for (_, value) in entries {
-                references_in(value, resource, found);
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => {
+                for item in items {
+                    self.below(item, resource);
+                }
+            }
+            Data::Mapping(entries) => {
+                for (_, value) in entries {
+                    self.below(value, resource);
+                }
             }
         }
     }

@@ -106,7 +106,7 @@ pub(crate) fn report(
 }
 
 /// Expands a request with Python.
-pub(crate) fn run(request: &Request) -> Result<Expansion, ExpandError> {
+pub(crate) fn run(request: &Request) -> Result<Expansion<'_>, ExpandError> {
     expand(request, &mut python::Python::default())
 }
 

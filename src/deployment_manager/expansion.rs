@@ -10,11 +10,11 @@ use crate::deployment_manager::yaml::Located;
 
 /// The result of an expansion.
 #[derive(Clone, Debug)]
-pub struct Expansion {
+pub struct Expansion<'r> {
     /// The resources that are not templates, in order.
-    pub config: Vec<Resource>,
+    pub config: Vec<Resource<'r>>,
     /// The templates, with the resources that they created.
-    pub layout: Layout,
+    pub layout: Layout<'r>,
     /// The text of a configuration that is only a scalar, and passes through.
     pub text: Option<String>,
     /// Warnings.
@@ -23,14 +23,14 @@ pub struct Expansion {
 
 /// A resource that is not a template.
 #[derive(Clone, Debug)]
-pub struct Resource {
+pub struct Resource<'r> {
     /// All its fields.
-    pub value: Value<'static>,
+    pub value: Value<'r>,
     /// The text that it is from; none if Python returned it.
     pub document: Option<Arc<Document>>,
 }
 
-impl Resource {
+impl Resource<'_> {
     /// Its `name` as text.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
@@ -55,32 +55,32 @@ impl Resource {
 
 /// The resources of a configuration, nested as the templates that made them.
 #[derive(Clone, Debug, Default)]
-pub struct Layout {
+pub struct Layout<'r> {
     /// The resources of the configuration itself.
-    pub resources: Vec<LayoutResource>,
+    pub resources: Vec<LayoutResource<'r>>,
     /// The outputs of the configuration.
-    pub outputs: Option<Value<'static>>,
+    pub outputs: Option<Value<'r>>,
 }
 
 /// A resource in a [`Layout`].
 #[derive(Clone, Debug)]
-pub struct LayoutResource {
+pub struct LayoutResource<'r> {
     /// Its `name`.
-    pub name: Value<'static>,
+    pub name: Value<'r>,
     /// Its `type`.
-    pub kind: Value<'static>,
+    pub kind: Value<'r>,
     /// The resources that its template created.
     pub resources: Vec<Self>,
     /// The properties of a template that made resources.
-    pub properties: Option<Value<'static>>,
+    pub properties: Option<Value<'r>>,
     /// The outputs of its template.
-    pub outputs: Option<Value<'static>>,
+    pub outputs: Option<Value<'r>>,
 }
 
-impl Expansion {
+impl<'r> Expansion<'r> {
     /// `{config: {resources}, layout}`; the text of a configuration that is only a scalar, or null.
     #[must_use]
-    pub fn into_value(self) -> Value<'static> {
+    pub fn into_value(self) -> Value<'r> {
         if let Some(text) = &self.text {
             return scalar(text);
         }
@@ -93,7 +93,7 @@ impl Expansion {
 
     /// `{resources}`; the text of a configuration that is only a scalar, or null.
     #[must_use]
-    pub fn into_config_value(self) -> Value<'static> {
+    pub fn into_config_value(self) -> Value<'r> {
         if let Some(text) = &self.text {
             return scalar(text);
         }
@@ -102,10 +102,10 @@ impl Expansion {
     }
 }
 
-impl Layout {
+impl<'r> Layout<'r> {
     /// `{resources, outputs}`.
     #[must_use]
-    pub fn to_value(&self) -> Value<'static> {
+    pub fn to_value(&self) -> Value<'r> {
         mapping([
             ("resources", Some(list(&self.resources))),
             ("outputs", self.outputs.clone()),
@@ -113,8 +113,8 @@ impl Layout {
     }
 }
 
-impl LayoutResource {
-    fn to_value(&self) -> Value<'static> {
+impl<'r> LayoutResource<'r> {
+    fn to_value(&self) -> Value<'r> {
         let resources = (!self.resources.is_empty()).then(|| list(&self.resources));
         mapping([
             ("name", Some(self.name.clone())),
@@ -126,7 +126,7 @@ impl LayoutResource {
     }
 }
 
-fn list(resources: &[LayoutResource]) -> Value<'static> {
+fn list<'r>(resources: &[LayoutResource<'r>]) -> Value<'r> {
     Value::sequence(resources.iter().map(LayoutResource::to_value).collect())
 }
 
@@ -138,9 +138,9 @@ fn scalar(text: &str) -> Value<'static> {
 }
 
 /// A mapping of the fields that have a value.
-pub(crate) fn mapping<const N: usize>(
-    fields: [(&'static str, Option<Value<'static>>); N],
-) -> Value<'static> {
+pub(crate) fn mapping<'v, const N: usize>(
+    fields: [(&'static str, Option<Value<'v>>); N],
+) -> Value<'v> {
     let present = fields.into_iter();
     let present = present.filter_map(|(key, value)| Some((Cow::Borrowed(key), value?)));
     Value::mapping(present.collect())

@@ -40,7 +40,7 @@ impl TypeInstance {
 
 /// All templates and resources of a layout, each before those that it created.
 #[must_use]
-pub fn type_instances(layout: &Layout, deployment: &str, manifest: &str) -> Vec<TypeInstance> {
+pub fn type_instances(layout: &Layout<'_>, deployment: &str, manifest: &str) -> Vec<TypeInstance> {
     let mut instances = Vec::new();
     below(&layout.resources, "$", &mut |resource, path| {
         instances.push(TypeInstance {
@@ -54,7 +54,11 @@ pub fn type_instances(layout: &Layout, deployment: &str, manifest: &str) -> Vec<
     instances
 }
 
-fn below(resources: &[LayoutResource], path: &str, see: &mut dyn FnMut(&LayoutResource, String)) {
+fn below(
+    resources: &[LayoutResource<'_>],
+    path: &str,
+    see: &mut dyn FnMut(&LayoutResource<'_>, String),
+) {
     for (index, resource) in resources.iter().enumerate() {
         let path = format!("{path}.resources[{index}]");
         see(resource, path.clone());
@@ -64,7 +68,7 @@ fn below(resources: &[LayoutResource], path: &str, see: &mut dyn FnMut(&LayoutRe
 
 /// The types of a layout, sorted.
 #[must_use]
-pub fn types(layout: &Layout) -> BTreeSet<String> {
+pub fn types(layout: &Layout<'_>) -> BTreeSet<String> {
     let mut types = BTreeSet::new();
     below(&layout.resources, "$", &mut |resource, _| {
         types.insert(name_text(&resource.kind));
@@ -74,7 +78,7 @@ pub fn types(layout: &Layout) -> BTreeSet<String> {
 
 /// `{name, deployment, inputConfig, expandedConfig, layout}`.
 #[must_use]
-pub fn manifest(name: &str, request: &Request, expansion: Expansion) -> Value<'static> {
+pub fn manifest<'r>(name: &str, request: &Request, expansion: Expansion<'r>) -> Value<'r> {
     let text = |text: &str| Some(Value::string(text.to_owned()));
     let imports = request.imports.iter().map(|import| {
         mapping([
@@ -84,8 +88,8 @@ pub fn manifest(name: &str, request: &Request, expansion: Expansion) -> Value<'s
         ])
     });
     let input = mapping([
-        ("name", text(request.config.name())),
-        ("content", text(request.config.text())),
+        ("name", text(request.config.source().name())),
+        ("content", text(request.config.source().text())),
         ("imports", Some(Value::sequence(imports.collect()))),
     ]);
     let layout = expansion.layout.to_value();

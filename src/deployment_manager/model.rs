@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use krm_yaml::Value;
+use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
+use krm_yaml::{Document, Value};
 
 /// Variables of a template: `deployment`, `project` and others.
 pub type Env = BTreeMap<String, Value<'static>>;
@@ -15,13 +16,46 @@ pub struct Request {
     /// The name of the deployment.
     pub name: String,
     /// The configuration.
-    pub config: Arc<Source>,
+    pub config: Config,
     /// All files that the configuration and its templates may use.
     pub imports: Imports,
     /// The variables that the caller sets.
     pub env: Env,
     /// The options of its checks.
     pub options: Options,
+}
+
+/// The text of a configuration, which is parsed once.
+#[derive(Clone, Debug)]
+pub struct Config {
+    source: Arc<Source>,
+    document: Result<Arc<Document>, Diagnostics>,
+}
+
+impl Config {
+    /// The configuration in a text.
+    #[must_use]
+    pub fn new(source: Arc<Source>) -> Self {
+        let document = Document::parse(&source).map(Arc::new);
+        Self {
+            document: document.map_err(Diagnostics::from),
+            source,
+        }
+    }
+
+    /// The text.
+    #[must_use]
+    pub const fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// The text as YAML.
+    ///
+    /// # Errors
+    /// If it is not YAML.
+    pub const fn document(&self) -> Result<&Arc<Document>, &Diagnostics> {
+        self.document.as_ref()
+    }
 }
 
 /// A file that templates may use.

@@ -28,7 +28,7 @@ pub struct Malformed;
 /// If it is incomplete.
 pub fn find(text: &str, from: usize) -> Result<Option<Reference<'_>>, Malformed> {
     let rest = text.get(from..).unwrap_or_default();
-    let Some(at) = rest.find(OPEN) else {
+    let Some(at) = first(rest) else {
         return Ok(None);
     };
     let start = from + at;
@@ -54,7 +54,14 @@ pub fn find(text: &str, from: usize) -> Result<Option<Reference<'_>>, Malformed>
 /// Whether a text has a reference, complete or not.
 #[must_use]
 pub fn has_reference(text: &str) -> bool {
-    text.contains(OPEN)
+    first(text).is_some()
+}
+
+/// Where the first reference begins. Most texts have no `$`, and a search for it is fast.
+fn first(text: &str) -> Option<usize> {
+    let dollar = memchr::memchr(b'$', text.as_bytes())?;
+    let at = text.get(dollar..)?.find(OPEN)?;
+    Some(dollar + at)
 }
 
 /// The complete references in a text.
@@ -91,9 +98,9 @@ pub enum Problem {
 ///
 /// # Errors
 /// At the first reference that is malformed or has no value.
-pub fn replace(
-    value: &mut Value<'static>,
-    outputs: &BTreeMap<String, Value<'static>>,
+pub fn replace<'v>(
+    value: &mut Value<'v>,
+    outputs: &BTreeMap<String, Value<'v>>,
 ) -> Result<(), Misplaced> {
     if let Some(text) = value.as_str() {
         if has_reference(text)
@@ -114,10 +121,10 @@ pub fn replace(
 
 /// The text with the outputs in it, or the output if the text is one reference; `None` if nothing
 /// is replaced.
-fn replaced(
+fn replaced<'v>(
     text: &str,
-    outputs: &BTreeMap<String, Value<'static>>,
-) -> Result<Option<Value<'static>>, Problem> {
+    outputs: &BTreeMap<String, Value<'v>>,
+) -> Result<Option<Value<'v>>, Problem> {
     let mut new = String::new();
     let mut copied = 0;
     let mut from = 0;
@@ -161,7 +168,7 @@ enum Step<'p> {
 /// The value at a JSON path: `a`, `a.b`, `a[1]`, or `a[*]`, whose matches are a list if there are
 /// several.
 #[must_use]
-pub fn follow(value: &Value<'static>, path: &str) -> Option<Value<'static>> {
+pub fn follow<'v>(value: &Value<'v>, path: &str) -> Option<Value<'v>> {
     let mut found = vec![value];
     for step in steps(path)? {
         let next = found.iter().flat_map(|value| children(value, &step));
@@ -176,7 +183,7 @@ pub fn follow(value: &Value<'static>, path: &str) -> Option<Value<'static>> {
     }
 }
 
-fn children<'v>(value: &'v Value<'static>, step: &Step<'_>) -> Vec<&'v Value<'static>> {
+fn children<'c, 'v>(value: &'c Value<'v>, step: &Step<'_>) -> Vec<&'c Value<'v>> {
     match (step, &value.data) {
         (Step::Key(key), Data::Mapping(_)) => value.get(key).into_iter().collect(),
         (Step::Index(index), Data::Sequence(items)) => items.get(*index).into_iter().collect(),

@@ -6,7 +6,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, Value};
 
-use crate::deployment_manager::model::{Env, Import, Imports, Options, Request};
+use crate::deployment_manager::model::{Config, Env, Import, Imports, Options, Request};
 use crate::deployment_manager::yaml::kind_of;
 
 /// The name of a deployment that has none.
@@ -70,7 +70,7 @@ pub fn of_value(value: &Value<'static>, options: Options) -> Result<Request> {
     let deployment = env.get("deployment").and_then(Value::as_str);
     Ok(Request {
         name: name.or(deployment).unwrap_or(DEFAULT_NAME).to_owned(),
-        config: Source::new("config", content),
+        config: Config::new(Source::new("config", content)),
         imports: imports(value.get("imports"))?,
         env,
         options: Options {

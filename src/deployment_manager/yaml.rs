@@ -15,23 +15,28 @@ pub struct Parsed {
     pub value: Value<'static>,
 }
 
-/// Reads a text with one document. The last of equal keys counts, with a warning.
+/// Reads a text with one document, as [`value`] does.
 ///
 /// # Errors
 /// If it is not YAML, or has several documents; warnings go to `warnings` in any case.
 pub fn read(source: &Arc<Source>, warnings: &mut Diagnostics) -> Result<Parsed, Diagnostics> {
-    parsed(Document::parse(source)?, warnings)
+    let document = Document::parse(source)?;
+    let value = value(&document, warnings)?.into_owned();
+    Ok(Parsed {
+        document: Arc::new(document),
+        value,
+    })
 }
 
-/// As [`read`], of a text that has an entry `key` and no errors; other texts need no values.
-#[must_use]
-pub fn read_with(source: &Arc<Source>, key: &str) -> Option<Parsed> {
-    let document = Document::parse(source).ok()?;
-    document.roots().next()?.get(key)?;
-    parsed(document, &mut Diagnostics::new()).ok()
-}
-
-fn parsed(document: Document, warnings: &mut Diagnostics) -> Result<Parsed, Diagnostics> {
+/// The value of a text with one document; null if it is empty. The last of equal keys counts, with
+/// a warning.
+///
+/// # Errors
+/// If it has several documents or cannot be read; warnings go to `warnings` in any case.
+pub fn value<'d>(
+    document: &'d Document,
+    warnings: &mut Diagnostics,
+) -> Result<Value<'d>, Diagnostics> {
     let mut roots = document.roots();
     let value = match roots.next() {
         None => Value::from(Data::Scalar(Scalar::Null)),
@@ -42,7 +47,7 @@ fn parsed(document: Document, warnings: &mut Diagnostics) -> Result<Parsed, Diag
                 return Err(found);
             };
             warnings.append(found);
-            value.into_owned()
+            value
         }
     };
     if let Some(second) = roots.next() {
@@ -52,18 +57,14 @@ fn parsed(document: Document, warnings: &mut Diagnostics) -> Result<Parsed, Diag
             .hint("remove the `---` before it, or expand each document on its own")
             .into());
     }
-    drop(roots);
-    Ok(Parsed {
-        document: Arc::new(document),
-        value,
-    })
+    Ok(value)
 }
 
 /// A resource or another part of a text, if it is from one.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<'v> {
     /// The data.
-    pub value: &'v Value<'static>,
+    pub value: &'v Value<'v>,
     /// Its text.
     pub document: Option<&'v Arc<Document>>,
 }

@@ -1,15 +1,24 @@
 //! Finds the objects of some documents: those in lists, too.
 
+use std::rc::Rc;
+
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Cursor, DuplicateKeys, Value};
+use krm_yaml::{Cursor, DuplicateKeys, SharedNode, Value};
 
 /// How deep lists may be nested.
 const MAX_LISTS: usize = 16;
 
-/// An object as it was read.
-pub(super) struct Read<'d> {
-    pub(super) node: Cursor<'d>,
-    pub(super) value: Value<'d>,
+/// How many bytes of text stay open after the first look at the objects. What is beyond is opened
+/// again, because its tables need memory.
+pub(super) const MAX_OPEN: usize = 16 << 20;
+
+/// An object that was found, and may lack its types; or why a list has none.
+pub(super) type Found = Result<Object, Diagnostic>;
+
+/// An object of the input.
+pub(super) struct Object {
+    pub(super) node: SharedNode,
+    types: Option<Rc<Types>>,
 }
 
 /// The `apiVersion` and `kind` of the items of a list that do not name them.
@@ -18,22 +27,20 @@ pub(super) struct Types {
     pub(super) kind: String,
 }
 
-/// Receives the node of an object, which may lack its types.
-type Visit<'v> = dyn FnMut(Cursor<'_>, Option<&Types>, &mut Diagnostics) + 'v;
-
-/// Calls `visit` with each object. Errors of objects that cannot be read go to `diagnostics`.
-pub(super) fn each<'d>(
-    roots: impl Iterator<Item = Cursor<'d>>,
-    diagnostics: &mut Diagnostics,
-    visit: &mut dyn FnMut(Read<'_>, &mut Diagnostics),
-) {
-    each_node(roots, diagnostics, &mut |node, types, diagnostics| {
+impl Object {
+    /// Its value, if it can be read. Errors go to `diagnostics`.
+    pub(super) fn value<'d>(
+        &self,
+        node: Cursor<'d>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value<'d>> {
         let mut found = Diagnostics::new();
         let value = node.value(DuplicateKeys::Refuse, &mut found);
         // The lines around it may hold a secret.
         found.conceal(&[node.place()]);
         diagnostics.append(found);
-        let Some(mut value) = value else { return };
+        let mut value = value?;
+        let types = self.types.as_ref();
         if let Some(types) = types.filter(|_| value.get("kind").is_none()) {
             value.insert(
                 "apiVersion".into(),
@@ -41,53 +48,104 @@ pub(super) fn each<'d>(
             );
             value.insert("kind".into(), Value::string(types.kind.clone()));
         }
-        visit(Read { node, value }, diagnostics);
-    });
+        Some(value)
+    }
 }
 
-/// As [`each`], without reading the values.
-pub(super) fn each_node<'d>(
-    roots: impl Iterator<Item = Cursor<'d>>,
-    diagnostics: &mut Diagnostics,
-    visit: &mut Visit<'_>,
-) {
+/// Receives the node of an object, which may lack its types.
+type Look<'l> = dyn FnMut(Cursor<'_>, Option<&Types>) + 'l;
+
+/// All objects, in order. `look` sees each of them; `max_open` bytes of them stay open.
+pub(super) fn objects(
+    roots: impl Iterator<Item = SharedNode>,
+    max_open: usize,
+    look: &mut Look<'_>,
+) -> Vec<Found> {
+    let mut gatherer = Gatherer {
+        max_open,
+        found: Vec::new(),
+        look,
+    };
     for root in roots {
-        below(root, None, 0, diagnostics, visit);
+        gatherer.below(root, None, 0);
     }
+    gatherer.found
 }
 
-fn below(
-    node: Cursor<'_>,
-    types: Option<&Types>,
-    depth: usize,
-    diagnostics: &mut Diagnostics,
-    visit: &mut Visit<'_>,
-) {
-    let opened = node.open();
-    let node = opened.cursor();
-    if node.is_null() {
-        return;
-    }
-    let text = |key| node.text_at([key]).unwrap_or_default().into_owned();
-    let items = node.get("items").filter(|items| items.is_sequence());
-    if let Some((items, kind)) = items.zip(text("kind").strip_suffix("List")) {
-        if depth >= MAX_LISTS {
-            let problem = format!("lists are nested deeper than {MAX_LISTS}");
-            diagnostics.push(
-                Diagnostic::error(problem)
-                    .at(node.key_place())
-                    .conceal(true),
-            );
+struct Gatherer<'g, 'l> {
+    max_open: usize,
+    found: Vec<Found>,
+    look: &'g mut Look<'l>,
+}
+
+impl Gatherer<'_, '_> {
+    fn below(&mut self, node: SharedNode, types: Option<&Rc<Types>>, depth: usize) {
+        let opened = node.open();
+        let cursor = opened.cursor();
+        if cursor.is_null() {
             return;
         }
-        let types = (!kind.is_empty() && kind != "Resource").then(|| Types {
-            api_version: text("apiVersion"),
-            kind: kind.to_owned(),
+        let text = |key| cursor.text_at([key]).unwrap_or_default().into_owned();
+        let items = cursor.get("items").filter(|items| items.is_sequence());
+        let kind = text("kind");
+        let Some((items, kind)) = items.zip(kind.strip_suffix("List")) else {
+            (self.look)(cursor, types.map(Rc::as_ref));
+            let length = cursor.raw().len();
+            let stays_open = length <= self.max_open;
+            self.max_open = self.max_open.saturating_sub(length);
+            self.found.push(Ok(Object {
+                node: if stays_open { opened } else { node },
+                types: types.cloned(),
+            }));
+            return;
+        };
+        if depth >= MAX_LISTS {
+            let problem = format!("lists are nested deeper than {MAX_LISTS}");
+            let error = Diagnostic::error(problem).at(cursor.key_place());
+            self.found.push(Err(error.conceal(true)));
+            return;
+        }
+        let types = (!kind.is_empty() && kind != "Resource").then(|| {
+            Rc::new(Types {
+                api_version: text("apiVersion"),
+                kind: kind.to_owned(),
+            })
         });
         for item in items.children() {
-            below(item, types.as_ref(), depth + 1, diagnostics, visit);
+            self.below(opened.with(item.id()), types.as_ref(), depth + 1);
         }
-        return;
     }
-    visit(node, types, diagnostics);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::objects;
+    use crate::krm::long_lists::MANY_OBJECTS;
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::source::Source;
+    use krm_yaml::{Document, SharedNode};
+    use std::sync::Arc;
+
+    #[test]
+    fn objects_that_do_not_stay_open_read_the_same() {
+        let text = "apiVersion: v1\nkind: ServiceList\nitems:\n- {metadata: {name: a}}\n- metadata:\n    name: b\n";
+        let document = Document::open(&Source::new("list.yaml", text), MANY_OBJECTS);
+        let document = Arc::new(document.unwrap());
+        for max_open in [0, 30, 1_000] {
+            let mut looks = 0;
+            let roots = SharedNode::roots(&document);
+            let found = objects(roots, max_open, &mut |_, _| looks += 1);
+            let read = found.iter().map(|object| {
+                let object = object.as_ref().unwrap();
+                let node = object.node.open();
+                let value = object.value(node.cursor(), &mut Diagnostics::new());
+                value.unwrap().to_json()
+            });
+            let expected = ["a", "b"].map(|name| {
+                format!(r#"{{"metadata":{{"name":"{name}"}},"apiVersion":"v1","kind":"Service"}}"#)
+            });
+            assert_eq!(read.collect::<Vec<_>>(), expected);
+            assert_eq!(looks, 2);
+        }
+    }
 }

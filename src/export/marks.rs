@@ -7,6 +7,9 @@ const RAW: char = '\u{fdd1}';
 /// Ends a reference. No text that is exported has these noncharacters.
 const END: char = '\u{fdd2}';
 
+/// The byte with which all three begin in UTF-8.
+pub(super) const FIRST_BYTE: u8 = 0xef;
+
 /// A part of a text with marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
@@ -17,40 +20,52 @@ pub(super) enum Piece<'t> {
 
 /// A reference to a parameter that inserts its text.
 pub(super) fn text(name: &str) -> String {
-    format!("{TEXT}{name}{END}")
+    marked(TEXT, name)
 }
 
 /// A reference that is a whole number.
 pub(super) fn raw(name: &str) -> String {
-    format!("{RAW}{name}{END}")
+    marked(RAW, name)
+}
+
+fn marked(mark: char, name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + mark.len_utf8() + END.len_utf8());
+    text.push(mark);
+    text.push_str(name);
+    text.push(END);
+    text
 }
 
 /// Whether a text has marks, or could be mistaken for them.
 pub(super) fn has_any(text: &str) -> bool {
-    // All three begin with this byte in UTF-8.
-    memchr::memchr(0xef, text.as_bytes()).is_some() && text.contains([TEXT, RAW, END])
+    find(text, &[TEXT, RAW, END]).is_some()
+}
+
+/// Where the first of some marks is.
+fn find(text: &str, marks: &[char]) -> Option<usize> {
+    let mut starts = memchr::memchr_iter(FIRST_BYTE, text.as_bytes());
+    starts.find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(marks)))
 }
 
 /// Splits a text at its references.
 pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once([TEXT, RAW]) {
-        let is_raw = rest
-            .get(before.len()..)
-            .is_some_and(|at| at.starts_with(RAW));
-        let Some((name, after)) = after.split_once(END) else {
+    while let Some((before, marked)) =
+        find(rest, &[TEXT, RAW]).and_then(|at| rest.split_at_checked(at))
+    {
+        let Some((name, after)) = find(marked, &[END]).and_then(|at| marked.split_at_checked(at))
+        else {
             break;
         };
         if !before.is_empty() {
             pieces.push(Piece::Literal(before));
         }
-        pieces.push(if is_raw {
-            Piece::Raw(name)
-        } else {
-            Piece::Text(name)
+        pieces.push(match name.strip_prefix(RAW) {
+            Some(name) => Piece::Raw(name),
+            None => Piece::Text(name.strip_prefix(TEXT).unwrap_or(name)),
         });
-        rest = after;
+        rest = after.strip_prefix(END).unwrap_or_default();
     }
     if !rest.is_empty() {
         pieces.push(Piece::Literal(rest));

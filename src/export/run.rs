@@ -12,7 +12,7 @@ use crate::export::write::{self, Head};
 use crate::krm::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Document, DuplicateKeys, Position, Value};
+use krm_yaml::{Document, DuplicateKeys, Position, SharedNode, Value};
 
 /// A Template that was made of objects.
 #[derive(Debug)]
@@ -52,8 +52,8 @@ fn objects(sources: &[Arc<Source>], options: &Options) -> Result<(All, Diagnosti
     let mut documents = Document::open_all(sources, MANY_OBJECTS)?;
     loop {
         let mut found = Diagnostics::new();
-        let roots: Vec<Cursor<'_>> = documents.iter().flat_map(|one| one.roots()).collect();
-        let mut all = stripped::all(&roots, options, &mut found);
+        let roots = documents.iter().flat_map(SharedNode::roots);
+        let mut all = stripped::all(roots, options, &mut found);
         all.headers = headers(&documents);
         if !Document::upgrade_all(&mut documents)? {
             return Ok((all, found));
@@ -74,7 +74,7 @@ fn headers(documents: &[Arc<Document>]) -> Vec<String> {
 
 /// As [`of_texts`], of the objects under some nodes.
 pub(crate) fn of_nodes(
-    nodes: &[Cursor<'_>],
+    nodes: impl Iterator<Item = SharedNode>,
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
@@ -241,6 +241,7 @@ impl Writer<'_> {
             dialect: self.options.dialect,
             declared,
             dollar: &dollar,
+            reads_copied: true,
             uses_dollar: false,
             clashes: Vec::new(),
         };
@@ -251,7 +252,7 @@ impl Writer<'_> {
                 change(&mut value, &object, &mut maker, &mut |line| {
                     report.push(Diagnostic::info(format!("{called}: {line}")));
                 });
-                speller.object(&mut value);
+                speller.object(&mut value, document);
                 self.text(document, &value)
             });
             let mut found = Diagnostics::new();
@@ -264,7 +265,7 @@ impl Writer<'_> {
         let labels = self.scope.labels.iter();
         let labels = labels.map(|(key, label)| {
             let renamed = maker.renamed(label).unwrap_or_else(|| label.clone());
-            (key.clone(), speller.spelled(&renamed))
+            (key.clone(), speller.spelled(renamed))
         });
         let labels = labels.collect();
         let uses_dollar = speller.uses_dollar;

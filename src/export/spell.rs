@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::export::marks::{self, Piece};
 use crate::template::{Dialect, Part, Path, parts};
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Document, Scalar, Value};
 
 /// The parameter whose value is `$`, for text that cannot be escaped otherwise.
 pub(super) const DOLLAR: &str = "DOLLAR";
@@ -17,6 +17,8 @@ pub(super) struct Speller<'s> {
     pub(super) declared: &'s BTreeSet<String>,
     /// The name of the parameter whose value is `$`.
     pub(super) dollar: &'s str,
+    /// Whether a text that an object has from its document may have a `$` or a mark.
+    pub(super) reads_copied: bool,
     /// Whether it is referred to.
     pub(super) uses_dollar: bool,
     /// Where the text would become a reference, and its spelling.
@@ -48,15 +50,17 @@ impl Variables<'_> {
 }
 
 impl Speller<'_> {
-    /// Spells the references of an object.
-    pub(super) fn object(&mut self, object: &mut Value<'_>) {
+    /// Spells the references of an object from a document.
+    pub(super) fn object(&mut self, object: &mut Value<'_>, document: &Document) {
+        self.reads_copied = may_have(document.text());
         self.value(object, &Path::Root(""), None);
     }
 
     /// A text outside of objects with its references spelled.
-    pub(super) fn spelled(&mut self, text: &str) -> String {
-        let spelled = self.text(text, &Path::Root(""), None);
-        spelled.unwrap_or_else(|| text.to_owned())
+    pub(super) fn spelled(&mut self, text: String) -> String {
+        let text = Cow::Owned(text);
+        let spelled = self.text(&text, &Path::Root(""), None);
+        spelled.unwrap_or_else(|| text.into_owned())
     }
 
     fn value(&mut self, value: &mut Value<'_>, path: &Path<'_>, variables: Option<Variables<'_>>) {
@@ -118,12 +122,32 @@ impl Speller<'_> {
     }
 
     /// The spelling of a text; `None` if it stays.
+    #[inline]
+    #[expect(
+        clippy::ptr_arg,
+        reason = "a text that is borrowed is from the document"
+    )]
     fn text(
+        &mut self,
+        text: &Cow<'_, str>,
+        path: &Path<'_>,
+        variables: Option<Variables<'_>>,
+    ) -> Option<String> {
+        match text {
+            Cow::Borrowed(_) if !self.reads_copied => None,
+            text => self.spelling(text, path, variables),
+        }
+    }
+
+    fn spelling(
         &mut self,
         text: &str,
         path: &Path<'_>,
         variables: Option<Variables<'_>>,
     ) -> Option<String> {
+        if !may_have(text) {
+            return None;
+        }
         let has_dollar = memchr::memchr(b'$', text.as_bytes()).is_some();
         if !has_dollar && !marks::has_any(text) {
             return None;
@@ -151,12 +175,13 @@ impl Speller<'_> {
 
     /// A reference. A raw one never means a variable of the container.
     fn reference(&self, name: &str, is_raw: bool) -> String {
-        match (self.dialect, is_raw) {
-            (Dialect::Proposal, true) => format!("$(({name}))"),
-            (Dialect::Proposal, false) => format!("$({name})"),
-            (Dialect::OpenShift, true) => format!("${{{{{name}}}}}"),
-            (Dialect::OpenShift, false) => format!("${{{name}}}"),
-        }
+        let (open, close) = match (self.dialect, is_raw) {
+            (Dialect::Proposal, true) => ("$((", "))"),
+            (Dialect::Proposal, false) => ("$(", ")"),
+            (Dialect::OpenShift, true) => ("${{", "}}"),
+            (Dialect::OpenShift, false) => ("${", "}"),
+        };
+        [open, name, close].concat()
     }
 
     /// Adds a text that must not change.
@@ -228,6 +253,11 @@ impl Speller<'_> {
         out.push_str(&self.reference(self.dollar, false));
         out.push_str(text.get(1..).unwrap_or_default());
     }
+}
+
+/// Whether a text may have a `$` or a mark.
+fn may_have(text: &str) -> bool {
+    memchr::memchr2(b'$', marks::FIRST_BYTE, text.as_bytes()).is_some()
 }
 
 /// The variables of a container, and whether there are more.

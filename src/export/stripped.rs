@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::export::cluster::Cluster;
-use crate::export::gather::{self, Read};
+use crate::export::gather::{self, MAX_OPEN};
 use crate::export::options::Options;
 use crate::export::strip;
 use crate::export::survey::{Survey, infer};
@@ -13,7 +13,7 @@ use crate::krm::scope::effective;
 use crate::template::Dialect;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Position, Value};
+use krm_yaml::{Cursor, Position, SharedNode, Value};
 
 /// An object that is exported.
 pub(super) struct Stripped {
@@ -34,17 +34,14 @@ pub(super) struct All {
     pub(super) report: Diagnostics,
 }
 
-/// Strips the objects of some documents.
-pub(super) fn all(roots: &[Cursor<'_>], options: &Options, diagnostics: &mut Diagnostics) -> All {
+/// Strips the objects under some nodes.
+pub(super) fn all(
+    roots: impl Iterator<Item = SharedNode>,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> All {
     let mut cluster = Cluster::default();
-    let mut ignored = Diagnostics::new();
-    gather::each_node(
-        roots.iter().copied(),
-        &mut ignored,
-        &mut |node, types, _| {
-            cluster.add(node, types);
-        },
-    );
+    let objects = gather::objects(roots, MAX_OPEN, &mut |node, types| cluster.add(node, types));
     let mut stripping = Stripping {
         options,
         cluster,
@@ -57,9 +54,15 @@ pub(super) fn all(roots: &[Cursor<'_>], options: &Options, diagnostics: &mut Dia
         seen: BTreeMap::new(),
         unselected: 0,
     };
-    gather::each(roots.iter().copied(), diagnostics, &mut |read, found| {
-        stripping.object(read, found);
-    });
+    for object in objects {
+        let Some(object) = diagnostics.take(object.map_err(Box::new)) else {
+            continue;
+        };
+        let opened = object.node.open();
+        if let Some(value) = object.value(opened.cursor(), diagnostics) {
+            stripping.object(opened.cursor(), value, diagnostics);
+        }
+    }
     stripping.finish(diagnostics)
 }
 
@@ -74,8 +77,7 @@ struct Stripping<'o> {
 }
 
 impl Stripping<'_> {
-    fn object(&mut self, read: Read<'_>, diagnostics: &mut Diagnostics) {
-        let Read { node, mut value } = read;
+    fn object(&mut self, node: Cursor<'_>, mut value: Value<'_>, diagnostics: &mut Diagnostics) {
         let labels = value.at(&["metadata", "labels"]);
         if !self.options.selector.fits(labels) {
             self.unselected += 1;
@@ -110,7 +112,8 @@ impl Stripping<'_> {
             return;
         }
         let is_openshift = self.options.dialect == Dialect::OpenShift;
-        self.all.survey.add(&mut value, &identity, !is_openshift);
+        let survey = &mut self.all.survey;
+        survey.add(node, &mut value, &identity, !is_openshift);
         let mut found = Diagnostics::new();
         let text = found.take(text_of(node, &mut value));
         found.conceal(&[node.place()]);

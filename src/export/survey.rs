@@ -1,5 +1,6 @@
 //! Common parts of all objects, found before the first one is changed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::export::fields::places::{Form, PLACES};
@@ -11,7 +12,7 @@ use crate::krm::identity::is_built_in;
 use crate::krm::pods;
 use crate::krm::scope::is_namespaced;
 use crate::template::on_selectors;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Cursor, Data, Scalar, Value};
 
 /// The fewest characters of a common prefix.
 const SHORTEST: usize = 3;
@@ -36,9 +37,10 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Takes note of an object.
+    /// Takes note of an object that was read from a node.
     pub(super) fn add(
         &mut self,
+        node: Cursor<'_>,
         object: &mut Value<'_>,
         identity: &Identity,
         adds_selectors: bool,
@@ -51,7 +53,9 @@ impl Survey {
             *count.or_default() += 1;
         }
         self.common_labels(object, identity, adds_selectors);
-        self.has_dollar = self.has_dollar || has_dollar(object);
+        let dollars = node.offsets_of(b'$');
+        let reads_copied = !dollars.is_some_and(|dollars| dollars.is_empty());
+        self.has_dollar = self.has_dollar || has_dollar(object, reads_copied);
         if !is_built_in(&identity.group) {
             return;
         }
@@ -190,18 +194,22 @@ pub(super) fn infer(identity: &mut Identity, namespace: &str) {
     }
 }
 
-/// Whether a text of an object may look like a reference.
-fn has_dollar(value: &Value<'_>) -> bool {
-    let looks = |text: &str| {
+/// Whether a text of an object may look like a reference; `reads_copied` says whether a text that
+/// the object has from its document may.
+fn has_dollar(value: &Value<'_>, reads_copied: bool) -> bool {
+    let looks = |text: &Cow<'_, str>| {
+        let is_copied = matches!(text, Cow::Borrowed(_));
         let mut dollars = memchr::memchr_iter(b'$', text.as_bytes());
-        dollars.any(|at| matches!(text.as_bytes().get(at + 1), Some(b'(' | b'{')))
+        let mut looks =
+            || dollars.any(|at| matches!(text.as_bytes().get(at + 1), Some(b'(' | b'{')));
+        (reads_copied || !is_copied) && looks()
     };
     match &value.data {
         Data::Scalar(Scalar::String(text)) => looks(text),
         Data::Scalar(_) => false,
-        Data::Sequence(items) => items.iter().any(has_dollar),
+        Data::Sequence(items) => items.iter().any(|item| has_dollar(item, reads_copied)),
         Data::Mapping(entries) => entries
             .iter()
-            .any(|(key, value)| looks(key) || has_dollar(value)),
+            .any(|(key, value)| looks(key) || has_dollar(value, reads_copied)),
     }
 }

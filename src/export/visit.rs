@@ -7,11 +7,17 @@ use krm_yaml::{Data, Value};
 
 /// The first key of a path, and the rest. `%2F` is a slash in a key.
 fn split(path: &str) -> (Cow<'_, str>, Option<&str>) {
-    let (key, rest) = match path.split_once('/') {
-        Some((key, rest)) => (key, Some(rest)),
+    // The keys are so short that a loop is faster than a search.
+    let mut is_escaped = false;
+    let slash = path.bytes().position(|byte| {
+        is_escaped |= byte == b'%';
+        byte == b'/'
+    });
+    let (key, rest) = match slash.and_then(|at| path.split_at_checked(at)) {
+        Some((key, rest)) => (key, rest.get(1..)),
         None => (path, None),
     };
-    if key.contains('%') {
+    if is_escaped {
         return (Cow::Owned(key.replace("%2F", "/")), rest);
     }
     (Cow::Borrowed(key), rest)

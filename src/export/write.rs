@@ -64,15 +64,16 @@ pub(super) fn json_object(object: &Value<'_>) -> Result<String> {
     krm_yaml::render_json_at(object, JSON_WIDTH, JSON_DEPTH)
 }
 
+fn text<'t>(key: &'static str, text: &'t str) -> (Cow<'t, str>, Value<'t>) {
+    (Cow::Borrowed(key), Value::string(text))
+}
+
 impl Head<'_> {
     /// The Template without its objects.
-    fn value(&self) -> Value<'static> {
+    fn value(&self) -> Value<'_> {
         let api_version = match self.dialect {
             Dialect::Proposal => "template.krm.dev/v1alpha1",
             Dialect::OpenShift => "template.openshift.io/v1",
-        };
-        let text = |key: &'static str, text: &str| -> (Cow<'static, str>, Value<'static>) {
-            (Cow::Borrowed(key), Value::string(text.to_owned()))
         };
         let mut metadata = vec![text("name", self.name)];
         if self.keeps_namespaces && self.dialect == Dialect::OpenShift {
@@ -86,8 +87,8 @@ impl Head<'_> {
         ];
         if !self.labels.is_empty() {
             let labels = self.labels.iter();
-            let labels =
-                labels.map(|(key, label)| (Cow::Owned(key.clone()), Value::string(label.clone())));
+            let labels = labels
+                .map(|(key, label)| (Cow::Borrowed(key.as_str()), Value::string(label.as_str())));
             entries.push(("labels".into(), Value::mapping(labels.collect())));
         }
         if self.parameters.iter().next().is_some() {

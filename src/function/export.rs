@@ -67,8 +67,7 @@ pub(super) fn decide<O: Objects>(
     let mut placing = Placing::new(objects, &items, &existing, storage, &plan, &rules);
     let exported = options.and_then(|options| {
         let nodes = exported_nodes(objects, &items, &owner, &mut found);
-        let nodes: Vec<Cursor<'_>> = nodes.into_iter().map(SharedNode::cursor).collect();
-        export::of_nodes(&nodes, &options, &mut found)
+        export::of_nodes(nodes.into_iter().cloned(), &options, &mut found)
     });
     if let Some(exported) = exported {
         for line in &exported.report {

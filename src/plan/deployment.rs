@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::deployment_manager::configuration::{self, Configuration, ImportSource, Keys, Text};
 use crate::deployment_manager::expand::{expand, unused_imports};
-use crate::deployment_manager::model::{Import, Imports, Request};
+use crate::deployment_manager::model::{Config, Import, Imports, Request};
 use crate::deployment_manager::objects::{self, objects};
 use crate::deployment_manager::python::Interpreters;
 use crate::krm::identity;
@@ -28,7 +28,7 @@ pub(crate) fn check(node: &SharedNode, inputs: &Inputs) -> Diagnostics {
         .and_then(|read| Deployment::new(read, node, reference, inputs, &mut found));
     let text = deployment
         .as_ref()
-        .map(|deployment| Arc::clone(&deployment.request.config));
+        .map(|deployment| Arc::clone(deployment.request.config.source()));
     if let Some(deployment) = deployment.filter(|_| !found.has_errors()) {
         found.append(deployment.check(config));
     }
@@ -179,7 +179,7 @@ impl Deployment {
             reference,
             request: Request {
                 name: configuration.name,
-                config: config?,
+                config: Config::new(config?),
                 imports,
                 env: configuration.env,
                 options: configuration.options,
@@ -192,7 +192,7 @@ impl Deployment {
     }
 
     /// The objects of the configuration.
-    fn objects(&self, found: &mut Diagnostics) -> Option<Vec<objects::Object>> {
+    fn objects(&self, found: &mut Diagnostics) -> Option<Vec<objects::Object<'_>>> {
         match expand(&self.request, self.python.interpreter().as_mut()) {
             Ok(expansion) => {
                 found.append(expansion.diagnostics.clone());
@@ -281,7 +281,11 @@ impl Expander for Deployment {
         let objects = self.objects(&mut found);
         let found = found.iter().cloned();
         found.for_each(|one| {
-            diagnostics.push(at_written(one, &self.request.config, self.node.cursor()));
+            diagnostics.push(at_written(
+                one,
+                self.request.config.source(),
+                self.node.cursor(),
+            ));
         });
         for object in objects? {
             let mut value = object.value;

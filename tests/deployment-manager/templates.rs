@@ -1,6 +1,6 @@
 //! Small Python templates: what they may do, what they may return, and how they fail.
 
-use krm_template::deployment_manager::model::{Env, Import, Imports, Options, Request};
+use krm_template::deployment_manager::model::{Config, Env, Import, Imports, Options, Request};
 use krm_yaml::source::Source;
 use libtest_mimic::{Failed, Trial};
 
@@ -41,7 +41,7 @@ fn expand(template: &str, others: &[(&str, &str)], properties: &str) -> Result<S
     let config = format!("resources: [{{name: x, type: t.py, properties: {properties}}}]");
     let request = Request {
         name: "test".to_owned(),
-        config: Source::new("config.yaml", config),
+        config: Config::new(Source::new("config.yaml", config)),
         imports,
         env: Env::new(),
         options: Options::default(),

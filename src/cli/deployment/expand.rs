@@ -139,7 +139,7 @@ impl Objects {
     /// The objects as text or as files.
     fn output(
         &self,
-        expansion: &Expansion,
+        expansion: &Expansion<'_>,
         output: OutputFormat,
         diagnostics: &mut Diagnostics,
     ) -> Option<Output> {
@@ -184,7 +184,7 @@ impl Arguments {
     fn output(
         &self,
         request: &Request,
-        expansion: Expansion,
+        expansion: Expansion<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Output> {
         if self.kubernetes.is_wanted {
@@ -194,7 +194,7 @@ impl Arguments {
         Some(Output::Text(vec![text]))
     }
 
-    fn text(&self, request: &Request, expansion: Expansion) -> Result<String> {
+    fn text(&self, request: &Request, expansion: Expansion<'_>) -> Result<String> {
         let is_empty = expansion.text.as_deref() == Some("");
         if is_empty && !self.manifest {
             return Ok(String::new());
@@ -214,7 +214,7 @@ impl Arguments {
         Ok(krm_yaml::render_json(&value, Some(2))? + "\n")
     }
 
-    fn value(&self, request: &Request, expansion: Expansion) -> Value<'static> {
+    fn value<'r>(&self, request: &Request, expansion: Expansion<'r>) -> Value<'r> {
         if self.manifest {
             let name = format!("manifest-{}", request.name);
             manifest(&name, request, expansion)
@@ -228,7 +228,7 @@ impl Arguments {
     }
 
     /// A line for each resource; with `--layout`, for each template, too.
-    fn names(&self, request: &Request, expansion: &Expansion) -> String {
+    fn names(&self, request: &Request, expansion: &Expansion<'_>) -> String {
         let instances = type_instances(&expansion.layout, &request.name, "");
         let made = expansion.config.iter();
         let made = made.map(|one| {

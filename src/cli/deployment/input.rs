@@ -13,7 +13,7 @@ use crate::deployment_manager::error::ExpandError;
 use crate::deployment_manager::expand::expand;
 use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::imports::collect;
-use crate::deployment_manager::model::{Env, Import, Options, Request};
+use crate::deployment_manager::model::{Config, Env, Import, Options, Request};
 use crate::deployment_manager::request::DEFAULT_NAME;
 use crate::deployment_manager::{properties, request, template, yaml};
 use crate::files::join;
@@ -132,7 +132,7 @@ impl Input {
     pub(super) fn expand<T>(
         &self,
         console: Console,
-        output: impl FnOnce(&Request, Expansion, &mut Diagnostics) -> Option<T>,
+        output: impl FnOnce(&Request, Expansion<'_>, &mut Diagnostics) -> Option<T>,
     ) -> Result<T, u8> {
         let mut diagnostics = self.check();
         if diagnostics.has_errors() {
@@ -201,11 +201,11 @@ impl Input {
             let properties = self.read_properties(console, diagnostics)?;
             let made = template::config(path, properties, &disk);
             let config = made.map_err(|errors| diagnostics.append(errors)).ok()?;
-            return self.running.request(&config, path, console, diagnostics);
+            return self.running.request(config, path, console, diagnostics);
         }
         let path = self.positional.as_ref().or(self.config.as_ref())?;
         let config = diagnostics.take(console.read(path))?;
-        self.running.request(&config, path, console, diagnostics)
+        self.running.request(config, path, console, diagnostics)
     }
 
     fn read_properties(
@@ -268,7 +268,7 @@ impl Running {
     /// The request for a configuration from a file, with its imports.
     pub(super) fn request(
         &self,
-        config: &Arc<Source>,
+        config: Arc<Source>,
         path: &str,
         console: Console,
         diagnostics: &mut Diagnostics,
@@ -278,14 +278,15 @@ impl Running {
             "-" => ".".to_owned(),
             path => join(path, ".."),
         };
-        let imports = collect(config, &directory, &disk(console), given);
+        let config = Config::new(config);
+        let imports = collect(&config, &directory, &disk(console), given);
         let imports = imports.map_err(|errors| diagnostics.append(errors)).ok()?;
         let name = self.name.clone().unwrap_or_else(|| name_of(path));
         let mut env = Env::from([("deployment".to_owned(), Value::string(name.clone()))]);
         self.add_env(&mut env, diagnostics)?;
         Some(Request {
             name,
-            config: Arc::clone(config),
+            config,
             imports,
             env,
             options: self.options(),
@@ -346,11 +347,11 @@ impl Running {
     }
 
     /// Expands a request, with Python if that is allowed.
-    pub(super) fn expand(
+    pub(super) fn expand<'r>(
         &self,
-        request: &Request,
+        request: &'r Request,
         interruption: &Interruption,
-    ) -> Result<Expansion, ExpandError> {
+    ) -> Result<Expansion<'r>, ExpandError> {
         let interpreters = self.python.interpreters(interruption);
         expand(request, interpreters.interpreter().as_mut())
     }

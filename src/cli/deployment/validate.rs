@@ -41,11 +41,8 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> u8 {
     for path in &arguments.configs {
         let mut found = Diagnostics::new();
         let config = found.take(console.read(path));
-        let request = config.and_then(|config| {
-            arguments
-                .running
-                .request(&config, path, console, &mut found)
-        });
+        let request =
+            config.and_then(|config| arguments.running.request(config, path, console, &mut found));
         if let Some(request) = request {
             let expanded = arguments.running.expand(&request, &interruption);
             let (Ok(more) | Err(more)) = expanded

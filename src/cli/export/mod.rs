@@ -263,7 +263,12 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
 
 /// Prints all remarks, a line each, and removes them. A name of the input may have control characters.
 fn say(diagnostics: &mut Diagnostics, console: Console) {
-    let plain = |text: &str| text.replace(char::is_control, "·");
+    let plain = |text: &str| {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return text.to_owned();
+        }
+        text.replace(char::is_control, "·")
+    };
     for line in diagnostics
         .iter()
         .filter(|one| one.severity == Severity::Info)

@@ -1,5 +1,6 @@
 //! Checks the resources of a list: each has a name and a type, and no two have the same name.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -32,17 +33,23 @@ pub(super) fn other(error: Diagnostic, at: Located<'_>) -> Failure {
 /// The resources of a list whose name an earlier one has. `list` is `config`, or the type
 /// of the template that created it.
 pub(super) fn duplicates(
-    resources: &[Value<'static>],
+    resources: &[Value<'_>],
     document: Option<&Arc<Document>>,
     list: &str,
 ) -> Vec<Failure> {
-    let mut seen = BTreeMap::new();
+    let mut names: Vec<_> = resources.iter().filter_map(name_of).collect();
+    // Names are often in order, which sorting uses.
+    names.sort();
     let mut failures = Vec::new();
+    if names.windows(2).all(|pair| pair.first() != pair.last()) {
+        return failures;
+    }
+    let mut seen = BTreeMap::new();
     for resource in resources {
-        let Some(name) = resource.get("name") else {
+        let Some((name, key)) = resource.get("name").zip(name_of(resource)) else {
             continue;
         };
-        let Some(first) = seen.insert(name.to_json(), name) else {
+        let Some(first) = seen.insert(key, name) else {
             continue;
         };
         let message = format!("two resources are named `{}`", name_text(name));
@@ -56,7 +63,7 @@ pub(super) fn duplicates(
             error = error.related(place, "first here");
         }
         let cause = Cause::NotUnique {
-            resource: resource.clone(),
+            resource: resource.clone().into_owned(),
             list: list.to_owned(),
         };
         failures.push(failure(
@@ -71,29 +78,46 @@ pub(super) fn duplicates(
     failures
 }
 
-/// The type of a resource, if it has a name and a type.
-pub(super) fn kind(resource: Located<'_>) -> Result<&Value<'static>, Failure> {
-    if !matches!(resource.value.data, Data::Mapping(_)) {
-        let found = kind_of(resource.value);
+/// The name of a resource, and whether it is a text.
+fn name_of<'v>(resource: &'v Value<'_>) -> Option<(Cow<'v, str>, bool)> {
+    let name = resource.get("name")?;
+    Some(match name.as_str() {
+        Some(text) => (Cow::Borrowed(text), true),
+        None => (Cow::Owned(name.to_json()), false),
+    })
+}
+
+/// The name and the type of a resource, if it has both.
+pub(super) fn name_and_type<'v, 'r>(
+    resource: &'v Value<'r>,
+    document: Option<&Arc<Document>>,
+) -> Result<(&'v Value<'r>, &'v Value<'r>), Failure> {
+    let at = Located {
+        value: resource,
+        document,
+    };
+    if !matches!(resource.data, Data::Mapping(_)) {
+        let found = kind_of(resource);
         let message = format!("a resource is a mapping with `name` and `type`, found {found}");
-        return Err(other(Diagnostic::error(message), resource));
+        return Err(other(Diagnostic::error(message), at));
     }
-    let Some(name) = resource.value.get("name") else {
-        let cause = Cause::NameMissing(resource.value.clone());
+    let Some(name) = resource.get("name") else {
+        let cause = Cause::NameMissing(resource.clone().into_owned());
         let error = Diagnostic::error("a resource has no `name`");
-        let hint = slip(resource.value, "name");
+        let hint = slip(resource, "name");
         let hint = hint
             .unwrap_or_else(|| "add a `name` that no other resource of the list has".to_owned());
-        return Err(failure(cause, error.hint(hint), resource));
+        return Err(failure(cause, error.hint(hint), at));
     };
-    resource.value.get("type").ok_or_else(|| {
-        let cause = Cause::TypeMissing(resource.value.clone());
+    let Some(kind) = resource.get("type") else {
+        let cause = Cause::TypeMissing(resource.clone().into_owned());
         let message = format!("resource `{}` has no `type`", name_text(name));
-        let hint = slip(resource.value, "type").unwrap_or_else(|| {
+        let hint = slip(resource, "type").unwrap_or_else(|| {
             "add a `type`: the name of an imported template, or of a type of resource".to_owned()
         });
-        failure(cause, Diagnostic::error(message).hint(hint), resource)
-    })
+        return Err(failure(cause, Diagnostic::error(message).hint(hint), at));
+    };
+    Ok((name, kind))
 }
 
 /// The fields of a resource, and those of a configuration.
@@ -101,7 +125,7 @@ const RESOURCE: &[&str] = &["name", "type", "properties", "metadata"];
 const CONFIGURATION: &[&str] = &["imports", "resources", "outputs"];
 
 /// The hint for a missing field whose name is misspelt.
-fn slip(value: &Value<'static>, missing: &'static str) -> Option<String> {
+fn slip(value: &Value<'_>, missing: &'static str) -> Option<String> {
     let keys = value.entries()?.iter().map(|(key, _)| key.as_ref());
     let unknown = keys.filter(|key| !RESOURCE.contains(key));
     let key = closest(missing, unknown)?;
@@ -188,5 +212,7 @@ pub(super) fn unknown_template(resource: Located<'_>, imports: &Imports) -> Opti
 
 /// Whether a type or a path is an address, or the short form of one: `github.com/OWNER/REPO/…`.
 pub(super) fn is_address(name: &str) -> bool {
-    name.contains("://") || name.starts_with("github.com/")
+    // Most types have no colon, and a search for it is fast.
+    let has_colon = memchr::memchr(b':', name.as_bytes()).is_some();
+    (has_colon && name.contains("://")) || name.starts_with("github.com/")
 }

@@ -16,7 +16,7 @@ use crate::deployment_manager::jinja::{Context, Environment};
 use crate::deployment_manager::model::{Env, Import, Request};
 use crate::deployment_manager::python::{Call, Interpreter, Output, Session};
 use crate::deployment_manager::schema::Schemas;
-use crate::deployment_manager::yaml::{self, Located, Parsed, kind_of};
+use crate::deployment_manager::yaml::{self, Located, kind_of};
 
 /// How deep templates may use one another.
 pub const MAX_NESTING: usize = 64;
@@ -34,7 +34,10 @@ const MAX_ERRORS: usize = 20;
 ///
 /// # Errors
 /// With all errors that were found, and the first of them in the words of the original service.
-pub fn expand(request: &Request, python: &mut dyn Interpreter) -> Result<Expansion, ExpandError> {
+pub fn expand<'r>(
+    request: &'r Request,
+    python: &mut dyn Interpreter,
+) -> Result<Expansion<'r>, ExpandError> {
     let mut expander = Expander {
         request,
         jinja: Environment::new(&request.imports),
@@ -48,7 +51,7 @@ pub fn expand(request: &Request, python: &mut dyn Interpreter) -> Result<Expansi
     };
     let done = expander.config();
     if let (None, Some((_, layout))) = (&expander.cause, &done) {
-        let found = warnings::warnings(&expander.made, layout);
+        let found = warnings::warnings(&expander.made, layout, &request.config);
         expander.diagnostics.append(found);
     }
     expander.diagnostics.dedup();
@@ -66,12 +69,12 @@ pub fn expand(request: &Request, python: &mut dyn Interpreter) -> Result<Expansi
     }
 }
 
-struct Expander<'r> {
+struct Expander<'r, 'p> {
     request: &'r Request,
     jinja: Environment<'r>,
-    python: Session<'r>,
+    python: Session<'p>,
     schemas: Schemas<'r>,
-    made: Vec<Resource>,
+    made: Vec<Resource<'r>>,
     /// The types of the templates around, outermost first.
     around: Vec<String>,
     /// The first error.
@@ -81,8 +84,8 @@ struct Expander<'r> {
 }
 
 /// A configuration, or the result of a template.
-struct Level {
-    value: Value<'static>,
+struct Level<'r> {
+    value: Value<'r>,
     document: Option<Arc<Document>>,
     /// `config`, or the type of the template.
     name: String,
@@ -90,8 +93,8 @@ struct Level {
     shared: Vec<(FieldPath, FieldPath)>,
 }
 
-impl Level {
-    fn located<'l>(&'l self, value: &'l Value<'static>) -> Located<'l> {
+impl Level<'_> {
+    fn located<'l>(&'l self, value: &'l Value<'l>) -> Located<'l> {
         Located {
             value,
             document: self.document.as_ref(),
@@ -100,9 +103,9 @@ impl Level {
 }
 
 /// The resources of a level in the layout, and its outputs.
-type Expanded = (Vec<LayoutResource>, Option<Value<'static>>);
+type Expanded<'r> = (Vec<LayoutResource<'r>>, Option<Value<'r>>);
 
-impl Expander<'_> {
+impl<'r> Expander<'r, '_> {
     /// Records an error and goes on; the value is for `?`.
     fn fail<T>(&mut self, failure: Failure) -> Option<T> {
         let (cause, error) = *failure;
@@ -116,11 +119,14 @@ impl Expander<'_> {
         None
     }
 
-    fn config(&mut self) -> Option<(Option<String>, Layout)> {
-        let parsed = self.read(&self.request.config)?;
+    fn config(&mut self) -> Option<(Option<String>, Layout<'r>)> {
+        let document = self.request.config.document();
+        let value = document.map_err(Diagnostics::clone);
+        let value = value.and_then(|document| yaml::value(document, &mut self.diagnostics));
+        let value = self.readable(value)?;
         let level = Level {
-            value: parsed.value,
-            document: Some(parsed.document),
+            value,
+            document: document.ok().cloned(),
             name: "config".to_owned(),
             shared: Vec::new(),
         };
@@ -147,10 +153,10 @@ impl Expander<'_> {
         Some((None, Layout { resources, outputs }))
     }
 
-    /// Reads the text of a configuration or of a rendered template.
-    fn read(&mut self, source: &Arc<Source>) -> Option<Parsed> {
-        match yaml::read(source, &mut self.diagnostics) {
-            Ok(parsed) => Some(parsed),
+    /// What was read of a configuration or of a rendered template.
+    fn readable<T>(&mut self, read: Result<T, Diagnostics>) -> Option<T> {
+        match read {
+            Ok(read) => Some(read),
             Err(mut errors) => {
                 errors.attribute_to_rule("syntax");
                 let first = errors.iter().find(|error| error.place.is_some());
@@ -170,9 +176,9 @@ impl Expander<'_> {
     /// of them.
     fn level(
         &mut self,
-        mut level: Level,
+        mut level: Level<'r>,
         properties: &mut Option<Value<'static>>,
-    ) -> Option<Expanded> {
+    ) -> Option<Expanded<'r>> {
         let outputs = level.value.remove("outputs");
         let Some(resources) = level.value.remove("resources") else {
             return self.finish(&level, Vec::new(), outputs.as_ref(), self.made.len());
@@ -216,11 +222,11 @@ impl Expander<'_> {
     /// Resolves the outputs of a level whose resources, from `first` on, are made.
     fn finish(
         &mut self,
-        level: &Level,
-        entries: Vec<LayoutResource>,
-        outputs: Option<&Value<'static>>,
+        level: &Level<'_>,
+        entries: Vec<LayoutResource<'r>>,
+        outputs: Option<&Value<'_>>,
         first: usize,
-    ) -> Option<Expanded> {
+    ) -> Option<Expanded<'r>> {
         if self.cause.is_some() {
             return None;
         }
@@ -238,15 +244,15 @@ impl Expander<'_> {
     /// Expands a resource: its entry in the layout, and the properties of a template after it ran.
     fn resource(
         &mut self,
-        resource: Value<'static>,
+        resource: Value<'r>,
         document: Option<&Arc<Document>>,
-    ) -> Option<(LayoutResource, Option<Value<'static>>)> {
+    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
         let located = Located {
             value: &resource,
             document,
         };
-        let kind = match check::kind(located) {
-            Ok(kind) => kind.clone(),
+        let (name, kind) = match check::name_and_type(&resource, document) {
+            Ok(found) => found,
             Err(failure) => return self.fail(failure),
         };
         for warning in check::misspelt_fields(located) {
@@ -255,11 +261,7 @@ impl Expander<'_> {
         let request = self.request;
         let template = kind.as_str().and_then(|kind| request.imports.get(kind));
         let entry = LayoutResource {
-            name: resource
-                .get("name")
-                .cloned()
-                .unwrap_or_else(|| Value::from(""))
-                .without_origin(),
+            name: name.clone().without_origin(),
             kind: kind.clone().without_origin(),
             resources: Vec::new(),
             properties: None,
@@ -294,10 +296,10 @@ impl Expander<'_> {
 
     fn primitive(
         &mut self,
-        value: Value<'static>,
+        value: Value<'r>,
         document: Option<&Arc<Document>>,
-        entry: LayoutResource,
-    ) -> Option<(LayoutResource, Option<Value<'static>>)> {
+        entry: LayoutResource<'r>,
+    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
         let resource = Resource {
             value,
             document: document.cloned(),
@@ -316,13 +318,13 @@ impl Expander<'_> {
     fn template(
         &mut self,
         template: &Import,
-        mut resource: Value<'static>,
+        mut resource: Value<'r>,
         document: Option<&Arc<Document>>,
-        mut entry: LayoutResource,
-    ) -> Option<(LayoutResource, Option<Value<'static>>)> {
+        mut entry: LayoutResource<'r>,
+    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
         let mut env = self.request.env.clone();
-        env.insert("name".to_owned(), entry.name.clone());
-        env.insert("type".to_owned(), entry.kind.clone());
+        env.insert("name".to_owned(), entry.name.clone().into_owned());
+        env.insert("type".to_owned(), entry.kind.clone().into_owned());
         self.validate(template, &mut resource, document)?;
         let located = Located {
             value: &resource,
@@ -340,7 +342,7 @@ impl Expander<'_> {
     fn validate(
         &mut self,
         template: &Import,
-        resource: &mut Value<'static>,
+        resource: &mut Value<'r>,
         document: Option<&Arc<Document>>,
     ) -> Option<()> {
         let schema = format!("{}.schema", template.name);
@@ -374,7 +376,7 @@ impl Expander<'_> {
         template: &Import,
         located: Located<'_>,
         env: &Env,
-    ) -> Option<(Level, Option<Value<'static>>)> {
+    ) -> Option<(Level<'r>, Option<Value<'static>>)> {
         let ends = |ending: &str| template.path.ends_with(ending);
         if ends("jinja") || ends("yaml") {
             self.jinja(template, located, env)
@@ -399,7 +401,7 @@ impl Expander<'_> {
         template: &Import,
         located: Located<'_>,
         env: &Env,
-    ) -> Option<(Level, Option<Value<'static>>)> {
+    ) -> Option<(Level<'r>, Option<Value<'static>>)> {
         let context = Context {
             resource: located.value,
             env,
@@ -417,7 +419,7 @@ impl Expander<'_> {
         template: &Import,
         located: Located<'_>,
         env: &Env,
-    ) -> Option<(Level, Option<Value<'static>>)> {
+    ) -> Option<(Level<'r>, Option<Value<'static>>)> {
         let call = Call {
             template,
             properties: located.value.get("properties"),
@@ -462,14 +464,15 @@ impl Expander<'_> {
         text: String,
         resource: Located<'_>,
         shared: Vec<(FieldPath, FieldPath)>,
-    ) -> Option<Level> {
+    ) -> Option<Level<'r>> {
         let name = resource
             .value
             .get("name")
             .map(name_text)
             .unwrap_or_default();
         let source = Source::new(format!("{} (rendered for `{name}`)", template.path), text);
-        let parsed = self.read(&source)?;
+        let read = yaml::read(&source, &mut self.diagnostics);
+        let parsed = self.readable(read)?;
         let level = Level {
             value: parsed.value,
             document: Some(parsed.document),
@@ -482,10 +485,10 @@ impl Expander<'_> {
     /// Rejects the result of a template if it has no key `resources`.
     fn with_resources(
         &mut self,
-        level: Level,
+        level: Level<'r>,
         template: &Import,
         resource: Located<'_>,
-    ) -> Option<Level> {
+    ) -> Option<Level<'r>> {
         if level.value.get("resources").is_some() {
             return Some(level);
         }

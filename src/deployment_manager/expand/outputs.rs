@@ -13,19 +13,19 @@ use crate::deployment_manager::references::{Misplaced, Problem, replace};
 use crate::deployment_manager::yaml::Located;
 
 /// The outputs of resources, by their names.
-type Outputs = BTreeMap<String, Value<'static>>;
+type Outputs<'r> = BTreeMap<String, Value<'r>>;
 
 /// Puts the outputs of `resources` in place of the references to them: in the outputs of the level
 /// itself, which are returned, and in the properties of all resources made below it.
-pub(super) fn resolve(
+pub(super) fn resolve<'r>(
     outputs: Option<Located<'_>>,
-    resources: &[LayoutResource],
-    made: &mut [Resource],
-) -> Result<Option<Value<'static>>, Failure> {
+    resources: &[LayoutResource<'r>],
+    made: &mut [Resource<'r>],
+) -> Result<Option<Value<'r>>, Failure> {
     let known = outputs_of(resources);
     let own = outputs.filter(|outputs| !is_empty(outputs.value));
     let own = own.map(|outputs| {
-        let mut value = outputs.value.clone();
+        let mut value = outputs.value.clone().into_owned();
         let done = replace(&mut value, &known);
         done.map(|()| value.without_origin())
             .map_err(|misplaced| failure(&misplaced, &known, outputs))
@@ -58,7 +58,7 @@ fn is_empty(value: &Value<'_>) -> bool {
     }
 }
 
-fn outputs_of(resources: &[LayoutResource]) -> Outputs {
+fn outputs_of<'r>(resources: &[LayoutResource<'r>]) -> Outputs<'r> {
     let with_outputs = resources.iter();
     let with_outputs = with_outputs.filter_map(|one| Some((one, one.outputs.as_ref()?)));
     let outputs = with_outputs.map(|(resource, outputs)| {
@@ -73,7 +73,7 @@ fn outputs_of(resources: &[LayoutResource]) -> Outputs {
     outputs.collect()
 }
 
-fn failure((problem, origin): &Misplaced, known: &Outputs, at: Located<'_>) -> Failure {
+fn failure((problem, origin): &Misplaced, known: &Outputs<'_>, at: Located<'_>) -> Failure {
     let text = Value {
         origin: origin.or(at.value.origin),
         data: Data::Scalar(Scalar::Null),

@@ -10,7 +10,7 @@ use crate::deployment_manager::model::{Import, Request};
 ///
 /// The schema of an import counts as a part of it.
 #[must_use]
-pub fn unused_imports<'r>(request: &'r Request, expansion: &Expansion) -> Vec<&'r Import> {
+pub fn unused_imports<'r>(request: &'r Request, expansion: &Expansion<'_>) -> Vec<&'r Import> {
     let types = types(&expansion.layout);
     let is_used = |import: &Import| {
         let template = import.name.strip_suffix(".schema");
@@ -29,6 +29,8 @@ fn is_named(import: &Import, request: &Request) -> bool {
     let finder = memmem::Finder::new(word);
     let others = request.imports.iter();
     let others = others.filter(|other| other.name != import.name);
-    let mut texts = others.map(|other| &other.content).chain([&request.config]);
+    let mut texts = others
+        .map(|other| &other.content)
+        .chain([request.config.source()]);
     texts.any(|source| finder.find(source.text().as_bytes()).is_some())
 }

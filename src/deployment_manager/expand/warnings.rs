@@ -1,32 +1,53 @@
 //! Warnings about the resources of an expansion: duplicate names, unknown resources in references.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
-use krm_yaml::{Data, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 use crate::deployment_manager::error::name_text;
 use crate::deployment_manager::expansion::{Layout, LayoutResource, Resource};
+use crate::deployment_manager::model::Config;
 use crate::deployment_manager::references;
 use crate::deployment_manager::yaml::Located;
 
 /// The warnings about resources and their layout.
-pub(super) fn warnings(resources: &[Resource], layout: &Layout) -> Diagnostics {
+pub(super) fn warnings(
+    resources: &[Resource<'_>],
+    layout: &Layout<'_>,
+    config: &Config,
+) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    shared_names(resources, &mut diagnostics);
-    let mut names = BTreeSet::new();
-    names_of(&layout.resources, &mut names);
+    // Each list has distinct names, so only those of templates can meet others.
+    if layout.resources.iter().any(|one| !one.resources.is_empty()) {
+        shared_names(resources, &mut diagnostics);
+    }
+    let mut search = Search {
+        reads_copied: memchr::memchr(b'$', config.source().text().as_bytes()).is_some(),
+        found: Vec::new(),
+    };
     for resource in resources {
         if let Some(properties) = resource.value.get("properties") {
-            unknown_references(properties, resource, &names, &mut diagnostics);
+            search.below(properties, resource);
+        }
+    }
+    if search.found.is_empty() {
+        return diagnostics;
+    }
+    let mut names = BTreeSet::new();
+    names_of(&layout.resources, &mut names);
+    for (name, value, resource) in search.found {
+        if !names.contains(name) {
+            diagnostics.push(unknown(name, value, resource, &names));
         }
     }
     diagnostics
 }
 
-fn shared_names(resources: &[Resource], diagnostics: &mut Diagnostics) {
-    let mut seen: BTreeMap<&str, &Resource> = BTreeMap::new();
+fn shared_names(resources: &[Resource<'_>], diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<&str, &Resource<'_>> = BTreeMap::new();
     for resource in resources {
         let Some(name) = resource.value.get("name") else {
             continue;
@@ -57,36 +78,43 @@ fn shared_names(resources: &[Resource], diagnostics: &mut Diagnostics) {
     }
 }
 
-fn names_of<'l>(resources: &'l [LayoutResource], names: &mut BTreeSet<&'l str>) {
+fn names_of<'l>(resources: &'l [LayoutResource<'_>], names: &mut BTreeSet<&'l str>) {
     for resource in resources {
         names.extend(resource.name.as_str());
         names_of(&resource.resources, names);
     }
 }
 
-fn unknown_references(
-    value: &Value<'static>,
-    resource: &Resource,
-    names: &BTreeSet<&str>,
-    diagnostics: &mut Diagnostics,
-) {
-    match &value.data {
-        Data::Scalar(_) => {
-            let text = value.as_str().unwrap_or_default();
-            for reference in references::all(text) {
-                if !names.contains(reference.name) {
-                    diagnostics.push(unknown(reference.name, value, resource, names));
+/// The name that a reference has, its text, and the resource with it.
+type Reference<'v> = (&'v str, &'v Value<'v>, &'v Resource<'v>);
+
+/// Finds references.
+struct Search<'v> {
+    /// Whether a text that a resource has from the configuration may have one.
+    reads_copied: bool,
+    found: Vec<Reference<'v>>,
+}
+
+impl<'v> Search<'v> {
+    fn below(&mut self, value: &'v Value<'v>, resource: &'v Resource<'v>) {
+        match &value.data {
+            Data::Scalar(Scalar::String(text)) => {
+                if self.reads_copied || matches!(text, Cow::Owned(_)) {
+                    let all = references::all(text);
+                    let all = all.map(|reference| (reference.name, value, resource));
+                    self.found.extend(all);
                 }
             }
-        }
-        Data::Sequence(items) => {
-            for item in items {
-                unknown_references(item, resource, names, diagnostics);
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => {
+                for item in items {
+                    self.below(item, resource);
+                }
             }
-        }
-        Data::Mapping(entries) => {
-            for (_, value) in entries {
-                unknown_references(value, resource, names, diagnostics);
+            Data::Mapping(entries) => {
+                for (_, value) in entries {
+                    self.below(value, resource);
+                }
             }
         }
     }
@@ -94,8 +122,8 @@ fn unknown_references(
 
 fn unknown(
     name: &str,
-    value: &Value<'static>,
-    resource: &Resource,
+    value: &Value<'_>,
+    resource: &Resource<'_>,
     names: &BTreeSet<&str>,
 ) -> Diagnostic {
     let dotted = format!("{name}.");

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Document, Scalar, Value};
 
-use crate::deployment_manager::model::{Import, Imports};
+use crate::deployment_manager::model::{Config, Import, Imports};
 use crate::deployment_manager::template::is_template;
 use crate::deployment_manager::yaml::{self, Located, is_falsy, kind_of};
 use crate::files::{Entry, Files, join};
@@ -29,7 +29,7 @@ pub const MAX_FILES: usize = 16 << 20;
 /// # Errors
 /// With all imports that cannot be read.
 pub fn collect(
-    config: &Arc<Source>,
+    config: &Config,
     directory: &str,
     files: &dyn Files,
     given: Vec<Import>,
@@ -50,9 +50,14 @@ pub fn collect(
         collector.add(import);
         collector.schema(&name, &path, NOWHERE);
     }
-    collector.list(config, directory);
+    // Errors in the texts are reported when they are expanded.
+    if let Ok(document) = config.document() {
+        collector.list(document, directory);
+    }
     while let Some((source, directory)) = collector.waiting.pop_front() {
-        collector.list(&source, &directory);
+        if let Ok(document) = Document::parse(&source) {
+            collector.list(&Arc::new(document), &directory);
+        }
     }
     if collector.errors.has_errors() {
         return Err(collector.errors);
@@ -83,21 +88,20 @@ struct Collector<'f> {
 
 impl Collector<'_> {
     /// Adds the imports of a configuration or a schema.
-    fn list(&mut self, source: &Arc<Source>, directory: &str) {
-        // Errors in the text are reported when it is expanded.
-        let Some(parsed) = yaml::read_with(source, "imports") else {
+    fn list(&mut self, document: &Arc<Document>, directory: &str) {
+        let mut roots = document.roots();
+        if roots.next().and_then(|root| root.get("imports")).is_none() {
+            return;
+        }
+        let Ok(value) = yaml::value(document, &mut Diagnostics::new()) else {
             return;
         };
-        let Some(imports) = parsed
-            .value
-            .get("imports")
-            .filter(|imports| !is_falsy(imports))
-        else {
+        let Some(imports) = value.get("imports").filter(|imports| !is_falsy(imports)) else {
             return;
         };
         let at = |value| Located {
             value,
-            document: Some(&parsed.document),
+            document: Some(document),
         };
         let Some(items) = imports.items() else {
             let found = kind_of(imports);
@@ -106,7 +110,7 @@ impl Collector<'_> {
             return self.fail(error, at(imports));
         };
         for item in items {
-            self.item(source, directory, at(item));
+            self.item(document.source(), directory, at(item));
         }
     }
 
@@ -257,13 +261,14 @@ fn address(path: &str) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::{MAX_FILE, MAX_IMPORTS, collect};
+    use crate::deployment_manager::model::Config;
     use crate::files::InMemory;
     use krm_yaml::source::Source;
 
     /// The number of imports, or the first error.
     fn collected(config: &str, files: &InMemory) -> Result<usize, String> {
-        let source = Source::new("config.yaml", config);
-        match collect(&source, ".", files, Vec::new()) {
+        let config = Config::new(Source::new("config.yaml", config));
+        match collect(&config, ".", files, Vec::new()) {
             Ok(imports) => Ok(imports.len()),
             Err(errors) => Err(errors.iter().next().unwrap().message.clone()),
         }

@@ -55,14 +55,14 @@ fn number_to_jinja(digits: &str) -> Jinja {
 /// A value of a template as data. Parts that equal the original keep their spelling and place.
 pub(super) fn from_jinja(
     value: &Jinja,
-    original: Option<&Value<'static>>,
+    original: Option<&Value<'_>>,
 ) -> Result<Value<'static>, Error> {
     part_from_jinja(value, original, &mut 0)
 }
 
 fn part_from_jinja(
     value: &Jinja,
-    original: Option<&Value<'static>>,
+    original: Option<&Value<'_>>,
     parts: &mut usize,
 ) -> Result<Value<'static>, Error> {
     *parts += 1;
@@ -78,7 +78,7 @@ fn part_from_jinja(
         && scalar_to_jinja(scalar).kind() == value.kind()
         && let Some(original) = original
     {
-        return Ok(original.clone());
+        return Ok(original.clone().into_owned());
     }
     let data = match value.kind() {
         ValueKind::Undefined | ValueKind::None => Data::Scalar(Scalar::Null),

@@ -23,7 +23,7 @@ pub(super) struct Known<'k> {
     /// The template that was rendered.
     pub template: &'k Import,
     /// The resource, whose fields are variables.
-    pub resource: &'k Value<'static>,
+    pub resource: &'k Value<'k>,
 }
 
 /// The message and the hints.

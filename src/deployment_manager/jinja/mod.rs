@@ -41,7 +41,7 @@ use minijinja::value::Value as Jinja;
 pub struct Context<'c> {
     /// The mapping of the resource: `name`, `type`, `properties` after the schema's defaults, and
     /// all other fields. Each is a variable.
-    pub resource: &'c Value<'static>,
+    pub resource: &'c Value<'c>,
     /// The variables of `env`, with `name` and `type`.
     pub env: &'c Env,
 }

@@ -26,7 +26,7 @@ pub(super) enum Form {
 }
 
 /// The form of a resource.
-pub(super) fn form(resource: &Resource) -> Result<Form> {
+pub(super) fn form(resource: &Resource<'_>) -> Result<Form> {
     let kind = resource.kind().unwrap_or_default();
     if let Some((api_version, plural)) = provider(kind) {
         return Ok(Form::Provider {

@@ -19,6 +19,7 @@ use crate::deployment_manager::template::is_template;
 use crate::deployment_manager::yaml::Located;
 use crate::krm::Identity;
 use form::{Form, form};
+use order::Made;
 
 /// How to treat resources that are not objects of Kubernetes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,9 +30,9 @@ pub struct Options {
 
 /// An object of Kubernetes.
 #[derive(Clone, Debug)]
-pub struct Object {
+pub struct Object<'r> {
     /// The object.
-    pub value: Value<'static>,
+    pub value: Value<'r>,
     /// The text that it is from; an empty one if Python returned it.
     pub document: Arc<Document>,
 }
@@ -45,11 +46,11 @@ const MAX_NAMED: usize = 10;
 /// The objects of an expansion, each after those that it needs. Errors and warnings go to
 /// `diagnostics`; after an error there are none.
 #[must_use]
-pub fn objects(
-    expansion: &Expansion,
+pub fn objects<'r>(
+    expansion: &Expansion<'r>,
     options: Options,
     diagnostics: &mut Diagnostics,
-) -> Option<Vec<Object>> {
+) -> Option<Vec<Object<'r>>> {
     let mut found = Diagnostics::new();
     let mut others = Vec::new();
     let mut objects = Vec::new();
@@ -80,7 +81,7 @@ fn at(error: Diagnostic, located: Located<'_>) -> Diagnostic {
 }
 
 /// The object of a resource.
-fn object(resource: &Resource, form: &Form) -> Result<Value<'static>> {
+fn object<'r>(resource: &Resource<'r>, form: &Form) -> Result<Value<'r>> {
     let mut object = match resource.value.get("properties") {
         Some(properties) if matches!(properties.data, Data::Mapping(_)) => properties.clone(),
         _ => Value::mapping(Vec::new()),
@@ -109,7 +110,7 @@ fn object(resource: &Resource, form: &Form) -> Result<Value<'static>> {
 }
 
 /// Sets `metadata.name`; new metadata comes after the kind.
-fn name(object: &mut Value<'static>, name: &str) -> Result<()> {
+fn name(object: &mut Value<'_>, name: &str) -> Result<()> {
     if let Data::Mapping(entries) = &mut object.data
         && entries.iter().all(|(key, _)| key != "metadata")
     {
@@ -123,7 +124,7 @@ fn name(object: &mut Value<'static>, name: &str) -> Result<()> {
     }
 }
 
-fn resource_name(resource: &Resource) -> String {
+fn resource_name(resource: &Resource<'_>) -> String {
     resource
         .value
         .get("name")
@@ -132,7 +133,7 @@ fn resource_name(resource: &Resource) -> String {
 }
 
 /// Adds a field in front of the others; it may be there already with this value.
-fn first(object: &mut Value<'static>, key: &'static str, wanted: &str) -> Result<()> {
+fn first(object: &mut Value<'_>, key: &'static str, wanted: &str) -> Result<()> {
     match object.str_at(&[key]) {
         Some(found) if found == wanted => Ok(()),
         Some(found) => {
@@ -153,7 +154,7 @@ fn first(object: &mut Value<'static>, key: &'static str, wanted: &str) -> Result
 }
 
 /// Moves a `namespace` beside `metadata` into it.
-fn move_namespace(object: &mut Value<'static>) {
+fn move_namespace(object: &mut Value<'_>) {
     let is_text = object
         .get("namespace")
         .is_some_and(|namespace| namespace.as_str().is_some());
@@ -168,8 +169,8 @@ fn move_namespace(object: &mut Value<'static>) {
     }
 }
 
-fn report_others(others: &[&Resource], options: Options, diagnostics: &mut Diagnostics) {
-    let kind = |resource: &Resource| {
+fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut Diagnostics) {
+    let kind = |resource: &Resource<'_>| {
         resource
             .value
             .get("type")
@@ -210,11 +211,11 @@ fn report_others(others: &[&Resource], options: Options, diagnostics: &mut Diagn
 
 /// Sorts the objects, and puts values of others in place of the references to them. A reference that
 /// is left is an error, in place of the warning about it in `known_problems`.
-fn resolved<'r>(
-    objects: Vec<(&'r Resource, Value<'static>)>,
+fn resolved<'e, 'r>(
+    objects: Vec<Made<'e, 'r>>,
     known_problems: &mut Diagnostics,
     diagnostics: &mut Diagnostics,
-) -> Vec<(&'r Resource, Object)> {
+) -> Vec<(&'e Resource<'r>, Object<'r>)> {
     let sorted = match order::sorted(&objects) {
         Ok(sorted) => sorted,
         Err(circle) => {
@@ -227,9 +228,8 @@ fn resolved<'r>(
     let Some(nothing) = diagnostics.take(nothing) else {
         return Vec::new();
     };
-    let mut known: BTreeMap<String, Value<'static>> = BTreeMap::new();
-    let mut slots: Vec<Option<(&Resource, Value<'static>)>> =
-        objects.into_iter().map(Some).collect();
+    let mut known: BTreeMap<String, Value<'r>> = BTreeMap::new();
+    let mut slots: Vec<Option<Made<'e, 'r>>> = objects.into_iter().map(Some).collect();
     let mut made = Vec::with_capacity(slots.len());
     for index in sorted {
         let Some((resource, value)) = slots.get_mut(index).and_then(Option::take) else {
@@ -260,7 +260,7 @@ fn resolved<'r>(
 }
 
 /// The error about a circle of resources.
-fn needs_itself(circle: &[&Resource]) -> Diagnostic {
+fn needs_itself(circle: &[&Resource<'_>]) -> Diagnostic {
     let names: Vec<String> = circle
         .iter()
         .map(|one| format!("`{}`", resource_name(one)))
@@ -281,7 +281,7 @@ fn needs_itself(circle: &[&Resource]) -> Diagnostic {
 fn unknown(
     reference: &str,
     origin: Option<NodeId>,
-    object: &Object,
+    object: &Object<'_>,
     known_problems: &mut Diagnostics,
 ) -> Diagnostic {
     let value = Value {
@@ -321,7 +321,7 @@ fn unknown(
 }
 
 /// The references that are left in a value, the first one of each text.
-fn left(value: &Value<'static>, found: &mut Vec<(String, Option<NodeId>)>) {
+fn left(value: &Value<'_>, found: &mut Vec<(String, Option<NodeId>)>) {
     match &value.data {
         Data::Scalar(_) => {
             let text = value.as_str().unwrap_or_default();
@@ -334,8 +334,8 @@ fn left(value: &Value<'static>, found: &mut Vec<(String, Option<NodeId>)>) {
     }
 }
 
-fn check_identities(objects: &[(&Resource, Object)], diagnostics: &mut Diagnostics) {
-    let mut seen: BTreeMap<Identity, &Resource> = BTreeMap::new();
+fn check_identities(objects: &[(&Resource<'_>, Object<'_>)], diagnostics: &mut Diagnostics) {
+    let mut seen: BTreeMap<Identity, &Resource<'_>> = BTreeMap::new();
     for (resource, object) in objects {
         let Some(identity) = Identity::of(&object.value) else {
             continue;

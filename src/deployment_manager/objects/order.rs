@@ -9,7 +9,7 @@ use crate::deployment_manager::expansion::Resource;
 use crate::deployment_manager::references;
 
 /// A resource and its object.
-type Made<'r> = (&'r Resource, Value<'static>);
+pub(super) type Made<'e, 'r> = (&'e Resource<'r>, Value<'r>);
 
 /// How far an object is sorted in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,13 +21,15 @@ enum State {
 }
 
 /// The order of the objects, or a circle of resources that need one another.
-pub(super) fn sorted<'r>(objects: &[Made<'r>]) -> Result<Vec<usize>, Vec<&'r Resource>> {
+pub(super) fn sorted<'e, 'r>(
+    objects: &[Made<'e, 'r>],
+) -> Result<Vec<usize>, Vec<&'e Resource<'r>>> {
     let by_name: BTreeMap<String, usize> = objects
         .iter()
         .enumerate()
         .filter_map(|(index, (resource, _))| Some((name_text(resource.value.get("name")?), index)))
         .collect();
-    let needs = |(resource, value): &Made<'_>| -> Vec<usize> {
+    let needs = |(resource, value): &Made<'_, '_>| -> Vec<usize> {
         let names = needed(resource, value).into_iter();
         names
             .filter_map(|name| by_name.get(&name).copied())
@@ -72,11 +74,11 @@ fn set(states: &mut [State], index: usize, state: State) {
     }
 }
 
-fn circle<'r>(
-    objects: &[Made<'r>],
+fn circle<'e, 'r>(
+    objects: &[Made<'e, 'r>],
     open: &[(usize, Vec<usize>)],
     again: usize,
-) -> Vec<&'r Resource> {
+) -> Vec<&'e Resource<'r>> {
     let from = open.iter().skip_while(|(index, _)| *index != again);
     let resources =
         from.filter_map(|(index, _)| objects.get(*index).map(|(resource, _)| *resource));
@@ -84,7 +86,7 @@ fn circle<'r>(
 }
 
 /// The names of resources that one needs: those it refers to, and those of `dependsOn`.
-fn needed(resource: &Resource, value: &Value<'static>) -> BTreeSet<String> {
+fn needed(resource: &Resource<'_>, value: &Value<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     add(value, &mut names);
     let depends = resource
@@ -95,7 +97,7 @@ fn needed(resource: &Resource, value: &Value<'static>) -> BTreeSet<String> {
     names
 }
 
-fn add(value: &Value<'static>, names: &mut BTreeSet<String>) {
+fn add(value: &Value<'_>, names: &mut BTreeSet<String>) {
     match &value.data {
         Data::Scalar(_) => {
             let text = value.as_str().unwrap_or_default();
@@ -107,7 +109,7 @@ fn add(value: &Value<'static>, names: &mut BTreeSet<String>) {
 }
 
 /// The names of all resources that others refer to.
-pub(super) fn referenced(objects: &[Made<'_>]) -> BTreeSet<String> {
+pub(super) fn referenced(objects: &[Made<'_, '_>]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (_, value) in objects {
         add(value, &mut names);

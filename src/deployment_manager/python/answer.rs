@@ -1,5 +1,7 @@
 //! Reads the answers of the runner.
 
+use std::borrow::Cow;
+
 use krm_yaml::{Data, FieldPath, Scalar, Value};
 
 use crate::deployment_manager::python::call::{Output, Returned};
@@ -35,7 +37,7 @@ pub(super) struct Failed {
 }
 
 /// Reads the answer to a call with these properties; `None` if it does not follow the protocol.
-pub(super) fn read(line: &str, properties: Option<&Value<'static>>) -> Option<Answer> {
+pub(super) fn read(line: &str, properties: Option<&Value<'_>>) -> Option<Answer> {
     let mut answer = Value::from(serde_json::from_str::<serde_json::Value>(line).ok()?);
     if line.contains("\\u0000") {
         restore_non_finite(&mut answer);
@@ -134,13 +136,13 @@ fn restore_non_finite(value: &mut Value<'static>) {
 
 /// Gives fractions in `after` the digits of those in `before` with the same value: Python does not
 /// keep them.
-fn keep_digits(before: &Value<'static>, after: &mut Value<'static>) {
+fn keep_digits(before: &Value<'_>, after: &mut Value<'static>) {
     match (&before.data, &mut after.data) {
         (Data::Scalar(Scalar::Number(old)), Data::Scalar(Scalar::Number(new))) => {
             let is_fraction = |digits: &str| digits.contains(['.', 'e', 'E']);
             let value = |digits: &str| digits.parse::<f64>().ok();
             if is_fraction(old) && is_fraction(new) && value(old) == value(new) {
-                new.clone_from(old);
+                *new = Cow::Owned(old.to_string());
             }
         }
         (Data::Sequence(old), Data::Sequence(new)) => {

@@ -10,7 +10,7 @@ pub struct Call<'c> {
     /// The template.
     pub template: &'c Import,
     /// The properties of the resource with the schema's defaults; `None` without that field.
-    pub properties: Option<&'c Value<'static>>,
+    pub properties: Option<&'c Value<'c>>,
     /// The variables of `env`, with `name` and `type`.
     pub env: &'c Env,
     /// All imports.

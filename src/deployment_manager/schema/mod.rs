@@ -86,7 +86,7 @@ impl<'i> Schemas<'i> {
         let known = known?;
         let properties = resource.value.get("properties");
         let mut properties = match properties.filter(|properties| !is_falsy(properties)) {
-            Some(properties) => properties.clone(),
+            Some(properties) => properties.clone().into_owned(),
             None => Value::mapping(Vec::new()),
         };
         let (mut lines, mut errors) = self.missing_imports(schema, &known);

@@ -30,7 +30,7 @@ pub(super) fn properties(
 }
 
 fn below(
-    value: &Value<'static>,
+    value: &Value<'_>,
     schema: &Value<'static>,
     path: &FieldPath,
     resource: Located<'_>,
@@ -69,7 +69,7 @@ fn below(
 fn unknown(
     resource: Located<'_>,
     path: &FieldPath,
-    value: &Value<'static>,
+    value: &Value<'_>,
     near: Option<&str>,
 ) -> Diagnostic {
     let name = resource.value.get("name").map(name_text);

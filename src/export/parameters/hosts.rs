@@ -60,16 +60,14 @@ fn reference(host: &str, path: &str, object: &Object<'_>, maker: &mut Maker<'_>)
     let Some((_, domain)) = shared else {
         return own;
     };
-    let made = Made {
+    let domain = maker.shared("domain", domain, || Made {
         name: "DOMAIN".into(),
         title: "Domain".into(),
         description: "domain of several hosts".into(),
         origin: "the domain of several hosts".into(),
-        value: domain.to_owned(),
-        is_required: true,
         ..Made::default()
-    };
-    format!("{own}.{}", maker.shared("domain", made))
+    });
+    format!("{own}.{domain}")
 }
 
 #[cfg(test)]

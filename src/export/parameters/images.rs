@@ -34,26 +34,24 @@ pub(crate) fn of_text(value: &mut Value<'_>, of: &str, object: &Object<'_>, make
 fn reference(image: &Image, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) -> String {
     let registry = maker.registry.clone();
     let registry = registry.map(|registry| {
-        let made = Made {
+        maker.shared("registry", &registry, || Made {
             name: "REGISTRY".into(),
             title: "Registry".into(),
             description: "registry of all images".into(),
             origin: "the registry of all images".into(),
-            value: registry,
-            is_required: true,
             ..Made::default()
-        };
-        maker.shared("registry", made)
+        })
     });
     if let Some(known) = maker.images.get(image) {
         return known.clone();
     }
-    let mut make = |field: &str, title: &str, value: String| {
+    let place = format!("of {of} in {}", object.called);
+    let mut make = |field: &str, title: &str, noun: &str, value: String| {
         let made = Made {
             name: name(&[object.word, field]),
-            title: format!("{title} of {}", object.short()),
-            description: format!("{} of {of} in {}", title.to_lowercase(), object.called),
-            origin: format!("the {} of {of} in {}", title.to_lowercase(), object.called),
+            title: [title, " of ", object.short()].concat(),
+            description: [noun, " ", &place].concat(),
+            origin: ["the ", noun, " ", &place].concat(),
             group: object.called.to_owned(),
             value,
             is_required: true,
@@ -65,9 +63,9 @@ fn reference(image: &Image, of: &str, object: &Object<'_>, maker: &mut Maker<'_>
         (None, Some(own)) => format!("{own}/{}", image.repository),
         _ => image.repository.clone(),
     };
-    let mut text = make("IMAGE", "Image", own);
+    let mut text = make("IMAGE", "Image", "image", own);
     if let Some(tag) = &image.tag {
-        text = format!("{text}:{}", make("TAG", "Tag", tag.clone()));
+        text = format!("{text}:{}", make("TAG", "Tag", "tag", tag.clone()));
     }
     if let Some(registry) = registry {
         text = format!("{registry}/{text}");

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 
 use krm_yaml::Value;
 
+/// The fields of a declaration.
+const MAX_FIELDS: usize = 12;
+
 /// A parameter that is made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Made {
@@ -29,11 +32,11 @@ pub(crate) struct Made {
 
 impl Made {
     /// Its declaration in the Template.
-    fn declaration(&self) -> Value<'static> {
-        let mut entries: Vec<(Cow<'static, str>, Value<'static>)> = Vec::new();
-        let mut text = |key: &'static str, text: &str| {
+    fn declaration<'m>(&'m self) -> Value<'m> {
+        let mut entries = Vec::with_capacity(MAX_FIELDS);
+        let mut text = |key: &'static str, text: &'m str| {
             if !text.is_empty() {
-                entries.push((key.into(), Value::string(text.to_owned())));
+                entries.push((Cow::Borrowed(key), Value::string(text)));
             }
         };
         text("name", &self.name);
@@ -112,7 +115,7 @@ impl Parameters {
     }
 
     /// The list of their declarations.
-    pub(crate) fn declarations(&self) -> Value<'static> {
+    pub(crate) fn declarations(&self) -> Value<'_> {
         Value::sequence(self.list.iter().map(Made::declaration).collect())
     }
 
@@ -127,28 +130,20 @@ impl Parameters {
     }
 }
 
-/// A part of a parameter's name: capitals, digits and `_`.
-pub(crate) fn word(text: &str) -> String {
-    let word = text.chars().map(|c| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_uppercase()
-        } else {
-            '_'
-        }
-    });
-    word.collect()
-}
-
-/// A parameter's name of some parts; those that are empty are left out.
+/// A parameter's name of some parts, in capitals, digits and `_`; empty parts are left out.
 pub(crate) fn name(parts: &[&str]) -> String {
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|part| word(part))
-        .filter(|part| !part.is_empty())
-        .collect();
-    let name = parts.join("_");
-    if name.starts_with(|c: char| c.is_ascii_digit()) {
-        return format!("_{name}");
+    let mut name = String::with_capacity(parts.iter().map(|part| part.len() + 1).sum());
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        if !name.is_empty() || part.starts_with(|c: char| c.is_ascii_digit()) {
+            name.push('_');
+        }
+        name.extend(part.chars().map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        }));
     }
     name
 }

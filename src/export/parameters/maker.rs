@@ -42,7 +42,7 @@ pub(crate) struct Maker<'m> {
     pub(crate) hosts: BTreeMap<String, String>,
     pub(crate) registry: Option<String>,
     /// Parameters that several objects share, by a word and the value.
-    shared: BTreeMap<(&'static str, String), String>,
+    shared: BTreeMap<&'static str, BTreeMap<String, String>>,
     /// The marked parameter that replaces the prefix.
     prefix: Option<String>,
 }
@@ -113,20 +113,29 @@ impl<'m> Maker<'m> {
     /// The marked text for a name that changes with the prefix; `None` if it stays.
     pub(crate) fn renamed(&self, name: &str) -> Option<String> {
         let prefix = self.scope.prefix.as_deref()?;
-        let is_meant = name == prefix || self.scope.names.contains(name);
-        let rest = name.strip_prefix(prefix).filter(|_| is_meant)?;
-        Some(format!("{}{rest}", self.prefix.as_ref()?))
+        let rest = name.strip_prefix(prefix)?;
+        let is_meant = rest.is_empty() || self.scope.names.contains(name);
+        is_meant.then(|| Some([self.prefix.as_deref()?, rest].concat()))?
     }
 
-    /// The marked reference to a parameter that all places with its value share.
-    pub(crate) fn shared(&mut self, word: &'static str, made: Made) -> String {
-        let key = (word, made.value.clone());
-        if let Some(known) = self.shared.get(&key) {
+    /// The marked reference to a required parameter that all places with a value share.
+    pub(crate) fn shared(
+        &mut self,
+        word: &'static str,
+        value: &str,
+        made: impl FnOnce() -> Made,
+    ) -> String {
+        let known = self.shared.entry(word).or_default();
+        if let Some(known) = known.get(value) {
             return known.clone();
         }
-        let name = self.parameters.add(made, &|_| false);
-        let marked = marks::text(&name);
-        self.shared.insert(key, marked.clone());
+        let made = Made {
+            value: value.to_owned(),
+            is_required: true,
+            ..made()
+        };
+        let marked = marks::text(&self.parameters.add(made, &|_| false));
+        known.insert(value.to_owned(), marked.clone());
         marked
     }
 
@@ -135,16 +144,13 @@ impl<'m> Maker<'m> {
         if !self.makes(Group::Namespace) || !self.scope.namespaces.contains(name) {
             return None;
         }
-        let made = Made {
+        Some(self.shared("namespace", name, || Made {
             name: "NAMESPACE".into(),
             title: "Namespace".into(),
             description: format!("namespace `{name}` of the exported objects"),
             origin: format!("the namespace `{name}`"),
-            value: name.to_owned(),
-            is_required: true,
             ..Made::default()
-        };
-        Some(self.shared("namespace", made))
+        }))
     }
 
     /// The part of an object's name after the prefix.

@@ -26,7 +26,7 @@ pub(crate) fn of_object(value: &mut Value<'_>, object: &Object<'_>, maker: &mut 
 }
 
 fn of_place(value: &mut Value<'_>, place: &Place, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let path = place.path.replace('/', ".").replace("%2F", "/");
+    let path = || place.path.replace('/', ".").replace("%2F", "/");
     match place.form {
         Form::Image => visit::each(value, place.path, &mut |from| {
             let is_image = from.str_at(&["kind"]) == Some("DockerImage");
@@ -39,9 +39,9 @@ fn of_place(value: &mut Value<'_>, place: &Place, object: &Object<'_>, maker: &m
             secrets::of_fields(value, place, object, maker);
         }
         _ => visit::each_scalar(value, place.path, &mut |field| match place.form {
-            Form::Host => hosts::of_field(field, &path, object, maker),
+            Form::Host => hosts::of_field(field, &path(), object, maker),
             Form::Namespace => namespaces::of_field(field, maker),
-            _ => of_field(field, place, &path, object, maker),
+            _ => of_field(field, place, &path(), object, maker),
         }),
     }
 }
@@ -71,18 +71,14 @@ fn of_field(
                 group: String::new(),
                 ..made
             };
-            if let Some(made) = text(field, made) {
-                let marked = maker.shared(place.field, made);
-                field.set(Value::string(marked).data);
-            }
+            shared(field, place.field, made, maker);
         }
         Form::SecretName => {
             let is_there = field
                 .as_str()
                 .is_some_and(|name| maker.scope.secrets.contains(name));
-            if !is_there && let Some(made) = text(field, made) {
-                let marked = maker.shared(place.field, made);
-                field.set(Value::string(marked).data);
+            if !is_there {
+                shared(field, place.field, made, maker);
             }
         }
         _ => {
@@ -91,6 +87,14 @@ fn of_field(
                 field.set(Value::string(marks::text(&name)).data);
             }
         }
+    }
+}
+
+/// A parameter of a text, which others share.
+fn shared(field: &mut Value<'_>, word: &'static str, made: Made, maker: &mut Maker<'_>) {
+    if let Some(made) = text(field, made) {
+        let marked = maker.shared(word, &made.value.clone(), || made);
+        field.set(Value::string(marked).data);
     }
 }
 

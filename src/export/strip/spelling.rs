@@ -1,41 +1,48 @@
 //! Plain scalars that a writer of YAML spells another way, as `yes`, `0x1F`, or `a: b` in braces.
 
 use krm_yaml::scalar::{Context, write_string};
-use krm_yaml::{Data, Document, Scalar, Value};
+use krm_yaml::{Cursor, Data, Document, Scalar, Value};
 
 /// Lets scalars be written anew that nobody writes as they are spelled: readers of YAML may take
 /// them for something else. `in_flow` says whether the value is in braces or brackets.
 pub(crate) fn canonical(value: &mut Value<'_>, document: &Document, in_flow: bool) {
     let node = value.origin.map(|origin| document.cursor(origin));
-    let spelling = node.map(krm_yaml::Cursor::raw);
-    if spelling.is_some_and(|spelling| is_odd(value, spelling, in_flow)) {
-        value.origin = None;
-    }
-    let in_flow = in_flow || node.is_some_and(krm_yaml::Cursor::is_flow);
+    let below = || in_flow || node.is_some_and(Cursor::is_flow);
     match &mut value.data {
-        Data::Scalar(_) => {}
-        Data::Sequence(items) => items
-            .iter_mut()
-            .for_each(|item| canonical(item, document, in_flow)),
-        Data::Mapping(entries) => entries
-            .iter_mut()
-            .for_each(|(_, value)| canonical(value, document, in_flow)),
+        Data::Scalar(scalar) => {
+            if node.is_some_and(|node| is_odd(scalar, node, in_flow)) {
+                value.origin = None;
+            }
+        }
+        Data::Sequence(items) => {
+            let in_flow = below();
+            for item in items {
+                canonical(item, document, in_flow);
+            }
+        }
+        Data::Mapping(entries) => {
+            let in_flow = below();
+            for (_, value) in entries {
+                canonical(value, document, in_flow);
+            }
+        }
     }
 }
 
-fn is_odd(value: &Value<'_>, spelling: &str, in_flow: bool) -> bool {
-    if spelling.starts_with('*') {
-        return false;
-    }
-    match &value.data {
-        Data::Scalar(Scalar::Bool(true)) => spelling != "true",
-        Data::Scalar(Scalar::Bool(false)) => spelling != "false",
-        Data::Scalar(Scalar::Number(digits)) => spelling != digits,
-        Data::Scalar(Scalar::String(text)) if in_flow && spelling == text => {
+fn is_odd(scalar: &Scalar<'_>, node: Cursor<'_>, in_flow: bool) -> bool {
+    let differs = |usual: &str| {
+        let spelling = node.raw();
+        spelling != usual && !spelling.starts_with('*')
+    };
+    match scalar {
+        Scalar::Bool(true) => differs("true"),
+        Scalar::Bool(false) => differs("false"),
+        Scalar::Number(digits) => differs(digits),
+        Scalar::String(text) if in_flow && node.raw() == text => {
             let mut new = String::new();
             write_string(&mut new, text, Context::FlowValue, None, 0, "\n");
-            new != spelling
+            differs(&new)
         }
-        _ => false,
+        Scalar::String(_) | Scalar::Null => false,
     }
 }

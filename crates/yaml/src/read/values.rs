@@ -253,12 +253,12 @@ impl<'d> Reader<'_> {
         Value { origin, data }
     }
 
-    /// The common case of [`value`](Self::value): a string that is spelled as it is read.
+    /// The common case of [`value`](Self::value): a string that is spelled as it is read. Whatever
+    /// the [`Words`], it is a string.
     #[inline]
     fn value_as_spelled(&self, cursor: Cursor<'d>) -> Option<Value<'d>> {
         let text = cursor.node().value_text()?;
-        let is_common = self.inside.is_empty() && self.words != Words::PyYaml;
-        is_common.then(|| Value {
+        self.inside.is_empty().then(|| Value {
             origin: Some(cursor.id()),
             data: Data::Scalar(Scalar::String(Cow::Borrowed(cursor.document().slice(text)))),
         })
@@ -308,9 +308,7 @@ impl<'d> Reader<'_> {
 
     #[inline]
     fn key(&self, entry: Cursor<'d>) -> Result<Cow<'d, str>> {
-        if let Some(text) = entry.node().key_text()
-            && self.words != Words::PyYaml
-        {
+        if let Some(text) = entry.node().key_text() {
             return Ok(Cow::Borrowed(entry.document().slice(text)));
         }
         self.key_slowly(entry)

@@ -1,6 +1,7 @@
 //! A node with other values for some of its parts: only these parts are read.
 
 use std::borrow::Cow;
+use std::iter::Peekable;
 
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
@@ -80,11 +81,7 @@ impl<'d> Patched<'d> {
             parts.remove(at).1
         } else {
             let mut value = part.ordinary_value();
-            for (inner, new) in parts.drain(at..end) {
-                if let Some(place) = find(part, &mut value, inner) {
-                    *place = new;
-                }
-            }
+            put(part, &mut value, &mut parts.drain(at..end).peekable());
             value
         };
         &mut parts.insert_mut(at, (id, value)).1
@@ -110,26 +107,29 @@ impl<'d> Patched<'d> {
     }
 }
 
-/// The part of the value of a node that was read from another node in it.
-fn find<'v, 'd>(
+/// Puts changed parts into the value of an ordinary node.
+fn put<'d>(
     node: Cursor<'d>,
-    value: &'v mut Value<'d>,
-    id: NodeId,
-) -> Option<&'v mut Value<'d>> {
-    let mut index = 0;
-    let child = node.children().find(|child| {
-        index += 1;
-        id.0 < child.node().next
-    })?;
-    let part = match &mut value.data {
-        Data::Scalar(_) => None,
-        Data::Sequence(items) => items.get_mut(index - 1),
-        Data::Mapping(entries) => entries.get_mut(index - 1).map(|(_, part)| part),
-    }?;
-    if child.id() == id {
-        return Some(part);
+    value: &mut Value<'d>,
+    parts: &mut Peekable<impl Iterator<Item = (NodeId, Value<'d>)>>,
+) {
+    for (index, child) in node.children().enumerate() {
+        let slot = match &mut value.data {
+            Data::Scalar(_) => None,
+            Data::Sequence(items) => items.get_mut(index),
+            Data::Mapping(entries) => entries.get_mut(index).map(|(_, part)| part),
+        };
+        let Some((slot, (id, _))) = slot.zip(parts.peek()) else {
+            return;
+        };
+        if *id == child.id() {
+            if let Some((_, new)) = parts.next() {
+                *slot = new;
+            }
+        } else if id.0 < child.node().next {
+            put(child, slot, parts);
+        }
     }
-    find(child, part, id)
 }
 
 /// A value, or an ordinary node of which some parts have other values.

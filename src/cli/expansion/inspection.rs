@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::krm::identity::Identity;
+use crate::krm::identity::{Identity, group};
 use crate::lint;
 use crate::plan::{self, Instance, Plan};
 use crate::template::{Dialect, Inspect, Look, Parameters, Template};
@@ -23,10 +24,51 @@ pub(super) struct Inspector {
 /// An object that was made.
 #[derive(Debug)]
 struct Made {
-    identity: Identity,
-    field: String,
+    key: Key,
+    field: Box<str>,
     /// Where its name is written.
     place: Place,
+}
+
+/// An identity as one text, which takes less memory: there may be very many of them.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// The group, the kind, the namespace and the name.
+    text: Box<str>,
+    /// Where each of them ends but the last.
+    ends: [usize; 3],
+}
+
+impl Key {
+    /// That of an object with a kind and a name.
+    fn of(object: View<'_>) -> Option<Self> {
+        let text = |keys: &[&str]| object.str_at(keys);
+        let (kind, name) = (text(&["kind"])?, text(&["metadata", "name"])?);
+        let api_version = text(&["apiVersion"]).unwrap_or_default();
+        let namespace = text(&["metadata", "namespace"]).unwrap_or_default();
+        let group = group(&api_version);
+        let text = [group, &kind, &namespace, &name].concat();
+        let ends = [
+            group.len(),
+            group.len() + kind.len(),
+            text.len() - name.len(),
+        ];
+        (!name.is_empty()).then(|| Self {
+            text: text.into(),
+            ends,
+        })
+    }
+
+    fn identity(&self) -> Identity {
+        let [group, kind, namespace] = self.ends;
+        let part = |range: Range<usize>| self.text.get(range).unwrap_or_default().to_owned();
+        Identity {
+            group: part(0..group),
+            kind: part(group..kind),
+            namespace: part(kind..namespace),
+            name: part(namespace..self.text.len()),
+        }
+    }
 }
 
 impl Inspect for Inspector {
@@ -40,7 +82,7 @@ impl Inspect for Inspector {
         let may_show = |text: &str| values.may_show(text);
         lint::warn_about_names(object, template.dialect(), &may_show, diagnostics);
         let view = object.view;
-        let Some(identity) = Identity::of(view).filter(|identity| !identity.name.is_empty()) else {
+        let Some(key) = Key::of(view) else {
             return;
         };
         let name = view.at(&["metadata", "name"]);
@@ -48,8 +90,8 @@ impl Inspect for Inspector {
             return;
         };
         let made = Made {
-            identity,
-            field: object.field.to_owned(),
+            key,
+            field: object.field.into(),
             place: object.document.cursor(origin).place(),
         };
         let mut list = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,15 +116,15 @@ impl Inspector {
 /// one Template, so in OpenShift's dialect that is a warning.
 pub(super) fn duplicates(plan: &Plan, inspectors: &[Inspector], diagnostics: &mut Diagnostics) {
     let all: Vec<Vec<Made>> = inspectors.iter().map(Inspector::take_made).collect();
-    let mut seen: BTreeMap<&Identity, (usize, &Made)> = BTreeMap::new();
+    let mut seen: BTreeMap<&Key, (usize, &Made)> = BTreeMap::new();
     for (index, (instance, list)) in plan.instances.iter().zip(&all).enumerate() {
         let expander = plan.expanders.get(instance.expander);
         let Some(template) = expander.and_then(|expander| expander.template()) else {
             continue;
         };
         for made in list {
-            let Some((first_index, first)) = seen.get(&made.identity) else {
-                seen.insert(&made.identity, (index, made));
+            let Some((first_index, first)) = seen.get(&made.key) else {
+                seen.insert(&made.key, (index, made));
                 continue;
             };
             let mut diagnostic = match plan.instances.get(*first_index) {
@@ -105,18 +147,18 @@ fn by_two_instances(
 ) -> Diagnostic {
     let written = made.place.source.text().get(made.place.range.clone());
     let names = template.names_in(written.unwrap_or_default());
-    plan::both_create(first, second, &made.identity, &names)
+    plan::both_create(first, second, &made.key.identity(), &names)
         .at(made.place.clone())
-        .field(&made.field)
+        .field(&*made.field)
 }
 
 fn in_one_template(first: &Made, template: &Template, made: &Made) -> Diagnostic {
-    let problem = format!("the Template creates `{}` twice", made.identity);
+    let problem = format!("the Template creates `{}` twice", made.key.identity());
     let diagnostic = Diagnostic::error(problem)
         .rule("duplicate-object")
         .at(made.place.clone())
         .related(first.place.clone(), "first here")
-        .field(&made.field)
+        .field(&*made.field)
         .hint("rename or remove one of them");
     match template.dialect() {
         Dialect::Proposal => diagnostic,

@@ -39,7 +39,23 @@ fn may_be_close(name: &str, candidate: &str) -> bool {
     let [a, b] = [name.len(), candidate.len()];
     let longer = a.max(b);
     let allowed = longer / 3;
-    longer <= MAX_LENGTH && a.abs_diff(b) <= allowed && least_distance(name, candidate) <= allowed
+    longer <= MAX_LENGTH
+        && a.abs_diff(b) <= allowed
+        && other_letters(name, candidate) <= allowed
+        && least_distance(name, candidate) <= allowed
+}
+
+/// How many letters only one of two names in ASCII has, or fewer, if they are taken for others: no
+/// more than their [least distance](least_distance), at a fraction of the cost.
+fn other_letters(a: &str, b: &str) -> usize {
+    let letters = |text: &str| -> u32 {
+        let letters = text.bytes();
+        letters.fold(0, |set, letter| {
+            set | 1 << (letter.to_ascii_lowercase() % 32)
+        })
+    };
+    let [a, b] = [letters(a), letters(b)];
+    (a & !b).count_ones().max((b & !a).count_ones()) as usize
 }
 
 /// How far apart two names are, if they are close enough for one to be a slip of the other.

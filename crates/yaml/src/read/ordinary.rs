@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::diagnostic::Diagnostics;
 use crate::read::document::Cursor;
-use crate::read::values::{DuplicateKeys, Words, is_word};
+use crate::read::values::{DuplicateKeys, Marks, Words, is_word};
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, is_non_finite};
 use crate::table::{Flags, Kind, NodeId};
@@ -82,29 +82,15 @@ impl<'d> Cursor<'d> {
 
     /// Whether the keys of a mapping are different strings, spelled as they are read.
     fn has_ordinary_keys(self) -> bool {
-        let mut keys = [&[] as &[u8]; FEW];
-        let text = self.document.text().as_bytes();
-        for (count, child) in self.children().enumerate() {
-            let key = match child.node().key_text() {
-                Some(range) => text.get(range),
-                None => child.ordinary_key().map(str::as_bytes),
-            };
-            let Some(key) = key else {
+        let mut marks = Marks::default();
+        let mut are_new = true;
+        for child in self.children() {
+            let Some(key) = child.ordinary_key() else {
                 return false;
             };
-            let Some((before, [place, ..])) = keys.split_at_mut_checked(count) else {
-                return self.children().all(|child| child.ordinary_key().is_some())
-                    && self.has_distinct_keys();
-            };
-            // A call that compares two texts costs more than all else here.
-            let may_equal =
-                |other: &&[u8]| other.len() == key.len() && other.first() == key.first();
-            if before.iter().any(|other| may_equal(other) && *other == key) {
-                return false;
-            }
-            *place = key;
+            are_new &= marks.add(key);
         }
-        true
+        are_new || self.has_distinct_keys()
     }
 
     fn ordinary_key(self) -> Option<&'d str> {
@@ -121,5 +107,3 @@ impl<'d> Cursor<'d> {
 
 /// The length of the longest text that is a [word](is_word).
 const LONGEST_WORD: usize = "off".len();
-/// The number of keys that are compared one by one.
-const FEW: usize = 16;

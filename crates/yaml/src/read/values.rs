@@ -150,7 +150,31 @@ impl<'d> Cursor<'d> {
     }
 
     pub(crate) fn has_distinct_keys(self) -> bool {
-        are_distinct(self.children().map(Self::key))
+        let mut marks = Marks::default();
+        let mut keys = self.children().map(Self::key);
+        keys.all(|key| key.is_ok_and(|key| marks.add(&key)))
+            || are_distinct(self.children().map(Self::key))
+    }
+}
+
+/// Marks of keys: those of different marks differ, which is found without comparing texts.
+#[derive(Default)]
+pub(crate) struct Marks([u64; 4]);
+
+impl Marks {
+    /// Adds that of a key. Returns whether it is new.
+    pub(crate) fn add(&mut self, key: &str) -> bool {
+        const FACTOR: usize = 31;
+        let bytes = key.as_bytes();
+        let end = |byte: Option<&u8>| byte.map_or(0, |&byte| usize::from(byte));
+        let mark = end(bytes.first()) + end(bytes.last()) * FACTOR + bytes.len();
+        let bit = 1 << (mark % 64);
+        let Some(word) = self.0.get_mut(mark / 64 % 4) else {
+            return false;
+        };
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
     }
 }
 

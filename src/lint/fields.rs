@@ -429,7 +429,7 @@ pub(super) fn follow(
     match keys {
         [] => found(value, path),
         ["*", rest @ ..] => {
-            for (name, value) in value.entries().unwrap_or_default() {
+            for (name, value) in value.entries().into_iter().flatten() {
                 follow(value, rest, &Path::Key(path, &name), found);
             }
         }

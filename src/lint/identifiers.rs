@@ -169,7 +169,7 @@ impl Labels<'_, '_, '_> {
         } else {
             "an annotation"
         };
-        for (key, value) in mapping.entries().unwrap_or_default() {
+        for (key, value) in mapping.entries().into_iter().flatten() {
             let at = Where::of(self, &key, value, mapping, path);
             let best = self.context.at_best(&key);
             // The keys of annotations are compared in lower case.

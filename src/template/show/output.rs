@@ -7,7 +7,7 @@ use crate::template::expand::expansion::{Expansion, Look, Object, Options, expan
 use crate::template::values::given::Assignment;
 use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Cursor, Document, Position, Value};
+use krm_yaml::{Cursor, Document, Position, View};
 
 /// How objects are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,27 +230,6 @@ fn print_objects(
 /// Spaces a level of JSON is indented by, as `oc` prints it.
 const JSON_WIDTH: usize = 4;
 
-/// Whether an object that is read as a whole has this text and these problems, too: the guard in
-/// debug builds.
-fn is_whole(
-    expansion: &Expansion<'_, '_>,
-    object: Cursor<'_>,
-    field: &str,
-    (text, position): (&str, Position),
-    found: &Diagnostics,
-) -> bool {
-    let mut is_same = false;
-    let mut sink = |object: Object<'_>, whole: &mut Diagnostics| {
-        let rendered = lists::render(object.document, &object.value, position);
-        let messages = |found: &Diagnostics| found.iter().map(|one| format!("{one:?}")).collect();
-        let (messages, others): (Vec<String>, Vec<String>) = (messages(whole), messages(found));
-        is_same = rendered.is_ok_and(|whole| whole == text) && messages == others;
-    };
-    let (expansion, field) = (expansion.without_inspection(), field.to_owned());
-    expansion.opened(object, field, &mut Diagnostics::new(), &mut sink);
-    is_same
-}
-
 /// Collects the text of the objects handed to it.
 struct Writer {
     format: Format,
@@ -273,54 +252,56 @@ impl Writer {
     /// Makes room for the text of these objects: a text that grows is copied, and both copies take
     /// memory meanwhile. Room that is not used takes none.
     fn make_room<'d>(&mut self, objects: impl Iterator<Item = Cursor<'d>>) {
-        if self.format.position().is_some() {
+        if self.format != Format::Name {
             let length: usize = objects.map(|object| object.end() - object.start()).sum();
             self.text.reserve(length + length / 2);
         }
     }
 
     fn object(&mut self, object: &Object<'_>) {
-        if let Some(position) = self.format.position() {
-            self.set_separator(object.document);
-            return self.yaml(object, position);
+        let Some(position) = self.format.position() else {
+            return self.data(View::from(&object.value));
+        };
+        self.set_separator(object.document);
+        let rendered = lists::render(object.document, &object.value, position);
+        if let Some(text) = self.complaints.take(rendered) {
+            self.separate();
+            self.text.push_str(&text);
         }
+    }
+
+    /// Prints an object in a format without the layout of the Template.
+    fn data(&mut self, object: View<'_>) {
         match self.format {
+            Format::Name => self.name(object),
             Format::Json => self.json(object, 2),
-            Format::JsonStream => self.json(object, 0),
-            Format::Name => self.name(&object.value),
-            // They have positions.
-            Format::Yaml | Format::List | Format::ResourceList => {}
+            Format::JsonStream | Format::Yaml | Format::List | Format::ResourceList => {
+                self.json(object, 0);
+            }
         }
     }
 
     /// As `oc process -o name`.
-    fn name(&mut self, object: &Value<'_>) {
+    fn name(&mut self, object: View<'_>) {
         let text = |keys: &[&str]| object.str_at(keys).filter(|text| !text.is_empty());
         self.text
             .push_str(&text(&["kind"]).unwrap_or_default().to_lowercase());
-        let group = group(text(&["apiVersion"]).unwrap_or_default());
+        let api_version = text(&["apiVersion"]).unwrap_or_default();
+        let group = group(&api_version);
         if !group.is_empty() {
             self.text.push('.');
             self.text.push_str(group);
         }
         let name = text(&["metadata", "name"]).or_else(|| text(&["metadata", "generateName"]));
         self.text.push('/');
-        self.text.push_str(name.unwrap_or_default());
+        self.text.push_str(&name.unwrap_or_default());
         self.text.push('\n');
     }
 
-    fn yaml(&mut self, object: &Object<'_>, position: Position) {
-        let rendered = lists::render(object.document, &object.value, position);
-        if let Some(text) = self.complaints.take(rendered) {
-            self.push(&text);
-        }
-    }
-
-    fn push(&mut self, text: &str) {
+    fn separate(&mut self) {
         if !self.text.is_empty() {
             self.text.push_str(self.separator);
         }
-        self.text.push_str(text);
     }
 
     /// Expands an object and prints it without reading the parts that stay as they are. Returns
@@ -328,36 +309,67 @@ impl Writer {
     fn patched(
         &mut self,
         expansion: &Expansion<'_, '_>,
-        object: Cursor<'_>,
+        node: Cursor<'_>,
         field: &str,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let Some(position) = self.format.position() else {
-            return false;
-        };
         let mut found = Diagnostics::new();
-        let Some(patched) = expansion.patched(object, field, &mut found) else {
+        let Some(object) = expansion.patched(node, field, &mut found) else {
             return false;
         };
-        let Some(text) = krm_yaml::render_patched(&patched, position) else {
+        let position = self.format.position();
+        let text = position.and_then(|position| krm_yaml::render_patched(&object, position));
+        if position.is_some() && text.is_none() {
             return false;
-        };
+        }
         let look = Look {
-            view: patched.view(),
-            document: object.document(),
+            view: object.view(),
+            document: node.document(),
             field,
         };
         debug_assert!(
-            is_whole(expansion, object, field, (&text, position), &found),
+            self.is_whole(expansion, &look, text.as_deref(), &found),
             "{text:?} with {found:?}"
         );
         expansion.inspect(&look, &mut found);
         diagnostics.append(found);
         if !diagnostics.has_errors() {
-            self.set_separator(object.document());
-            self.push(&text);
+            self.print(&look, text.as_deref());
         }
         true
+    }
+
+    /// Prints an object, of which this is the text if the format keeps the layout of the Template.
+    fn print(&mut self, object: &Look<'_>, text: Option<&str>) {
+        let Some(text) = text else {
+            return self.data(object.view);
+        };
+        self.set_separator(object.document);
+        self.separate();
+        self.text.push_str(text);
+    }
+
+    /// Whether the whole object has the same text and the same problems: the guard in debug builds.
+    fn is_whole(
+        &self,
+        expansion: &Expansion<'_, '_>,
+        object: &Look<'_>,
+        text: Option<&str>,
+        found: &Diagnostics,
+    ) -> bool {
+        let [mut patched, mut whole] = [Self::new(self.format), Self::new(self.format)];
+        patched.print(object, text);
+        let mut others = Diagnostics::new();
+        let mut sink = |object: Object<'_>, _: &mut Diagnostics| whole.object(&object);
+        let node = object.view.origin().map(|id| object.document.cursor(id));
+        let expansion = expansion.without_inspection();
+        if let Some(node) = node {
+            expansion.opened(node, object.field.to_owned(), &mut others, &mut sink);
+        }
+        let messages = |found: &Diagnostics| -> Vec<String> {
+            found.iter().map(|one| format!("{one:?}")).collect()
+        };
+        patched.text == whole.text && messages(found) == messages(&others)
     }
 
     /// Documents end their lines as the Template does.
@@ -369,16 +381,14 @@ impl Writer {
 
     /// Writes an object `depth` levels deep, after the text before it; at the margin as lines
     /// of their own.
-    fn json(&mut self, object: &Object<'_>, depth: usize) {
-        if !self.text.is_empty() {
-            self.text.push_str(self.separator);
-        }
+    fn json(&mut self, object: View<'_>, depth: usize) {
+        self.separate();
         if depth > 0 {
             self.text.push('\n');
         }
         self.text
             .extend(std::iter::repeat_n(' ', depth * JSON_WIDTH));
-        krm_yaml::json(&mut self.text, &object.value, Some(JSON_WIDTH), depth);
+        krm_yaml::json(&mut self.text, object, Some(JSON_WIDTH), depth);
         if depth == 0 {
             self.text.push('\n');
         }

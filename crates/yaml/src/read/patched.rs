@@ -239,20 +239,19 @@ impl<'v> View<'v> {
 
     /// The entries, if this is a mapping.
     #[must_use]
-    pub fn entries(self) -> Option<Vec<(Cow<'v, str>, Self)>> {
-        match self.0 {
-            Seen::Value(value) => {
-                let entries = value.entries()?.iter();
-                let entries = entries.map(|(key, value)| (Cow::Borrowed(&**key), value.into()));
-                Some(entries.collect())
+    pub fn entries(self) -> Option<impl Iterator<Item = (Cow<'v, str>, Self)>> {
+        let (values, nodes) = match self.0 {
+            Seen::Value(value) => (value.entries()?, None),
+            Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
+                let entry =
+                    move |entry: Cursor<'v>| Some((entry.key().ok()?, Self::of_part(entry, parts)));
+                let children = node.document.children(node.id());
+                (Default::default(), Some(children.filter_map(entry)))
             }
-            Seen::Node(node, parts) => {
-                let entries = node.children().filter_map(|entry| {
-                    let key = entry.key().ok()?;
-                    Some((key, Self::of_part(entry, parts)))
-                });
-                (node.node().kind == Kind::Mapping).then(|| entries.collect())
-            }
-        }
+            Seen::Node(..) => return None,
+        };
+        let values = values.iter();
+        let values = values.map(|(key, value)| (Cow::Borrowed(key.as_ref()), value.into()));
+        Some(values.chain(nodes.into_iter().flatten()))
     }
 }

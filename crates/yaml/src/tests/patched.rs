@@ -139,7 +139,7 @@ fn a_view_sees_what_the_value_has() {
         assert_eq!(items[0].str_at(&["image"]).as_deref(), Some("a:1"));
         assert_eq!(items[1].as_str().as_deref(), Some("plain"));
         let labels = view.get("labels").unwrap().entries().unwrap();
-        let keys: Vec<&str> = labels.iter().map(|(key, _)| key.as_ref()).collect();
+        let keys: Vec<_> = labels.map(|(key, _)| key).collect();
         assert_eq!(keys, ["app", "tier"]);
         assert!(view.items().is_none() && view.scalar().is_none());
     }

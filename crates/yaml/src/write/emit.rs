@@ -1,5 +1,8 @@
 //! Values written afresh, as block YAML, flow YAML or JSON.
 
+use std::borrow::Cow;
+
+use crate::read::patched::View;
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
 use crate::value::{Data, Value};
@@ -245,47 +248,59 @@ pub(crate) fn flow_key(out: &mut String, key: &str, style: Flow) {
 
 /// Writes a value as JSON. With `width`, each entry and item has a line of its own, `width` spaces
 /// deeper than its collection; `depth` is the depth of the value itself.
-pub fn json(out: &mut String, value: &Value<'_>, width: Option<usize>, depth: usize) {
+pub fn json<'v>(out: &mut String, value: impl Into<View<'v>>, width: Option<usize>, depth: usize) {
+    json_of(out, value.into(), width, depth);
+}
+
+fn json_of(out: &mut String, value: View<'_>, width: Option<usize>, depth: usize) {
+    if let Some(items) = value.items() {
+        let items = items.map(|item| (None, item));
+        json_parts(out, ['[', ']'], items, width, depth);
+    } else if let Some(entries) = value.entries() {
+        let entries = entries.map(|(key, value)| (Some(key), value));
+        json_parts(out, ['{', '}'], entries, width, depth);
+    } else {
+        match value.scalar().unwrap_or(Scalar::Null) {
+            Scalar::Null => out.push_str("null"),
+            Scalar::Bool(flag) => out.push_str(if flag { "true" } else { "false" }),
+            Scalar::Number(digits) => out.push_str(&digits),
+            Scalar::String(text) => scalar::write_json_string(out, &text),
+        }
+    }
+}
+
+/// Writes entries or items, the former with their keys.
+fn json_parts<'v>(
+    out: &mut String,
+    [open, close]: [char; 2],
+    parts: impl Iterator<Item = (Option<Cow<'v, str>>, View<'v>)>,
+    width: Option<usize>,
+    depth: usize,
+) {
     let line = |out: &mut String, depth: usize| {
         if let Some(width) = width {
             new_line(out, width * depth);
         }
     };
-    match &value.data {
-        Data::Scalar(Scalar::Null) => out.push_str("null"),
-        Data::Scalar(Scalar::Bool(flag)) => out.push_str(if *flag { "true" } else { "false" }),
-        Data::Scalar(Scalar::Number(digits)) => out.push_str(digits),
-        Data::Scalar(Scalar::String(text)) => scalar::write_json_string(out, text),
-        Data::Sequence(items) if items.is_empty() => out.push_str("[]"),
-        Data::Mapping(entries) if entries.is_empty() => out.push_str("{}"),
-        Data::Sequence(items) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                line(out, depth + 1);
-                json(out, item, width, depth + 1);
-            }
-            line(out, depth);
-            out.push(']');
+    let colon = if width.is_some() { ": " } else { ":" };
+    let mut is_empty = true;
+    out.push(open);
+    for (key, value) in parts {
+        if !is_empty {
+            out.push(',');
         }
-        Data::Mapping(entries) => {
-            let colon = if width.is_some() { ": " } else { ":" };
-            out.push('{');
-            for (index, (key, value)) in entries.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                line(out, depth + 1);
-                scalar::write_json_string(out, key);
-                out.push_str(colon);
-                json(out, value, width, depth + 1);
-            }
-            line(out, depth);
-            out.push('}');
+        is_empty = false;
+        line(out, depth + 1);
+        if let Some(key) = key {
+            scalar::write_json_string(out, &key);
+            out.push_str(colon);
         }
+        json_of(out, value, width, depth + 1);
     }
+    if !is_empty {
+        line(out, depth);
+    }
+    out.push(close);
 }
 
 /// Begins a new line at `column`.

@@ -87,20 +87,22 @@ impl Items {
             });
             read.into_iter().flatten()
         });
-        Self::of(chunks, Read::of(config))
+        Self::of(nodes.len(), chunks, Read::of(config))
     }
 
     /// The same for values.
     pub(super) fn of_values<'v>(
-        values: impl Iterator<Item = &'v Value<'v>>,
+        values: impl ExactSizeIterator<Item = &'v Value<'v>>,
         config: &Value<'_>,
     ) -> Self {
-        Self::of(values.map(Read::of_value), Read::of_value(config))
+        let count = values.len();
+        Self::of(count, values.map(Read::of_value), Read::of_value(config))
     }
 
-    fn of(objects: impl Iterator<Item = Read>, config: Read) -> Self {
+    fn of(count: usize, objects: impl Iterator<Item = Read>, config: Read) -> Self {
         let mut items = Self {
-            list: Vec::new(),
+            // A list that grows is copied, and both copies take memory.
+            list: Vec::with_capacity(count),
             storage: Storage::default(),
         };
         for object in objects {

@@ -445,16 +445,18 @@ impl<'d> Expansion<'_, 'd> {
         }
         let mut substitution = self.substitution(node, diagnostics);
         substitution.patch_object(&mut object, field)?;
-        if let Some(api_version) = legacy::with_group(&api_version, &kind) {
-            let text = Scalar::String(Cow::Owned(api_version));
-            object.value_mut(api_node).set(Data::Scalar(text));
+        let new = legacy::with_group(&api_version, &kind);
+        if let Some(new) = &new {
+            let text = Scalar::String(Cow::Owned(new.clone()));
+            object.set(api_node, Data::Scalar(text));
         }
         let own = object.value_mut(metadata);
         own.str_at(&["name"]).filter(|name| !name.is_empty())?;
         if let Some(labels) = &self.labels {
             labels::on_metadata(own, labels).then_some(())?;
             if self.template.labels_selectors() {
-                labels::on_selectors_of(&mut object, &api_version, &kind, labels)?;
+                let api_version = new.as_deref().unwrap_or(&api_version);
+                labels::on_selectors_of(&mut object, api_version, &kind, labels)?;
             }
         }
         (!diagnostics.has_errors()).then_some(object)

@@ -3,6 +3,7 @@
 pub(crate) mod expander;
 pub(crate) mod expansion;
 pub(crate) mod labels;
+mod patch;
 pub(crate) mod path;
 pub(crate) mod refused;
 mod spot;

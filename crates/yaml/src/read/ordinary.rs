@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::diagnostic::Diagnostics;
 use crate::read::document::Cursor;
-use crate::read::values::{DuplicateKeys, Marks, Words, is_word};
+use crate::read::values::{DuplicateKeys, Words, is_word};
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, is_non_finite};
 use crate::table::{Flags, Kind, NodeId};
@@ -82,26 +82,21 @@ impl<'d> Cursor<'d> {
 
     /// Whether the keys of a mapping are different strings, spelled as they are read.
     fn has_ordinary_keys(self) -> bool {
-        let mut marks = Marks::default();
-        let mut are_new = true;
-        for child in self.children() {
-            let Some(key) = child.ordinary_key() else {
-                return false;
-            };
-            are_new &= marks.add(key);
-        }
-        are_new || self.has_distinct_keys()
+        self.keys_differ(Self::ordinary_key).unwrap_or_else(|| {
+            let mut keys = self.children().map(Self::ordinary_key);
+            keys.all(|key| key.is_some()) && self.has_distinct_keys()
+        })
     }
 
-    fn ordinary_key(self) -> Option<&'d str> {
-        if let Some(text) = self.node().key_text() {
-            return Some(self.document.slice(text));
-        }
-        match self.key().ok()? {
+    #[inline]
+    fn ordinary_key(self) -> Option<&'d [u8]> {
+        self.noted_key().or_else(|| match self.key().ok()? {
             // A word is read one way or the other.
-            Cow::Borrowed(key) if !is_word(key) && !matches!(key, "true" | "false") => Some(key),
+            Cow::Borrowed(key) if !is_word(key) && !matches!(key, "true" | "false") => {
+                Some(key.as_bytes())
+            }
             _ => None,
-        }
+        })
     }
 }
 

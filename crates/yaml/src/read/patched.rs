@@ -18,7 +18,7 @@ pub struct Patched<'d> {
 }
 
 /// The parts of a node that have other values, in the order of the text. None is in another.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Parts<'d>(Vec<(NodeId, Value<'d>)>);
 
 impl<'d> Parts<'d> {
@@ -61,6 +61,13 @@ impl<'d> Patched<'d> {
 
     pub(crate) const fn parts(&self) -> &Parts<'d> {
         &self.parts
+    }
+
+    /// Gives a part that has no changed ones in it, and is not in one, another value.
+    pub fn set(&mut self, part: Cursor<'d>, data: Data<'d>) {
+        let (id, at) = (part.id(), self.parts.first(part.id()));
+        let origin = Some(id);
+        self.parts.0.insert(at, (id, Value { origin, data }));
     }
 
     /// The value of a part that was changed.
@@ -136,8 +143,9 @@ fn put<'d>(
 #[derive(Clone, Copy, Debug)]
 pub struct View<'v>(Seen<'v>);
 
+/// What is looked at.
 #[derive(Clone, Copy, Debug)]
-enum Seen<'v> {
+pub(crate) enum Seen<'v> {
     Value(&'v Value<'v>),
     Node(Cursor<'v>, &'v Parts<'v>),
 }
@@ -149,7 +157,11 @@ impl<'v> From<&'v Value<'v>> for View<'v> {
 }
 
 impl<'v> View<'v> {
-    fn of_part(node: Cursor<'v>, parts: &'v Parts<'v>) -> Self {
+    pub(crate) const fn seen(self) -> Seen<'v> {
+        self.0
+    }
+
+    pub(crate) fn of_part(node: Cursor<'v>, parts: &'v Parts<'v>) -> Self {
         let value = parts.get(node.id()).map(Seen::Value);
         Self(value.unwrap_or(Seen::Node(node, parts)))
     }

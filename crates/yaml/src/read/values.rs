@@ -150,31 +150,35 @@ impl<'d> Cursor<'d> {
     }
 
     pub(crate) fn has_distinct_keys(self) -> bool {
-        let mut marks = Marks::default();
-        let mut keys = self.children().map(Self::key);
-        keys.all(|key| key.is_ok_and(|key| marks.add(&key)))
-            || are_distinct(self.children().map(Self::key))
+        let differ = self.keys_differ(Self::noted_key);
+        differ.unwrap_or_else(|| are_distinct(self.children().map(Self::key)))
     }
-}
 
-/// Marks of keys: those of different marks differ, which is found without comparing texts.
-#[derive(Default)]
-pub(crate) struct Marks([u64; 4]);
+    /// The key, if it is [spelled as it is read](Flags::KEY_TEXT).
+    #[inline]
+    pub(crate) fn noted_key(self) -> Option<&'d [u8]> {
+        let text = self.document().text().as_bytes();
+        text.get(self.node().key_text()?)
+    }
 
-impl Marks {
-    /// Adds that of a key. Returns whether it is new.
-    pub(crate) fn add(&mut self, key: &str) -> bool {
-        const FACTOR: usize = 31;
-        let bytes = key.as_bytes();
-        let end = |byte: Option<&u8>| byte.map_or(0, |&byte| usize::from(byte));
-        let mark = end(bytes.first()) + end(bytes.last()) * FACTOR + bytes.len();
-        let bit = 1 << (mark % 64);
-        let Some(word) = self.0.get_mut(mark / 64 % 4) else {
-            return false;
-        };
-        let is_new = *word & bit == 0;
-        *word |= bit;
-        is_new
+    /// Whether no two keys are equal, compared one by one; `None` if `key` does not read one of them,
+    /// or there are too many.
+    pub(crate) fn keys_differ(self, key: impl Fn(Self) -> Option<&'d [u8]>) -> Option<bool> {
+        /// More keys are sorted.
+        const FEW: usize = 16;
+        let mut keys = [&[] as &[u8]; FEW];
+        for (count, child) in self.children().enumerate() {
+            let key = key(child)?;
+            let (before, after) = keys.split_at_mut_checked(count)?;
+            // A call that compares two texts costs more than all else here.
+            let may_equal =
+                |other: &&[u8]| other.len() == key.len() && other.first() == key.first();
+            if before.iter().any(|other| may_equal(other) && *other == key) {
+                return Some(false);
+            }
+            *after.first_mut()? = key;
+        }
+        Some(true)
     }
 }
 

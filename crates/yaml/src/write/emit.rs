@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::read::patched::View;
+use crate::read::patched::{Seen, View};
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
+use crate::table::Kind;
 use crate::value::{Data, Value};
 
 /// How block text is laid out.
@@ -253,19 +254,44 @@ pub fn json<'v>(out: &mut String, value: impl Into<View<'v>>, width: Option<usiz
 }
 
 fn json_of(out: &mut String, value: View<'_>, width: Option<usize>, depth: usize) {
-    if let Some(items) = value.items() {
-        let items = items.map(|item| (None, item));
-        json_parts(out, ['[', ']'], items, width, depth);
-    } else if let Some(entries) = value.entries() {
-        let entries = entries.map(|(key, value)| (Some(key), value));
-        json_parts(out, ['{', '}'], entries, width, depth);
-    } else {
-        match value.scalar().unwrap_or(Scalar::Null) {
-            Scalar::Null => out.push_str("null"),
-            Scalar::Bool(flag) => out.push_str(if flag { "true" } else { "false" }),
-            Scalar::Number(digits) => out.push_str(&digits),
-            Scalar::String(text) => scalar::write_json_string(out, &text),
+    match value.seen() {
+        Seen::Value(value) => match &value.data {
+            Data::Scalar(scalar) => json_scalar(out, scalar),
+            Data::Sequence(items) => {
+                let items = items.iter().map(|item| (None, item.into()));
+                json_parts(out, ['[', ']'], items, width, depth);
+            }
+            Data::Mapping(entries) => {
+                let entries = entries.iter();
+                let entries =
+                    entries.map(|(key, value)| (Some(Cow::Borrowed(&**key)), value.into()));
+                json_parts(out, ['{', '}'], entries, width, depth);
+            }
+        },
+        Seen::Node(node, parts) => {
+            let children = node.document().children(node.id());
+            match node.node().kind {
+                Kind::Sequence => {
+                    let items = children.map(|item| (None, View::of_part(item, parts)));
+                    json_parts(out, ['[', ']'], items, width, depth);
+                }
+                Kind::Mapping => {
+                    let entries =
+                        children.map(|entry| (entry.key().ok(), View::of_part(entry, parts)));
+                    json_parts(out, ['{', '}'], entries, width, depth);
+                }
+                _ => json_scalar(out, &value.scalar().unwrap_or(Scalar::Null)),
+            }
         }
+    }
+}
+
+fn json_scalar(out: &mut String, scalar: &Scalar<'_>) {
+    match scalar {
+        Scalar::Null => out.push_str("null"),
+        Scalar::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Scalar::Number(digits) => out.push_str(digits),
+        Scalar::String(text) => scalar::write_json_string(out, text),
     }
 }
 

@@ -48,24 +48,28 @@ impl Rewrite<'_> {
             return;
         };
         let is_read = alone(&edit.text).is_some_and(|table| {
-            let (root, entries) = match table.nodes.split_first() {
-                Some((root, entries)) if entries.len() == indexes.len() => (root, entries),
-                _ => return false,
+            let Some((root, entries)) = table.nodes.split_first() else {
+                return false;
             };
-            let mut pairs = entries.iter().zip(indexes);
+            let parts = indexes.iter().map(|index| value.part(*index));
+            let mut pairs = entries.iter().zip(parts);
             root.kind == Kind::Mapping
-                && pairs.all(|(entry, index)| {
-                    let Some((Some(key), part)) = value.part(*index) else {
-                        return false;
-                    };
-                    let text = entry.key_text().and_then(|text| edit.text.get(text));
-                    let Data::Scalar(scalar) = &part.data else {
-                        return false;
-                    };
-                    text == Some(key) && holds(&edit.text, entry, scalar)
-                })
+                && entries.len() == indexes.len()
+                && pairs.all(|(entry, part)| is_entry(&edit.text, entry, part))
         });
         self.unread -= usize::from(is_read);
+    }
+}
+
+/// Whether a node of a text has this key and this scalar.
+fn is_entry(text: &str, node: &Node, part: Option<(Option<&str>, &Value<'_>)>) -> bool {
+    let key = node.key_text().and_then(|key| text.get(key));
+    match part {
+        Some((own @ Some(_), value)) if own == key => match &value.data {
+            Data::Scalar(scalar) => holds(text, node, scalar),
+            Data::Sequence(_) | Data::Mapping(_) => false,
+        },
+        _ => false,
     }
 }
 

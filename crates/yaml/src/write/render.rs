@@ -38,8 +38,7 @@ pub enum Position {
 /// must not stay unnoticed.
 pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
     let node = value.origin.map(|id| document.cursor(id));
-    let node = node.filter(|&node| node.node().kind == Kind::Mapping && can_move(node));
-    let Some(node) = node else {
+    let Some(node) = node.filter(|&node| can_move(node)) else {
         return check(fresh(value, position), value, position);
     };
     let edits = Rewrite::edits(node, value, Purpose::Move)?;
@@ -54,7 +53,7 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
 #[must_use]
 pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<String> {
     let node = patched.root().cursor();
-    if node.node().kind != Kind::Mapping || !can_move(node) {
+    if !can_move(node) {
         return None;
     }
     let (edits, is_read_back) = Rewrite::patches(node, patched.parts())?;
@@ -84,7 +83,7 @@ pub fn copy(root: Ordinary<'_>) -> Option<String> {
     let node = root.cursor();
     let document = node.document();
     let start = node.node().value.start as usize;
-    if node.node().kind != Kind::Mapping || document.column(start) != 0 || !can_move(node) {
+    if document.column(start) != 0 || !can_move(node) {
         return None;
     }
     let mut lines = document
@@ -159,13 +158,13 @@ pub fn render_json_at(value: &Value<'_>, width: usize, depth: usize) -> Result<S
 #[must_use]
 pub fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
     let document = root.document();
-    if root.node().kind == Kind::Mapping && can_move(root) {
+    if can_move(root) {
         return comments::head(document, root.id())..comments::end_with_comments(root);
     }
     document.line_start(root.start())..next_line(document.text(), root.end())
 }
 
-/// Whether the text of a node means the same elsewhere. Braces may contain lines left of their
+/// Whether a node is a mapping whose text means the same elsewhere. Braces may contain lines left of their
 /// column; lone carriage returns and tags of a directive depend on the rest of the text.
 fn can_move(node: Cursor<'_>) -> bool {
     let has_lone_return = |text: &str| {
@@ -174,7 +173,8 @@ fn can_move(node: Cursor<'_>) -> bool {
     };
     let document = node.document();
     let text = document.slice(node.node().value.start as usize..comments::end_with_comments(node));
-    !node.is_flow() && !has_lone_return(text) && !document.has_tag_directives
+    let is_block = node.node().kind == Kind::Mapping && !node.is_flow();
+    is_block && !has_lone_return(text) && !document.has_tag_directives
 }
 
 /// Whether a line of a text may be read as the end of a document.

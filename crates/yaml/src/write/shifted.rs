@@ -37,37 +37,48 @@ impl Shifted {
             self.text.push_str(piece);
             return;
         }
-        let mut from = self.begin_line(piece, 0);
-        for newline in memchr::memchr_iter(b'\n', piece.as_bytes()) {
-            let next = newline + 1;
-            self.text
-                .push_str(piece.get(from..next).unwrap_or_default());
-            self.start = Some(self.less);
-            from = self.begin_line(piece, next);
+        let mut rest = piece;
+        if self.start.is_some() {
+            rest = self.begin_line(rest);
         }
-        self.text.push_str(piece.get(from..).unwrap_or_default());
+        while let Some(newline) = memchr::memchr(b'\n', rest.as_bytes()) {
+            let (line, after) = rest.split_at_checked(newline + 1).unwrap_or((rest, ""));
+            self.text.push_str(line);
+            rest = match after.as_bytes() {
+                // The common case.
+                [b' ', b' ', first, ..] if self.less == 2 => {
+                    self.may_have_markers |= matches!(first, b'-' | b'.');
+                    after.get(2..).unwrap_or_default()
+                }
+                _ => {
+                    self.start = Some(self.less);
+                    self.begin_line(after)
+                }
+            };
+        }
+        self.text.push_str(rest);
     }
 
-    /// Moves the line that begins at an offset of a piece, if one does. Returns where its text begins.
-    #[inline]
-    fn begin_line(&mut self, piece: &str, at: usize) -> usize {
-        let rest = piece.as_bytes().get(at..).unwrap_or_default();
-        let Some(less) = self.start.filter(|_| !rest.is_empty()) else {
-            return at;
+    /// Moves the line that begins with `text`, and returns what is left of that.
+    fn begin_line<'t>(&mut self, text: &'t str) -> &'t str {
+        let bytes = text.as_bytes();
+        let Some(less) = self.start.filter(|_| !bytes.is_empty()) else {
+            return text;
         };
-        let spaces = rest.iter().take(less).take_while(|&&byte| byte == b' ');
+        let spaces = bytes.iter().take(less).take_while(|&&byte| byte == b' ');
         let spaces = spaces.count();
-        let Some(first) = rest.get(spaces) else {
+        let rest = text.get(spaces..).unwrap_or_default();
+        let Some(first) = bytes.get(spaces) else {
             // The line goes on in the next piece.
             self.start = Some(less - spaces);
-            return at + spaces;
+            return rest;
         };
         self.start = None;
         self.may_have_markers |= matches!(first, b'-' | b'.');
-        if self.more > 0 && !matches!(rest, [b'\n', ..] | [b'\r', b'\n', ..]) {
+        if self.more > 0 && !matches!(bytes, [b'\n', ..] | [b'\r', b'\n', ..]) {
             emit::indent(&mut self.text, self.more);
         }
-        at + spaces
+        rest
     }
 
     /// Appends a range of a text, with the edits in it made. The edits are in order and do not

@@ -60,21 +60,17 @@ pub fn warn_about_names(
 /// Visits a name: its value, its path, a description of the named thing, and the required form.
 type VisitName<'f> = dyn FnMut(&str, View<'_>, &Path<'_>, &dyn Fn() -> String, Form) + 'f;
 
-/// Names in the specification of pods: their path, and a description of the named thing.
-const POD_NAMES: &[(&[&str], &str, Form)] = &[
-    (&["volumes", "name"], "a volume", Form::Label),
-    (&["containers", "name"], "a container", Form::Label),
-    (
-        &["containers", "ports", "name"],
-        "a port of a container",
-        Form::Port,
-    ),
-    (&["initContainers", "name"], "a container", Form::Label),
-    (
-        &["initContainers", "ports", "name"],
-        "a port of a container",
-        Form::Port,
-    ),
+/// The lists in the specification of pods in which things have names.
+const POD_LISTS: [&str; 3] = ["volumes", "containers", "initContainers"];
+
+/// The names in these lists: the index of the list, their path in it, and a description of the named
+/// thing.
+const POD_NAMES: &[(usize, &[&str], &str, Form)] = &[
+    (0, &["name"], "a volume", Form::Label),
+    (1, &["name"], "a container", Form::Label),
+    (1, &["ports", "name"], "a port of a container", Form::Port),
+    (2, &["name"], "a container", Form::Label),
+    (2, &["ports", "name"], "a port of a container", Form::Port),
 ];
 
 /// Visits the names in an object that are not empty.
@@ -98,23 +94,31 @@ fn each_name(object: &Look<'_>, visit: &mut VisitName<'_>) {
         format!("{} {kind}", if is_vowel { "an" } else { "a" })
     };
     let form = Form::of_object(group, kind);
-    each(value, &root, &["metadata", "name"], &own, form);
     let namespace = || "a namespace".to_owned();
-    let form = Form::Label;
-    each(value, &root, &["metadata", "namespace"], &namespace, form);
+    if let Some(metadata) = value.get("metadata") {
+        let path = Path::Key(&root, "metadata");
+        each(metadata, &path, &["name"], &own, form);
+        each(metadata, &path, &["namespace"], &namespace, Form::Label);
+    }
     if !is_built_in(group) {
         return;
     }
     if kind == "Service" {
         let port = || "a port of a Service".to_owned();
-        each(value, &root, &["spec", "ports", "name"], &port, form);
+        each(value, &root, &["spec", "ports", "name"], &port, Form::Label);
     }
     if let Some(pod) = pods::pod(kind) {
-        let spec = [pod.as_slice(), &["spec"]].concat();
-        follow(value, &spec, &root, &mut |spec, path| {
-            for (keys, what, form) in POD_NAMES {
-                each(spec, path, keys, &|| (*what).to_owned(), *form);
-            }
+        follow(value, pod.as_slice(), &root, &mut |pod, path| {
+            follow(pod, &["spec"], path, &mut |spec, path| {
+                let lists = spec.get_all(POD_LISTS);
+                for (list, keys, what, form) in POD_NAMES {
+                    let (key, found) = (POD_LISTS.get(*list), lists.get(*list));
+                    if let (Some(key), Some(Some(list))) = (key, found) {
+                        let path = Path::Key(path, key);
+                        each(*list, &path, keys, &|| (*what).to_owned(), *form);
+                    }
+                }
+            });
         });
     }
 }

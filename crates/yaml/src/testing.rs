@@ -302,6 +302,22 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
     // A part takes in the changed ones in it.
     parts.sort_unstable();
     let mut object = Patched::new(root);
+    for _ in 0..editor.choose(3) {
+        let id = nodes.get(editor.choose(nodes.len())).copied();
+        let mapping = id
+            .map(|id| document.cursor(id))
+            .filter(|node| node.is_mapping());
+        if let Some(mapping) = mapping {
+            let key = ["new", "on", "a b", "1"].get(editor.choose(4)).copied();
+            let value = Value::string(
+                ["x", "1", "a: b", "a\nb"]
+                    .get(editor.choose(4))
+                    .copied()
+                    .unwrap_or_default(),
+            );
+            object.insert(mapping, key.unwrap_or_default().into(), value);
+        }
+    }
     for id in parts.into_iter().rev() {
         editor.change(object.value_mut(document.cursor(id)), id);
     }

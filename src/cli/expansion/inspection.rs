@@ -40,12 +40,11 @@ struct Key {
 }
 
 impl Key {
-    /// That of an object with a kind and a name.
-    fn of(object: View<'_>) -> Option<Self> {
-        let text = |keys: &[&str]| object.str_at(keys);
-        let (kind, name) = (text(&["kind"])?, text(&["metadata", "name"])?);
-        let api_version = text(&["apiVersion"]).unwrap_or_default();
-        let namespace = text(&["metadata", "namespace"]).unwrap_or_default();
+    /// That of an object with a kind and a name, which is in its metadata.
+    fn of(object: View<'_>, metadata: View<'_>, name: View<'_>) -> Option<Self> {
+        let (kind, name) = (object.str_at(&["kind"])?, name.as_str()?);
+        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let namespace = metadata.str_at(&["namespace"]).unwrap_or_default();
         let group = group(&api_version);
         let text = [group, &kind, &namespace, &name].concat();
         let ends = [
@@ -82,11 +81,12 @@ impl Inspect for Inspector {
         let may_show = |text: &str| values.may_show(text);
         lint::warn_about_names(object, template.dialect(), &may_show, diagnostics);
         let view = object.view;
-        let Some(key) = Key::of(view) else {
+        let metadata = view.get("metadata");
+        let Some((metadata, name)) = metadata.and_then(|one| Some((one, one.get("name")?))) else {
             return;
         };
-        let name = view.at(&["metadata", "name"]);
-        let Some(origin) = name.and_then(View::origin).or(view.origin()) else {
+        let key = Key::of(view, metadata, name);
+        let Some((key, origin)) = key.zip(name.origin().or(view.origin())) else {
             return;
         };
         let made = Made {

@@ -423,7 +423,7 @@ impl<'d> Expansion<'_, 'd> {
     /// As [`opened`](Self::opened), without reading the parts of the object that stay as they are.
     /// `None` if it must be read as a whole, also if there are errors. It is not inspected.
     pub(crate) fn patched<'p>(
-        &self,
+        &'p self,
         node: Cursor<'p>,
         field: &str,
         diagnostics: &mut Diagnostics,

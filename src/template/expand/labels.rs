@@ -20,36 +20,31 @@ pub(crate) fn on_object(object: &mut Value<'_>, labels: &Labels) -> bool {
 pub(crate) fn on_metadata_of<'d>(
     object: &mut Patched<'d>,
     metadata: Cursor<'d>,
-    labels: &Labels,
+    labels: &'d Labels,
 ) -> Option<()> {
     let is_changed = object.changed_mut(metadata).is_some();
-    let own = metadata
-        .get("labels")
-        .filter(|own| own.is_mapping() && !is_changed);
-    let fits = match own {
-        Some(own) => on_labels(object.value_mut(own), labels),
-        None => on_metadata(object.value_mut(metadata), labels),
+    let own = metadata.get("labels");
+    let Some(own) = own.filter(|own| own.is_mapping() && !is_changed) else {
+        return on_metadata(object.value_mut(metadata), labels).then_some(());
     };
-    fits.then_some(())
+    let mut entries = own.children();
+    let are_strings = entries.all(|entry| object.view_of(entry).as_str().is_some());
+    are_strings.then(|| insert_all(object, own, labels))
 }
 
-/// Sets the labels on `metadata.labels`, if that is a mapping of strings.
-fn on_labels(own: &mut Value<'_>, labels: &Labels) -> bool {
-    let fits = are_strings(own);
-    if fits {
-        set_all(own, labels);
+/// As [`set_all`], for a mapping of an object that is not read as a whole.
+fn insert_all<'d>(object: &mut Patched<'d>, mapping: Cursor<'d>, labels: &'d Labels) {
+    for (key, value) in labels {
+        object.insert(mapping, Cow::Borrowed(key), Value::string(value.as_str()));
     }
-    fits
-}
-
-fn are_strings(labels: &Value<'_>) -> bool {
-    let mut entries = labels.entries().unwrap_or_default().iter();
-    entries.all(|(_, value)| value.as_str().is_some())
 }
 
 fn on_metadata(metadata: &mut Value<'_>, labels: &Labels) -> bool {
     let own = metadata.get("labels").filter(|own| !own.is_null());
-    let fits = own.is_none_or(|own| own.entries().is_some() && are_strings(own));
+    let fits = own.is_none_or(|own| {
+        let entries = own.entries();
+        entries.is_some_and(|entries| entries.iter().all(|(_, value)| value.as_str().is_some()))
+    });
     if !fits {
         metadata.insert(Cow::Borrowed("labels"), Value::mapping(Vec::new()));
         if let Some(old) = metadata.get_mut("labels") {
@@ -92,13 +87,7 @@ fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: &Labels) {
         Create::InSelector if has_entries(value) => value.mapping_at(branch.key),
         Create::InSelector | Create::Never => value.get_mut(branch.key),
     };
-    if let Some(next) = next {
-        on_next(next, branch, labels);
-    }
-}
-
-/// Sets the labels on the value under the key of a branch, and in it.
-fn on_next(next: &mut Value<'_>, branch: &Branch, labels: &Labels) {
+    let Some(next) = next else { return };
     on_field(next, branch.sets, labels);
     for inner in &branch.children {
         on_branch(next, inner, labels);
@@ -107,11 +96,11 @@ fn on_next(next: &mut Value<'_>, branch: &Branch, labels: &Labels) {
 
 /// As [`on_selectors`], for an object that is not read as a whole. `None` if it must be: a mapping
 /// on the way is missing.
-pub(crate) fn on_selectors_of(
-    object: &mut Patched<'_>,
+pub(crate) fn on_selectors_of<'d>(
+    object: &mut Patched<'d>,
     api_version: &str,
     kind: &str,
-    labels: &Labels,
+    labels: &'d Labels,
 ) -> Option<()> {
     if labels.is_empty() {
         return Some(());
@@ -125,7 +114,7 @@ fn on_branch_of<'d>(
     object: &mut Patched<'d>,
     node: Cursor<'d>,
     branch: &Branch,
-    labels: &Labels,
+    labels: &'d Labels,
 ) -> Option<()> {
     if node.is_sequence() {
         let mut items = node.children();
@@ -136,8 +125,9 @@ fn on_branch_of<'d>(
     };
     if branch.sets != Sets::No {
         next.is_mapping().then_some(())?;
-        on_next(object.value_mut(next), branch, labels);
-        return Some(());
+        if branch.sets == Sets::Yes || next.children().next().is_some() {
+            insert_all(object, next, labels);
+        }
     }
     (next.is_mapping() || next.is_sequence()).then_some(())?;
     let mut inner = branch.children.iter();

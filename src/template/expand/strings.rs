@@ -45,8 +45,12 @@ pub(crate) enum Dollars {
     /// Any part may have one, or something else to report.
     #[default]
     Anywhere,
-    /// At these offsets of the document, in order; with the index of the one that was found last.
-    At(Vec<usize>, Cell<usize>),
+    /// At these offsets of the document, in order.
+    At {
+        offsets: Vec<usize>,
+        /// A place after one of them or the start, and the next one.
+        gap: Cell<(usize, usize)>,
+    },
 }
 
 impl Dollars {
@@ -60,23 +64,27 @@ impl Dollars {
     /// As [`of`](Self::of), for a node without numbers that JSON cannot hold.
     pub(super) fn in_node(node: Cursor<'_>) -> Self {
         let offsets = node.offsets_of(b'$');
-        offsets.map_or(Self::Anywhere, |offsets| Self::At(offsets, Cell::default()))
+        offsets.map_or(Self::Anywhere, |offsets| Self::At {
+            offsets,
+            gap: Cell::new((1, 0)),
+        })
     }
 
     /// Whether there may be one in this part of the document.
     pub(super) fn may_be_in(&self, part: Range<usize>) -> bool {
         match self {
             Self::Anywhere => true,
-            Self::At(offsets, last) => {
-                let is_before =
-                    |index: usize| offsets.get(index).is_some_and(|&at| at < part.start);
+            Self::At { offsets, gap } => {
+                let (mut start, mut next) = gap.get();
                 // Most parts are looked at in order.
-                let mut first = last.get();
-                if is_before(first) || first.checked_sub(1).is_some_and(|last| !is_before(last)) {
-                    first = offsets.partition_point(|&at| at < part.start);
-                    last.set(first);
+                if !(start..=next).contains(&part.start) {
+                    let first = offsets.partition_point(|&at| at < part.start);
+                    let before = first.checked_sub(1).and_then(|before| offsets.get(before));
+                    start = before.map_or(0, |before| before + 1);
+                    next = offsets.get(first).copied().unwrap_or(usize::MAX);
+                    gap.set((start, next));
                 }
-                offsets.get(first).is_some_and(|&at| at < part.end)
+                next < part.end
             }
         }
     }
@@ -198,11 +206,15 @@ impl<'d> Substitution<'_, 'd> {
             return Replaced::Unchanged;
         }
         let parameters = self.parameters;
-        let mut first = parts(text, Dialect::Proposal);
-        let raw = match (first.next(), first.next()) {
-            (Some(Part::Raw { name, .. }), None) => Some(name),
-            _ => None,
-        };
+        let may_be_raw = text.starts_with("$((");
+        let raw = may_be_raw.then(|| {
+            let mut parts = parts(text, Dialect::Proposal);
+            match (parts.next(), parts.next()) {
+                (Some(Part::Raw { name, .. }), None) => Some(name),
+                _ => None,
+            }
+        });
+        let raw = raw.flatten();
         if let Some(name) = raw
             && let Some(structured) = parameters
                 .get(name)

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::diagnostic::Diagnostics;
 use crate::read::document::Cursor;
+use crate::read::rescan::has_lines;
 use crate::read::values::{DuplicateKeys, Words, is_word};
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, is_non_finite};
@@ -13,27 +14,36 @@ use crate::value::Value;
 /// A node that is read without a message, and as the same value whatever the [`DuplicateKeys`] and
 /// whether words are bools or texts. JSON can hold the value.
 #[derive(Clone, Copy, Debug)]
-pub struct Ordinary<'d>(Cursor<'d>);
+pub struct Ordinary<'d> {
+    node: Cursor<'d>,
+    has_lines: bool,
+}
 
 impl<'d> Ordinary<'d> {
     /// The node, if a look at each part of it shows that it is ordinary.
     #[must_use]
     pub fn of(node: Cursor<'d>) -> Option<Self> {
-        let is_ordinary = node.document.is_simple && node.has_ordinary_parts();
-        debug_assert!(!is_ordinary || is_undisputed(node), "{:?}", node.raw());
-        is_ordinary.then_some(Self(node))
+        node.document.is_simple.then_some(())?;
+        let has_lines = node.look_at_parts()?;
+        debug_assert!(is_undisputed(node), "{:?}", node.raw());
+        Some(Self { node, has_lines })
     }
 
     /// The node.
     #[must_use]
     pub const fn cursor(self) -> Cursor<'d> {
-        self.0
+        self.node
+    }
+
+    /// Whether a scalar in it has several lines.
+    pub(crate) const fn has_lines(self) -> bool {
+        self.has_lines
     }
 
     /// Its value.
     #[must_use]
     pub fn value(self) -> Value<'d> {
-        self.0.ordinary_value()
+        self.node.ordinary_value()
     }
 }
 
@@ -53,24 +63,30 @@ impl<'d> Cursor<'d> {
         self.read(duplicates, Words::Texts, diagnostics).0
     }
 
-    /// Whether all parts of a node that a fast path read are ordinary.
-    fn has_ordinary_parts(self) -> bool {
+    /// Whether a scalar in a node that a fast path read has several lines; `None` if not all parts
+    /// are ordinary.
+    fn look_at_parts(self) -> Option<bool> {
         let ids = self.id.0..self.node().next;
         let nodes = self
             .document
             .nodes
             .get(ids.start as usize..ids.end as usize);
-        let mut parts = ids.zip(nodes.unwrap_or_default());
-        parts.all(|(id, node)| {
-            let part = || self.document.cursor(NodeId(id));
-            match node.kind {
+        let mut any_lines = false;
+        for (id, node) in ids.zip(nodes?) {
+            let part = self.document.cursor(NodeId(id));
+            let is_ordinary = match node.kind {
                 Kind::Scalar(_) if node.has(Flags::TEXT) => true,
-                Kind::Scalar(style) => part().is_ordinary_scalar(style),
-                Kind::Mapping => part().has_ordinary_keys(),
+                Kind::Scalar(style) => {
+                    any_lines |= has_lines(self.document, node);
+                    part.is_ordinary_scalar(style)
+                }
+                Kind::Mapping => part.has_ordinary_keys(),
                 Kind::Sequence => true,
                 Kind::Alias | Kind::Deferred => false,
-            }
-        })
+            };
+            is_ordinary.then_some(())?;
+        }
+        Some(any_lines)
     }
 
     fn is_ordinary_scalar(self, style: Style) -> bool {

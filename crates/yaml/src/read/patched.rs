@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::iter::Peekable;
+use std::ops::Range;
 
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
@@ -17,27 +18,72 @@ pub struct Patched<'d> {
     parts: Parts<'d>,
 }
 
-/// The parts of a node that have other values, in the order of the text. None is in another.
+/// What is different in a node, in the order of the text.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts<'d>(Vec<(NodeId, Value<'d>)>);
+pub(crate) struct Parts<'d> {
+    /// The parts that have other values. None is in another.
+    values: Vec<(NodeId, Value<'d>)>,
+    /// The entries added to mappings, none of which is one of these parts or in one.
+    added: Vec<Added<'d>>,
+}
+
+/// An entry added at the end of a mapping.
+#[derive(Clone, Debug)]
+pub(crate) struct Added<'d> {
+    pub(crate) mapping: NodeId,
+    pub(crate) key: Cow<'d, str>,
+    pub(crate) value: Value<'d>,
+}
 
 impl<'d> Parts<'d> {
+    const NONE: Self = Self {
+        values: Vec::new(),
+        added: Vec::new(),
+    };
+
     /// The index of the first part that is not before a node.
     fn first(&self, id: NodeId) -> usize {
-        match self.0.last() {
-            Some((last, _)) if *last >= id => self.0.partition_point(|(part, _)| *part < id),
-            _ => self.0.len(),
+        match self.values.last() {
+            Some((last, _)) if *last >= id => self.values.partition_point(|(part, _)| *part < id),
+            _ => self.values.len(),
         }
     }
 
     fn get(&self, id: NodeId) -> Option<&Value<'d>> {
-        let (part, value) = self.0.get(self.first(id))?;
+        let (part, value) = self.values.get(self.first(id))?;
         (*part == id).then_some(value)
     }
 
-    /// All of them.
-    pub(crate) fn all(&self) -> &[(NodeId, Value<'d>)] {
-        &self.0
+    /// The parts that have other values.
+    pub(crate) fn values(&self) -> &[(NodeId, Value<'d>)] {
+        &self.values
+    }
+
+    /// The entries added to mappings, those of one mapping together.
+    pub(crate) fn added(&self) -> &[Added<'d>] {
+        &self.added
+    }
+
+    /// The entries added to a mapping or to those in it, by their index.
+    fn range_added(&self, ids: Range<NodeId>) -> Range<usize> {
+        let index = |id| self.added.partition_point(|added| added.mapping < id);
+        if self.added.is_empty() {
+            return 0..0;
+        }
+        index(ids.start)..index(ids.end)
+    }
+
+    /// The entries added to a mapping.
+    pub(crate) fn added_to(&self, mapping: NodeId) -> &[Added<'d>] {
+        let range = self.range_added(mapping..NodeId(mapping.0.saturating_add(1)));
+        self.added.get(range).unwrap_or_default()
+    }
+
+    /// Whether entries are added to a node or to one in it.
+    pub(crate) fn adds_to(&self, node: Cursor<'_>) -> bool {
+        !self
+            .range_added(node.id()..NodeId(node.node().next))
+            .is_empty()
     }
 }
 
@@ -49,7 +95,10 @@ impl<'d> Patched<'d> {
         const PARTS: usize = 12;
         Self {
             root,
-            parts: Parts(Vec::with_capacity(PARTS)),
+            parts: Parts {
+                values: Vec::with_capacity(PARTS),
+                ..Parts::NONE
+            },
         }
     }
 
@@ -67,13 +116,46 @@ impl<'d> Patched<'d> {
     pub fn set(&mut self, part: Cursor<'d>, data: Data<'d>) {
         let (id, at) = (part.id(), self.parts.first(part.id()));
         let origin = Some(id);
-        self.parts.0.insert(at, (id, Value { origin, data }));
+        self.parts.values.insert(at, (id, Value { origin, data }));
+    }
+
+    /// Sets an entry of a mapping that is neither changed nor in a changed part, as
+    /// [`Value::insert`] does.
+    pub fn insert(&mut self, mapping: Cursor<'d>, key: Cow<'d, str>, value: Value<'d>) {
+        let mut entries = mapping.document.children(mapping.id());
+        if let Some(entry) = entries.find(|entry| entry.has_key(&key)) {
+            self.value_mut(entry).data = value.data;
+            return;
+        }
+        let has_lines = !mapping.is_flow() && mapping.node().next > mapping.id().0 + 1;
+        if !has_lines {
+            self.value_mut(mapping).insert(key, value);
+            return;
+        }
+        let id = mapping.id();
+        let range = self.parts.range_added(id..NodeId(id.0.saturating_add(1)));
+        let mut own = self
+            .parts
+            .added
+            .get_mut(range.clone())
+            .unwrap_or_default()
+            .iter_mut();
+        if let Some(added) = own.find(|added| added.key == key) {
+            added.value = value;
+            return;
+        }
+        let added = Added {
+            mapping: id,
+            key,
+            value,
+        };
+        self.parts.added.insert(range.end, added);
     }
 
     /// The value of a part that was changed.
     pub fn changed_mut(&mut self, part: Cursor<'d>) -> Option<&mut Value<'d>> {
         let at = self.parts.first(part.id());
-        let (id, value) = self.parts.0.get_mut(at)?;
+        let (id, value) = self.parts.values.get_mut(at)?;
         (*id == part.id()).then_some(value)
     }
 
@@ -82,13 +164,19 @@ impl<'d> Patched<'d> {
         let id = part.id();
         let at = self.parts.first(id);
         let end = self.parts.first(NodeId(part.node().next));
-        let parts = &mut self.parts.0;
+        let added = self.parts.range_added(id..NodeId(part.node().next));
+        let parts = &mut self.parts.values;
         let is_known = parts.get(at).is_some_and(|(known, _)| *known == id);
         let value = if is_known {
             parts.remove(at).1
         } else {
             let mut value = part.ordinary_value();
             put(part, &mut value, &mut parts.drain(at..end).peekable());
+            for added in self.parts.added.drain(added) {
+                if let Some(mapping) = read_from(&mut value, added.mapping) {
+                    mapping.insert(added.key, added.value);
+                }
+            }
             value
         };
         &mut parts.insert_mut(at, (id, value)).1
@@ -110,8 +198,8 @@ impl<'d> Patched<'d> {
     /// The data of a part as it is written, without changes.
     #[must_use]
     pub const fn written(&self, part: Cursor<'d>) -> View<'d> {
-        const NOTHING: &Parts<'_> = &Parts(Vec::new());
-        View(Seen::Node(part, NOTHING))
+        const NONE: &Parts<'_> = &Parts::NONE;
+        View(Seen::Node(part, NONE))
     }
 
     /// The data of a part that is not in a changed one.
@@ -142,6 +230,21 @@ fn put<'d>(
             }
         } else if id.0 < child.node().next {
             put(child, slot, parts);
+        }
+    }
+}
+
+/// The part of a value that was read from a node.
+fn read_from<'v, 'd>(value: &'v mut Value<'d>, origin: NodeId) -> Option<&'v mut Value<'d>> {
+    if value.origin == Some(origin) {
+        return Some(value);
+    }
+    match &mut value.data {
+        Data::Scalar(_) => None,
+        Data::Sequence(items) => items.iter_mut().find_map(|item| read_from(item, origin)),
+        Data::Mapping(entries) => {
+            let mut parts = entries.iter_mut();
+            parts.find_map(|(_, part)| read_from(part, origin))
         }
     }
 }
@@ -190,10 +293,26 @@ impl<'v> View<'v> {
             Seen::Node(node, parts) => {
                 (node.node().kind == Kind::Mapping).then_some(())?;
                 let mut entries = node.document.children(node.id());
-                let entry = entries.find(|entry| entry.has_key(key))?;
-                Some(Self::of_part(entry, parts))
+                if let Some(entry) = entries.find(|entry| entry.has_key(key)) {
+                    return Some(Self::of_part(entry, parts));
+                }
+                let mut added = parts.added_to(node.id()).iter();
+                Some(Self::from(&added.find(|added| added.key == key)?.value))
             }
         }
+    }
+
+    /// The values under these keys of a mapping, in one walk.
+    #[must_use]
+    pub fn get_all<const N: usize>(self, keys: [&str; N]) -> [Option<Self>; N] {
+        let mut found = [None; N];
+        for (name, value) in self.entries().into_iter().flatten() {
+            let slot = keys.iter().position(|key| name == *key);
+            if let Some(slot) = slot.and_then(|slot| found.get_mut(slot)) {
+                *slot = Some(value);
+            }
+        }
+        found
     }
 
     /// Follows keys downwards: `at(&["metadata", "name"])`.
@@ -260,7 +379,10 @@ impl<'v> View<'v> {
                 let entry =
                     move |entry: Cursor<'v>| Some((entry.key().ok()?, Self::of_part(entry, parts)));
                 let children = node.document.children(node.id());
-                (Default::default(), Some(children.filter_map(entry)))
+                let added = parts.added_to(node.id()).iter();
+                let added = added.map(|one| (Cow::Borrowed(&*one.key), Self::from(&one.value)));
+                let entries = children.filter_map(entry).chain(added);
+                (Default::default(), Some(entries))
             }
             Seen::Node(..) => return None,
         };

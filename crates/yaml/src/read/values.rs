@@ -170,9 +170,7 @@ impl<'d> Cursor<'d> {
         let mut marks = 0_u64;
         for (count, child) in self.children().enumerate() {
             let name = key(child)?;
-            let [first, last] =
-                [name.first(), name.last()].map(|byte| byte.map_or(0, |&byte| byte));
-            let mark = 1 << ((usize::from(first) + 5 * usize::from(last) + 11 * name.len()) % 64);
+            let mark = 1 << (mark_of(name) % 64);
             if marks & mark != 0 {
                 (count < FEW).then_some(())?;
                 let mut before = self.children().take(count);
@@ -184,6 +182,14 @@ impl<'d> Cursor<'d> {
         }
         Some(true)
     }
+}
+
+/// A number in which most keys of a mapping differ.
+fn mark_of(key: &[u8]) -> usize {
+    let (Some(first), Some(last)) = (key.first(), key.last()) else {
+        return 0;
+    };
+    usize::from(*first) ^ usize::from(*last) << 2 ^ key.len() << 3
 }
 
 /// Whether the children of a mapping have these keys and [hold](Cursor::holds) these values, in any

@@ -43,8 +43,7 @@ fn with(raw: &str, scalar: Scalar<'_>) -> (String, bool) {
 }
 
 fn written(object: &Patched<'_>) -> (String, bool) {
-    let root = object.root().cursor();
-    let (_, is_read_back) = Rewrite::patches(root, object.parts()).unwrap();
+    let (_, is_read_back) = Rewrite::patches(object.root(), object.parts()).unwrap();
     let text = render_patched(object, Position::Document).unwrap();
     (text, is_read_back)
 }
@@ -100,6 +99,29 @@ fn entries_are_added_and_removed() {
     object.value_mut(labels).remove("app");
     let removed = TEXT.replace("  app: web\n", "");
     assert_eq!(written(&object), (removed, false));
+}
+
+#[test]
+fn entries_are_added_to_a_mapping_that_is_not_read() {
+    let document = document(TEXT);
+    let root = root(&document);
+    let labels = root.get("labels").unwrap();
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    for (key, value) in [("unit", "one"), ("tier", "y"), ("on", "1"), ("unit", "two")] {
+        object.insert(labels, Cow::Borrowed(key), Value::string(value));
+    }
+    let added = TEXT.replace("tier: 'x'\n", "tier: 'y'\n  unit: two\n  \"on\": \"1\"\n");
+    assert_eq!(written(&object), (added, true));
+    let view = object.view();
+    assert_eq!(view.str_at(&["labels", "unit"]).as_deref(), Some("two"));
+    let keys = view.get("labels").unwrap().entries().unwrap();
+    let keys: Vec<_> = keys.map(|(key, _)| key).collect();
+    assert_eq!(keys, ["app", "tier", "unit", "on"]);
+    let mut json = String::new();
+    crate::write::emit::json(&mut json, view.get("labels").unwrap(), None, 0);
+    assert_eq!(json, r#"{"app":"web","tier":"y","unit":"two","on":"1"}"#);
+    assert_eq!(object.value_mut(labels).str_at(&["on"]), Some("1"));
+    assert_eq!(object.into_value().str_at(&["labels", "unit"]), Some("two"));
 }
 
 #[test]

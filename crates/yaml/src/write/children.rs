@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use crate::lines::{ends_line, line_end, next_line};
 use crate::read::document::{Cursor, Document};
+use crate::read::patched::Added;
 use crate::scalar::Style;
 use crate::scalar::data::Scalar;
 use crate::source::Source;
 use crate::table::{Flags, Kind, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments::{
-    end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, skip_blank_lines,
+    end_with_comments, ends_kept_block, extent, extent_from, head, head_comments, moves_up,
+    skip_blank_lines,
 };
 use crate::write::edited::apply;
 use crate::write::emit::{self, Layout, Slot};
@@ -180,9 +182,25 @@ impl<'d> Rewrite<'d> {
             }
             self.insert(kept, side, is_flow, column, &texts);
             if !is_flow && matches!(side, Side::After(_)) {
-                self.read_back_entries(value, &indexes);
+                self.read_back_entries(indexes.iter().filter_map(|index| value.part(*index)));
             }
         }
+    }
+
+    /// Writes entries at the end of a block mapping that is not empty.
+    pub(super) fn append(&mut self, entries: &[Added<'_>]) {
+        let mapping = entries.first().map(|first| first.mapping);
+        let children = mapping.and_then(|id| Some((id, self.document.children(id).last()?)));
+        let Some((id, last)) = children else { return };
+        let side = Side::After(last.id());
+        let column = self.document.column(last.start());
+        let mut texts = Vec::with_capacity(entries.len());
+        for Added { key, value, .. } in entries {
+            texts.push(self.block_text(id, side, column, Some(key), value));
+        }
+        self.insert(&Kept::default(), side, false, column, &texts);
+        let parts = entries.iter();
+        self.read_back_entries(parts.map(|added| (Some(added.key.as_ref()), &added.value)));
     }
 
     /// The text of a new entry or item of a block.
@@ -383,10 +401,11 @@ impl<'d> Rewrite<'d> {
             }
             (Side::After(after), false) => {
                 let after = self.document.cursor(after);
-                let at = self.after_removed(extent(after));
+                let end = end_with_comments(after);
+                let at = self.after_removed(extent_from(after, end));
                 let above = if !ends_line(self.document.text(), at) {
                     Above::OpenLine
-                } else if at > end_with_comments(after) {
+                } else if at > end {
                     Above::Foot
                 } else {
                     Above::Entry

@@ -71,10 +71,14 @@ pub(crate) fn head(document: &Document, id: NodeId) -> usize {
 
 /// The end of an entry's or item's text with its foot comment.
 pub(crate) fn extent(entry: Cursor<'_>) -> usize {
+    extent_from(entry, end_with_comments(entry))
+}
+
+/// As [`extent`], of an entry that [ends](end_with_comments) here.
+pub(super) fn extent_from(entry: Cursor<'_>, end: usize) -> usize {
     let document = entry.document();
     let text = document.text();
     let column = document.column(entry.start());
-    let end = end_with_comments(entry);
     let mut at = end;
     loop {
         let after = next_line(text, at);

@@ -12,8 +12,8 @@ use std::ops::Range;
 use crate::diagnostic::Result;
 use crate::lines::{line_end, lines, next_line};
 use crate::read::document::Cursor;
+use crate::read::ordinary::Ordinary;
 use crate::read::patched::Parts;
-use crate::read::rescan::has_lines;
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, key_needs_explicit};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
@@ -52,17 +52,19 @@ impl<'d> Rewrite<'d> {
 
     /// Edits that give the parts of an ordinary node other values, and whether all of them were read
     /// back. `None` if a text cannot be moved without a look at its lines.
-    pub(crate) fn patches(node: Cursor<'d>, parts: &Parts<'_>) -> Option<(Vec<Edit>, bool)> {
+    pub(crate) fn patches(root: Ordinary<'d>, parts: &Parts<'_>) -> Option<(Vec<Edit>, bool)> {
+        let node = root.cursor();
         let document = node.document();
-        let ids = node.id().0..node.node().next;
-        let mut nodes = ids.map(|id| document.node(NodeId(id)));
-        if nodes.any(|node| has_lines(document, node)) {
+        if root.has_lines() {
             return None;
         }
         let mut rewrite = Self::new(node, Purpose::Move);
         rewrite.reads_back = true;
-        for (id, value) in parts.all() {
+        for (id, value) in parts.values() {
             rewrite.node(*id, value).ok()?;
+        }
+        for added in parts.added().chunk_by(|a, b| a.mapping == b.mapping) {
+            rewrite.append(added);
         }
         rewrite.clear_tabs();
         space_comments(document, &mut rewrite.edits);

@@ -278,6 +278,10 @@ fn json_of(out: &mut String, value: View<'_>, width: Option<usize>, depth: usize
                 Kind::Mapping => {
                     let entries =
                         children.map(|entry| (entry.key().ok(), View::of_part(entry, parts)));
+                    let added = parts.added_to(node.id()).iter();
+                    let added =
+                        added.map(|one| (Some(Cow::Borrowed(&*one.key)), (&one.value).into()));
+                    let entries = entries.chain(added);
                     json_parts(out, ['{', '}'], entries, width, depth);
                 }
                 _ => json_scalar(out, &value.scalar().unwrap_or(Scalar::Null)),

@@ -57,7 +57,7 @@ pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<Strin
     if !can_move(node) {
         return None;
     }
-    let (edits, is_read_back) = Rewrite::patches(node, patched.parts())?;
+    let (edits, is_read_back) = Rewrite::patches(patched.root(), patched.parts())?;
     let moved = moved(node, edits, position).filter(|moved| moved.is_valid)?;
     // As an item it is nested deeper, perhaps too deep.
     if is_read_back && position == Position::Document && !FULL_GUARD {
@@ -65,8 +65,10 @@ pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<Strin
     }
     let source = Source::new("output", moved.text);
     let read = rescan(node, &source, &moved.changes)?;
-    let mut parts = patched.parts().all();
-    let is_same = read.has_parts(read.top(position)?, node, &mut parts) && parts.is_empty();
+    let parts = patched.parts();
+    let mut values = parts.values();
+    let top = read.top(position)?;
+    let is_same = read.has_parts(top, node, &mut values, parts) && values.is_empty();
     drop(read);
     debug_assert!(is_same || !is_read_back, "{source:?} of {patched:?}");
     let text = is_same.then(|| text_of(source))?;
@@ -160,14 +162,17 @@ pub fn lines_of_root(root: Cursor<'_>) -> Range<usize> {
 /// Whether a node is a mapping whose text means the same elsewhere. Braces may contain lines left of their
 /// column; lone carriage returns and tags of a directive depend on the rest of the text.
 fn can_move(node: Cursor<'_>) -> bool {
-    let has_lone_return = |text: &str| {
-        memchr::memchr_iter(b'\r', text.as_bytes())
-            .any(|at| text.as_bytes().get(at + 1) != Some(&b'\n'))
-    };
     let document = node.document();
-    let text = document.slice(node.node().value.start as usize..comments::end_with_comments(node));
+    let has_lone_return = || {
+        let start = node.node().value.start as usize;
+        let text = document
+            .slice(start..comments::end_with_comments(node))
+            .as_bytes();
+        memchr::memchr_iter(b'\r', text).any(|at| text.get(at + 1) != Some(&b'\n'))
+    };
     let is_block = node.node().kind == Kind::Mapping && !node.is_flow();
-    is_block && !has_lone_return(text) && !document.has_tag_directives
+    // A fast path reads no text with one.
+    is_block && !document.has_tag_directives && (document.is_simple || !has_lone_return())
 }
 
 /// Whether a line of a text may be read as the end of a document.

@@ -200,7 +200,7 @@ impl<'d> Rewrite<'d> {
         let eol = self.layout.eol;
         scalar::write_scalar(&mut out, scalar, Context::BlockValue, keep, 0, eol);
         self.edit(node.props as usize, node.value.end as usize, out);
-        self.read_back_scalar(id, scalar);
+        self.read_back_scalar(scalar);
         true
     }
 

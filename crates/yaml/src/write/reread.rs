@@ -1,6 +1,7 @@
 //! Compares an edited text with its value, without reading the copied lines again.
 
 use crate::read::document::Cursor;
+use crate::read::patched::{Added, Parts};
 use crate::read::rescan::Rescanned;
 use crate::read::values::hold_entries;
 use crate::table::{Kind, NodeId};
@@ -31,33 +32,34 @@ impl Rescanned<'_> {
         }
     }
 
-    /// Whether a node is written as `old` is, but for the parts that have other values: these hold
-    /// them. Takes the parts that it has seen from the front of `parts`.
+    /// Whether a node is written as `old` is, but for the parts that have other values, and the
+    /// entries added to mappings. Takes the parts that it has seen from the front of `values`.
     pub(super) fn has_parts(
         &self,
         id: NodeId,
         old: Cursor<'_>,
-        parts: &mut &[(NodeId, Value<'_>)],
+        values: &mut &[(NodeId, Value<'_>)],
+        parts: &Parts<'_>,
     ) -> bool {
         let end = NodeId(old.node().next);
         let is_copied = self.is_copied(id);
-        while let Some((part, value)) = parts.first().filter(|(part, _)| *part < end) {
+        while let Some((part, value)) = values.first().filter(|(part, _)| *part < end) {
             if *part == old.id() {
-                parts.split_off_first();
+                values.split_off_first();
                 return self.holds(id, value);
             }
             if !is_copied {
                 break;
             }
             // It is written as it was: the text is that of its value already.
-            parts.split_off_first();
+            values.split_off_first();
             if !old.document().cursor(*part).holds(value) {
                 return false;
             }
         }
         let new = self.cursor(id);
         if is_copied {
-            return new.id() == old.id();
+            return new.id() == old.id() && !parts.adds_to(old);
         }
         if new.node().kind != old.node().kind {
             return false;
@@ -67,9 +69,20 @@ impl Rescanned<'_> {
         }
         let mut children = self.children(id);
         let mut is_same = |old: Cursor<'_>| {
-            let new = children.next();
-            new.is_some_and(|id| self.cursor(id).has_key_of(old) && self.has_parts(id, old, parts))
+            children.next().is_some_and(|id| {
+                self.cursor(id).has_key_of(old) && self.has_parts(id, old, values, parts)
+            })
         };
-        old.children().all(&mut is_same) && children.next().is_none()
+        if !old.children().all(&mut is_same) {
+            return false;
+        }
+        let mut added = parts.added_to(old.id()).iter();
+        let mut is_added = |added: &Added<'_>| {
+            children.next().is_some_and(|id| {
+                let key = self.cursor(id).key();
+                key.is_ok_and(|key| key == added.key) && self.holds(id, &added.value)
+            })
+        };
+        added.all(&mut is_added) && children.next().is_none()
     }
 }

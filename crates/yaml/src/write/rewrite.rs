@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::read::document::{Cursor, Document};
+use crate::read::scan::Memory;
 use crate::table::{Flags, KeyKind, Kind, NodeId};
 use crate::write::edited::Edit;
 use crate::write::emit::Layout;
-use crate::write::readback::ReadBack;
 
 /// What the edited text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,8 @@ pub(crate) struct Rewrite<'d> {
     pub(super) reads_back: bool,
     /// How many edits were not read back.
     pub(super) unread: usize,
-    pub(super) read_back: ReadBack,
+    /// For reading back.
+    pub(super) memory: Memory,
 }
 
 impl<'d> Rewrite<'d> {
@@ -60,7 +61,7 @@ impl<'d> Rewrite<'d> {
             edits: Vec::with_capacity(EDITS),
             reads_back: false,
             unread: 0,
-            read_back: ReadBack::default(),
+            memory: Memory::default(),
         }
     }
 

@@ -12,6 +12,10 @@ impl<'d> Cursor<'d> {
     /// The entry with this key, the last one if there are several; looks through merge keys.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
+        if self.document.is_simple {
+            let entries = self.children().filter(|_| self.is_mapping());
+            return entries.filter(|entry| entry.has_key(key)).last();
+        }
         self.get_beside(key, &mut BTreeSet::new())
     }
 
@@ -25,7 +29,7 @@ impl<'d> Cursor<'d> {
         for entry in self.children() {
             if entry.has_key(key) {
                 found = Some(entry);
-            } else if !entry.document.is_simple && entry.is_merge_key() {
+            } else if entry.is_merge_key() {
                 merge = Some(entry);
             }
         }

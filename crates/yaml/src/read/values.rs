@@ -150,8 +150,8 @@ impl<'d> Cursor<'d> {
     }
 
     pub(crate) fn has_distinct_keys(self) -> bool {
-        let differ = self.keys_differ(Self::noted_key);
-        differ.unwrap_or_else(|| are_distinct(self.children().map(Self::key)))
+        self.few_keys_differ()
+            .unwrap_or_else(|| are_distinct(self.children().map(Self::key)))
     }
 
     /// The key, if it is [spelled as it is read](Flags::KEY_TEXT).
@@ -161,35 +161,22 @@ impl<'d> Cursor<'d> {
         text.get(self.node().key_text()?)
     }
 
-    /// Whether no two keys are equal; `None` if `key` does not read one of them,
-    /// or there are too many.
-    pub(crate) fn keys_differ(self, key: impl Fn(Self) -> Option<&'d [u8]>) -> Option<bool> {
+    /// Whether no two keys are equal, compared one by one; `None` if one of them is not
+    /// [noted](Self::noted_key), or there are too many.
+    fn few_keys_differ(self) -> Option<bool> {
         /// More keys are sorted.
-        const FEW: usize = 32;
-        // Few keys have the same mark: they need not be compared.
-        let mut marks = 0_u64;
+        const FEW: usize = 16;
+        let mut keys = [&[] as &[u8]; FEW];
         for (count, child) in self.children().enumerate() {
-            let name = key(child)?;
-            let mark = 1 << (mark_of(name) % 64);
-            if marks & mark != 0 {
-                (count < FEW).then_some(())?;
-                let mut before = self.children().take(count);
-                if before.any(|other| key(other) == Some(name)) {
-                    return Some(false);
-                }
+            let key = child.noted_key()?;
+            let (before, after) = keys.split_at_mut_checked(count)?;
+            if before.contains(&key) {
+                return Some(false);
             }
-            marks |= mark;
+            *after.first_mut()? = key;
         }
         Some(true)
     }
-}
-
-/// A number in which most keys of a mapping differ.
-fn mark_of(key: &[u8]) -> usize {
-    let (Some(first), Some(last)) = (key.first(), key.last()) else {
-        return 0;
-    };
-    usize::from(*first) ^ usize::from(*last) << 2 ^ key.len() << 3
 }
 
 /// Whether the children of a mapping have these keys and [hold](Cursor::holds) these values, in any

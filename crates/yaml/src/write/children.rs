@@ -481,9 +481,10 @@ enum Above {
 
 /// Whether the last line of an entry at `column` is its foot comment.
 fn ends_with_foot(text: &str, column: usize) -> bool {
-    let Some((_, last)) = text.rsplit_once('\n') else {
+    let Some(newline) = memchr::memrchr(b'\n', text.as_bytes()) else {
         return false;
     };
+    let last = text.get(newline + 1..).unwrap_or_default();
     let content = last.trim_start_matches(' ');
     content.starts_with('#') && last.len() - content.len() == column
 }

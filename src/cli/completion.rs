@@ -16,6 +16,7 @@ use krm_yaml::{Document, SharedNode};
 /// line follow.
 pub(super) const NAMES: &str = "--parameters-of";
 
+/// Print a completion script for a shell
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -8,6 +8,7 @@ use clap::{Args, Command};
 use crate::cli::io;
 use crate::cli::status::OK;
 
+/// Write the manual pages, one for each command
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

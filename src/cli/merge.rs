@@ -14,6 +14,13 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
 
+/// Merge several Templates into one
+///
+/// The objects and parameters of all Templates keep their text, with comments, in the order of the
+/// files. A parameter that several Templates declare in the same way becomes one. Different
+/// parameters with one name are errors, and so are different objects with one name; --prefix,
+/// --rename, --share and --prefer resolve conflicts between parameters. docs/merge.md has the rules.
+/// These options name a Template by its `metadata.name` or by its file.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

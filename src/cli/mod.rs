@@ -3,7 +3,6 @@
 mod build;
 mod completion;
 mod console;
-mod deferred;
 #[cfg(feature = "deployment-manager")]
 mod deployment;
 mod disk;
@@ -38,7 +37,6 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use console::Console;
-use deferred::Deferred;
 use status::{FAILED, OK, USAGE};
 
 const ABOUT: &str = "Expand Templates into Kubernetes objects and keep your YAML as you wrote it";
@@ -113,64 +111,20 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Expand the Template in a file and print its objects
-    ///
-    /// Works like `oc process --local`, for any cluster. It never connects to a cluster.
-    Process(Deferred<process::Arguments>),
-    /// Show where an object or one of its fields comes from
-    ///
-    /// For each field, prints the value, the source line, and the parameters used, with their
-    /// values and sources. Takes the same options for values as `process`. Secrets are masked.
-    Explain(Deferred<explain::Arguments>),
-    /// Build the resources of a Composition and print them
-    ///
-    /// A Composition (KEP-2299) lists transformers that generate and change resources in order. It
-    /// can import, override and reorder the transformers of other Compositions. docs/composition.md
-    /// describes it. Built-in transformers and Templates run inside this program. Nothing is
-    /// printed unless all transformers succeed.
-    Build(Deferred<build::Arguments>),
-    /// Make a Template from objects of files or of a cluster
-    ///
-    /// Fields that the cluster and its tools set are dropped, and objects that the cluster creates
-    /// are left out. Names, images, replicas, hosts, storage, namespaces and secrets become
-    /// parameters. Standard error lists dropped fields, objects left out, and the parameters.
-    /// Values of Secrets are never in the Template. docs/export.md describes all of it.
-    Export(Deferred<export::Arguments>),
-    /// List the parameters of the Template in a file
-    ///
-    /// Prints a table, data for other programs, a JSON Schema for forms and editors, or a values
-    /// file for you to fill in. Never shows the values of secrets, of parameters of type `base64`,
-    /// or of parameters with `generate`.
+    Process(Box<process::Arguments>),
+    Explain(Box<explain::Arguments>),
+    Build(build::Arguments),
+    Export(Box<export::Arguments>),
     #[command(alias = "params")]
-    Parameters(Deferred<parameters::Arguments>),
-    /// Merge several Templates into one
-    ///
-    /// The objects and parameters of all Templates keep their text, with comments, in the order of
-    /// the files. A parameter that several Templates declare in the same way becomes one. Different
-    /// parameters with one name are errors, and so are different objects with one name; --prefix,
-    /// --rename, --share and --prefer resolve conflicts between parameters. docs/merge.md has the
-    /// rules. These options name a Template by its `metadata.name` or by its file.
-    Merge(Deferred<merge::Arguments>),
-    /// Find mistakes in Templates, without values and without a cluster
-    ///
-    /// Also checks TemplateInstances, values files and Compositions against the Templates among the
-    /// files, and expands DeploymentConfigurations. Runs no functions and no Python. A parameter
-    /// has its default value; without a default, only mistakes that no value can correct are
-    /// reported. docs/rules.md describes the rules. To disable rules for one Template, list them in
-    /// its annotation `template.krm.dev/disable-rules`, as `RULE, RULE`.
+    Parameters(parameters::Arguments),
+    Merge(merge::Arguments),
     #[command(visible_alias = "lint")]
-    Validate(Deferred<validate::Arguments>),
-    /// Expand Deployment Manager configurations, offline
-    ///
-    /// Reads configurations of `name`, `type` and `properties`, with templates in Jinja or Python
-    /// and their schemas, and expands them with the result of the original service.
+    Validate(validate::Arguments),
     #[cfg(feature = "deployment-manager")]
     #[command(visible_alias = "dm")]
     Deployment(deployment::Arguments),
-    /// Print a completion script for a shell
-    Completion(Deferred<completion::Arguments>),
-    /// Write the manual pages, one for each command
-    Man(Deferred<man::Arguments>),
+    Completion(completion::Arguments),
+    Man(man::Arguments),
 }
 
 /// Parses the arguments and runs the command.
@@ -231,21 +185,17 @@ impl Cli {
     fn run(self) -> ExitCode {
         let outcome = match self.command {
             None => function::run(self.console),
-            Some(Command::Process(Deferred(arguments))) => process::run(&arguments, self.console),
-            Some(Command::Explain(Deferred(arguments))) => explain::run(&arguments, self.console),
-            Some(Command::Build(Deferred(arguments))) => build::run(&arguments, self.console),
-            Some(Command::Export(Deferred(arguments))) => export::run(&arguments, self.console),
-            Some(Command::Parameters(Deferred(arguments))) => {
-                parameters::run(&arguments, self.console)
-            }
-            Some(Command::Merge(Deferred(arguments))) => merge::run(&arguments, self.console),
-            Some(Command::Validate(Deferred(arguments))) => validate::run(&arguments, self.console),
+            Some(Command::Process(arguments)) => process::run(&arguments, self.console),
+            Some(Command::Explain(arguments)) => explain::run(&arguments, self.console),
+            Some(Command::Build(arguments)) => build::run(&arguments, self.console),
+            Some(Command::Export(arguments)) => export::run(&arguments, self.console),
+            Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
+            Some(Command::Merge(arguments)) => merge::run(&arguments, self.console),
+            Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             #[cfg(feature = "deployment-manager")]
             Some(Command::Deployment(arguments)) => deployment::run(&arguments, self.console),
-            Some(Command::Completion(Deferred(arguments))) => {
-                completion::run(&arguments, Self::command())
-            }
-            Some(Command::Man(Deferred(arguments))) => man::run(&arguments, Self::command()),
+            Some(Command::Completion(arguments)) => completion::run(&arguments, Self::command()),
+            Some(Command::Man(arguments)) => man::run(&arguments, Self::command()),
         };
         finish(outcome)
     }

@@ -15,6 +15,11 @@ use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
+/// List the parameters of the Template in a file
+///
+/// Prints a table, data for other programs, a JSON Schema for forms and editors, or a values file
+/// for you to fill in. Never shows the values of secrets, of parameters of type `base64`, or of
+/// parameters with `generate`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -18,6 +18,12 @@ use krm_yaml::source::Source;
 
 use others::{Counts, File};
 
+/// Find mistakes in Templates, without values and without a cluster
+///
+/// Also checks TemplateInstances, values files and Compositions against the Templates among the
+/// files, and expands DeploymentConfigurations. Runs no functions and no Python. A parameter has its default value; without a default, only mistakes
+/// that no value can correct are reported. docs/rules.md describes the rules. To disable rules for
+/// one Template, list them in its annotation `template.krm.dev/disable-rules`, as `RULE, RULE`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Arguments {

@@ -30,6 +30,12 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 /// The default time limit of a function in seconds, as in kpt.
 const TIMEOUT: u64 = 300;
 
+/// Build the resources of a Composition and print them
+///
+/// A Composition (KEP-2299) lists transformers that generate and change resources in order. It can
+/// import, override and reorder the transformers of other Compositions. docs/composition.md
+/// describes it. Built-in transformers and Templates run inside this program. Nothing is printed
+/// unless all transformers succeed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(

@@ -18,6 +18,10 @@ use crate::template::{Format, Object, Printer};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
+/// Expand a configuration
+///
+/// Prints the resources that its templates create. Imports are collected from files as gcloud does;
+/// nothing is fetched.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -13,6 +13,9 @@ use crate::deployment_manager::yaml;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
+/// List the properties of a template
+///
+/// Reads the schema of the template, and prints a table, the schema, or a file for you to fill in.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

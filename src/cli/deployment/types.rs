@@ -10,6 +10,10 @@ use crate::deployment_manager::connector::config_connector_kind;
 use crate::deployment_manager::instances::{TypeInstance, type_instances};
 use krm_yaml::Value;
 
+/// List the types of a configuration and their instances
+///
+/// Lists templates and resources as they are in the layout. Beside the types of Google is the kind
+/// of Config Connector for the same resource.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -8,6 +8,10 @@ use crate::cli::interruption::Interruption;
 use crate::cli::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostics, Way};
 
+/// Check configurations
+///
+/// Expands each configuration and reports errors in it, its templates and its schemas.
+/// Prints no output. The exit status is 1 if there are errors.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

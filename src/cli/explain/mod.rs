@@ -13,6 +13,10 @@ use crate::cli::io;
 use crate::cli::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::Diagnostics;
 
+/// Show where an object or one of its fields comes from
+///
+/// For each field, prints the value, the source line, and the parameters used, with their values and
+/// sources. Takes the same options for values as `process`. Secrets are masked.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

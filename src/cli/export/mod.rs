@@ -21,6 +21,12 @@ use crate::template::{Dialect, OWN_GROUP};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 
+/// Make a Template from objects of files or of a cluster
+///
+/// Fields that the cluster and its tools set are dropped, and objects that the cluster creates are
+/// left out. Names, images, replicas, hosts, storage, namespaces and secrets become parameters.
+/// Standard error lists dropped fields, objects left out, and the parameters. Values of
+/// Secrets are never in the Template. docs/export.md describes all of it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -7,6 +7,9 @@ use crate::cli::process::format::OutputFormat;
 use crate::cli::suggested::Suggested;
 use crate::cli::{expansion, io};
 
+/// Expand the Template in a file and print its objects
+///
+/// Works like `oc process --local`, for any cluster. It never connects to a cluster.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(

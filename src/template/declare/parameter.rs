@@ -205,14 +205,14 @@ pub(crate) fn read_parameters(
         );
         return Vec::new();
     }
-    list.children()
-        .enumerate()
-        .filter(|(_, parameter)| !parameter.is_null())
-        .filter_map(|(index, parameter)| {
+    let mut parameters = Vec::with_capacity(list.children().count());
+    for (index, parameter) in list.children().enumerate() {
+        if !parameter.is_null() {
             let parameter = template.with(parameter.id());
-            read_parameter(index, &parameter, dialect, lenient, found)
-        })
-        .collect()
+            parameters.extend(read_parameter(index, &parameter, dialect, lenient, found));
+        }
+    }
+    parameters
 }
 
 fn read_parameter(

@@ -235,7 +235,11 @@ impl Scanner<'_> {
     /// A string in quotes. It may hold what YAML refuses: control characters beyond ASCII's first
     /// ones, and half a surrogate pair as an escape. Returns whether it is [spelled as it is
     /// read](crate::table::Flags::TEXT), too.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "calls take a fourth of the instructions"
+    )]
+    #[inline(always)]
     fn string(&mut self) -> Option<(Span, bool)> {
         let start = self.at;
         self.at = start + 1 + words::quoted_stop(self.bytes.get(start + 1..)?, b'"');

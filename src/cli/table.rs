@@ -123,14 +123,14 @@ fn row(parameter: &Parameter, default: &DefaultValue<'_>) -> [String; 5] {
         DefaultValue::Generated(from) => format!("(generated: {})", one_line(from)),
         DefaultValue::Hidden => "(hidden)".to_owned(),
     };
-    let about = parameter.description.as_ref();
-    let about = about.or(parameter.display_name.as_ref());
+    let about = parameter.description();
+    let about = about.or_else(|| parameter.display_name());
     [
         one_line(&parameter.name),
         parameter.kind.name().to_owned(),
         if parameter.required { "yes" } else { "" }.to_owned(),
         shortened(&value),
-        one_line(about.map_or("", AsRef::as_ref)),
+        one_line(&about.unwrap_or_default()),
     ]
 }
 

@@ -15,10 +15,18 @@ pub(crate) struct Unknown<'d> {
     pub(crate) meant: Option<&'static str>,
 }
 
-impl Unknown<'_> {
+impl<'d> Unknown<'d> {
+    fn of(entry: Cursor<'d>, key: Cow<'d, str>, known: &[&'static str]) -> Self {
+        Self {
+            entry,
+            meant: closest(&key, known.iter().copied()),
+            key,
+        }
+    }
+
     /// The message for a field of `what`.
     pub(crate) fn message(&self, what: &str) -> String {
-        format!("unknown field `{}` of {what}", self.key)
+        ["unknown field `", &self.key, "` of ", what].concat()
     }
 
     /// A diagnostic with the place, the field below `path`, and the field that is meant.
@@ -38,10 +46,32 @@ pub(crate) fn unknown<'d>(
     node.children().filter_map(move |entry| {
         let key = entry.key().ok()?;
         let is_known = known.contains(&key.as_ref()) || entry.is_merge_key();
-        (!is_known).then(|| Unknown {
-            entry,
-            meant: closest(&key, known.iter().copied()),
-            key,
-        })
+        (!is_known).then(|| Unknown::of(entry, key, known))
     })
+}
+
+/// The entries of a mapping with the keys `known`, each as [`Cursor::get`] finds it, and the fields
+/// that are not among these, in one walk.
+pub(crate) fn sorted<'d, const N: usize>(
+    node: Cursor<'d>,
+    known: &[&'static str; N],
+) -> ([Option<Cursor<'d>>; N], Vec<Unknown<'d>>) {
+    let mut found = [None; N];
+    let mut unknown = Vec::new();
+    let mut merges = false;
+    for entry in node.children() {
+        let Ok(key) = entry.key() else { continue };
+        let slot = known.iter().position(|name| *name == key);
+        if let Some(slot) = slot.and_then(|slot| found.get_mut(slot)) {
+            *slot = Some(entry);
+        } else if entry.is_merge_key() {
+            merges = true;
+        } else {
+            unknown.push(Unknown::of(entry, key, known));
+        }
+    }
+    if merges {
+        found = node.get_all(*known);
+    }
+    (found, unknown)
 }

@@ -208,8 +208,8 @@ impl<'p, 'd> Pair<'p, 'd> {
             ("maxLength", a.max_length != b.max_length),
         ]);
         let texts = differing(&[
-            ("displayName", a.display_name != b.display_name),
-            ("description", a.description != b.description),
+            ("displayName", a.display_name() != b.display_name()),
+            ("description", a.description() != b.description()),
             ("group", a.group != b.group),
         ]);
         (problems, texts)

@@ -15,7 +15,7 @@ const WINDOW: usize = 120;
 const BEFORE: usize = 40;
 /// How far from a place the ends of its line are looked for, if nothing depends on them but where
 /// to cut.
-const FAR: usize = 4096;
+const FAR: usize = 2 * LONG;
 /// Marks the parts that are cut.
 pub(super) const CUT: char = '…';
 
@@ -57,7 +57,7 @@ impl Excerpt {
         let mut start = far + memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
 
         let mut excerpt = Self {
-            text: String::new(),
+            text: String::with_capacity(spots.len() * (LONG + 8)),
             first_line,
             lines: Vec::new(),
         };

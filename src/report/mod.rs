@@ -12,7 +12,7 @@ mod sarif;
 mod simple;
 mod visible;
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
@@ -25,7 +25,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Origin, Place, Positions};
 
 use excerpt::{Excerpt, Spot};
-use simple::{Simple, subject};
+use simple::{Simple, is_simple, subject};
 use visible::visible;
 
 pub use findings::findings;
@@ -44,24 +44,23 @@ const WIDTH: usize = 100_000;
 #[must_use]
 pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
     let mut pen = Pen::new(color, false);
-    let mut parts: Vec<String> = diagnostics.iter().map(|d| pen.draw(d)).collect();
+    let mut text = pen.draw_all(diagnostics);
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
     match errors.count() {
         0 | 1 => {}
-        errors => parts.push(pen.title(Level::ERROR, &format!("{errors} errors"), None)),
+        errors => {
+            text.push('\n');
+            text.push_str(&pen.title(Level::ERROR, &format!("{errors} errors"), None));
+            text.push('\n');
+        }
     }
-    for part in &mut parts {
-        part.push('\n');
-    }
-    parts.join("\n")
+    text
 }
 
 /// Draws `findings` as [`text`] does, each with the name of its rule: `warning[unused-parameter]`.
 #[must_use]
 pub fn findings_text(findings: &Diagnostics, color: bool) -> String {
-    let mut pen = Pen::new(color, true);
-    let parts: Vec<String> = findings.iter().map(|d| pen.draw(d) + "\n").collect();
-    parts.join("\n")
+    Pen::new(color, true).draw_all(findings)
 }
 
 /// Draws one diagnostic after the other.
@@ -88,29 +87,39 @@ impl Pen {
         }
     }
 
-    fn draw(&mut self, diagnostic: &Diagnostic) -> String {
-        self.simple(diagnostic)
-            .unwrap_or_else(|| self.any(diagnostic))
+    /// Draws diagnostics with an empty line between them.
+    fn draw_all(&mut self, diagnostics: &Diagnostics) -> String {
+        let mut out = String::new();
+        for diagnostic in diagnostics {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            self.draw(&mut out, diagnostic);
+            out.push('\n');
+        }
+        out
     }
 
-    /// Draws a diagnostic that needs no renderer.
-    fn simple(&mut self, diagnostic: &Diagnostic) -> Option<String> {
+    fn draw(&mut self, out: &mut String, diagnostic: &Diagnostic) {
+        if self.simple(out, diagnostic).is_none() {
+            out.push_str(&self.any(diagnostic));
+        }
+    }
+
+    /// Draws a diagnostic that needs no renderer; another one adds nothing.
+    fn simple(&mut self, out: &mut String, diagnostic: &Diagnostic) -> Option<()> {
         let place = diagnostic.place.as_ref()?;
         if self.color || diagnostic.conceals || !diagnostic.related.is_empty() {
             return None;
         }
         let spot = self.spot(place);
-        let simple = Simple {
-            diagnostic,
-            rule: diagnostic.rule.filter(|_| self.rules),
-            excerpt: &Excerpt::of(place.source.text(), std::slice::from_ref(&spot)),
-            spot: &spot,
-        };
-        let body = simple.body()?;
-        let mut text = simple.title()?;
-        self.arrow(&mut text, place, &spot, simple.margin());
-        text.push_str(&body);
-        Some(text)
+        let excerpt = Excerpt::of(place.source.text(), std::slice::from_ref(&spot));
+        let rule = diagnostic.rule.filter(|_| self.rules);
+        let simple = Simple::of(diagnostic, rule, &spot, &excerpt)?;
+        simple.title(out);
+        self.arrow(out, place, &spot, simple.margin());
+        simple.body(out);
+        Some(())
     }
 
     /// Draws any diagnostic.
@@ -218,7 +227,6 @@ impl Pen {
     /// Adds the line ` --> name:line:column`. It is written here because an excerpt may begin in
     /// the middle of its line, and the renderer would count columns from there.
     fn arrow(&self, text: &mut String, place: &Place, spot: &Spot, margin: usize) {
-        let clean = |text: &str| normalize_untrusted_str(&visible(text)).replace('\n', "␊");
         let name = clean(place.source.name());
         let (on, off) = if self.color {
             (
@@ -228,19 +236,23 @@ impl Pen {
         } else {
             (String::new(), String::new())
         };
-        let Spot { line, column, .. } = spot;
-        let at = match place.origin() {
-            Some(Origin { file, field }) if field.is_empty() => {
-                format!("{} ({name}:{line}:{column})", clean(file))
-            }
+        let mut add = |parts: &[&str]| parts.iter().for_each(|part| text.push_str(part));
+        add(&["\n", &" ".repeat(margin), &on, "--> ", &off]);
+        let [line, column] = [spot.line, spot.column].map(|number| number.to_string());
+        let at = [&*name, ":", &line, ":", &column];
+        match place.origin() {
             Some(Origin { file, field }) => {
-                let (file, field) = (clean(file), clean(field));
-                format!("{file}, field {field} ({name}:{line}:{column})")
+                add(&[&*clean(file)]);
+                if !field.is_empty() {
+                    add(&[", field ", &*clean(field)]);
+                }
+                add(&[" ("]);
+                add(&at);
+                add(&[")"]);
             }
-            None => format!("{name}:{line}:{column}"),
-        };
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{:margin$}{on}--> {off}{at}", "");
+            None => add(&at),
+        }
+        add(&["\n"]);
     }
 
     /// The secondary underline for a related place, if `excerpt` shows it.
@@ -285,6 +297,15 @@ fn notes(diagnostic: &Diagnostic) -> Vec<Message<'_>> {
         .into_iter()
         .chain(hints.map(|hint| Level::HELP.message(plain(hint))))
         .collect()
+}
+
+/// A name on one line, without control characters.
+fn clean(text: &str) -> Cow<'_, str> {
+    if is_simple(text) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(plain(text).replace('\n', "␊"))
+    }
 }
 
 /// The same for what the renderer takes as it is: the other control characters are shown, too.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// renderer replaces the other control characters.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     let is_c1 = |c: char| ('\u{80}'..='\u{9f}').contains(&c);
-    if text.contains(is_c1) {
+    if !text.is_ascii() && text.contains(is_c1) {
         Cow::Owned(text.replace(is_c1, "·"))
     } else {
         Cow::Borrowed(text)

@@ -49,8 +49,8 @@ impl Fields {
 fn property(parameter: &Parameter, default: &DefaultValue<'_>) -> Value {
     let kind = parameter.kind;
     let mut schema = Fields::default();
-    schema.set("title", parameter.display_name.as_deref());
-    schema.set("description", parameter.description.as_deref());
+    schema.set("title", parameter.display_name().as_deref());
+    schema.set("description", parameter.description().as_deref());
     schema.set("type", type_name(kind));
     match kind {
         ParameterType::String | ParameterType::Base64 => text(&mut schema, parameter),

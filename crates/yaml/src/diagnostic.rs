@@ -217,7 +217,11 @@ impl Diagnostics {
 
     /// Adds all of `others`.
     pub fn append(&mut self, others: Self) {
-        self.list.extend(others.list);
+        if self.list.is_empty() {
+            *self = others;
+        } else {
+            self.list.extend(others.list);
+        }
     }
 
     /// Whether there is an error among them.

@@ -1,5 +1,6 @@
 //! Finds the known name for a mistyped one.
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 
 /// Names longer than this get no suggestion: comparing takes time and memory in the product of
@@ -16,10 +17,11 @@ const MAX_LENGTH: usize = 256;
 /// matter.
 #[must_use]
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let folded = name.to_lowercase();
+    let folded = LazyCell::new(|| name.to_lowercase());
+    let letters = name.is_ascii().then(|| letters(name));
     known
         .into_iter()
-        .filter(|candidate| may_be_close(name, candidate))
+        .filter(|candidate| letters.is_none_or(|letters| may_be_close(name, letters, candidate)))
         .filter_map(|candidate| Some((distance(&folded, &candidate.to_lowercase())?, candidate)))
         .min_by_key(|&(distance, candidate)| {
             (
@@ -31,9 +33,10 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Whether the [distance](distance) of two names may be small enough, at a fraction of the cost.
-fn may_be_close(name: &str, candidate: &str) -> bool {
-    if !name.is_ascii() || !candidate.is_ascii() || name.eq_ignore_ascii_case(candidate) {
+/// Whether the [distance](distance) of a name in ASCII and another one may be small enough, at a
+/// fraction of the cost.
+fn may_be_close(name: &str, letters: u32, candidate: &str) -> bool {
+    if !candidate.is_ascii() || name.eq_ignore_ascii_case(candidate) {
         return true;
     }
     let [a, b] = [name.len(), candidate.len()];
@@ -41,20 +44,19 @@ fn may_be_close(name: &str, candidate: &str) -> bool {
     let allowed = longer / 3;
     longer <= MAX_LENGTH
         && a.abs_diff(b) <= allowed
-        && other_letters(name, candidate) <= allowed
+        && other_letters(letters, self::letters(candidate)) <= allowed
         && least_distance(name, candidate) <= allowed
 }
 
-/// How many letters only one of two names in ASCII has, or fewer, if they are taken for others: no
-/// more than their [least distance](least_distance), at a fraction of the cost.
-fn other_letters(a: &str, b: &str) -> usize {
-    let letters = |text: &str| -> u32 {
-        let letters = text.bytes();
-        letters.fold(0, |set, letter| {
-            set | 1 << (letter.to_ascii_lowercase() % 32)
-        })
-    };
-    let [a, b] = [letters(a), letters(b)];
+/// The set of the letters of a name in ASCII, some of them taken for one another.
+fn letters(name: &str) -> u32 {
+    let letters = name.bytes();
+    letters.fold(0, |set, letter| set | 1 << (letter % 32))
+}
+
+/// How many letters only one of two names has, or fewer, if they are taken for others: no more than
+/// their [least distance](least_distance), at a fraction of the cost.
+fn other_letters(a: u32, b: u32) -> usize {
     (a & !b).count_ones().max((b & !a).count_ones()) as usize
 }
 
@@ -106,13 +108,14 @@ fn same_characters(a: &str, b: &str) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MAX_LENGTH, closest, distance, may_be_close};
+    use super::{MAX_LENGTH, closest, distance, letters, may_be_close};
 
     proptest! {
         #[test]
         fn what_is_not_close_has_no_distance(a in "[a-eA-Eé]{0,12}", b in "[a-eA-Eé]{0,12}") {
             let distance = distance(&a.to_lowercase(), &b.to_lowercase());
-            prop_assert!(may_be_close(&a, &b) || distance.is_none());
+            let is_close = !a.is_ascii() || may_be_close(&a, letters(&a), &b);
+            prop_assert!(is_close || distance.is_none());
         }
     }
 

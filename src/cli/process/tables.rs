@@ -21,7 +21,7 @@ pub(super) fn declared(template: &Template) -> String {
         let generator = expression.map_or("", |_| "expression");
         [
             parameter.name.as_str(),
-            parameter.description.as_deref().unwrap_or_default(),
+            parameter.description().as_deref().unwrap_or_default(),
             generator,
             &value,
         ]

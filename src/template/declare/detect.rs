@@ -2,6 +2,7 @@
 
 use crate::krm::identity::group;
 use crate::template::declare::dialect::{Dialect, OPENSHIFT_GROUP};
+use crate::template::declare::parameter::names;
 use crate::template::declare::reference;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, Kind};
@@ -9,11 +10,10 @@ use krm_yaml::{Cursor, Kind};
 /// The annotation that decides the dialect against the API version.
 const DIALECT: &str = "template.krm.dev/dialect";
 
-/// The dialect of a Template with this API version and these parameter names.
+/// The dialect of a Template with this API version.
 pub(crate) fn dialect_of(
     template: Cursor<'_>,
     api_version: &str,
-    names: &[&str],
     diagnostics: &mut Diagnostics,
 ) -> Dialect {
     if let Some(annotation) = template.at(["metadata", "annotations", DIALECT]) {
@@ -31,19 +31,21 @@ pub(crate) fn dialect_of(
     }
     match group(api_version) {
         OPENSHIFT_GROUP => Dialect::OpenShift,
-        "" => of_legacy(template, names),
+        "" => of_legacy(template),
         _ => Dialect::Proposal,
     }
 }
 
 /// `apiVersion: v1` comes from OpenShift. The Template is the proposal's only if it refers to
 /// a parameter in that syntax, and to none in OpenShift's.
-fn of_legacy(template: Cursor<'_>, names: &[&str]) -> Dialect {
+fn of_legacy(template: Cursor<'_>) -> Dialect {
+    let names = names(template);
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let refers = |dialect: Dialect| {
         ["objects", "labels", "objectLabels", "message"]
             .iter()
             .filter_map(|key| template.get(key))
-            .any(|part| refers(part, names, dialect))
+            .any(|part| refers(part, &names, dialect))
     };
     if refers(Dialect::Proposal) && !refers(Dialect::OpenShift) {
         Dialect::Proposal

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use crate::krm::fields;
+use crate::krm::fields::{self, Unknown};
 use crate::template::declare::dialect::Dialect;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -60,7 +60,21 @@ pub(crate) fn check_fields(
     dialect: Option<Dialect>,
     found: &mut Diagnostics,
 ) {
-    for mut field in fields::unknown(node, known) {
+    let unknown = fields::unknown(node, known);
+    report_fields(node, unknown, known, path, what, dialect, found);
+}
+
+/// As [`check_fields`], of fields that are not among `known`.
+pub(crate) fn report_fields<'d>(
+    node: Cursor<'d>,
+    unknown: impl IntoIterator<Item = Unknown<'d>>,
+    known: &[&'static str],
+    path: impl Display + Copy,
+    what: &str,
+    dialect: Option<Dialect>,
+    found: &mut Diagnostics,
+) {
+    for mut field in unknown {
         let key = field.key.as_ref();
         let in_other_case = known.iter().find(|name| folds_to(key, name)).copied();
         let is_type = in_other_case

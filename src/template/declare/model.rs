@@ -8,7 +8,7 @@ use crate::template::declare::detect::dialect_of;
 use crate::template::declare::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::declare::fields::{check_fields, type_field, type_text};
 use crate::template::declare::parameter::{
-    Parameter, check_duplicates, check_names, names, read_parameters,
+    Parameter, check_duplicates, check_names, read_parameters,
 };
 use crate::template::declare::reference;
 use crate::template::values::given::{self, Assignment};
@@ -109,9 +109,7 @@ impl Template {
         }
         let kind = read_kind(node, found)?;
         let api_version = read_api_version(node, found);
-        let declared = names(node);
-        let declared: Vec<&str> = declared.iter().map(AsRef::as_ref).collect();
-        let dialect = dialect_of(node, &api_version, &declared, found);
+        let dialect = dialect_of(node, &api_version, found);
         let lenient = identity::group(&api_version) == OPENSHIFT_GROUP;
         let parameters = read_parameters(shared, dialect, lenient, found);
         check_keys(node, dialect, found);

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::krm::fields;
 use crate::template::declare::dialect::Dialect;
-use crate::template::declare::fields::check_fields;
+use crate::template::declare::fields::report_fields;
 use crate::template::values::generate;
 use crate::template::values::text::no_json_number;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -67,10 +68,6 @@ impl ParameterType {
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// The name people read.
-    pub display_name: Option<String>,
-    /// What it is for.
-    pub description: Option<String>,
     /// The default, unless it is null or left out.
     value: Option<NodeId>,
     /// Whether a value must be there and not empty.
@@ -113,6 +110,26 @@ impl Parameter {
     pub(crate) fn field(&self, key: &str) -> Cursor<'_> {
         let node = self.node();
         node.get(key).unwrap_or(node)
+    }
+
+    /// The name people read.
+    #[must_use]
+    pub fn display_name(&self) -> Option<Cow<'_, str>> {
+        self.string("displayName")
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub fn description(&self) -> Option<Cow<'_, str>> {
+        self.string("description")
+    }
+
+    /// A field that was found to be a string when it was read.
+    fn string(&self, key: &str) -> Option<Cow<'_, str>> {
+        match self.node().get(key)?.scalar() {
+            Ok(Some(Scalar::String(text))) => Some(text),
+            _ => None,
+        }
     }
 
     /// The expression its value is generated from.
@@ -188,14 +205,14 @@ pub(crate) fn read_parameters(
         );
         return Vec::new();
     }
-    list.children()
-        .enumerate()
-        .filter(|(_, parameter)| !parameter.is_null())
-        .filter_map(|(index, parameter)| {
+    let mut parameters = Vec::with_capacity(list.children().count());
+    for (index, parameter) in list.children().enumerate() {
+        if !parameter.is_null() {
             let parameter = template.with(parameter.id());
-            read_parameter(index, &parameter, dialect, lenient, found)
-        })
-        .collect()
+            parameters.extend(read_parameter(index, &parameter, dialect, lenient, found));
+        }
+    }
+    parameters
 }
 
 fn read_parameter(
@@ -215,8 +232,10 @@ fn read_parameter(
         );
         return None;
     }
-    check_fields(
+    let (entries, unknown) = fields::sorted(node, &PARAMETER_FIELDS);
+    report_fields(
         node,
+        unknown,
         &PARAMETER_FIELDS,
         format_args!("parameters[{index}]."),
         "a parameter",
@@ -225,7 +244,7 @@ fn read_parameter(
     );
     let mut fields = Fields {
         node,
-        entries: node.get_all(PARAMETER_FIELDS),
+        entries,
         index,
         lenient,
         found,
@@ -233,14 +252,15 @@ fn read_parameter(
     let name = fields.name()?;
     let kind = fields.kind();
     let from = fields.from();
+    // These two are read where they are shown.
+    fields.text("displayName");
+    fields.text("description");
     let parameter = Parameter {
-        display_name: fields.text("displayName"),
-        description: fields.text("description"),
         required: fields.flag("required"),
         secret: fields.flag("secret"),
-        group: fields.text("group"),
+        group: fields.text("group").map(Cow::into_owned),
         allowed: fields.list("enum"),
-        pattern: fields.text("pattern"),
+        pattern: fields.text("pattern").map(Cow::into_owned),
         minimum: fields.number("minimum"),
         maximum: fields.number("maximum"),
         min_length: fields.length("minLength"),
@@ -351,10 +371,11 @@ impl<'d> Fields<'_, 'd> {
         );
     }
 
-    fn text(&mut self, key: &str) -> Option<String> {
-        let field = self.get(key)?;
+    fn text(&mut self, key: &str) -> Option<Cow<'d, str>> {
+        let field = self.entry(key)?;
         match field.scalar() {
-            Ok(Some(Scalar::String(text))) => Some(text.into_owned()),
+            Ok(Some(Scalar::String(text))) => Some(text),
+            Ok(Some(Scalar::Null)) => None,
             Ok(Some(_)) => {
                 self.wrong(
                     key,
@@ -414,11 +435,13 @@ impl<'d> Fields<'_, 'd> {
     }
 
     fn flag(&mut self, key: &str) -> bool {
-        let Some(field) = self.get(key) else {
+        let Some(field) = self.entry(key) else {
             return false;
         };
-        if let Ok(Some(Scalar::Bool(flag))) = field.scalar() {
-            return flag;
+        match field.scalar() {
+            Ok(Some(Scalar::Bool(flag))) => return flag,
+            Ok(Some(Scalar::Null)) => return false,
+            _ => {}
         }
         let hint = match field.raw() {
             r#""true""# | "'true'" => Some("write it without quotes: `true`".to_owned()),
@@ -429,13 +452,12 @@ impl<'d> Fields<'_, 'd> {
     }
 
     fn number(&mut self, key: &str) -> Option<String> {
-        let field = self.get(key)?;
-        if let Ok(Some(Scalar::Number(digits))) = field.scalar() {
-            Some(digits.into_owned())
-        } else {
-            self.wrong(key, "a number", None);
-            None
+        match self.entry(key)?.scalar() {
+            Ok(Some(Scalar::Number(digits))) => return Some(digits.into_owned()),
+            Ok(Some(Scalar::Null)) => {}
+            _ => self.wrong(key, "a number", None),
         }
+        None
     }
 
     fn length(&mut self, key: &str) -> Option<usize> {
@@ -515,7 +537,7 @@ impl<'d> Fields<'_, 'd> {
                     .maybe_hint(error.hint),
             );
         }
-        Some(from)
+        Some(from.into_owned())
     }
 }
 
@@ -548,9 +570,20 @@ pub(crate) fn check_duplicates(
     }
 }
 
+/// Whether a name is fine in both dialects.
+fn is_common_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(is_letter)
+        && bytes.all(|byte| is_letter(byte) || byte.is_ascii_digit())
+}
+
 pub(crate) fn check_names(parameters: &[Parameter], dialect: Dialect, found: &mut Diagnostics) {
     for parameter in parameters {
         let name = parameter.name.as_str();
+        if is_common_name(name) {
+            continue;
+        }
         let legal = name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));

@@ -107,7 +107,7 @@ impl Check<'_> {
 
     fn missing(&mut self) {
         let parameter = self.parameter;
-        let shown = match &parameter.display_name {
+        let shown = match parameter.display_name() {
             Some(shown) => format!(" ({shown})"),
             None => String::new(),
         };
@@ -119,7 +119,7 @@ impl Check<'_> {
             .rule("given-value")
             .at(parameter.field("name").place())
             .field(format!("parameters[{}].value", parameter.index));
-        if let Some(description) = &parameter.description {
+        if let Some(description) = parameter.description() {
             diagnostic = diagnostic.hint(description.trim().to_owned());
         }
         let name = &parameter.name;

@@ -38,7 +38,7 @@ pub(crate) fn resolve<'d>(
         by_name: OnceCell::new(),
         // Empty entries are not parameters, but they count.
         hidden: BTreeSet::new(),
-        texts: vec![State::Unknown; template.parameters.last().map_or(0, |last| last.index + 1)],
+        texts: vec![None; template.parameters.last().map_or(0, |last| last.index + 1)],
         diagnostics,
     };
     let mut effective = Parameters::default();
@@ -62,7 +62,7 @@ pub(crate) fn resolve<'d>(
             }
         }
         match generate(parameter, from, &effective) {
-            Ok(text) => resolver.insert(&mut effective, parameter, text, Origin::Generated),
+            Ok(text) => resolver.insert(&mut effective, parameter, text.into(), Origin::Generated),
             Err(diagnostic) => resolver.diagnostics.push(*diagnostic),
         }
     }
@@ -144,12 +144,6 @@ fn unknown_parameter(template: &Template, given: &Assignment, ignore: bool) -> D
     }
 }
 
-#[derive(Clone)]
-enum State {
-    Unknown,
-    Known(String),
-}
-
 struct Resolver<'r, 'd> {
     template: &'d Template,
     /// Whether a default may refer to other parameters: only in our own API version.
@@ -159,8 +153,8 @@ struct Resolver<'r, 'd> {
     by_name: OnceCell<BTreeMap<&'d str, usize>>,
     /// Those whose defaults contain a secret value.
     hidden: BTreeSet<usize>,
-    /// By index in the list as written.
-    texts: Vec<State>,
+    /// Those that were found out, by index in the list as written.
+    texts: Vec<Option<Cow<'d, str>>>,
     diagnostics: &'r mut Diagnostics,
 }
 
@@ -174,18 +168,18 @@ impl<'d> Resolver<'_, 'd> {
 
     /// The text of a parameter's value before it is checked; empty if it has none or is
     /// structured. `inside` are the parameters whose defaults are being put together.
-    fn text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
-        if let Some(State::Known(text)) = self.texts.get(index) {
+    fn text(&mut self, index: usize, inside: &mut Vec<usize>) -> Cow<'d, str> {
+        if let Some(Some(text)) = self.texts.get(index) {
             return text.clone();
         }
         let text = match self.given.get(&index).map(|given| &given.value) {
-            Some(AssignedValue::Text(text) | AssignedValue::Unknown(text)) => text.clone(),
-            Some(AssignedValue::Structured(value)) => value.to_json(),
-            Some(AssignedValue::Bytes(bytes)) => self.bytes_text(index, bytes),
+            Some(AssignedValue::Text(text) | AssignedValue::Unknown(text)) => text.clone().into(),
+            Some(AssignedValue::Structured(value)) => value.to_json().into(),
+            Some(AssignedValue::Bytes(bytes)) => self.bytes_text(index, bytes).into(),
             None => self.default_text(index, inside),
         };
-        if let Some(state) = self.texts.get_mut(index) {
-            *state = State::Known(text.clone());
+        if let Some(known) = self.texts.get_mut(index) {
+            *known = Some(text.clone());
         }
         text
     }
@@ -238,24 +232,24 @@ impl<'d> Resolver<'_, 'd> {
     }
 
     /// The default of a parameter, with references to other parameters replaced.
-    fn default_text(&mut self, index: usize, inside: &mut Vec<usize>) -> String {
+    fn default_text(&mut self, index: usize, inside: &mut Vec<usize>) -> Cow<'d, str> {
         let Some(default) = self.parameter(index).and_then(Parameter::value) else {
-            return String::new();
+            return Cow::default();
         };
         let text = match default.text() {
             Ok(Some(text)) => text,
-            Ok(None) => return String::new(),
+            Ok(None) => return Cow::default(),
             Err(diagnostic) => {
                 self.diagnostics.push(*diagnostic);
-                return String::new();
+                return Cow::default();
             }
         };
         if !self.refers || !text.contains('$') {
-            return text.into_owned();
+            return text;
         }
         if let Some(start) = inside.iter().position(|&other| other == index) {
             self.cycle(inside.get(start..).unwrap_or_default(), index);
-            return String::new();
+            return Cow::default();
         }
         inside.push(index);
         // One more byte than fits, so that a text which is too long is found below.
@@ -269,7 +263,7 @@ impl<'d> Resolver<'_, 'd> {
                 Part::Escaped { .. } => Some(Cow::Borrowed(part.unescaped())),
                 Part::Foreign { .. } => self.braces(part, index, default).map(Cow::Borrowed),
                 Part::String { name, .. } | Part::Raw { name, .. } => {
-                    self.referred(name, index, inside).map(Cow::Owned)
+                    self.referred(name, index, inside)
                 }
             };
             let length = new.as_deref().unwrap_or(part.spelling()).len();
@@ -277,16 +271,21 @@ impl<'d> Resolver<'_, 'd> {
             new
         });
         inside.pop();
-        let text = replaced.unwrap_or_else(|| text.into_owned());
+        let text = replaced.map_or(text, Cow::Owned);
         if text.len() > MAX_VALUE {
             self.too_long(index);
-            return String::new();
+            return Cow::default();
         }
         text
     }
 
     /// The value of the parameter `name`, to which the default of another one refers.
-    fn referred(&mut self, name: &str, index: usize, inside: &mut Vec<usize>) -> Option<String> {
+    fn referred(
+        &mut self,
+        name: &str,
+        index: usize,
+        inside: &mut Vec<usize>,
+    ) -> Option<Cow<'d, str>> {
         let by_name = self.by_name.get_or_init(|| index_by_name(self.template));
         let other = by_name.get(name).copied()?;
         let text = self.text(other, inside);
@@ -369,7 +368,7 @@ impl<'d> Resolver<'_, 'd> {
         &mut self,
         effective: &mut Parameters<'d>,
         parameter: &'d Parameter,
-        text: String,
+        text: Cow<'d, str>,
         origin: Origin,
     ) {
         let given = self.given.get(&parameter.index).copied();
@@ -403,14 +402,14 @@ impl<'d> Resolver<'_, 'd> {
         };
         let structured = check.structured(structured, &text);
         let text = match &structured {
-            Some(value) => value.to_json(),
+            Some(value) => value.to_json().into(),
             None => text,
         };
         check.value(&text, structured.is_some());
         effective.values.insert(
             &parameter.name,
             ParameterValue {
-                text: Cow::Owned(text),
+                text,
                 structured,
                 kind: parameter.kind,
                 may_show,

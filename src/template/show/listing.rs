@@ -28,8 +28,8 @@ fn item<'t>(parameter: &'t Parameter, default: DefaultValue<'t>) -> Value<'t> {
     let allowed: Vec<Value<'t>> = allowed.collect();
     let fields = [
         ("name", Some(parameter.name.as_str().into())),
-        ("displayName", text(&parameter.display_name)),
-        ("description", text(&parameter.description)),
+        ("displayName", parameter.display_name().map(Value::string)),
+        ("description", parameter.description().map(Value::string)),
         ("type", Some(parameter.kind.name().into())),
         ("required", Some(parameter.required.into())),
         (

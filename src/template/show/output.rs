@@ -254,7 +254,10 @@ impl Writer {
     fn make_room<'d>(&mut self, objects: impl Iterator<Item = Cursor<'d>>) {
         if self.format != Format::Name {
             let length: usize = objects.map(|object| object.end() - object.start()).sum();
-            self.text.reserve(length + length / 2);
+            let is_json = self.format.position().is_none();
+            // JSON on one line triples when it is indented.
+            let more = if is_json { 2 * length } else { length / 2 };
+            self.text.reserve(length + more);
         }
     }
 

@@ -65,7 +65,7 @@ pub fn skeleton(template: &Template, format: ValuesFormat) -> String {
 fn entry(template: &Template, parameter: &Parameter, format: ValuesFormat) -> String {
     let mut out = String::new();
     let default = template.default_value(parameter);
-    for text in [&parameter.display_name, &parameter.description] {
+    for text in [parameter.display_name(), parameter.description()] {
         comment(&mut out, text.as_deref().unwrap_or_default());
     }
     comment(&mut out, &facts(parameter, &default).join("; "));

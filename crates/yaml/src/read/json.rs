@@ -235,21 +235,34 @@ impl Scanner<'_> {
     /// A string in quotes. It may hold what YAML refuses: control characters beyond ASCII's first
     /// ones, and half a surrogate pair as an escape. Returns whether it is [spelled as it is
     /// read](crate::table::Flags::TEXT), too.
+    #[expect(
+        clippy::inline_always,
+        reason = "calls take a fourth of the instructions"
+    )]
+    #[inline(always)]
     fn string(&mut self) -> Option<(Span, bool)> {
         let start = self.at;
-        let mut is_text = self.characters == Characters::Common;
+        self.at = start + 1 + words::quoted_stop(self.bytes.get(start + 1..)?, b'"');
+        let has_escapes = self.peek()? != b'"';
+        if has_escapes {
+            self.escapes()?;
+        }
         self.at += 1;
+        let is_text = !has_escapes && self.characters == Characters::Common;
+        Some((span(start, self.at), is_text))
+    }
+
+    /// The rest of a string from an escape on, up to its quote.
+    #[cold]
+    fn escapes(&mut self) -> Option<()> {
         loop {
-            self.at += words::quoted_stop(self.bytes.get(self.at..)?, b'"');
             match self.peek()? {
-                b'"' => break,
+                b'"' => return Some(()),
                 b'\\' => self.escape()?,
                 _ => return None,
             }
-            is_text = false;
+            self.at += words::quoted_stop(self.bytes.get(self.at..)?, b'"');
         }
-        self.at += 1;
-        Some((span(start, self.at), is_text))
     }
 
     fn escape(&mut self) -> Option<()> {

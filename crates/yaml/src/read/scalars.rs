@@ -156,6 +156,21 @@ impl<'d> Cursor<'d> {
         Some(self.document.slice(text))
     }
 
+    /// The key as it is written, if JSON spells it in the same way: in double quotes, without
+    /// characters that need an escape.
+    pub(crate) fn json_key(self) -> Option<&'d str> {
+        let node = self.node();
+        let is_quoted = node.key_kind == KeyKind::Scalar(Style::DoubleQuoted);
+        (is_quoted && node.has(Flags::KEY_TEXT)).then(|| self.document.slice(node.key.range()))
+    }
+
+    /// The value as it is written, if JSON spells it in the same way.
+    pub(crate) fn json_value(self) -> Option<&'d str> {
+        let node = self.node();
+        let is_quoted = node.kind == Kind::Scalar(Style::DoubleQuoted);
+        (is_quoted && node.has(Flags::TEXT)).then(|| self.document.slice(node.value.range()))
+    }
+
     /// The value as text, if it is a scalar: the source text of a plain scalar, the content of a
     /// quoted or block one. An absent value is the empty text.
     ///

@@ -1,11 +1,10 @@
 //! Values written afresh, as block YAML, flow YAML or JSON.
 
-use std::borrow::Cow;
-
-use crate::read::patched::{Seen, View};
+use crate::read::document::Cursor;
+use crate::read::patched::{Parts, Seen, View};
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
-use crate::table::Kind;
+use crate::table::{Kind, NodeId};
 use crate::value::{Data, Value};
 
 /// How block text is laid out.
@@ -250,99 +249,154 @@ pub(crate) fn flow_key(out: &mut String, key: &str, style: Flow) {
 /// Writes a value as JSON. With `width`, each entry and item has a line of its own, `width` spaces
 /// deeper than its collection; `depth` is the depth of the value itself.
 pub fn json<'v>(out: &mut String, value: impl Into<View<'v>>, width: Option<usize>, depth: usize) {
-    json_of(out, value.into(), width, depth);
+    let mut json = Json { out, width };
+    match value.into().seen() {
+        Seen::Value(value) => json.value(value, depth),
+        Seen::Node(node, parts) => {
+            let values = parts.values();
+            let from = values.partition_point(|(part, _)| *part < node.id());
+            let values = &mut values.get(from..).unwrap_or_default();
+            json.node(node, values, parts, depth);
+        }
+    }
 }
 
-fn json_of(out: &mut String, value: View<'_>, width: Option<usize>, depth: usize) {
-    match value.seen() {
-        Seen::Value(value) => match &value.data {
-            Data::Scalar(scalar) => json_scalar(out, scalar),
+/// Writes JSON.
+struct Json<'o> {
+    out: &'o mut String,
+    width: Option<usize>,
+}
+
+impl Json<'_> {
+    /// Writes a node with other values for some of its parts. Takes those that it writes from the
+    /// front of `values`: none of these is before the node.
+    fn node(
+        &mut self,
+        node: Cursor<'_>,
+        values: &mut &[(NodeId, Value<'_>)],
+        parts: &Parts<'_>,
+        depth: usize,
+    ) {
+        if let Some(((part, value), rest)) = values.split_first()
+            && *part == node.id()
+        {
+            *values = rest;
+            return self.value(value, depth);
+        }
+        let (is_mapping, [open, close]) = match node.node().kind {
+            Kind::Mapping => (true, BRACES),
+            Kind::Sequence => (false, BRACKETS),
+            _ => return self.node_scalar(node),
+        };
+        self.out.push(open);
+        let mut is_empty = true;
+        for child in node.document().children(node.id()) {
+            self.next(is_empty, depth + 1);
+            is_empty = false;
+            if is_mapping {
+                self.node_key(child);
+            }
+            self.node(child, values, parts, depth + 1);
+        }
+        for added in parts.added_to(node.id()) {
+            self.next(is_empty, depth + 1);
+            is_empty = false;
+            scalar::write_json_string(self.out, &added.key);
+            self.colon();
+            self.value(&added.value, depth + 1);
+        }
+        self.close(close, is_empty, depth);
+    }
+
+    fn node_scalar(&mut self, node: Cursor<'_>) {
+        match node.json_value() {
+            Some(text) => self.out.push_str(text),
+            None => self.scalar(&node.scalar().ok().flatten().unwrap_or(Scalar::Null)),
+        }
+    }
+
+    fn node_key(&mut self, entry: Cursor<'_>) {
+        if let Some(text) = entry.json_key() {
+            self.out.push_str(text);
+        } else if let Ok(key) = entry.key() {
+            scalar::write_json_string(self.out, &key);
+        } else {
+            return;
+        }
+        self.colon();
+    }
+
+    fn value(&mut self, value: &Value<'_>, depth: usize) {
+        match &value.data {
+            Data::Scalar(scalar) => self.scalar(scalar),
             Data::Sequence(items) => {
-                let items = items.iter().map(|item| (None, item.into()));
-                json_parts(out, ['[', ']'], items, width, depth);
+                let [open, close] = BRACKETS;
+                self.out.push(open);
+                for (index, item) in items.iter().enumerate() {
+                    self.next(index == 0, depth + 1);
+                    self.value(item, depth + 1);
+                }
+                self.close(close, items.is_empty(), depth);
             }
             Data::Mapping(entries) => {
-                let entries = entries.iter();
-                let entries =
-                    entries.map(|(key, value)| (Some(Cow::Borrowed(&**key)), value.into()));
-                json_parts(out, ['{', '}'], entries, width, depth);
-            }
-        },
-        Seen::Node(node, parts) => {
-            let children = node.document().children(node.id());
-            match node.node().kind {
-                Kind::Sequence => {
-                    let items = children.map(|item| (None, View::of_part(item, parts)));
-                    json_parts(out, ['[', ']'], items, width, depth);
+                let [open, close] = BRACES;
+                self.out.push(open);
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    self.next(index == 0, depth + 1);
+                    scalar::write_json_string(self.out, key);
+                    self.colon();
+                    self.value(value, depth + 1);
                 }
-                Kind::Mapping => {
-                    let entries =
-                        children.map(|entry| (entry.key().ok(), View::of_part(entry, parts)));
-                    let added = parts.added_to(node.id()).iter();
-                    let added =
-                        added.map(|one| (Some(Cow::Borrowed(&*one.key)), (&one.value).into()));
-                    let entries = entries.chain(added);
-                    json_parts(out, ['{', '}'], entries, width, depth);
-                }
-                _ => json_scalar(out, &value.scalar().unwrap_or(Scalar::Null)),
+                self.close(close, entries.is_empty(), depth);
             }
         }
     }
+
+    fn scalar(&mut self, scalar: &Scalar<'_>) {
+        match scalar {
+            Scalar::Null => self.out.push_str("null"),
+            Scalar::Bool(flag) => self.out.push_str(if *flag { "true" } else { "false" }),
+            Scalar::Number(digits) => self.out.push_str(digits),
+            Scalar::String(text) => scalar::write_json_string(self.out, text),
+        }
+    }
+
+    fn colon(&mut self) {
+        let colon = if self.width.is_some() { ": " } else { ":" };
+        self.out.push_str(colon);
+    }
+
+    /// Begins an entry or item.
+    fn next(&mut self, is_first: bool, depth: usize) {
+        let commas = usize::from(!is_first);
+        match self.width {
+            Some(width) => self.line(commas, width * depth),
+            None => self.out.extend((!is_first).then_some(',')),
+        }
+    }
+
+    fn close(&mut self, close: char, is_empty: bool, depth: usize) {
+        if let Some(width) = self.width.filter(|_| !is_empty) {
+            self.line(0, width * depth);
+        }
+        self.out.push(close);
+    }
+
+    /// Begins a new line at `column`, after one comma or none.
+    fn line(&mut self, commas: usize, column: usize) {
+        const LINE: &str = ",\n                                                                ";
+        let from = 1_usize.saturating_sub(commas);
+        if let Some(line) = LINE.get(from..column.saturating_add(2)) {
+            self.out.push_str(line);
+        } else {
+            self.out.push_str(LINE.get(from..2).unwrap_or_default());
+            indent(self.out, column);
+        }
+    }
 }
 
-fn json_scalar(out: &mut String, scalar: &Scalar<'_>) {
-    match scalar {
-        Scalar::Null => out.push_str("null"),
-        Scalar::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
-        Scalar::Number(digits) => out.push_str(digits),
-        Scalar::String(text) => scalar::write_json_string(out, text),
-    }
-}
-
-/// Writes entries or items, the former with their keys.
-fn json_parts<'v>(
-    out: &mut String,
-    [open, close]: [char; 2],
-    parts: impl Iterator<Item = (Option<Cow<'v, str>>, View<'v>)>,
-    width: Option<usize>,
-    depth: usize,
-) {
-    let line = |out: &mut String, depth: usize| {
-        if let Some(width) = width {
-            new_line(out, width * depth);
-        }
-    };
-    let colon = if width.is_some() { ": " } else { ":" };
-    let mut is_empty = true;
-    out.push(open);
-    for (key, value) in parts {
-        if !is_empty {
-            out.push(',');
-        }
-        is_empty = false;
-        line(out, depth + 1);
-        if let Some(key) = key {
-            scalar::write_json_string(out, &key);
-            out.push_str(colon);
-        }
-        json_of(out, value, width, depth + 1);
-    }
-    if !is_empty {
-        line(out, depth);
-    }
-    out.push(close);
-}
-
-/// Begins a new line at `column`.
-fn new_line(out: &mut String, column: usize) {
-    const LINE: &str = "\n                                ";
-    if let Some(line) = LINE.get(..=column) {
-        out.push_str(line);
-    } else {
-        out.push('\n');
-        indent(out, column);
-    }
-}
+const BRACES: [char; 2] = ['{', '}'];
+const BRACKETS: [char; 2] = ['[', ']'];
 
 impl Value<'_> {
     /// The data as JSON on one line.

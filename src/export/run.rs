@@ -12,7 +12,7 @@ use crate::export::write::{self, Head};
 use crate::krm::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
-use krm_yaml::{Document, DuplicateKeys, Position, SharedNode, Value};
+use krm_yaml::{Document, SharedNode, Value};
 
 /// A Template that was made of objects.
 #[derive(Debug)]
@@ -43,7 +43,6 @@ pub(crate) fn of_texts(
         }
     };
     diagnostics.append(found);
-    drop(sources);
     template(all, options, diagnostics)
 }
 
@@ -205,23 +204,10 @@ impl Writer<'_> {
     fn names(&self, objects: &[Stripped]) -> BTreeSet<String> {
         let mut maker = self.maker();
         for object in objects {
-            let _ = read(object, |_, mut value| {
-                change(&mut value, object, &mut maker, &mut |_| {});
-                Ok(())
-            });
+            let change = |value: &mut Value<'_>| change(value, object, &mut maker, &mut |_| {});
+            let _ = object.content.look(change);
         }
         maker.parameters.names().clone()
-    }
-
-    /// The text of an object, as an item of a list.
-    fn text(&self, document: &Document, value: &Value<'_>) -> Result<String> {
-        match self.options.format {
-            Format::Yaml => {
-                let text = krm_yaml::render(document, value, Position::Item { column: 0 });
-                text.map(above_dash)
-            }
-            Format::Json => write::json_object(value),
-        }
     }
 
     fn write(
@@ -247,16 +233,17 @@ impl Writer<'_> {
         };
         let mut texts = Vec::with_capacity(objects.len());
         for object in objects {
-            let written = read(&object, |document, mut value| {
-                let called = called(&object.identity);
-                change(&mut value, &object, &mut maker, &mut |line| {
-                    report.push(Diagnostic::info(format!("{called}: {line}")));
+            let written = object
+                .content
+                .write(self.options.format, |value, old_text| {
+                    change(value, &object, &mut maker, &mut |line| {
+                        let called = called(&object.identity);
+                        report.push(Diagnostic::info(format!("{called}: {line}")));
+                    });
+                    speller.object(value, old_text);
                 });
-                speller.object(&mut value, document);
-                self.text(document, &value)
-            });
             let mut found = Diagnostics::new();
-            texts.extend(found.take(written));
+            texts.extend(found.take(written.map_err(hide)));
             for (path, spelling) in std::mem::take(&mut speller.clashes) {
                 found.push(clash(&object, path, &spelling));
             }
@@ -275,43 +262,6 @@ impl Writer<'_> {
         }
         (made, texts, labels)
     }
-}
-
-/// What `use_value` makes of the value of an object and its document.
-fn read<R>(
-    object: &Stripped,
-    use_value: impl FnOnce(&Document, Value<'_>) -> Result<R>,
-) -> Result<R> {
-    let document = Document::parse(&Source::new("object", object.text.as_str())).map_err(hide)?;
-    let mut found = Diagnostics::new();
-    let root = document.roots().next();
-    let value = root.and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
-    let value = value.ok_or_else(|| {
-        let problem = format!(
-            "the stripped text of {} cannot be read",
-            called(&object.identity)
-        );
-        Box::new(Diagnostic::error(problem))
-    })?;
-    use_value(&document, value).map_err(hide)
-}
-
-/// An item with its comments above the dash. After the dash, kpt would repeat them.
-fn above_dash(text: String) -> String {
-    if !text.starts_with("- #") {
-        return text;
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(line) = rest.get(2..).filter(|line| line.starts_with('#')) {
-        let (comment, below) = line.split_once('\n').unwrap_or((line, ""));
-        out.push_str(comment);
-        out.push('\n');
-        rest = below;
-    }
-    out.push_str("- ");
-    out.push_str(rest.get(2..).unwrap_or_default());
-    out
 }
 
 /// A defect of this program, whose place may hold a secret.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::export::marks::{self, Piece};
 use crate::template::{Dialect, Part, Path, parts};
-use krm_yaml::{Data, Document, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 /// The parameter whose value is `$`, for text that cannot be escaped otherwise.
 pub(super) const DOLLAR: &str = "DOLLAR";
@@ -17,7 +17,7 @@ pub(super) struct Speller<'s> {
     pub(super) declared: &'s BTreeSet<String>,
     /// The name of the parameter whose value is `$`.
     pub(super) dollar: &'s str,
-    /// Whether a text that an object has from its document may have a `$` or a mark.
+    /// Whether a text that an object has from its old text may have a `$` or a mark.
     pub(super) reads_copied: bool,
     /// Whether it is referred to.
     pub(super) uses_dollar: bool,
@@ -50,9 +50,9 @@ impl Variables<'_> {
 }
 
 impl Speller<'_> {
-    /// Spells the references of an object from a document.
-    pub(super) fn object(&mut self, object: &mut Value<'_>, document: &Document) {
-        self.reads_copied = may_have(document.text());
+    /// Spells the references of an object with this old text.
+    pub(super) fn object(&mut self, object: &mut Value<'_>, text: &str) {
+        self.reads_copied = may_have(text);
         self.value(object, &Path::Root(""), None);
     }
 

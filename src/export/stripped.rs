@@ -1,24 +1,23 @@
-//! The objects that are exported, stripped, each as a text of its own.
+//! The objects that are exported, stripped.
 
 use std::collections::BTreeMap;
 
 use crate::export::cluster::Cluster;
+use crate::export::content::Content;
 use crate::export::gather::{self, MAX_OPEN};
 use crate::export::options::Options;
 use crate::export::strip;
 use crate::export::survey::{Survey, infer};
 use crate::krm::identity::{self, Identity};
-use crate::krm::lists;
 use crate::krm::scope::effective;
 use crate::template::Dialect;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Position, SharedNode, Value};
+use krm_yaml::{Cursor, SharedNode, Value};
 
 /// An object that is exported.
 pub(super) struct Stripped {
-    /// The text without the fields that the cluster and its tools set.
-    pub(super) text: String,
+    pub(super) content: Content,
     pub(super) identity: Identity,
     /// Where it was read, if an error may still be about it: a place keeps the whole input.
     pub(super) place: Option<Place>,
@@ -60,7 +59,7 @@ pub(super) fn all(
         };
         let opened = object.node.open();
         if let Some(value) = object.value(opened.cursor(), diagnostics) {
-            stripping.object(opened.cursor(), value, diagnostics);
+            stripping.object(&object.node, opened.cursor(), value, diagnostics);
         }
     }
     stripping.finish(diagnostics)
@@ -77,7 +76,14 @@ struct Stripping<'o> {
 }
 
 impl Stripping<'_> {
-    fn object(&mut self, node: Cursor<'_>, mut value: Value<'_>, diagnostics: &mut Diagnostics) {
+    /// Strips the object of a node, which `kept` keeps.
+    fn object(
+        &mut self,
+        kept: &SharedNode,
+        node: Cursor<'_>,
+        mut value: Value<'_>,
+        diagnostics: &mut Diagnostics,
+    ) {
         let labels = value.at(&["metadata", "labels"]);
         if !self.options.selector.fits(labels) {
             self.unselected += 1;
@@ -115,12 +121,12 @@ impl Stripping<'_> {
         let survey = &mut self.all.survey;
         survey.add(node, &mut value, &identity, !is_openshift);
         let mut found = Diagnostics::new();
-        let text = found.take(text_of(node, &mut value));
+        let content = found.take(Content::of(kept, node, value));
         found.conceal(&[node.place()]);
         diagnostics.append(found);
-        if let Some(text) = text {
+        if let Some(content) = content {
             self.all.objects.push(Stripped {
-                text,
+                content,
                 identity,
                 place: is_openshift.then(|| node.key_place()),
             });
@@ -180,15 +186,6 @@ impl Stripping<'_> {
         }
         self.all
     }
-}
-
-/// The text of a stripped object: edited where it is a block of YAML, new where it is JSON.
-fn text_of(node: Cursor<'_>, value: &mut Value<'_>) -> Result<String> {
-    if node.is_flow() {
-        return krm_yaml::render_new(value, Position::Document);
-    }
-    strip::canonical(value, node.document(), false);
-    lists::render(node.document(), value, Position::Document)
 }
 
 /// The name of an object in the report.

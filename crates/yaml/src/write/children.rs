@@ -216,7 +216,7 @@ impl<'d> Rewrite<'d> {
         id: NodeId,
         value: &Value<'_>,
         column: usize,
-        layout: Layout,
+        layout: Layout<'_>,
     ) -> Option<String> {
         let document = self.document;
         let item = document
@@ -281,7 +281,7 @@ impl<'d> Rewrite<'d> {
     }
 
     /// The layout of new text beside a child.
-    fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
+    fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout<'d> {
         let quoted = match side {
             Side::Before(_) => false,
             Side::After(_) if is_new_line(value) => false,

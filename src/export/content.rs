@@ -1,37 +1,45 @@
 //! What is left of a stripped object, and the text of it after further changes.
 
+use crate::export::gather::Object;
 use crate::export::options::Format;
 use crate::export::strip;
 use crate::export::write::json_object;
 use crate::krm::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
-use krm_yaml::{
-    Cursor, Data, Document, DuplicateKeys, NodeId, Position, SharedNode, Value, end_with_comments,
-};
+use krm_yaml::{Cursor, Data, Document, DuplicateKeys, NodeId, Position, Value, end_with_comments};
 
 /// An object without the fields that the cluster and its tools set.
-pub(super) enum Content {
-    /// A node without these parts, in order.
-    Parts(SharedNode, Vec<NodeId>),
+pub(super) enum Content<'g> {
+    /// An object without these parts, in order; with its value if it stays open.
+    Parts(&'g Object, Vec<NodeId>, Option<Value<'g>>),
     /// A text of its own.
     Text(String),
 }
 
-impl Content {
-    /// Of the stripped value of a node, which is that of `kept` after it was opened.
-    pub(super) fn of(kept: &SharedNode, node: Cursor<'_>, mut value: Value<'_>) -> Result<Self> {
-        let mut dropped = Vec::new();
-        let may_be_parts = is_simple(node) && strip::only_drops(&value);
-        if may_be_parts && find_dropped(node, &value, &mut dropped) {
-            return Ok(Self::Parts(kept.clone(), dropped));
+impl<'g> Content<'g> {
+    /// Of an object that stays open, with its stripped value.
+    pub(super) fn of_open(object: &'g Object, value: Value<'g>) -> Result<Self> {
+        let mut content = Self::of(object, object.node.cursor(), &value)?;
+        if let Self::Parts(_, _, kept) = &mut content {
+            *kept = Some(value);
         }
-        text_of(node, &mut value).map(Self::Text)
+        Ok(content)
+    }
+
+    /// Of the stripped value of an object that was opened as this node.
+    pub(super) fn of(object: &'g Object, node: Cursor<'_>, value: &Value<'_>) -> Result<Self> {
+        let mut dropped = Vec::new();
+        let may_be_parts = is_simple(node) && strip::only_drops(value);
+        if may_be_parts && find_dropped(node, value, &mut dropped) {
+            return Ok(Self::Parts(object, dropped, None));
+        }
+        text_of(node, &mut value.clone()).map(Self::Text)
     }
 
     /// Changes the value, whose text `change` gets, too, and returns its text as an item of a list.
     pub(super) fn write(
-        &self,
+        self,
         format: Format,
         change: impl FnOnce(&mut Value<'_>, &str),
     ) -> Result<String> {
@@ -48,41 +56,62 @@ impl Content {
 
     /// Hands out the value, to be changed, but not written.
     pub(super) fn look(&self, change: impl FnOnce(&mut Value<'_>)) -> Result<()> {
-        self.read(None, |_, mut value, _| {
+        self.copy().read(None, |_, mut value, _| {
             change(&mut value);
             Ok(())
         })
     }
 
+    /// The same, to be read once more.
+    fn copy(&self) -> Self {
+        match self {
+            Self::Parts(object, dropped, _) => Self::Parts(object, dropped.clone(), None),
+            Self::Text(text) => Self::Text(text.clone()),
+        }
+    }
+
     /// What `use_value` makes of the value, with its node. It also gets the value before any change
     /// if the text need not be written before: the guard of debug builds needs it.
-    fn read<'c, R>(
-        &self,
+    fn read<R>(
+        self,
         format: Option<Format>,
         use_value: impl FnOnce(Cursor<'_>, Value<'_>, Option<Value<'_>>) -> Result<R>,
     ) -> Result<R> {
-        let (node, dropped) = match self {
-            Self::Text(text) => return of_text(text, |node, value| use_value(node, value, None)),
-            Self::Parts(node, dropped) => (node.open(), dropped),
+        let (object, dropped, kept) = match self {
+            Self::Text(text) => return of_text(&text, |node, value| use_value(node, value, None)),
+            Self::Parts(object, dropped, kept) => (object, dropped, kept),
         };
-        let node = node.cursor();
-        let mut value = value_of(node)?;
-        drop_parts(&mut value, &mut dropped.as_slice());
-        let is_direct = match format {
-            Some(Format::Yaml) if node.is_flow() => is_new_alike(node),
-            Some(Format::Yaml) => {
-                is_moved_alike(node, dropped)
-                    && !strip::canonical(&mut value, node.document(), false)
-            }
-            Some(Format::Json) | None => true,
-        };
-        if is_direct {
-            let unchanged = cfg!(debug_assertions).then(|| value.clone());
-            return use_value(node, value, unchanged);
+        if let Some(value) = kept {
+            return of_parts(object.node.cursor(), value, &dropped, format, use_value);
         }
-        let text = text_of(node, &mut value)?;
-        of_text(&text, |node, value| use_value(node, value, None))
+        let opened = object.node.open();
+        let mut value = value_of(opened.cursor())?;
+        drop_parts(&mut value, &mut dropped.as_slice());
+        of_parts(opened.cursor(), value, &dropped, format, use_value)
     }
+}
+
+/// What `use_value` makes of the value of a node without these parts, as [`Content::read`].
+fn of_parts<R>(
+    node: Cursor<'_>,
+    mut value: Value<'_>,
+    dropped: &[NodeId],
+    format: Option<Format>,
+    use_value: impl FnOnce(Cursor<'_>, Value<'_>, Option<Value<'_>>) -> Result<R>,
+) -> Result<R> {
+    let is_direct = match format {
+        Some(Format::Yaml) if node.is_flow() => is_new_alike(node, &value),
+        Some(Format::Yaml) => {
+            is_moved_alike(node, dropped) && !strip::canonical(&mut value, node.document(), false)
+        }
+        Some(Format::Json) | None => true,
+    };
+    if is_direct {
+        let unchanged = cfg!(debug_assertions).then(|| value.clone());
+        return use_value(node, value, unchanged);
+    }
+    let text = text_of(node, &mut value)?;
+    of_text(&text, |node, value| use_value(node, value, None))
 }
 
 /// Whether the node of an object has no aliases and tags.
@@ -105,18 +134,20 @@ fn of_text<R>(text: &str, use_value: impl FnOnce(Cursor<'_>, Value<'_>) -> Resul
 
 /// Adds the parts of a node that its value lacks. Returns whether nothing else differs.
 fn find_dropped(node: Cursor<'_>, value: &Value<'_>, dropped: &mut Vec<NodeId>) -> bool {
-    let mut parts = (0..).map_while(|index| value.part(index)).peekable();
+    let mut index = 0;
     for child in node.children() {
-        match parts.next_if(|(_, part)| part.origin == Some(child.id())) {
-            None => dropped.push(child.id()),
-            Some((_, part)) => {
-                if !find_dropped(child, part, dropped) {
-                    return false;
-                }
-            }
+        let part = value.part(index).map(|(_, part)| part);
+        let Some(part) = part.filter(|part| part.origin == Some(child.id())) else {
+            dropped.push(child.id());
+            continue;
+        };
+        let has_parts = !matches!(part.data, Data::Scalar(_));
+        if has_parts && !find_dropped(child, part, dropped) {
+            return false;
         }
+        index += 1;
     }
-    parts.next().is_none()
+    value.part(index).is_none()
 }
 
 /// Takes parts out of a value. They are in order.
@@ -152,15 +183,22 @@ fn item(node: Cursor<'_>, value: &Value<'_>, format: Format) -> Result<String> {
     match format {
         Format::Json => json_object(value),
         Format::Yaml if node.is_flow() => krm_yaml::render_anew(node.document(), value, position),
-        Format::Yaml => lists::render(node.document(), value, position).map(above_dash),
+        Format::Yaml => krm_yaml::render(node.document(), value, position).map(above_dash),
     }
 }
 
 /// Whether the text of an object in braces is the same whether it is written once, with all changes,
-/// or twice: if no text has an escape or a line break.
-fn is_new_alike(node: Cursor<'_>) -> bool {
-    let text = node.raw();
-    memchr::memchr2(b'\\', b'$', text.as_bytes()).is_none() && !text.lines().any(is_blank)
+/// or twice: if no text has an escape or several lines.
+fn is_new_alike(node: Cursor<'_>, value: &Value<'_>) -> bool {
+    memchr::memchr2(b'\\', b'$', node.raw().as_bytes()).is_none() && !has_lines(value)
+}
+
+fn has_lines(value: &Value<'_>) -> bool {
+    match &value.data {
+        Data::Scalar(_) => value.as_str().is_some_and(|text| text.contains('\n')),
+        Data::Sequence(items) => items.iter().any(has_lines),
+        Data::Mapping(entries) => entries.iter().any(|(_, part)| has_lines(part)),
+    }
 }
 
 /// Whether the text of an object is the same whether these parts are taken out together with all
@@ -181,20 +219,20 @@ fn is_moved_alike(node: Cursor<'_>, dropped: &[NodeId]) -> bool {
         lines.skip(1).all(is_inside)
     };
     let mut dropped = dropped.iter().map(|id| document.cursor(*id));
-    moves && dropped.all(|part| !is_beside_comment(part))
+    moves && !lists::have_comments_for(node) && dropped.all(|part| !is_beside_comment(part))
 }
 
 /// Whether a comment or a blank line is above or below a part. If an entry on the other side of it
 /// is taken out at once, it does not stay.
 fn is_beside_comment(part: Cursor<'_>) -> bool {
     let text = part.document().text();
-    let above = text.get(..part.start()).unwrap_or_default();
-    let below = text.get(part.end()..).unwrap_or_default();
-    let above = above.rsplit('\n').nth(1).unwrap_or("-");
-    let below = below.split('\n').nth(1).unwrap_or("-");
-    [above, below]
-        .iter()
-        .any(|line| is_blank(line) || line.contains('#'))
+    let (before, after) = (text.get(..part.start()), text.get(part.end()..));
+    let above = before.unwrap_or_default().rsplit_once('\n');
+    let above = above.map(|(above, _)| above.rsplit_once('\n').map_or(above, |(_, line)| line));
+    let below = after.unwrap_or_default().split_once('\n');
+    let below = below.map(|(_, below)| below.split_once('\n').map_or(below, |(line, _)| line));
+    let mut lines = above.into_iter().chain(below);
+    lines.any(|line| is_blank(line) || line.contains('#'))
 }
 
 fn is_blank(line: &str) -> bool {

@@ -9,9 +9,10 @@ use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
 use crate::export::survey::Survey;
 use crate::export::write::{self, Head};
+use crate::krm::Identity;
 use crate::krm::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::source::Source;
+use krm_yaml::source::{Place, Source};
 use krm_yaml::{Document, SharedNode, Value};
 
 /// A Template that was made of objects.
@@ -31,31 +32,34 @@ pub(crate) fn of_texts(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
-    let (all, found) = match objects(&sources, options) {
-        Ok(read) => read,
+    match of_sources(&sources, options, diagnostics) {
+        Ok(exported) => exported,
         Err(errors) => {
             // The lines around an error may hold a secret.
             for mut error in errors.iter().cloned() {
                 error.conceals = true;
                 diagnostics.push(error);
             }
-            return None;
+            None
         }
-    };
-    diagnostics.append(found);
-    template(all, options, diagnostics)
+    }
 }
 
-/// The objects of some texts, stripped, and the remarks about them.
-fn objects(sources: &[Arc<Source>], options: &Options) -> Result<(All, Diagnostics), Diagnostics> {
+/// As [`of_texts`]. Returns the errors of texts that are not YAML.
+fn of_sources(
+    sources: &[Arc<Source>],
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Exported>, Diagnostics> {
     let mut documents = Document::open_all(sources, MANY_OBJECTS)?;
     loop {
         let mut found = Diagnostics::new();
-        let roots = documents.iter().flat_map(SharedNode::roots);
-        let mut all = stripped::all(roots, options, &mut found);
+        let gathered = stripped::gather(documents.iter().flat_map(SharedNode::roots));
+        let mut all = stripped::all(&gathered, options, &mut found);
         all.headers = headers(&documents);
         if !Document::upgrade_all(&mut documents)? {
-            return Ok((all, found));
+            diagnostics.append(found);
+            return Ok(template(all, options, diagnostics));
         }
     }
 }
@@ -77,11 +81,12 @@ pub(crate) fn of_nodes(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
-    let all = stripped::all(nodes, options, diagnostics);
+    let gathered = stripped::gather(nodes);
+    let all = stripped::all(&gathered, options, diagnostics);
     template(all, options, diagnostics)
 }
 
-fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
+fn template(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
     if diagnostics.has_errors() {
         let mut report = all.report;
         report.append(std::mem::take(diagnostics));
@@ -201,10 +206,11 @@ impl Writer<'_> {
     }
 
     /// The names of all parameters.
-    fn names(&self, objects: &[Stripped]) -> BTreeSet<String> {
+    fn names(&self, objects: &[Stripped<'_>]) -> BTreeSet<String> {
         let mut maker = self.maker();
         for object in objects {
-            let change = |value: &mut Value<'_>| change(value, object, &mut maker, &mut |_| {});
+            let identity = &object.identity;
+            let change = |value: &mut Value<'_>| change(value, identity, &mut maker, &mut |_| {});
             let _ = object.content.look(change);
         }
         maker.parameters.names().clone()
@@ -212,7 +218,7 @@ impl Writer<'_> {
 
     fn write(
         &self,
-        objects: Vec<Stripped>,
+        objects: Vec<Stripped<'_>>,
         declared: &BTreeSet<String>,
         report: &mut Diagnostics,
         diagnostics: &mut Diagnostics,
@@ -232,20 +238,23 @@ impl Writer<'_> {
             clashes: Vec::new(),
         };
         let mut texts = Vec::with_capacity(objects.len());
-        for object in objects {
-            let written = object
-                .content
-                .write(self.options.format, |value, old_text| {
-                    change(value, &object, &mut maker, &mut |line| {
-                        let called = called(&object.identity);
-                        report.push(Diagnostic::info(format!("{called}: {line}")));
-                    });
-                    speller.object(value, old_text);
+        for Stripped {
+            content,
+            identity,
+            place,
+        } in objects
+        {
+            let written = content.write(self.options.format, |value, old_text| {
+                change(value, &identity, &mut maker, &mut |line| {
+                    let called = called(&identity);
+                    report.push(Diagnostic::info(format!("{called}: {line}")));
                 });
+                speller.object(value, old_text);
+            });
             let mut found = Diagnostics::new();
             texts.extend(found.take(written.map_err(hide)));
             for (path, spelling) in std::mem::take(&mut speller.clashes) {
-                found.push(clash(&object, path, &spelling));
+                found.push(clash(&identity, place.as_ref(), path, &spelling));
             }
             diagnostics.append(found);
         }
@@ -272,29 +281,29 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
 
 fn change(
     value: &mut Value<'_>,
-    object: &Stripped,
+    identity: &Identity,
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
 ) {
-    let word = maker.word(&object.identity.name).to_owned();
+    let word = maker.word(&identity.name).to_owned();
     let object = Object {
-        identity: &object.identity,
-        called: &format!("{} {}", object.identity.kind, object.identity.name),
+        identity,
+        called: &[&identity.kind, " ", &identity.name].concat(),
         word: &word,
     };
     parameters::of_object(value, &object, maker, say);
 }
 
 /// A text that would become a reference in OpenShift's dialect.
-fn clash(object: &Stripped, path: String, spelling: &str) -> Diagnostic {
+fn clash(identity: &Identity, place: Option<&Place>, path: String, spelling: &str) -> Diagnostic {
     let problem = format!(
         "`{spelling}` in {} would become a reference to a parameter of the Template",
-        called(&object.identity)
+        called(identity)
     );
     let mut clash = Diagnostic::error(problem)
         .conceal(true)
         .field(path)
         .hint("OpenShift's dialect cannot escape it: use `--dialect proposal`");
-    clash.place.clone_from(&object.place);
+    clash.place = place.cloned();
     clash
 }

@@ -4,28 +4,28 @@ use std::collections::BTreeMap;
 
 use crate::export::cluster::Cluster;
 use crate::export::content::Content;
-use crate::export::gather::{self, MAX_OPEN};
+use crate::export::gather::{self, Found, MAX_OPEN, Object};
 use crate::export::options::Options;
 use crate::export::strip;
 use crate::export::survey::{Survey, infer};
 use crate::krm::identity::{self, Identity};
 use crate::krm::scope::effective;
 use crate::template::Dialect;
-use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, SharedNode, Value};
 
 /// An object that is exported.
-pub(super) struct Stripped {
-    pub(super) content: Content,
+pub(super) struct Stripped<'g> {
+    pub(super) content: Content<'g>,
     pub(super) identity: Identity,
     /// Where it was read, if an error may still be about it: a place keeps the whole input.
     pub(super) place: Option<Place>,
 }
 
 /// All objects that are exported.
-pub(super) struct All {
-    pub(super) objects: Vec<Stripped>,
+pub(super) struct All<'g> {
+    pub(super) objects: Vec<Stripped<'g>>,
     pub(super) survey: Survey,
     /// The comments at the tops of files.
     pub(super) headers: Vec<String>,
@@ -33,14 +33,26 @@ pub(super) struct All {
     pub(super) report: Diagnostics,
 }
 
-/// Strips the objects under some nodes.
-pub(super) fn all(
-    roots: impl Iterator<Item = SharedNode>,
-    options: &Options,
-    diagnostics: &mut Diagnostics,
-) -> All {
+/// The objects under some nodes, and facts about them.
+pub(super) struct Gathered {
+    objects: Vec<Found>,
+    cluster: Cluster,
+}
+
+/// Finds the objects under some nodes.
+pub(super) fn gather(roots: impl Iterator<Item = SharedNode>) -> Gathered {
     let mut cluster = Cluster::default();
     let objects = gather::objects(roots, MAX_OPEN, &mut |node, types| cluster.add(node, types));
+    Gathered { objects, cluster }
+}
+
+/// Strips objects.
+pub(super) fn all<'g>(
+    gathered: &'g Gathered,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> All<'g> {
+    let Gathered { objects, cluster } = gathered;
     let mut stripping = Stripping {
         options,
         cluster,
@@ -54,36 +66,50 @@ pub(super) fn all(
         unselected: 0,
     };
     for object in objects {
-        let Some(object) = diagnostics.take(object.map_err(Box::new)) else {
-            continue;
+        let object = match object {
+            Ok(object) => object,
+            Err(error) => {
+                diagnostics.push(error.clone());
+                continue;
+            }
         };
-        let opened = object.node.open();
-        if let Some(value) = object.value(opened.cursor(), diagnostics) {
-            stripping.object(&object.node, opened.cursor(), value, diagnostics);
+        if object.is_open {
+            let node = object.node.cursor();
+            stripping.object(object, node, diagnostics, |value| {
+                Content::of_open(object, value)
+            });
+        } else {
+            let opened = object.node.open();
+            let node = opened.cursor();
+            let of = |value: Value<'_>| Content::of(object, node, &value);
+            stripping.object(object, node, diagnostics, of);
         }
     }
     stripping.finish(diagnostics)
 }
 
-struct Stripping<'o> {
+struct Stripping<'o, 'g> {
     options: &'o Options,
-    cluster: Cluster,
-    all: All,
+    cluster: &'g Cluster,
+    all: All<'g>,
     /// Where each object was read first.
     seen: BTreeMap<Identity, Place>,
     /// How many objects the selector does not select.
     unselected: usize,
 }
 
-impl Stripping<'_> {
-    /// Strips the object of a node, which `kept` keeps.
-    fn object(
+impl<'g> Stripping<'_, 'g> {
+    /// Strips an object that was opened as this node. `content` makes its content of its value.
+    fn object<'v>(
         &mut self,
-        kept: &SharedNode,
-        node: Cursor<'_>,
-        mut value: Value<'_>,
+        object: &Object,
+        node: Cursor<'v>,
         diagnostics: &mut Diagnostics,
+        content: impl FnOnce(Value<'v>) -> Result<Content<'g>>,
     ) {
+        let Some(mut value) = object.value(node, diagnostics) else {
+            return;
+        };
         let labels = value.at(&["metadata", "labels"]);
         if !self.options.selector.fits(labels) {
             self.unselected += 1;
@@ -97,7 +123,7 @@ impl Stripping<'_> {
             name: text(&["metadata", "name"]),
         };
         let called = called(&identity);
-        if let Some(reason) = strip::reason(&value, &self.cluster) {
+        if let Some(reason) = strip::reason(&value, self.cluster) {
             self.leave_out(&called, &reason);
             return;
         }
@@ -107,7 +133,7 @@ impl Stripping<'_> {
             return;
         }
         let report = &mut self.all.report;
-        strip::strip(&mut value, &self.cluster, self.options, &mut |line| {
+        strip::strip(&mut value, self.cluster, self.options, &mut |line| {
             report.push(Diagnostic::info(format!("{called}: {line}")));
         });
         if let Some(reason) = strip::is_bare(&value) {
@@ -121,7 +147,7 @@ impl Stripping<'_> {
         let survey = &mut self.all.survey;
         survey.add(node, &mut value, &identity, !is_openshift);
         let mut found = Diagnostics::new();
-        let content = found.take(Content::of(kept, node, value));
+        let content = found.take(content(value));
         found.conceal(&[node.place()]);
         diagnostics.append(found);
         if let Some(content) = content {
@@ -162,7 +188,7 @@ impl Stripping<'_> {
     }
 
     /// Reports the objects left out, and an error if no object is left.
-    fn finish(mut self, diagnostics: &mut Diagnostics) -> All {
+    fn finish(mut self, diagnostics: &mut Diagnostics) -> All<'g> {
         if self.unselected > 0 {
             let count = self.unselected;
             let line = format!("left out {count} objects that the selector does not select");

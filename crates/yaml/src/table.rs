@@ -105,6 +105,7 @@ impl Flags {
 
 impl Node {
     /// Where the text of a key is that is spelled as it is read.
+    #[inline]
     pub(crate) fn key_text(&self) -> Option<Range<usize>> {
         let KeyKind::Scalar(style) = self.key_kind else {
             return None;

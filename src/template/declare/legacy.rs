@@ -4,19 +4,29 @@
 use std::borrow::Cow;
 
 use crate::template::declare::reference;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Value, View};
 
 /// As `oc`: removes a namespace that is not a reference from the metadata of an object, so that the
 /// caller chooses one.
 pub(crate) fn strip_namespace(metadata: &mut Value<'_>) {
-    match metadata.get("namespace").map(|namespace| &namespace.data) {
-        None => {}
-        Some(Data::Scalar(Scalar::String(text))) if reference::has_openshift_reference(text) => {}
-        Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => {
-            metadata.remove("namespace");
-        }
-        Some(_) => metadata.insert(Cow::Borrowed("namespace"), Value::string("")),
+    if !has_fixed_namespace((&*metadata).into()) {
+        return;
     }
+    if metadata
+        .str_at(&["namespace"])
+        .is_some_and(|name| !name.is_empty())
+    {
+        metadata.remove("namespace");
+    } else {
+        metadata.insert(Cow::Borrowed("namespace"), Value::string(""));
+    }
+}
+
+/// Whether the metadata of an object have a namespace that is not a reference.
+pub(crate) fn has_fixed_namespace(metadata: View<'_>) -> bool {
+    let namespace = metadata.get("namespace").map(View::as_str);
+    namespace
+        .is_some_and(|text| !text.is_some_and(|text| reference::has_openshift_reference(&text)))
 }
 
 /// OpenShift's own kinds once belonged to no group; they get the one they have today.

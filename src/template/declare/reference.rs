@@ -142,6 +142,11 @@ pub(crate) fn with_values<'v>(
     replaced.unwrap_or_else(|| text.to_owned())
 }
 
+/// Whether there can be references in a text.
+pub(crate) fn has_dollar(text: &str) -> bool {
+    memchr::memchr(b'$', text.as_bytes()).is_some()
+}
+
 /// The references in a text: the name of each and its spelling.
 pub(crate) fn references(text: &str, dialect: Dialect) -> impl Iterator<Item = (&str, &str)> {
     let parts = parts(text, dialect);

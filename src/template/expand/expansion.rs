@@ -8,8 +8,9 @@ use crate::template::declare::foreign::Usage;
 use crate::template::declare::legacy;
 use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
+use crate::template::declare::reference::has_dollar;
 use crate::template::expand::path::Path;
-use crate::template::expand::strings::{Dollars, Substitution, has_dollar};
+use crate::template::expand::strings::{Dollars, Substitution};
 use crate::template::expand::{labels, refused};
 use crate::template::resolve::generation::{self, Generation};
 use crate::template::resolve::parameters::Parameters;
@@ -197,7 +198,8 @@ fn prepare<'d, R>(
         namespace: options.namespace.as_deref(),
         strict: options.strict,
         require_name: options.require_name,
-        keep_namespace: options.keep_namespace,
+        removes_namespaces: !options.keep_namespace && template.removes_namespaces(),
+        labels_selectors: template.labels_selectors(),
         inspect: options.inspect,
     };
     let result = run(&expansion, diagnostics);
@@ -300,6 +302,10 @@ impl Template {
 }
 
 /// Expands the objects of a Template one by one.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting, and they are independent"
+)]
 pub(crate) struct Expansion<'e, 'd> {
     template: &'d Template,
     pub(crate) parameters: &'e Parameters<'d>,
@@ -308,7 +314,8 @@ pub(crate) struct Expansion<'e, 'd> {
     namespace: Option<&'e str>,
     strict: bool,
     require_name: bool,
-    keep_namespace: bool,
+    removes_namespaces: bool,
+    labels_selectors: bool,
     inspect: Option<&'e dyn Inspect>,
 }
 
@@ -384,7 +391,7 @@ impl<'d> Expansion<'_, 'd> {
         let Some(mut value) = value else {
             return;
         };
-        if self.removes_namespaces()
+        if self.removes_namespaces
             && let Some(metadata) = value.get_mut("metadata")
         {
             legacy::strip_namespace(metadata);
@@ -413,10 +420,6 @@ impl<'d> Expansion<'_, 'd> {
         }
     }
 
-    fn removes_namespaces(&self) -> bool {
-        !self.keep_namespace && self.template.removes_namespaces()
-    }
-
     /// As [`opened`](Self::opened), without reading the parts of the object that stay as they are.
     /// `None` if it must be read as a whole, also if there are errors. It is not inspected.
     pub(crate) fn patched<'p>(
@@ -439,9 +442,8 @@ impl<'d> Expansion<'_, 'd> {
             return None;
         }
         let mut object = Patched::new(Ordinary::of(node)?);
-        let own = object.value_mut(metadata);
-        if self.removes_namespaces() {
-            legacy::strip_namespace(own);
+        if self.removes_namespaces && legacy::has_fixed_namespace(object.view_of(metadata)) {
+            legacy::strip_namespace(object.value_mut(metadata));
         }
         let mut substitution = self.substitution(node, diagnostics);
         substitution.patch_object(&mut object, field)?;
@@ -450,11 +452,11 @@ impl<'d> Expansion<'_, 'd> {
             let text = Scalar::String(Cow::Owned(new.clone()));
             object.set(api_node, Data::Scalar(text));
         }
-        let own = object.value_mut(metadata);
-        own.str_at(&["name"]).filter(|name| !name.is_empty())?;
+        let name = object.view_of(metadata).str_at(&["name"])?;
+        (!name.is_empty()).then_some(())?;
         if let Some(labels) = &self.labels {
-            labels::on_metadata(own, labels).then_some(())?;
-            if self.template.labels_selectors() {
+            labels::on_metadata_of(&mut object, metadata, labels)?;
+            if self.labels_selectors {
                 let api_version = new.as_deref().unwrap_or(&api_version);
                 labels::on_selectors_of(&mut object, api_version, &kind, labels)?;
             }
@@ -542,7 +544,7 @@ impl<'d> Expansion<'_, 'd> {
                 .hint("put the values of labels in quotes"),
             );
         }
-        if self.template.labels_selectors() {
+        if self.labels_selectors {
             labels::on_selectors(value, labels);
         }
     }

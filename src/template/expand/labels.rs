@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::krm::identity::group;
 use crate::krm::label_fields::{Branch, Create, Sets, for_template};
-use krm_yaml::{Cursor, Data, Patched, Scalar, Value};
+use krm_yaml::{Cursor, Data, Patched, Value};
 
 /// Labels in the order they are written.
 pub(crate) type Labels = [(String, String)];
@@ -16,13 +16,40 @@ pub(crate) fn on_object(object: &mut Value<'_>, labels: &Labels) -> bool {
     metadata.is_none_or(|metadata| on_metadata(metadata, labels))
 }
 
-/// As [`on_object`], for the `metadata` of an object.
-pub(crate) fn on_metadata(metadata: &mut Value<'_>, labels: &Labels) -> bool {
-    let fits = match metadata.get("labels").map(|labels| &labels.data) {
-        Some(Data::Mapping(entries)) => entries.iter().all(|(_, value)| value.as_str().is_some()),
-        Some(Data::Scalar(Scalar::Null)) | None => true,
-        Some(_) => false,
+/// As [`on_object`], for an object that is not read as a whole. `None` if it must be.
+pub(crate) fn on_metadata_of<'d>(
+    object: &mut Patched<'d>,
+    metadata: Cursor<'d>,
+    labels: &Labels,
+) -> Option<()> {
+    let is_changed = object.changed_mut(metadata).is_some();
+    let own = metadata
+        .get("labels")
+        .filter(|own| own.is_mapping() && !is_changed);
+    let fits = match own {
+        Some(own) => on_labels(object.value_mut(own), labels),
+        None => on_metadata(object.value_mut(metadata), labels),
     };
+    fits.then_some(())
+}
+
+/// Sets the labels on `metadata.labels`, if that is a mapping of strings.
+fn on_labels(own: &mut Value<'_>, labels: &Labels) -> bool {
+    let fits = are_strings(own);
+    if fits {
+        set_all(own, labels);
+    }
+    fits
+}
+
+fn are_strings(labels: &Value<'_>) -> bool {
+    let mut entries = labels.entries().unwrap_or_default().iter();
+    entries.all(|(_, value)| value.as_str().is_some())
+}
+
+fn on_metadata(metadata: &mut Value<'_>, labels: &Labels) -> bool {
+    let own = metadata.get("labels").filter(|own| !own.is_null());
+    let fits = own.is_none_or(|own| own.entries().is_some() && are_strings(own));
     if !fits {
         metadata.insert(Cow::Borrowed("labels"), Value::mapping(Vec::new()));
         if let Some(old) = metadata.get_mut("labels") {

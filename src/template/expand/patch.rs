@@ -74,7 +74,7 @@ impl<'d> Substitution<'_, 'd> {
             if is_container && matches!(key.as_ref(), "command" | "args" | "env") {
                 let (dialect, parameters) = (self.dialect, self.parameters);
                 let known = variables.get_or_insert_with(|| {
-                    Variables::of(object.view_of(node), dialect, parameters)
+                    Variables::of(object.written(node), dialect, parameters)
                 });
                 if key == "env" {
                     self.patch_env(object, entry, inner, known)?;
@@ -99,7 +99,7 @@ impl<'d> Substitution<'_, 'd> {
         object: &mut Patched<'d>,
         list: Cursor<'d>,
         spot: Spot<'_>,
-        variables: &Variables,
+        variables: &Variables<'_>,
     ) -> Option<()> {
         if !list.is_sequence() {
             return self.patch(object, list, spot);

@@ -1,6 +1,9 @@
 //! The position of a string in its object, and the variables that the kubelet expands there.
 
+use std::borrow::Cow;
+
 use crate::template::declare::dialect::Dialect;
+use crate::template::declare::reference::has_dollar;
 use crate::template::declare::reference::with_values;
 use crate::template::expand::path::Path;
 use crate::template::resolve::parameters::Parameters;
@@ -8,28 +11,32 @@ use krm_yaml::{NodeId, View};
 
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
 /// arguments and, if declared earlier, in the values of its variables.
-pub(super) struct Variables {
-    list: Vec<Variable>,
+pub(super) struct Variables<'v> {
+    list: Vec<Variable<'v>>,
     /// Whether there are more that only the cluster knows.
     pub(super) more: bool,
 }
 
-pub(super) struct Variable {
-    name: String,
+pub(super) struct Variable<'v> {
+    name: Cow<'v, str>,
     /// Where the name is written.
     pub(super) node: Option<NodeId>,
 }
 
-impl Variables {
+impl<'v> Variables<'v> {
     /// The variables of a container, their names with references replaced.
-    pub(super) fn of(container: View<'_>, dialect: Dialect, parameters: &Parameters<'_>) -> Self {
+    pub(super) fn of(container: View<'v>, dialect: Dialect, parameters: &Parameters<'_>) -> Self {
         let items = container.get("env").and_then(View::items);
         let value_of = |name: &str| Some(parameters.get(name)?.text.as_ref());
-        let variable = |item: View<'_>| {
+        let variable = |item: View<'v>| {
             let name = item.get("name");
             let text = name.and_then(View::as_str).unwrap_or_default();
             Variable {
-                name: with_values(&text, dialect, value_of),
+                name: if has_dollar(&text) {
+                    Cow::Owned(with_values(&text, dialect, value_of))
+                } else {
+                    text
+                },
                 node: name.and_then(View::origin),
             }
         };
@@ -40,12 +47,24 @@ impl Variables {
             more: from.is_some_and(|mut from| from.next().is_some()),
         }
     }
+
+    /// The same, apart from the container.
+    pub(super) fn into_owned(self) -> Variables<'static> {
+        let owned = |variable: Variable<'_>| Variable {
+            name: Cow::Owned(variable.name.into_owned()),
+            node: variable.node,
+        };
+        Variables {
+            list: self.list.into_iter().map(owned).collect(),
+            more: self.more,
+        }
+    }
 }
 
 /// Which variables the kubelet expands in a string.
 #[derive(Clone, Copy)]
 pub(super) struct Expanding<'e> {
-    pub(super) variables: &'e Variables,
+    pub(super) variables: &'e Variables<'e>,
     /// Only those before this one.
     pub(super) before: usize,
 }
@@ -57,7 +76,7 @@ impl<'e> Expanding<'e> {
         list.any(|variable| variable.name == name)
     }
 
-    pub(super) fn find(self, name: &str) -> Option<&'e Variable> {
+    pub(super) fn find(self, name: &str) -> Option<&'e Variable<'e>> {
         self.variables
             .list
             .iter()

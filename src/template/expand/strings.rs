@@ -1,12 +1,15 @@
 //! Puts parameter values in place of the references in a string.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
 use crate::template::declare::dialect::Dialect;
 use crate::template::declare::foreign::{self, Usage};
 use crate::template::declare::parameter::ParameterType;
-use crate::template::declare::reference::{Part, parts, references, replace, whole_raw};
+use crate::template::declare::reference::{
+    Part, has_dollar, parts, references, replace, whole_raw,
+};
 use crate::template::expand::path::Path;
 use crate::template::expand::spot::Spot;
 use crate::template::resolve::parameters::Parameters;
@@ -30,11 +33,6 @@ pub(crate) struct Substitution<'s, 'd> {
     pub(crate) diagnostics: &'s mut Diagnostics,
 }
 
-/// Whether there can be references in a text.
-pub(super) fn has_dollar(text: &str) -> bool {
-    memchr::memchr(b'$', text.as_bytes()).is_some()
-}
-
 /// Whether a text has a `$` before this bracket or brace.
 fn has_opening(text: &str, bracket: u8) -> bool {
     let bytes = text.as_bytes();
@@ -47,8 +45,8 @@ pub(crate) enum Dollars {
     /// Any part may have one, or something else to report.
     #[default]
     Anywhere,
-    /// At these offsets of the document, in order.
-    At(Vec<usize>),
+    /// At these offsets of the document, in order; with the index of the one that was found last.
+    At(Vec<usize>, Cell<usize>),
 }
 
 impl Dollars {
@@ -61,15 +59,23 @@ impl Dollars {
 
     /// As [`of`](Self::of), for a node without numbers that JSON cannot hold.
     pub(super) fn in_node(node: Cursor<'_>) -> Self {
-        node.offsets_of(b'$').map_or(Self::Anywhere, Self::At)
+        let offsets = node.offsets_of(b'$');
+        offsets.map_or(Self::Anywhere, |offsets| Self::At(offsets, Cell::default()))
     }
 
     /// Whether there may be one in this part of the document.
     pub(super) fn may_be_in(&self, part: Range<usize>) -> bool {
         match self {
             Self::Anywhere => true,
-            Self::At(offsets) => {
-                let first = offsets.partition_point(|&at| at < part.start);
+            Self::At(offsets, last) => {
+                let is_before =
+                    |index: usize| offsets.get(index).is_some_and(|&at| at < part.start);
+                // Most parts are looked at in order.
+                let mut first = last.get();
+                if is_before(first) || first.checked_sub(1).is_some_and(|last| !is_before(last)) {
+                    first = offsets.partition_point(|&at| at < part.start);
+                    last.set(first);
+                }
                 offsets.get(first).is_some_and(|&at| at < part.end)
             }
         }

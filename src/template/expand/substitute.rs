@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use crate::template::declare::dialect::Dialect;
+use crate::template::declare::reference::has_dollar;
 use crate::template::expand::path::Path;
 use crate::template::expand::spot::{Expanding, Spot, Variables};
-use crate::template::expand::strings::{Dollars, Replaced, Substitution, has_dollar};
+use crate::template::expand::strings::{Dollars, Replaced, Substitution};
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::scalar::is_non_finite;
 use krm_yaml::{Data, Scalar, Value};
@@ -96,7 +97,7 @@ impl<'d> Substitution<'_, 'd> {
         let variables = spot
             .path
             .is_container()
-            .then(|| Variables::of((&*value).into(), self.dialect, self.parameters));
+            .then(|| Variables::of((&*value).into(), self.dialect, self.parameters).into_owned());
         let Data::Mapping(entries) = &mut value.data else {
             return;
         };
@@ -159,7 +160,7 @@ impl<'d> Substitution<'_, 'd> {
     }
 
     /// The `env` of a container: in each value the kubelet expands the variables before it.
-    fn env(&mut self, list: &mut Value<'d>, spot: Spot<'_>, variables: &Variables) {
+    fn env(&mut self, list: &mut Value<'d>, spot: Spot<'_>, variables: &Variables<'_>) {
         let Data::Sequence(items) = &mut list.data else {
             self.value(list, spot);
             return;

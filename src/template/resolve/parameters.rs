@@ -1,9 +1,9 @@
 //! The values of parameters in one expansion.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use crate::template::declare::parameter::ParameterType;
+use indexmap::IndexMap;
 use krm_yaml::Value;
 use krm_yaml::source::Place;
 
@@ -51,7 +51,7 @@ impl std::fmt::Display for Origin {
 /// The effective values of a Template's parameters, by name.
 #[derive(Debug, Default)]
 pub struct Parameters<'d> {
-    pub(crate) values: BTreeMap<&'d str, ParameterValue<'d>>,
+    pub(crate) values: IndexMap<&'d str, ParameterValue<'d>>,
 }
 
 impl<'d> Parameters<'d> {
@@ -71,6 +71,8 @@ impl<'d> Parameters<'d> {
 
     /// The names, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.values.keys().copied()
+        let mut names: Vec<&str> = self.values.keys().copied().collect();
+        names.sort_unstable();
+        names.into_iter()
     }
 }

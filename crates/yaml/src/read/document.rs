@@ -186,11 +186,10 @@ impl<'d> Iterator for Children<'d> {
     type Item = Cursor<'d>;
 
     fn next(&mut self) -> Option<Cursor<'d>> {
-        if self.at >= self.end || self.at as usize >= self.document.nodes.len() {
-            return None;
-        }
+        let nodes = self.document.nodes.as_slice();
+        let node = nodes.get(self.at as usize).filter(|_| self.at < self.end)?;
         let cursor = self.document.cursor(NodeId(self.at));
-        self.at = cursor.node().next;
+        self.at = node.next;
         Some(cursor)
     }
 }

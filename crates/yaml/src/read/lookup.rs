@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::path::{FieldPath, Step};
 use crate::read::document::Cursor;
@@ -24,7 +25,7 @@ impl<'d> Cursor<'d> {
         for entry in self.children() {
             if entry.has_key(key) {
                 found = Some(entry);
-            } else if entry.is_merge_key() {
+            } else if !entry.document.is_simple && entry.is_merge_key() {
                 merge = Some(entry);
             }
         }
@@ -43,11 +44,23 @@ impl<'d> Cursor<'d> {
     }
 
     /// Whether the entry has this key; a merge key has none.
+    #[inline]
     pub(crate) fn has_key(self, key: &str) -> bool {
+        // Most keys differ in length: to see that takes less than a call.
         match self.node().key_text() {
-            Some(text) => text.len() == key.len() && self.document.slice(text) == key,
-            None => !self.is_merge_key() && self.key().is_ok_and(|name| name == key),
+            Some(text) => text.len() == key.len() && self.is_key(text, key),
+            None => self.has_unnoted_key(key),
         }
+    }
+
+    #[inline(never)]
+    fn is_key(self, text: Range<usize>, key: &str) -> bool {
+        self.document.text().as_bytes().get(text) == Some(key.as_bytes())
+    }
+
+    #[cold]
+    fn has_unnoted_key(self, key: &str) -> bool {
+        !self.is_merge_key() && self.key().is_ok_and(|name| name == key)
     }
 
     /// The entries with these keys, each as [`get`](Self::get) finds it, in one walk.

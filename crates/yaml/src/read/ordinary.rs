@@ -55,13 +55,18 @@ impl<'d> Cursor<'d> {
 
     /// Whether all parts of a node that a fast path read are ordinary.
     fn has_ordinary_parts(self) -> bool {
-        let mut parts = (self.id.0..self.node().next).map(|id| self.document.cursor(NodeId(id)));
-        parts.all(|part| {
-            let node = part.node();
+        let ids = self.id.0..self.node().next;
+        let nodes = self
+            .document
+            .nodes
+            .get(ids.start as usize..ids.end as usize);
+        let mut parts = ids.zip(nodes.unwrap_or_default());
+        parts.all(|(id, node)| {
+            let part = || self.document.cursor(NodeId(id));
             match node.kind {
                 Kind::Scalar(_) if node.has(Flags::TEXT) => true,
-                Kind::Scalar(style) => part.is_ordinary_scalar(style),
-                Kind::Mapping => part.has_ordinary_keys(),
+                Kind::Scalar(style) => part().is_ordinary_scalar(style),
+                Kind::Mapping => part().has_ordinary_keys(),
                 Kind::Sequence => true,
                 Kind::Alias | Kind::Deferred => false,
             }
@@ -90,13 +95,18 @@ impl<'d> Cursor<'d> {
 
     #[inline]
     fn ordinary_key(self) -> Option<&'d [u8]> {
-        self.noted_key().or_else(|| match self.key().ok()? {
+        self.noted_key().or_else(|| self.unnoted_ordinary_key())
+    }
+
+    #[cold]
+    fn unnoted_ordinary_key(self) -> Option<&'d [u8]> {
+        match self.key().ok()? {
             // A word is read one way or the other.
             Cow::Borrowed(key) if !is_word(key) && !matches!(key, "true" | "false") => {
                 Some(key.as_bytes())
             }
             _ => None,
-        })
+        }
     }
 }
 

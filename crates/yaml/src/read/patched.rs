@@ -107,6 +107,13 @@ impl<'d> Patched<'d> {
         View(Seen::Node(self.root.cursor(), &self.parts))
     }
 
+    /// The data of a part as it is written, without changes.
+    #[must_use]
+    pub const fn written(&self, part: Cursor<'d>) -> View<'d> {
+        const NOTHING: &Parts<'_> = &Parts(Vec::new());
+        View(Seen::Node(part, NOTHING))
+    }
+
     /// The data of a part that is not in a changed one.
     #[must_use]
     pub fn view_of(&self, part: Cursor<'d>) -> View<'_> {
@@ -181,8 +188,8 @@ impl<'v> View<'v> {
         match self.0 {
             Seen::Value(value) => value.get(key).map(Self::from),
             Seen::Node(node, parts) => {
-                let is_mapping = node.node().kind == Kind::Mapping;
-                let mut entries = node.document.children(node.id()).filter(|_| is_mapping);
+                (node.node().kind == Kind::Mapping).then_some(())?;
+                let mut entries = node.document.children(node.id());
                 let entry = entries.find(|entry| entry.has_key(key))?;
                 Some(Self::of_part(entry, parts))
             }

@@ -14,11 +14,11 @@ use crate::limits::{MAX_DEPTH, MAX_LENGTH};
 use crate::lines::{line_start, next_line};
 use crate::read::characters::{Characters, first_uncommon, has_unusual};
 use crate::read::document::{Cursor, Document};
-use crate::read::scan::{Block, Scanner};
+use crate::read::scan::{Block, Memory, Scanner};
 use crate::read::text::{check_length, check_text};
 use crate::scalar::data::Style;
 use crate::source::Source;
-use crate::table::{Flags, Kind, NONE, Node, NodeId, Table};
+use crate::table::{Flags, Kind, NONE, Node, NodeId};
 use crate::words::after_spaces;
 
 /// A place where a text was edited: where it was, and where the new text is.
@@ -76,8 +76,9 @@ pub(crate) fn rescan<'d>(
     let first = changes.first()?;
     let column = |text, at| at - line_start(text, at);
     let length = (node.next - old.id().0) as usize / 2 + 8;
-    let mut table = Table::default();
-    table.nodes.reserve(length);
+    let mut memory = Memory::default();
+    memory.table.nodes.reserve(length);
+    memory.blocks.reserve(DEPTH);
     let mut rescan = Rescan {
         old: document,
         source: new,
@@ -85,16 +86,16 @@ pub(crate) fn rescan<'d>(
         end: node.next,
         from: column(document.text(), first.old_start),
         to: column(new.text(), first.new_start),
-        scanner: Scanner::new(new.text(), Characters::Common, table, &[]),
+        scanner: Scanner::new(new.text(), Characters::Common, memory, &[]),
         origins: Vec::with_capacity(length),
         ancestors: Vec::with_capacity(DEPTH),
         at: old.id().0,
     };
-    rescan.scanner.blocks.reserve(DEPTH);
     rescan.scanner.begin(0);
     rescan.changes(changes)?;
     let mut origins = rescan.origins;
-    let table = rescan.scanner.finish()?;
+    rescan.scanner.finish()?;
+    let table = rescan.scanner.table;
     (table.roots == [Rescanned::ROOT.0]).then_some(())?;
     origins.resize(table.nodes.len(), Origin::NEW);
     // An object that becomes an item is nested deeper; of few nodes, none is nested too deep.

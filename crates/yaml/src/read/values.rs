@@ -161,22 +161,26 @@ impl<'d> Cursor<'d> {
         text.get(self.node().key_text()?)
     }
 
-    /// Whether no two keys are equal, compared one by one; `None` if `key` does not read one of them,
+    /// Whether no two keys are equal; `None` if `key` does not read one of them,
     /// or there are too many.
     pub(crate) fn keys_differ(self, key: impl Fn(Self) -> Option<&'d [u8]>) -> Option<bool> {
         /// More keys are sorted.
-        const FEW: usize = 16;
-        let mut keys = [&[] as &[u8]; FEW];
+        const FEW: usize = 32;
+        // Few keys have the same mark: they need not be compared.
+        let mut marks = 0_u64;
         for (count, child) in self.children().enumerate() {
-            let key = key(child)?;
-            let (before, after) = keys.split_at_mut_checked(count)?;
-            // A call that compares two texts costs more than all else here.
-            let may_equal =
-                |other: &&[u8]| other.len() == key.len() && other.first() == key.first();
-            if before.iter().any(|other| may_equal(other) && *other == key) {
-                return Some(false);
+            let name = key(child)?;
+            let [first, last] =
+                [name.first(), name.last()].map(|byte| byte.map_or(0, |&byte| byte));
+            let mark = 1 << ((usize::from(first) + 5 * usize::from(last) + 11 * name.len()) % 64);
+            if marks & mark != 0 {
+                (count < FEW).then_some(())?;
+                let mut before = self.children().take(count);
+                if before.any(|other| key(other) == Some(name)) {
+                    return Some(false);
+                }
             }
-            *after.first_mut()? = key;
+            marks |= mark;
         }
         Some(true)
     }

@@ -7,8 +7,9 @@ use crate::read::document::Document;
 use crate::read::rescan::{Rescanned, rescan};
 use crate::source::Source;
 use crate::testing::changed_and_moved;
-use crate::write::comments::{end_with_comments, reindent_with};
-use crate::write::edited::{self, Edit};
+use crate::write::comments::end_with_comments;
+use crate::write::edited::Edit;
+use crate::write::shifted::Shifted;
 
 const TEXTS: &[&str] = &[
     "a: 1\nb:\n  c: x # one\n  d: \"y\"\n  e: [1, {f: g}]\nh:\n- i: 1\n  j: 2\n\n- k\n# end\nl: m\n",
@@ -82,17 +83,11 @@ fn both_ways(text: &str, edits: &[(usize, usize, &str)], column: Option<usize>) 
             at = to;
         }
     }
-    let edited = edited::apply(text, start..end, &mut sorted);
-    let mut changes = edited::changes(start, &sorted);
     let prefix = column.map_or(String::new(), |column| " ".repeat(column) + "- ");
-    let places = changes.iter_mut();
-    let places = places.flat_map(|change| [&mut change.new_start, &mut change.new_end]);
-    let moved = reindent_with(&edited, 0, prefix.len(), places);
-    for change in &mut changes {
-        change.new_start += prefix.len();
-        change.new_end += prefix.len();
-    }
-    let source = Source::new("edited", format!("{prefix}{moved}"));
+    let column = prefix.len();
+    let mut lines = Shifted::new(prefix, 0, column);
+    let changes = lines.edited(text, start..end, &sorted);
+    let source = Source::new("edited", lines.finish().0);
     let read: Rescanned<'_> = rescan(root, &source, &changes)?;
     let whole = Document::parse(&source);
     Some(whole.is_ok_and(|whole| read.is_table_of(&whole)))

@@ -10,13 +10,13 @@ use crate::source::Source;
 use crate::table::{Flags, Kind, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments::{
-    end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, reindent,
-    skip_blank_lines,
+    end_with_comments, ends_kept_block, extent, head, head_comments, moves_up, skip_blank_lines,
 };
 use crate::write::edited::apply;
 use crate::write::emit::{self, Layout, Slot};
 use crate::write::kept::{Kept, Side, keep_in_order};
 use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::shifted::shifted;
 
 impl<'d> Rewrite<'d> {
     /// Pairs the children of `id` with the values read from them, removes the other children and
@@ -269,7 +269,7 @@ impl<'d> Rewrite<'d> {
         let text = apply(document.text(), start..end_with_comments(item), &mut edits);
         let line = text.strip_suffix('\n').unwrap_or(&text);
         let line = line.strip_suffix('\r').unwrap_or(line);
-        let text = reindent(line, document.column(start), column + 2);
+        let text = shifted(line, document.column(start), column + 2);
         Some(format!("- {text}"))
     }
 

@@ -1,13 +1,10 @@
 //! Which lines belong to an entry or item and move with it: its text and its comments.
 
-use std::borrow::Cow;
-
 use crate::lines::{ends_line, line_end, lines, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::open::Opened;
 use crate::scalar::Style;
 use crate::table::{Flags, KeyKind, Kind, NodeId};
-use crate::write::emit;
 
 /// After the line on which an entry ends.
 pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
@@ -137,47 +134,6 @@ pub(super) fn rest_is_blank(text: &str, at: usize) -> bool {
     let rest = text.get(at..line_end(text, at)).unwrap_or_default();
     let rest = rest.trim_start_matches([' ', '\t']);
     rest.is_empty() || rest.starts_with('#')
-}
-
-/// Moves every line of `text` but the first by `to - from` columns; empty lines stay empty.
-pub(crate) fn reindent(text: &str, from: usize, to: usize) -> Cow<'_, str> {
-    reindent_with(text, from, to, [])
-}
-
-/// As [`reindent`], and moves `marks` along, which are places of the text in order.
-pub(crate) fn reindent_with<'t, 'm>(
-    text: &'t str,
-    from: usize,
-    to: usize,
-    marks: impl IntoIterator<Item = &'m mut usize>,
-) -> Cow<'t, str> {
-    if from == to || memchr::memchr(b'\n', text.as_bytes()).is_none() {
-        return Cow::Borrowed(text);
-    }
-    let mut marks = marks.into_iter().peekable();
-    let mut out = String::with_capacity(text.len() + text.len() / 16);
-    let (less, more) = (from.saturating_sub(to), to.saturating_sub(from));
-    let mut start = 0;
-    while start < text.len() {
-        let rest = text.as_bytes().get(start..).unwrap_or_default();
-        let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
-        let end = start + length;
-        let spaces = rest.iter().take(less).take_while(|&&byte| byte == b' ');
-        let removed = if start == 0 { 0 } else { spaces.count() };
-        let new_start = out.len();
-        if more > 0 && start > 0 && !matches!(rest, [b'\n', ..] | [b'\r', b'\n', ..]) {
-            emit::indent(&mut out, more);
-        }
-        out.push_str(text.get(start + removed..end).unwrap_or_default());
-        start = end;
-        while let Some(mark) = marks.next_if(|mark| **mark < end || end == text.len()) {
-            *mark = out
-                .len()
-                .saturating_sub(end.saturating_sub(*mark))
-                .max(new_start);
-        }
-    }
-    Cow::Owned(out)
 }
 
 /// The comment lines that belong to an item: those directly above its dash and those between the

@@ -282,7 +282,7 @@ impl<'d> Rewrite<'d> {
             return false;
         }
         match style {
-            // Go reads these as line breaks, `reindent` does not.
+            // Go reads these as line breaks, `Shifted` does not.
             Style::Literal | Style::Folded => text.contains(['\u{85}', '\u{2028}', '\u{2029}']),
             _ => lines(text).skip(1).any(|line| {
                 let spaces = line.bytes().take_while(|&byte| byte == b' ').count();

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::lines::ends_line;
 use crate::read::document::Document;
-use crate::read::rescan::Change;
 use crate::source::Source;
 
 /// A byte range of a text and what replaces it.
@@ -111,30 +110,6 @@ pub(crate) fn apply(text: &str, range: Range<usize>, edits: &mut [Edit]) -> Stri
     }
     out.push_str(text.get(at..range.end).unwrap_or_default());
     out
-}
-
-/// Where the text from `start` on was edited, and where the new text is if it begins at 0. The first
-/// place is where the text begins.
-pub(crate) fn changes(start: usize, edits: &[Edit]) -> Vec<Change> {
-    let mut changes = Vec::with_capacity(edits.len() + 1);
-    let mut last = Change {
-        old_start: start,
-        old_end: start,
-        new_start: 0,
-        new_end: 0,
-    };
-    changes.push(last);
-    for edit in edits {
-        let new_start = last.new_end + edit.start.saturating_sub(last.old_end);
-        last = Change {
-            old_start: edit.start,
-            old_end: edit.end,
-            new_start,
-            new_end: new_start + edit.text.len(),
-        };
-        changes.push(last);
-    }
-    changes
 }
 
 /// Puts a space before comments that have none, if an edit ends before them: `[a]#comment` may

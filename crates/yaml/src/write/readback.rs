@@ -5,13 +5,43 @@
 //! alone, and the lines around it need not be read again.
 
 use crate::lines::line_end;
-use crate::read::characters::{Characters, first_uncommon};
-use crate::read::scan::scan;
+use crate::read::characters::DELETE;
+use crate::read::scan::{Memory, scan_into};
 use crate::scalar;
 use crate::scalar::data::{Scalar, Style};
 use crate::table::{Kind, Node, NodeId, Table};
 use crate::value::{Data, Value};
+use crate::words::is_printable_without;
 use crate::write::rewrite::Rewrite;
+
+/// Reads new lines back. What it needs is allocated once.
+#[derive(Default)]
+pub(super) struct ReadBack {
+    line: String,
+    memory: Memory,
+}
+
+impl ReadBack {
+    /// The nodes of lines without those around them.
+    fn alone(&mut self) -> Option<(&str, &Table)> {
+        let mut lines = self.line.split('\n');
+        lines
+            .all(|line| is_printable_without(line, [DELETE]))
+            .then_some(())?;
+        Some((&self.line, scan_into(&self.line, &mut self.memory)?))
+    }
+
+    /// Puts a line together.
+    fn set(&mut self, pieces: [&str; 3]) {
+        /// Most lines are shorter.
+        const LENGTH: usize = 128;
+        self.line.clear();
+        self.line.reserve(LENGTH);
+        for piece in pieces {
+            self.line.push_str(piece);
+        }
+    }
+}
 
 impl Rewrite<'_> {
     /// Reads back a scalar that takes the place of another on the line of its key or dash, as the
@@ -25,7 +55,7 @@ impl Rewrite<'_> {
         let start = document.line_start(node.entry as usize);
         let end = line_end(document.text(), edit.end);
         let (before, after) = (start..edit.start, edit.end..end);
-        let line = [document.slice(before), &edit.text, document.slice(after)].concat();
+        let line = [document.slice(before), &edit.text, document.slice(after)];
         let is_on_line = |id: &u32| document.node(NodeId(*id)).entry as usize >= start;
         let first = (0..=id.0)
             .rev()
@@ -35,9 +65,10 @@ impl Rewrite<'_> {
         // Alone, the line is a document, and begins with the collection that these nodes are in.
         let is_root = document.node(NodeId(first)).key.is_empty();
         let count = (id.0 - first) as usize + if is_root { 1 } else { 2 };
-        let is_read = alone(&line).is_some_and(|table| {
+        self.read_back.set(line);
+        let is_read = self.read_back.alone().is_some_and(|(line, table)| {
             let last = table.nodes.last().filter(|_| table.nodes.len() == count);
-            last.is_some_and(|last| last.key_kind == node.key_kind && holds(&line, last, scalar))
+            last.is_some_and(|last| last.key_kind == node.key_kind && holds(line, last, scalar))
         });
         self.unread -= usize::from(is_read);
     }
@@ -47,7 +78,8 @@ impl Rewrite<'_> {
         let Some(edit) = self.edits.last().filter(|_| self.reads_back) else {
             return;
         };
-        let is_read = alone(&edit.text).is_some_and(|table| {
+        self.read_back.set([&edit.text, "", ""]);
+        let is_read = self.read_back.alone().is_some_and(|(lines, table)| {
             let Some((root, entries)) = table.nodes.split_first() else {
                 return false;
             };
@@ -55,7 +87,7 @@ impl Rewrite<'_> {
             let mut pairs = entries.iter().zip(parts);
             root.kind == Kind::Mapping
                 && entries.len() == indexes.len()
-                && pairs.all(|(entry, part)| is_entry(&edit.text, entry, part))
+                && pairs.all(|(entry, part)| is_entry(lines, entry, part))
         });
         self.unread -= usize::from(is_read);
     }
@@ -71,12 +103,6 @@ fn is_entry(text: &str, node: &Node, part: Option<(Option<&str>, &Value<'_>)>) -
         },
         _ => false,
     }
-}
-
-/// The nodes of lines without those around them.
-fn alone(lines: &str) -> Option<Table> {
-    let is_common = first_uncommon(lines.as_bytes()).is_none();
-    is_common.then(|| scan(lines, Characters::Common)).flatten()
 }
 
 /// Whether a node of a text is this scalar. False if that takes more than a look.

@@ -13,10 +13,11 @@ use crate::source::Source;
 use crate::table::{Kind, NodeId};
 use crate::value::Value;
 use crate::write::comments;
-use crate::write::edited::{self, Edit};
+use crate::write::edited::Edit;
 use crate::write::emit::{self, Flow, Layout};
 use crate::write::guard::{difference, wrong};
 use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::shifted::Shifted;
 
 /// The position of a value's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     };
     let edits = Rewrite::edits(node, value, Purpose::Move)?;
     match moved(node, edits, position) {
-        Some(moved) if moved.is_valid_at(position) => check_moved(node, moved, value, position),
+        Some(moved) if moved.is_valid => check_moved(node, moved, value, position),
         _ => check(fresh(value, position), value, position),
     }
 }
@@ -57,7 +58,7 @@ pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<Strin
         return None;
     }
     let (edits, is_read_back) = Rewrite::patches(node, patched.parts())?;
-    let moved = moved(node, edits, position).filter(|moved| moved.is_valid_at(position))?;
+    let moved = moved(node, edits, position).filter(|moved| moved.is_valid)?;
     // As an item it is nested deeper, perhaps too deep.
     if is_read_back && position == Position::Document && !FULL_GUARD {
         return Some(moved.text);
@@ -86,12 +87,8 @@ pub fn copy(root: Ordinary<'_>) -> Option<String> {
     if document.column(start) != 0 || !can_move(node) {
         return None;
     }
-    let mut lines = document
-        .slice(start..comments::end_with_comments(node))
-        .to_owned();
-    close_line(&mut lines, document);
-    let text = laid_out(node, &lines, Position::Document, &mut []);
-    if has_document_end(&text) || has_line_separator(&text) {
+    let Moved { text, is_valid, .. } = moved(node, Vec::new(), Position::Document)?;
+    if !is_valid || has_line_separator(&text) {
         return None;
     }
     debug_assert!(
@@ -117,13 +114,9 @@ struct Moved {
     is_copy: bool,
     /// Where the text begins and was edited, in order.
     changes: Vec<Change>,
-}
-
-impl Moved {
-    /// Indented, `---` and `...` may begin a key or go on with a text; not at the margin.
-    fn is_valid_at(&self, position: Position) -> bool {
-        position != Position::Document || !has_document_end(&self.text)
-    }
+    /// Whether no line ends a document. Indented, `---` and `...` may begin a key or go on with a
+    /// text; not at the margin.
+    is_valid: bool,
 }
 
 /// Writes `value` as whole lines, without any old text.
@@ -198,6 +191,9 @@ fn has_document_end(text: &str) -> bool {
     (has("---") || has("...")) && lines(text).any(may_end_document)
 }
 
+/// Room for a dash, a line break, and lines that are indented deeper.
+const SPARE: usize = 64;
+
 /// The text of a node, edited and moved. `None` if an edit replaces the value with its tag or anchor,
 /// which do not move.
 fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<Moved> {
@@ -210,10 +206,22 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
     }
     let is_unchanged = edits.is_empty();
     edits.retain(|edit| edit.start >= start);
-    let mut text = edited::apply(document.text(), start..end, &mut edits);
-    let mut changes = edited::changes(start, &edits);
+    edits.sort_by_key(|edit| (edit.start, edit.end));
+    let from = document.column(start);
+    let added: usize = edits.iter().map(|edit| edit.text.len()).sum();
+    let mut head = String::with_capacity(end - start + added + SPARE);
+    begin(
+        &mut head,
+        &comments::head_comments(node),
+        position,
+        document.eol(),
+    );
+    let mut lines = Shifted::new(head, from, position.column());
+    let mut changes = lines.edited(document.text(), start..end, &edits);
+    let (mut text, may_have_markers) = lines.finish();
     let at = text.len();
-    if close_line(&mut text, document) {
+    if !ends_line(&text, at) {
+        text.push_str(document.eol());
         changes.push(Change {
             old_start: end,
             old_end: end,
@@ -221,38 +229,13 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
             new_end: text.len(),
         });
     }
-    let is_in_place = document.column(start) == position.column();
+    let may_end = position == Position::Document && may_have_markers;
     Some(Moved {
-        is_copy: is_unchanged && document.is_simple && is_in_place,
-        text: laid_out(node, &text, position, &mut changes),
+        is_copy: is_unchanged && document.is_simple && from == position.column(),
+        is_valid: !(may_end && has_document_end(&text)),
+        text,
         changes,
     })
-}
-
-/// Ends the last line of a text of `document`. Returns whether it had no end.
-fn close_line(text: &mut String, document: &Document) -> bool {
-    let is_open = !ends_line(text, text.len());
-    if is_open {
-        text.push_str(document.eol());
-    }
-    is_open
-}
-
-/// The text of a node at a position, with the comments above it. Moves the places of `changes` along.
-fn laid_out(node: Cursor<'_>, text: &str, position: Position, changes: &mut [Change]) -> String {
-    let document = node.document();
-    let from = document.column(node.node().value.start as usize);
-    let comments = comments::head_comments(node);
-    let ends = changes.iter_mut();
-    let ends = ends.flat_map(|change| [&mut change.new_start, &mut change.new_end]);
-    let text = comments::reindent_with(text, from, position.column(), ends);
-    let length = text.len();
-    let text = assemble(&comments, &text, position, document.eol());
-    for change in changes {
-        change.new_start += text.len() - length;
-        change.new_end += text.len() - length;
-    }
-    text
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {
@@ -261,9 +244,10 @@ fn fresh(value: &Value<'_>, position: Position) -> String {
 
 fn laid_out_anew(layout: Layout<'_>, value: &Value<'_>, position: Position) -> String {
     let mut text = String::new();
+    begin(&mut text, &[], position, "\n");
     layout.root(&mut text, value, position.column());
     text.push('\n');
-    assemble(&[], &text, position, "\n")
+    text
 }
 
 impl Position {
@@ -276,11 +260,10 @@ impl Position {
     }
 }
 
-fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    let indentation = position.column();
+/// Writes the dash of an item, if it is one, and the comments above a value.
+fn begin(out: &mut String, comments: &[&str], position: Position, eol: &str) {
     if let Position::Item { column } = position {
-        emit::indent(&mut out, column);
+        emit::indent(out, column);
         out.push_str("- ");
     }
     // Comments are written after the dash, where kpt writes them: it would repeat comments above
@@ -288,10 +271,8 @@ fn assemble(comments: &[&str], text: &str, position: Position, eol: &str) -> Str
     for comment in comments {
         out.push_str(comment);
         out.push_str(eol);
-        emit::indent(&mut out, indentation);
+        emit::indent(out, position.column());
     }
-    out.push_str(text);
-    out
 }
 
 /// As [`check`], and reads only the lines of an edited text that are not copied, if that suffices.

@@ -7,6 +7,7 @@ use crate::read::document::{Cursor, Document};
 use crate::table::{Flags, KeyKind, Kind, NodeId};
 use crate::write::edited::Edit;
 use crate::write::emit::Layout;
+use crate::write::readback::ReadBack;
 
 /// What the edited text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub(crate) struct Rewrite<'d> {
     pub(super) reads_back: bool,
     /// How many edits were not read back.
     pub(super) unread: usize,
+    pub(super) read_back: ReadBack,
 }
 
 impl<'d> Rewrite<'d> {
@@ -58,6 +60,7 @@ impl<'d> Rewrite<'d> {
             edits: Vec::with_capacity(EDITS),
             reads_back: false,
             unread: 0,
+            read_back: ReadBack::default(),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::read::indented::indented_end;
 use crate::read::scan::scalars::{Plain, is_simple};
 use crate::read::scan::scanner::{Block, MAX_KEY, Pending, Scanner, quote_style};
 use crate::scalar::data::Style;
-use crate::table::{Flags, Kind, Slot, Span, Table, span};
+use crate::table::{Flags, Kind, Slot, Span, span};
 use crate::words;
 
 #[expect(
@@ -13,7 +13,8 @@ use crate::words;
     reason = "calls take a third of the instructions"
 )]
 impl Scanner<'_> {
-    pub(super) fn stream(mut self, start: usize) -> Option<Table> {
+    /// Reads all lines from `start` on.
+    pub(super) fn stream(&mut self, start: usize) -> Option<()> {
         self.begin(start);
         self.lines(start, self.bytes.len())?;
         self.finish()
@@ -28,12 +29,12 @@ impl Scanner<'_> {
         self.end = start;
     }
 
-    /// The table, after the last line.
-    pub(in crate::read) fn finish(mut self) -> Option<Table> {
+    /// Ends the table, after the last line.
+    pub(in crate::read) fn finish(&mut self) -> Option<()> {
         if self.documents > 0 || !self.is_before_root() {
             self.end_document()?;
         }
-        Some(self.table)
+        Some(())
     }
 
     /// Reads the lines from `line` up to `until`. Returns where the next line to read begins.

@@ -22,15 +22,33 @@ use std::ops::Range;
 
 use crate::read::characters::{Characters, has_unusual};
 pub use crate::read::scan::scanner::LongLists;
-pub(crate) use crate::read::scan::scanner::defers_documents;
 pub(super) use crate::read::scan::scanner::{Block, Scanner};
+pub(crate) use crate::read::scan::scanner::{Memory, defers_documents};
 use crate::table::Table;
 
 /// The table of `text`; `None` if the text needs the full path.
 pub(crate) fn scan(text: &str, characters: Characters) -> Option<Table> {
     (!has_unusual(text, characters)).then_some(())?;
-    let table = Table::for_length(text.len());
-    Scanner::new(text, characters, table, &[]).stream(text_start(text))
+    let memory = Memory::for_length(text.len());
+    stream(
+        Scanner::new(text, characters, memory, &[]),
+        text_start(text),
+    )
+}
+
+/// As [`scan`], of [common](Characters::Common) characters. Several texts share the memory, which
+/// has the table then.
+pub(crate) fn scan_into<'m>(text: &str, memory: &'m mut Memory) -> Option<&'m Table> {
+    memory.clear();
+    let mut scanner = Scanner::new(text, Characters::Common, std::mem::take(memory), &[]);
+    let is_read = scanner.stream(0).is_some();
+    *memory = scanner.into_memory();
+    is_read.then_some(&memory.table)
+}
+
+fn stream(mut scanner: Scanner<'_>, start: usize) -> Option<Table> {
+    scanner.stream(start)?;
+    Some(scanner.table)
 }
 
 /// As [`scan`], but of the items of long lists only the extent is found: each is one node of the
@@ -42,14 +60,19 @@ pub(crate) fn scan_shallowly(
     lists: LongLists,
 ) -> Option<Table> {
     (!has_unusual(text, characters)).then_some(())?;
-    Scanner::new(text, characters, Table::default(), lists).stream(text_start(text))
+    let memory = Memory::default();
+    stream(
+        Scanner::new(text, characters, memory, lists),
+        text_start(text),
+    )
 }
 
 /// The table of an item that was deferred, as a list of one, or of a document. The range begins with
 /// the line of its dash, or of its first text.
 pub(crate) fn scan_item(text: &str, characters: Characters, range: Range<usize>) -> Option<Table> {
-    let table = Table::for_length(range.len());
-    Scanner::new(text.get(..range.end)?, characters, table, &[]).stream(range.start)
+    let memory = Memory::for_length(range.len());
+    let scanner = Scanner::new(text.get(..range.end)?, characters, memory, &[]);
+    stream(scanner, range.start)
 }
 
 fn text_start(text: &str) -> usize {

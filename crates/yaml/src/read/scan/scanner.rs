@@ -41,6 +41,29 @@ pub(in crate::read) struct Scanner<'t> {
     pub(super) documents: usize,
 }
 
+/// What a scanner fills.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pub(in crate::read) table: Table,
+    pub(in crate::read) blocks: Vec<Block>,
+}
+
+impl Memory {
+    /// For a text of `length` bytes.
+    pub(in crate::read) fn for_length(length: usize) -> Self {
+        Self {
+            table: Table::for_length(length),
+            blocks: Vec::with_capacity(USUAL_DEPTH),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.table.nodes.clear();
+        self.table.roots.clear();
+        self.blocks.clear();
+    }
+}
+
 pub(in crate::read) struct Block {
     pub(in crate::read) node: u32,
     pub(in crate::read) column: usize,
@@ -77,20 +100,28 @@ impl<'t> Scanner<'t> {
     pub(in crate::read) fn new(
         text: &'t str,
         characters: Characters,
-        table: Table,
+        memory: Memory,
         long_lists: LongLists,
     ) -> Self {
+        let Memory { table, blocks } = memory;
         Self {
             bytes: text.as_bytes(),
             characters,
             table,
             long_lists,
-            blocks: Vec::with_capacity(USUAL_DEPTH),
+            blocks,
             braces: Vec::new(),
             pending: None,
             continues: false,
             end: 0,
             documents: 0,
+        }
+    }
+
+    pub(super) fn into_memory(self) -> Memory {
+        Memory {
+            table: self.table,
+            blocks: self.blocks,
         }
     }
 

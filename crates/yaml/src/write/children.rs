@@ -129,6 +129,7 @@ impl<'d> Rewrite<'d> {
                 end = skip_blank_lines(text, end);
             }
             self.take_out(start, end);
+            self.read_back_removal(start, end);
             if follows_block {
                 self.take_out_blank_lines(end);
             }

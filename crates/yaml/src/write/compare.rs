@@ -50,13 +50,26 @@ impl<'d> Rewrite<'d> {
         Ok(rewrite.edits)
     }
 
+    /// Edits that make `node` hold `value` in another place, and whether all that they change was read
+    /// back.
+    ///
+    /// # Errors
+    /// If the text of a node cannot be read.
+    pub(crate) fn moves(node: Cursor<'d>, value: &Value<'_>) -> Result<(Vec<Edit>, bool)> {
+        let mut rewrite = Self::new(node, Purpose::Move);
+        rewrite.reads_back = node.document().is_simple && is_of_single_lines(node);
+        rewrite.node(node.id(), value)?;
+        rewrite.clear_tabs();
+        space_comments(node.document(), &mut rewrite.edits);
+        let is_read_back = rewrite.reads_back && rewrite.unread == 0;
+        Ok((rewrite.edits, is_read_back))
+    }
+
     /// Edits that give the parts of an ordinary node other values, and whether all of them were read
     /// back. `None` if a text cannot be moved without a look at its lines.
     pub(crate) fn patches(node: Cursor<'d>, parts: &Parts<'_>) -> Option<(Vec<Edit>, bool)> {
         let document = node.document();
-        let ids = node.id().0..node.node().next;
-        let mut nodes = ids.map(|id| document.node(NodeId(id)));
-        if nodes.any(|node| has_lines(document, node)) {
+        if !is_of_single_lines(node) {
             return None;
         }
         let mut rewrite = Self::new(node, Purpose::Move);
@@ -290,6 +303,13 @@ impl<'d> Rewrite<'d> {
             }),
         }
     }
+}
+
+/// Whether no scalar in a node has several lines.
+fn is_of_single_lines(node: Cursor<'_>) -> bool {
+    let document = node.document();
+    let mut ids = node.id().0..node.node().next;
+    !ids.any(|id| has_lines(document, document.node(NodeId(id))))
 }
 
 fn is_one_line(text: &str) -> bool {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::Result;
+use crate::limits::MAX_DEPTH;
 use crate::lines::{ends_line, lines, may_end_document, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
@@ -16,7 +17,7 @@ use crate::write::comments;
 use crate::write::edited::Edit;
 use crate::write::emit::{self, Flow, Layout};
 use crate::write::guard::{difference, wrong};
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::Rewrite;
 use crate::write::shifted::Shifted;
 
 /// The position of a value's text.
@@ -42,8 +43,11 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     let Some(node) = node.filter(|&node| can_move(node)) else {
         return check(fresh(value, position), value, position);
     };
-    let edits = Rewrite::edits(node, value, Purpose::Move)?;
+    let (edits, is_read_back) = Rewrite::moves(node, value)?;
     match moved(node, edits, position) {
+        Some(moved) if moved.is_valid && is_read_back && is_shallow(node) && !FULL_GUARD => {
+            Ok(moved.text)
+        }
         Some(moved) if moved.is_valid => check_moved(node, moved, value, position),
         _ => check(fresh(value, position), value, position),
     }
@@ -182,6 +186,11 @@ fn can_move(node: Cursor<'_>) -> bool {
     let text = document.slice(node.node().value.start as usize..comments::end_with_comments(node));
     let is_block = node.node().kind == Kind::Mapping && !node.is_flow();
     is_block && !has_lone_return(text) && !document.has_tag_directives
+}
+
+/// Whether nothing in a node is nested too deep, even one item deeper.
+fn is_shallow(node: Cursor<'_>) -> bool {
+    ((node.node().next - node.id().0) as usize) < MAX_DEPTH
 }
 
 /// Whether a line of a text may be read as the end of a document.

@@ -92,8 +92,8 @@ struct Stripping<'o, 'g> {
     options: &'o Options,
     cluster: &'g Cluster,
     all: All<'g>,
-    /// Where each object was read first.
-    seen: BTreeMap<Identity, Place>,
+    /// Where each object was read first, by its name and the rest of its identity.
+    seen: BTreeMap<(String, Identity), Place>,
     /// How many objects the selector does not select.
     unselected: usize,
 }
@@ -171,7 +171,8 @@ impl<'g> Stripping<'_, 'g> {
         node: Cursor<'_>,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let key = effective(identity.clone());
+        let mut rest = effective(identity.clone());
+        let key = (std::mem::take(&mut rest.name), rest);
         let place = node.key_place();
         let Some(first) = self.seen.get(&key) else {
             self.seen.insert(key, place);

@@ -99,7 +99,7 @@ fn entries_are_added_and_removed() {
     object.value_mut(labels).remove("on");
     object.value_mut(labels).remove("app");
     let removed = TEXT.replace("  app: web\n", "");
-    assert_eq!(written(&object), (removed, false));
+    assert_eq!(written(&object), (removed, true));
 }
 
 #[test]

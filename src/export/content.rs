@@ -306,3 +306,105 @@ fn above_dash(text: String) -> String {
     out.push_str(rest.get(2..).unwrap_or_default());
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Content, Format};
+    use crate::export::gather;
+    use crate::krm::long_lists::MANY_OBJECTS;
+    use krm_yaml::diagnostic::Diagnostics;
+    use krm_yaml::source::Source;
+    use krm_yaml::{Data, Document, SharedNode, Value};
+
+    /// Drops each entry `x`.
+    fn strip(value: &mut Value<'_>) {
+        value.remove("x");
+        match &mut value.data {
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => items.iter_mut().for_each(strip),
+            Data::Mapping(entries) => entries.iter_mut().for_each(|(_, part)| strip(part)),
+        }
+    }
+
+    /// Makes a reference of each value `1`, whatever its type, and drops each entry `z`.
+    fn change(value: &mut Value<'_>) {
+        value.remove("z");
+        if matches!(value.to_json().as_str(), "1" | "\"1\"") {
+            value.set(Value::string("$(ONE)").data);
+        }
+        match &mut value.data {
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => items.iter_mut().for_each(change),
+            Data::Mapping(entries) => entries.iter_mut().for_each(|(_, part)| change(part)),
+        }
+    }
+
+    /// The texts of the objects of a text, with these changes. Debug builds compare each with that
+    /// of an object that is written twice.
+    fn written(text: &str, max_open: usize) -> Vec<String> {
+        let document = Document::open(&Source::new("list", text), MANY_OBJECTS).unwrap();
+        let roots: Vec<_> = SharedNode::roots(&Arc::new(document)).collect();
+        let objects = gather::objects(roots.into_iter(), max_open, &mut |_, _| {});
+        let text = |object: &gather::Object| {
+            let opened = object.node.open();
+            let node = if object.is_open {
+                object.node.cursor()
+            } else {
+                opened.cursor()
+            };
+            let mut value = object.value(node, &mut Diagnostics::new()).unwrap();
+            strip(&mut value);
+            let content = Content::of(object, node, &value).unwrap();
+            content
+                .write(Format::Yaml, |value, _| change(value))
+                .unwrap()
+        };
+        objects
+            .iter()
+            .map(|one| text(one.as_ref().unwrap()))
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(written(text, 1_000), expected);
+        assert_eq!(written(text, 0), expected);
+    }
+
+    #[test]
+    fn an_object_is_written_with_all_its_changes() {
+        check(
+            "# a\na: 1 # one\nb: {c: '1', x: 2}\nx: 3\n---\na: 0x1\n",
+            &[
+                "# a\n- a: $(ONE) # one\n  b: {c: '$(ONE)'}\n",
+                "- a: $(ONE)\n",
+            ],
+        );
+        check(
+            "kind: List\nitems:\n  - a: \"1\"\n    x: 3\n    z: 4\n  # b\n  - x: 1\n    b: |\n      1\n",
+            &["- a: \"$(ONE)\"\n", "# b\n- b: |\n    1\n"],
+        );
+    }
+
+    #[test]
+    fn comments_around_dropped_entries_stay() {
+        check(
+            "a: 1\nx: 2\n\n# of z\n\nz: 3\nb: 4\n",
+            &["- a: $(ONE)\n\n  # of z\n\n  b: 4\n"],
+        );
+    }
+
+    #[test]
+    fn texts_of_json_keep_the_quotes_that_their_old_texts_would_get() {
+        check(
+            r#"{"a": "1", "b": 1, "c": ["1", {"x": 1, "d": "\n1"}]}"#,
+            &["- a: \"$(ONE)\"\n  b: $(ONE)\n  c:\n  - \"$(ONE)\"\n  - d: \"\\n1\"\n"],
+        );
+        check(
+            r#"{"a": "1", "b": 1, "c": [1, {"x": 1}, "e"]}"#,
+            &["- a: \"$(ONE)\"\n  b: $(ONE)\n  c:\n  - $(ONE)\n  - {}\n  - e\n"],
+        );
+    }
+}

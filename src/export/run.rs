@@ -135,10 +135,8 @@ fn template(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> O
     };
     let text = diagnostics.take(text)?;
     for made in made.iter() {
-        report.push(Diagnostic::info(format!(
-            "parameter {}: {}",
-            made.name, made.origin
-        )));
+        let line = ["parameter ", &made.name, ": ", &made.origin].concat();
+        report.push(Diagnostic::info(line));
     }
     Some(Exported {
         text,

@@ -122,9 +122,9 @@ impl<'g> Stripping<'_, 'g> {
             namespace: text(&["metadata", "namespace"]),
             name: text(&["metadata", "name"]),
         };
-        let called = called(&identity);
+        let called = || called(&identity);
         if let Some(reason) = strip::reason(&value, self.cluster) {
-            self.leave_out(&called, &reason);
+            self.leave_out(&called(), &reason);
             return;
         }
         let is_named = !identity.name.is_empty() || !text(&["metadata", "generateName"]).is_empty();
@@ -134,10 +134,10 @@ impl<'g> Stripping<'_, 'g> {
         }
         let report = &mut self.all.report;
         strip::strip(&mut value, self.cluster, self.options, &mut |line| {
-            report.push(Diagnostic::info(format!("{called}: {line}")));
+            report.push(Diagnostic::info([&called(), ": ", &line].concat()));
         });
         if let Some(reason) = strip::is_bare(&value) {
-            self.leave_out(&called, reason);
+            self.leave_out(&called(), reason);
             return;
         }
         if !identity.name.is_empty() && self.is_second(&identity, node, diagnostics) {
@@ -219,7 +219,7 @@ impl<'g> Stripping<'_, 'g> {
 pub(super) fn called(identity: &Identity) -> String {
     match (identity.kind.as_str(), identity.name.as_str()) {
         (kind, "") => kind.to_owned(),
-        (kind, name) => format!("{kind} `{name}`"),
+        (kind, name) => [kind, " `", name, "`"].concat(),
     }
 }
 

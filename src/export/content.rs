@@ -213,10 +213,12 @@ fn is_moved_alike(node: Cursor<'_>, dropped: &[NodeId]) -> bool {
         let spaces = line.bytes().take_while(|byte| *byte == b' ').count();
         spaces >= column && !is_blank(line)
     };
-    // At the margin, the first text does not move. Elsewhere, all lines must move alike.
+    // At the margin, the first text does not move. Elsewhere, all lines must move alike, and a comment
+    // below them may not stay.
     let moves = column == 0 || {
         let lines = text.get(start..end).unwrap_or_default().lines();
-        lines.skip(1).all(is_inside)
+        let foot = text.get(node.end()..end).unwrap_or_default();
+        lines.skip(1).all(is_inside) && !foot.contains('#')
     };
     let mut dropped = dropped.iter().map(|id| document.cursor(*id));
     moves && !lists::have_comments_for(node) && dropped.all(|part| !is_beside_comment(part))
@@ -385,6 +387,14 @@ mod tests {
         check(
             "kind: List\nitems:\n  - a: \"1\"\n    x: 3\n    z: 4\n  # b\n  - x: 1\n    b: |\n      1\n",
             &["- a: \"$(ONE)\"\n", "# b\n- b: |\n    1\n"],
+        );
+    }
+
+    #[test]
+    fn comments_below_an_item_are_not_its_own() {
+        check(
+            "kind: List\nitems:\n- a: 1\n  # foot\n- a: 2\n  x: 3\n  b: 1\n",
+            &["- a: $(ONE)\n", "- a: 2\n  b: $(ONE)\n"],
         );
     }
 

@@ -32,8 +32,11 @@ pub(crate) fn of_texts(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
-    match of_sources(&sources, options, diagnostics) {
-        Ok(exported) => exported,
+    let made = of_sources(&sources, options, diagnostics);
+    // The texts of the objects are copied once more, and those of the input are not needed for that.
+    drop(sources);
+    match made {
+        Ok(made) => made?.exported(options, diagnostics),
         Err(errors) => {
             // The lines around an error may hold a secret.
             for mut error in errors.iter().cloned() {
@@ -45,12 +48,12 @@ pub(crate) fn of_texts(
     }
 }
 
-/// As [`of_texts`]. Returns the errors of texts that are not YAML.
+/// The parts of the Template of [`of_texts`]. Returns the errors of texts that are not YAML.
 fn of_sources(
     sources: &[Arc<Source>],
     options: &Options,
     diagnostics: &mut Diagnostics,
-) -> Result<Option<Exported>, Diagnostics> {
+) -> Result<Option<Made>, Diagnostics> {
     let mut documents = Document::open_all(sources, MANY_OBJECTS)?;
     loop {
         let mut found = Diagnostics::new();
@@ -59,7 +62,7 @@ fn of_sources(
         all.headers = headers(&documents);
         if !Document::upgrade_all(&mut documents)? {
             diagnostics.append(found);
-            return Ok(template(all, options, diagnostics));
+            return Ok(made(all, options, diagnostics));
         }
     }
 }
@@ -83,10 +86,24 @@ pub(crate) fn of_nodes(
 ) -> Option<Exported> {
     let gathered = stripped::gather(nodes);
     let all = stripped::all(&gathered, options, diagnostics);
-    template(all, options, diagnostics)
+    let made = made(all, options, diagnostics)?;
+    drop(gathered);
+    made.exported(options, diagnostics)
 }
 
-fn template(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
+/// The parts of a Template. They need no text of the input.
+struct Made {
+    headers: Vec<String>,
+    /// The beginning that the names of all objects share.
+    prefix: Option<String>,
+    keeps_namespaces: bool,
+    parameters: Parameters,
+    texts: Vec<String>,
+    labels: Vec<(String, String)>,
+    report: Diagnostics,
+}
+
+fn made(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Option<Made> {
     if diagnostics.has_errors() {
         let mut report = all.report;
         report.append(std::mem::take(diagnostics));
@@ -112,37 +129,52 @@ fn template(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> O
     } else {
         BTreeSet::new()
     };
-    let (made, texts, labels) = writer.write(objects, &declared, &mut report, diagnostics);
+    let (parameters, texts, labels) = writer.write(objects, &declared, &mut report, diagnostics);
     diagnostics.dedup();
     if diagnostics.has_errors() {
         return None;
     }
-    let head = Head {
-        comments: &headers,
-        name: options
-            .name
-            .as_deref()
-            .or(scope.prefix.as_deref())
-            .unwrap_or("template"),
-        dialect: options.dialect,
-        parameters: &made,
-        labels,
+    Some(Made {
+        headers,
         keeps_namespaces: is_kept && has_namespaces,
-    };
-    let text = match options.format {
-        Format::Yaml => write::template(&head, texts),
-        Format::Json => write::json(&head, &texts),
-    };
-    let text = diagnostics.take(text)?;
-    for made in made.iter() {
-        let line = ["parameter ", &made.name, ": ", &made.origin].concat();
-        report.push(Diagnostic::info(line));
-    }
-    Some(Exported {
-        text,
-        secrets: made.secrets(),
+        prefix: scope.prefix,
+        parameters,
+        texts,
+        labels,
         report,
     })
+}
+
+impl Made {
+    fn exported(self, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
+        let head = Head {
+            comments: &self.headers,
+            name: options
+                .name
+                .as_deref()
+                .or(self.prefix.as_deref())
+                .unwrap_or("template"),
+            dialect: options.dialect,
+            parameters: &self.parameters,
+            labels: self.labels,
+            keeps_namespaces: self.keeps_namespaces,
+        };
+        let text = match options.format {
+            Format::Yaml => write::template(&head, self.texts),
+            Format::Json => write::json(&head, &self.texts),
+        };
+        let text = diagnostics.take(text)?;
+        let mut report = self.report;
+        for made in self.parameters.iter() {
+            let line = ["parameter ", &made.name, ": ", &made.origin].concat();
+            report.push(Diagnostic::info(line));
+        }
+        Some(Exported {
+            text,
+            secrets: self.parameters.secrets(),
+            report,
+        })
+    }
 }
 
 /// The survey of all objects.

@@ -25,16 +25,15 @@ pub(crate) fn of_pod(spec: &mut Value<'_>, object: &Object<'_>, maker: &mut Make
 /// Makes parameters of an image, or refers to those of the same image.
 pub(crate) fn of_text(value: &mut Value<'_>, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) {
     let Some(text) = value.as_str() else { return };
-    let marked = match maker.images.get(text) {
-        Some(known) => known.clone(),
-        None => {
-            let Some(image) = Image::parse(text) else {
-                return;
-            };
-            let marked = reference(&image, of, object, maker);
-            maker.images.insert(text.to_owned(), marked.clone());
-            marked
-        }
+    let marked = if let Some(known) = maker.images.get(text) {
+        known.clone()
+    } else {
+        let Some(image) = Image::parse(text) else {
+            return;
+        };
+        let marked = reference(&image, of, object, maker);
+        maker.images.insert(text.to_owned(), marked.clone());
+        marked
     };
     value.set(Value::string(marked).data);
 }

@@ -11,7 +11,7 @@ use krm_yaml::{Cursor, DuplicateKeys, Scalar, Value};
 pub(super) struct Cluster {
     /// The names of the objects in messages, by their `uid`.
     by_uid: BTreeMap<String, String>,
-    /// Kind, namespace and name of all objects.
+    /// Name, namespace and kind of all objects: most names differ.
     all: BTreeSet<(String, String, String)>,
     /// Namespace and name of the Services without a selector.
     without_selector: BTreeSet<(String, String)>,
@@ -70,7 +70,7 @@ impl Cluster {
             }
             _ => {}
         }
-        self.all.insert((kind, namespace, name));
+        self.all.insert((name, namespace, kind));
     }
 
     /// The name of an object's owner in messages, if the owner is in the input.
@@ -84,7 +84,7 @@ impl Cluster {
             }
             let (kind, name) = owner.str_at(&["kind"]).zip(owner.str_at(&["name"]))?;
             let is_there = |namespace: &str| {
-                let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+                let key = (name.to_owned(), namespace.to_owned(), kind.to_owned());
                 self.all.contains(&key)
             };
             (is_there(&namespace) || is_there("")).then(|| format!("{kind} `{name}`"))

@@ -8,9 +8,9 @@ use krm_yaml::{Cursor, DuplicateKeys, SharedNode, Value};
 /// How deep lists may be nested.
 const MAX_LISTS: usize = 16;
 
-/// How many bytes of text stay open after the first look at the objects. What is beyond is opened
-/// again, because its tables need memory.
-pub(super) const MAX_OPEN: usize = 16 << 20;
+/// How many bytes of text stay open after the first look at the objects, with their values. What is
+/// beyond is opened again, because tables and values need memory.
+pub(super) const MAX_OPEN: usize = 4 << 20;
 
 /// An object that was found, and may lack its types; or why a list has none.
 pub(super) type Found = Result<Object, Diagnostic>;
@@ -18,6 +18,8 @@ pub(super) type Found = Result<Object, Diagnostic>;
 /// An object of the input.
 pub(super) struct Object {
     pub(super) node: SharedNode,
+    /// Whether the node stays open.
+    pub(super) is_open: bool,
     types: Option<Rc<Types>>,
 }
 
@@ -95,6 +97,7 @@ impl Gatherer<'_, '_> {
             self.max_open = self.max_open.saturating_sub(length);
             self.found.push(Ok(Object {
                 node: if stays_open { opened } else { node },
+                is_open: stays_open,
                 types: types.cloned(),
             }));
             return;

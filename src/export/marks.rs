@@ -47,35 +47,41 @@ fn find(text: &str, marks: &[char]) -> Option<usize> {
     starts.find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(marks)))
 }
 
-/// Splits a text at its references.
-pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some((before, marked)) =
-        find(rest, &[TEXT, RAW]).and_then(|at| rest.split_at_checked(at))
-    {
-        let Some((name, after)) = find(marked, &[END]).and_then(|at| marked.split_at_checked(at))
-        else {
-            break;
-        };
-        if !before.is_empty() {
-            pieces.push(Piece::Literal(before));
-        }
-        pieces.push(match name.strip_prefix(RAW) {
-            Some(name) => Piece::Raw(name),
-            None => Piece::Text(name.strip_prefix(TEXT).unwrap_or(name)),
-        });
-        rest = after.strip_prefix(END).unwrap_or_default();
+/// The first piece of a text, and the rest.
+pub(super) fn split(text: &str) -> Option<(Piece<'_>, &str)> {
+    let at = find(text, &[TEXT, RAW]);
+    let parts = at.and_then(|at| text.split_at_checked(at));
+    let reference = parts.and_then(|(_, marked)| reference(marked));
+    match (parts, reference) {
+        (Some(("", _)), Some(reference)) => Some(reference),
+        (Some((before, marked)), Some(_)) => Some((Piece::Literal(before), marked)),
+        _ => (!text.is_empty()).then_some((Piece::Literal(text), "")),
     }
-    if !rest.is_empty() {
-        pieces.push(Piece::Literal(rest));
-    }
-    pieces
+}
+
+/// The reference that a text begins with, and the rest.
+fn reference(marked: &str) -> Option<(Piece<'_>, &str)> {
+    let at = find(marked, &[END])?;
+    let (name, after) = marked.split_at_checked(at)?;
+    let piece = match name.strip_prefix(RAW) {
+        Some(name) => Piece::Raw(name),
+        None => Piece::Text(name.strip_prefix(TEXT).unwrap_or(name)),
+    };
+    Some((piece, after.strip_prefix(END).unwrap_or_default()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Piece, pieces, raw, text};
+    use super::{Piece, raw, split, text};
+
+    fn pieces(mut text: &str) -> Vec<Piece<'_>> {
+        let mut pieces = Vec::new();
+        while let Some((piece, rest)) = split(text) {
+            pieces.push(piece);
+            text = rest;
+        }
+        pieces
+    }
 
     #[test]
     fn a_text_is_split_at_its_marks() {

@@ -1,11 +1,12 @@
 //! Makes Templates from objects that exist.
 //!
-//! Objects are stripped of what the cluster and its tools put into them, and become texts again,
-//! with their comments. What all of them share is found. Then parameters are made of the fields
+//! Objects are stripped of what the cluster and its tools put into them: most of them only lose
+//! parts, which are remembered. What all of them share is found. Then parameters are made of the fields
 //! of one object after the other: references are marked, and spelled in the dialect at the end.
 //! No secret reaches the Template.
 
 mod cluster;
+mod content;
 mod fields;
 mod gather;
 mod inferred;

@@ -28,7 +28,7 @@ pub(crate) struct Options {
 }
 
 /// The format of the Template.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Yaml,
     Json,

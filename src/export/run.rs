@@ -9,10 +9,11 @@ use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
 use crate::export::survey::Survey;
 use crate::export::write::{self, Head};
+use crate::krm::Identity;
 use crate::krm::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
-use krm_yaml::source::Source;
-use krm_yaml::{Document, DuplicateKeys, Position, SharedNode, Value};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Document, SharedNode, Value};
 
 /// A Template that was made of objects.
 #[derive(Debug)]
@@ -31,32 +32,37 @@ pub(crate) fn of_texts(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
-    let (all, found) = match objects(&sources, options) {
-        Ok(read) => read,
+    let made = of_sources(&sources, options, diagnostics);
+    // The texts of the objects are copied once more, and those of the input are not needed for that.
+    drop(sources);
+    match made {
+        Ok(made) => made?.exported(options, diagnostics),
         Err(errors) => {
             // The lines around an error may hold a secret.
             for mut error in errors.iter().cloned() {
                 error.conceals = true;
                 diagnostics.push(error);
             }
-            return None;
+            None
         }
-    };
-    diagnostics.append(found);
-    drop(sources);
-    template(all, options, diagnostics)
+    }
 }
 
-/// The objects of some texts, stripped, and the remarks about them.
-fn objects(sources: &[Arc<Source>], options: &Options) -> Result<(All, Diagnostics), Diagnostics> {
+/// The parts of the Template of [`of_texts`]. Returns the errors of texts that are not YAML.
+fn of_sources(
+    sources: &[Arc<Source>],
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Made>, Diagnostics> {
     let mut documents = Document::open_all(sources, MANY_OBJECTS)?;
     loop {
         let mut found = Diagnostics::new();
-        let roots = documents.iter().flat_map(SharedNode::roots);
-        let mut all = stripped::all(roots, options, &mut found);
+        let gathered = stripped::gather(documents.iter().flat_map(SharedNode::roots));
+        let mut all = stripped::all(&gathered, options, &mut found);
         all.headers = headers(&documents);
         if !Document::upgrade_all(&mut documents)? {
-            return Ok((all, found));
+            diagnostics.append(found);
+            return Ok(made(all, options, diagnostics));
         }
     }
 }
@@ -78,11 +84,26 @@ pub(crate) fn of_nodes(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Option<Exported> {
-    let all = stripped::all(nodes, options, diagnostics);
-    template(all, options, diagnostics)
+    let gathered = stripped::gather(nodes);
+    let all = stripped::all(&gathered, options, diagnostics);
+    let made = made(all, options, diagnostics)?;
+    drop(gathered);
+    made.exported(options, diagnostics)
 }
 
-fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
+/// The parts of a Template. They need no text of the input.
+struct Made {
+    headers: Vec<String>,
+    /// The beginning that the names of all objects share.
+    prefix: Option<String>,
+    keeps_namespaces: bool,
+    parameters: Parameters,
+    texts: Vec<String>,
+    labels: Vec<(String, String)>,
+    report: Diagnostics,
+}
+
+fn made(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Option<Made> {
     if diagnostics.has_errors() {
         let mut report = all.report;
         report.append(std::mem::take(diagnostics));
@@ -108,39 +129,52 @@ fn template(all: All, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     } else {
         BTreeSet::new()
     };
-    let (made, texts, labels) = writer.write(objects, &declared, &mut report, diagnostics);
+    let (parameters, texts, labels) = writer.write(objects, &declared, &mut report, diagnostics);
     diagnostics.dedup();
     if diagnostics.has_errors() {
         return None;
     }
-    let head = Head {
-        comments: &headers,
-        name: options
-            .name
-            .as_deref()
-            .or(scope.prefix.as_deref())
-            .unwrap_or("template"),
-        dialect: options.dialect,
-        parameters: &made,
-        labels,
+    Some(Made {
+        headers,
         keeps_namespaces: is_kept && has_namespaces,
-    };
-    let text = match options.format {
-        Format::Yaml => write::template(&head, texts),
-        Format::Json => write::json(&head, &texts),
-    };
-    let text = diagnostics.take(text)?;
-    for made in made.iter() {
-        report.push(Diagnostic::info(format!(
-            "parameter {}: {}",
-            made.name, made.origin
-        )));
-    }
-    Some(Exported {
-        text,
-        secrets: made.secrets(),
+        prefix: scope.prefix,
+        parameters,
+        texts,
+        labels,
         report,
     })
+}
+
+impl Made {
+    fn exported(self, options: &Options, diagnostics: &mut Diagnostics) -> Option<Exported> {
+        let head = Head {
+            comments: &self.headers,
+            name: options
+                .name
+                .as_deref()
+                .or(self.prefix.as_deref())
+                .unwrap_or("template"),
+            dialect: options.dialect,
+            parameters: &self.parameters,
+            labels: self.labels,
+            keeps_namespaces: self.keeps_namespaces,
+        };
+        let text = match options.format {
+            Format::Yaml => write::template(&head, self.texts),
+            Format::Json => write::json(&head, &self.texts),
+        };
+        let text = diagnostics.take(text)?;
+        let mut report = self.report;
+        for made in self.parameters.iter() {
+            let line = ["parameter ", &made.name, ": ", &made.origin].concat();
+            report.push(Diagnostic::info(line));
+        }
+        Some(Exported {
+            text,
+            secrets: self.parameters.secrets(),
+            report,
+        })
+    }
 }
 
 /// The survey of all objects.
@@ -202,31 +236,19 @@ impl Writer<'_> {
     }
 
     /// The names of all parameters.
-    fn names(&self, objects: &[Stripped]) -> BTreeSet<String> {
+    fn names(&self, objects: &[Stripped<'_>]) -> BTreeSet<String> {
         let mut maker = self.maker();
         for object in objects {
-            let _ = read(object, |_, mut value| {
-                change(&mut value, object, &mut maker, &mut |_| {});
-                Ok(())
-            });
+            let identity = &object.identity;
+            let change = |value: &mut Value<'_>| change(value, identity, &mut maker, &mut |_| {});
+            let _ = object.content.look(change);
         }
         maker.parameters.names().clone()
     }
 
-    /// The text of an object, as an item of a list.
-    fn text(&self, document: &Document, value: &Value<'_>) -> Result<String> {
-        match self.options.format {
-            Format::Yaml => {
-                let text = krm_yaml::render(document, value, Position::Item { column: 0 });
-                text.map(above_dash)
-            }
-            Format::Json => write::json_object(value),
-        }
-    }
-
     fn write(
         &self,
-        objects: Vec<Stripped>,
+        objects: Vec<Stripped<'_>>,
         declared: &BTreeSet<String>,
         report: &mut Diagnostics,
         diagnostics: &mut Diagnostics,
@@ -246,19 +268,23 @@ impl Writer<'_> {
             clashes: Vec::new(),
         };
         let mut texts = Vec::with_capacity(objects.len());
-        for object in objects {
-            let written = read(&object, |document, mut value| {
-                let called = called(&object.identity);
-                change(&mut value, &object, &mut maker, &mut |line| {
+        for Stripped {
+            content,
+            identity,
+            place,
+        } in objects
+        {
+            let written = content.write(self.options.format, |value, old_text| {
+                change(value, &identity, &mut maker, &mut |line| {
+                    let called = called(&identity);
                     report.push(Diagnostic::info(format!("{called}: {line}")));
                 });
-                speller.object(&mut value, document);
-                self.text(document, &value)
+                speller.object(value, old_text);
             });
             let mut found = Diagnostics::new();
-            texts.extend(found.take(written));
+            texts.extend(found.take(written.map_err(hide)));
             for (path, spelling) in std::mem::take(&mut speller.clashes) {
-                found.push(clash(&object, path, &spelling));
+                found.push(clash(&identity, place.as_ref(), path, &spelling));
             }
             diagnostics.append(found);
         }
@@ -277,43 +303,6 @@ impl Writer<'_> {
     }
 }
 
-/// What `use_value` makes of the value of an object and its document.
-fn read<R>(
-    object: &Stripped,
-    use_value: impl FnOnce(&Document, Value<'_>) -> Result<R>,
-) -> Result<R> {
-    let document = Document::parse(&Source::new("object", object.text.as_str())).map_err(hide)?;
-    let mut found = Diagnostics::new();
-    let root = document.roots().next();
-    let value = root.and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
-    let value = value.ok_or_else(|| {
-        let problem = format!(
-            "the stripped text of {} cannot be read",
-            called(&object.identity)
-        );
-        Box::new(Diagnostic::error(problem))
-    })?;
-    use_value(&document, value).map_err(hide)
-}
-
-/// An item with its comments above the dash. After the dash, kpt would repeat them.
-fn above_dash(text: String) -> String {
-    if !text.starts_with("- #") {
-        return text;
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(line) = rest.get(2..).filter(|line| line.starts_with('#')) {
-        let (comment, below) = line.split_once('\n').unwrap_or((line, ""));
-        out.push_str(comment);
-        out.push('\n');
-        rest = below;
-    }
-    out.push_str("- ");
-    out.push_str(rest.get(2..).unwrap_or_default());
-    out
-}
-
 /// A defect of this program, whose place may hold a secret.
 fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
     error.conceals = true;
@@ -322,29 +311,29 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
 
 fn change(
     value: &mut Value<'_>,
-    object: &Stripped,
+    identity: &Identity,
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
 ) {
-    let word = maker.word(&object.identity.name).to_owned();
+    let word = maker.word(&identity.name).to_owned();
     let object = Object {
-        identity: &object.identity,
-        called: &format!("{} {}", object.identity.kind, object.identity.name),
+        identity,
+        called: &[&identity.kind, " ", &identity.name].concat(),
         word: &word,
     };
     parameters::of_object(value, &object, maker, say);
 }
 
 /// A text that would become a reference in OpenShift's dialect.
-fn clash(object: &Stripped, path: String, spelling: &str) -> Diagnostic {
+fn clash(identity: &Identity, place: Option<&Place>, path: String, spelling: &str) -> Diagnostic {
     let problem = format!(
         "`{spelling}` in {} would become a reference to a parameter of the Template",
-        called(&object.identity)
+        called(identity)
     );
     let mut clash = Diagnostic::error(problem)
         .conceal(true)
         .field(path)
         .hint("OpenShift's dialect cannot escape it: use `--dialect proposal`");
-    clash.place.clone_from(&object.place);
+    clash.place = place.cloned();
     clash
 }

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 
 use crate::export::marks::{self, Piece};
 use crate::template::{Dialect, Part, Path, parts};
-use krm_yaml::{Data, Document, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value};
 
 /// The parameter whose value is `$`, for text that cannot be escaped otherwise.
 pub(super) const DOLLAR: &str = "DOLLAR";
+/// Room for the brackets of references.
+const SPARE: usize = 8;
 
 /// Spells references.
 pub(super) struct Speller<'s> {
@@ -17,7 +19,7 @@ pub(super) struct Speller<'s> {
     pub(super) declared: &'s BTreeSet<String>,
     /// The name of the parameter whose value is `$`.
     pub(super) dollar: &'s str,
-    /// Whether a text that an object has from its document may have a `$` or a mark.
+    /// Whether a text that an object has from its old text may have a `$` or a mark.
     pub(super) reads_copied: bool,
     /// Whether it is referred to.
     pub(super) uses_dollar: bool,
@@ -50,9 +52,9 @@ impl Variables<'_> {
 }
 
 impl Speller<'_> {
-    /// Spells the references of an object from a document.
-    pub(super) fn object(&mut self, object: &mut Value<'_>, document: &Document) {
-        self.reads_copied = may_have(document.text());
+    /// Spells the references of an object with this old text.
+    pub(super) fn object(&mut self, object: &mut Value<'_>, text: &str) {
+        self.reads_copied = may_have(text);
         self.value(object, &Path::Root(""), None);
     }
 
@@ -152,36 +154,38 @@ impl Speller<'_> {
         if !has_dollar && !marks::has_any(text) {
             return None;
         }
-        let pieces = marks::pieces(text);
-        let is_whole = pieces.len() == 1;
-        let mut out = String::with_capacity(text.len());
-        for (index, piece) in pieces.iter().enumerate() {
-            match *piece {
+        let mut out = String::with_capacity(text.len() + SPARE);
+        let mut rest = text;
+        while let Some((piece, after)) = marks::split(rest) {
+            let is_whole = rest.len() == text.len() && after.is_empty();
+            rest = after;
+            match piece {
                 Piece::Literal(literal) if has_dollar => {
-                    let is_before_reference = index + 1 < pieces.len();
-                    self.literal(&mut out, literal, is_before_reference, (path, variables));
+                    self.literal(&mut out, literal, !after.is_empty(), (path, variables));
                 }
                 Piece::Literal(literal) => out.push_str(literal),
                 Piece::Text(name) => {
                     let clashes = variables.is_some_and(|variables| variables.is_before(name));
                     let is_raw = clashes && self.dialect == Dialect::Proposal;
-                    out.push_str(&self.reference(name, is_raw));
+                    self.reference(&mut out, name, is_raw);
                 }
-                Piece::Raw(name) => out.push_str(&self.reference(name, is_whole)),
+                Piece::Raw(name) => self.reference(&mut out, name, is_whole),
             }
         }
         (out != text).then_some(out)
     }
 
-    /// A reference. A raw one never means a variable of the container.
-    fn reference(&self, name: &str, is_raw: bool) -> String {
+    /// Adds a reference. A raw one never means a variable of the container.
+    fn reference(&self, out: &mut String, name: &str, is_raw: bool) {
         let (open, close) = match (self.dialect, is_raw) {
             (Dialect::Proposal, true) => ("$((", "))"),
             (Dialect::Proposal, false) => ("$(", ")"),
             (Dialect::OpenShift, true) => ("${{", "}}"),
             (Dialect::OpenShift, false) => ("${", "}"),
         };
-        [open, name, close].concat()
+        for piece in [open, name, close] {
+            out.push_str(piece);
+        }
     }
 
     /// Adds a text that must not change.
@@ -250,7 +254,7 @@ impl Speller<'_> {
     /// expands variables, `$$` stays.
     fn dollar(&mut self, out: &mut String, text: &str) {
         self.uses_dollar = true;
-        out.push_str(&self.reference(self.dollar, false));
+        self.reference(out, self.dollar, false);
         out.push_str(text.get(1..).unwrap_or_default());
     }
 }

@@ -1,32 +1,31 @@
-//! The objects that are exported, stripped, each as a text of its own.
+//! The objects that are exported, stripped.
 
 use std::collections::BTreeMap;
 
 use crate::export::cluster::Cluster;
-use crate::export::gather::{self, MAX_OPEN};
+use crate::export::content::Content;
+use crate::export::gather::{self, Found, MAX_OPEN, Object};
 use crate::export::options::Options;
 use crate::export::strip;
 use crate::export::survey::{Survey, infer};
 use crate::krm::identity::{self, Identity};
-use crate::krm::lists;
 use crate::krm::scope::effective;
 use crate::template::Dialect;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Position, SharedNode, Value};
+use krm_yaml::{Cursor, SharedNode, Value};
 
 /// An object that is exported.
-pub(super) struct Stripped {
-    /// The text without the fields that the cluster and its tools set.
-    pub(super) text: String,
+pub(super) struct Stripped<'g> {
+    pub(super) content: Content<'g>,
     pub(super) identity: Identity,
     /// Where it was read, if an error may still be about it: a place keeps the whole input.
     pub(super) place: Option<Place>,
 }
 
 /// All objects that are exported.
-pub(super) struct All {
-    pub(super) objects: Vec<Stripped>,
+pub(super) struct All<'g> {
+    pub(super) objects: Vec<Stripped<'g>>,
     pub(super) survey: Survey,
     /// The comments at the tops of files.
     pub(super) headers: Vec<String>,
@@ -34,14 +33,26 @@ pub(super) struct All {
     pub(super) report: Diagnostics,
 }
 
-/// Strips the objects under some nodes.
-pub(super) fn all(
-    roots: impl Iterator<Item = SharedNode>,
-    options: &Options,
-    diagnostics: &mut Diagnostics,
-) -> All {
+/// The objects under some nodes, and facts about them.
+pub(super) struct Gathered {
+    objects: Vec<Found>,
+    cluster: Cluster,
+}
+
+/// Finds the objects under some nodes.
+pub(super) fn gather(roots: impl Iterator<Item = SharedNode>) -> Gathered {
     let mut cluster = Cluster::default();
     let objects = gather::objects(roots, MAX_OPEN, &mut |node, types| cluster.add(node, types));
+    Gathered { objects, cluster }
+}
+
+/// Strips objects.
+pub(super) fn all<'g>(
+    gathered: &'g Gathered,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> All<'g> {
+    let Gathered { objects, cluster } = gathered;
     let mut stripping = Stripping {
         options,
         cluster,
@@ -55,29 +66,50 @@ pub(super) fn all(
         unselected: 0,
     };
     for object in objects {
-        let Some(object) = diagnostics.take(object.map_err(Box::new)) else {
-            continue;
+        let object = match object {
+            Ok(object) => object,
+            Err(error) => {
+                diagnostics.push(error.clone());
+                continue;
+            }
         };
-        let opened = object.node.open();
-        if let Some(value) = object.value(opened.cursor(), diagnostics) {
-            stripping.object(opened.cursor(), value, diagnostics);
+        if object.is_open {
+            let node = object.node.cursor();
+            stripping.object(object, node, diagnostics, |value| {
+                Content::of_open(object, value)
+            });
+        } else {
+            let opened = object.node.open();
+            let node = opened.cursor();
+            let of = |value: Value<'_>| Content::of(object, node, &value);
+            stripping.object(object, node, diagnostics, of);
         }
     }
     stripping.finish(diagnostics)
 }
 
-struct Stripping<'o> {
+struct Stripping<'o, 'g> {
     options: &'o Options,
-    cluster: Cluster,
-    all: All,
-    /// Where each object was read first.
-    seen: BTreeMap<Identity, Place>,
+    cluster: &'g Cluster,
+    all: All<'g>,
+    /// Where each object was read first, by its name and the rest of its identity.
+    seen: BTreeMap<(String, Identity), Place>,
     /// How many objects the selector does not select.
     unselected: usize,
 }
 
-impl Stripping<'_> {
-    fn object(&mut self, node: Cursor<'_>, mut value: Value<'_>, diagnostics: &mut Diagnostics) {
+impl<'g> Stripping<'_, 'g> {
+    /// Strips an object that was opened as this node. `content` makes its content of its value.
+    fn object<'v>(
+        &mut self,
+        object: &Object,
+        node: Cursor<'v>,
+        diagnostics: &mut Diagnostics,
+        content: impl FnOnce(Value<'v>) -> Result<Content<'g>>,
+    ) {
+        let Some(mut value) = object.value(node, diagnostics) else {
+            return;
+        };
         let labels = value.at(&["metadata", "labels"]);
         if !self.options.selector.fits(labels) {
             self.unselected += 1;
@@ -90,9 +122,9 @@ impl Stripping<'_> {
             namespace: text(&["metadata", "namespace"]),
             name: text(&["metadata", "name"]),
         };
-        let called = called(&identity);
-        if let Some(reason) = strip::reason(&value, &self.cluster) {
-            self.leave_out(&called, &reason);
+        let called = || called(&identity);
+        if let Some(reason) = strip::reason(&value, self.cluster) {
+            self.leave_out(&called(), &reason);
             return;
         }
         let is_named = !identity.name.is_empty() || !text(&["metadata", "generateName"]).is_empty();
@@ -101,11 +133,11 @@ impl Stripping<'_> {
             return;
         }
         let report = &mut self.all.report;
-        strip::strip(&mut value, &self.cluster, self.options, &mut |line| {
-            report.push(Diagnostic::info(format!("{called}: {line}")));
+        strip::strip(&mut value, self.cluster, self.options, &mut |line| {
+            report.push(Diagnostic::info([&called(), ": ", &line].concat()));
         });
         if let Some(reason) = strip::is_bare(&value) {
-            self.leave_out(&called, reason);
+            self.leave_out(&called(), reason);
             return;
         }
         if !identity.name.is_empty() && self.is_second(&identity, node, diagnostics) {
@@ -115,12 +147,12 @@ impl Stripping<'_> {
         let survey = &mut self.all.survey;
         survey.add(node, &mut value, &identity, !is_openshift);
         let mut found = Diagnostics::new();
-        let text = found.take(text_of(node, &mut value));
+        let content = found.take(content(value));
         found.conceal(&[node.place()]);
         diagnostics.append(found);
-        if let Some(text) = text {
+        if let Some(content) = content {
             self.all.objects.push(Stripped {
-                text,
+                content,
                 identity,
                 place: is_openshift.then(|| node.key_place()),
             });
@@ -139,7 +171,8 @@ impl Stripping<'_> {
         node: Cursor<'_>,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let key = effective(identity.clone());
+        let mut rest = effective(identity.clone());
+        let key = (std::mem::take(&mut rest.name), rest);
         let place = node.key_place();
         let Some(first) = self.seen.get(&key) else {
             self.seen.insert(key, place);
@@ -156,7 +189,7 @@ impl Stripping<'_> {
     }
 
     /// Reports the objects left out, and an error if no object is left.
-    fn finish(mut self, diagnostics: &mut Diagnostics) -> All {
+    fn finish(mut self, diagnostics: &mut Diagnostics) -> All<'g> {
         if self.unselected > 0 {
             let count = self.unselected;
             let line = format!("left out {count} objects that the selector does not select");
@@ -182,20 +215,11 @@ impl Stripping<'_> {
     }
 }
 
-/// The text of a stripped object: edited where it is a block of YAML, new where it is JSON.
-fn text_of(node: Cursor<'_>, value: &mut Value<'_>) -> Result<String> {
-    if node.is_flow() {
-        return krm_yaml::render_new(value, Position::Document);
-    }
-    strip::canonical(value, node.document(), false);
-    lists::render(node.document(), value, Position::Document)
-}
-
 /// The name of an object in the report.
 pub(super) fn called(identity: &Identity) -> String {
     match (identity.kind.as_str(), identity.name.as_str()) {
         (kind, "") => kind.to_owned(),
-        (kind, name) => format!("{kind} `{name}`"),
+        (kind, name) => [kind, " `", name, "`"].concat(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::export::fields::places::{Form, PLACES};
 use crate::export::inferred::Evidence;
 use crate::export::parameters::{Image, can_be_renamed};
+use crate::export::strip;
 use crate::export::visit::{self, at_mut, each_container};
 use crate::krm::Identity;
 use crate::krm::identity::is_built_in;
@@ -54,8 +55,10 @@ impl Survey {
         }
         self.common_labels(object, identity, adds_selectors);
         let dollars = node.offsets_of(b'$');
-        let reads_copied = !dollars.is_some_and(|dollars| dollars.is_empty());
-        self.has_dollar = self.has_dollar || has_dollar(object, reads_copied);
+        let has_none = dollars.is_some_and(|dollars| dollars.is_empty());
+        // New text may come from what stripping decodes.
+        let may_have = !has_none || !strip::only_drops(object);
+        self.has_dollar = self.has_dollar || (may_have && has_dollar(object, !has_none));
         if !is_built_in(&identity.group) {
             return;
         }

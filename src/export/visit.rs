@@ -1,26 +1,25 @@
 //! Visits the fields of an object by the paths of the tables.
 
-use std::borrow::Cow;
-
 use crate::krm::label_fields::{Branch, Sets, for_template};
 use krm_yaml::{Data, Value};
 
-/// The first key of a path, and the rest. `%2F` is a slash in a key.
-fn split(path: &str) -> (Cow<'_, str>, Option<&str>) {
-    // The keys are so short that a loop is faster than a search.
-    let mut is_escaped = false;
-    let slash = path.bytes().position(|byte| {
-        is_escaped |= byte == b'%';
-        byte == b'/'
-    });
-    let (key, rest) = match slash.and_then(|at| path.split_at_checked(at)) {
-        Some((key, rest)) => (key, rest.get(1..)),
-        None => (path, None),
-    };
-    if is_escaped {
-        return (Cow::Owned(key.replace("%2F", "/")), rest);
+/// The entry of a mapping that the first key of a path names, and the rest of the path. `%2F` is a
+/// slash in a key.
+fn step<'p>(value: &Value<'_>, path: &'p str) -> Option<(usize, Option<&'p str>)> {
+    let entries = value.entries()?;
+    let bytes = path.as_bytes();
+    // Most entries differ there already.
+    let ends_with = |key: &str| matches!(bytes.get(key.len()), None | Some(b'/'));
+    let is_first = |key: &str| ends_with(key) && path.starts_with(key) && !key.contains('/');
+    if let Some(index) = entries.iter().position(|(key, _)| is_first(key)) {
+        let (key, _) = entries.get(index)?;
+        return Some((index, path.get(key.len() + 1..)));
     }
-    (Cow::Borrowed(key), rest)
+    memchr::memchr(b'%', bytes)?;
+    let (first, rest) = path.split_once('/').unzip();
+    let first = first.unwrap_or(path).replace("%2F", "/");
+    let index = entries.iter().position(|(key, _)| *key == first)?;
+    Some((index, rest))
 }
 
 /// Calls `visit` with each value at a path, which leads through lists. The last list is one value.
@@ -31,12 +30,21 @@ pub(super) fn each<'s>(value: &mut Value<'s>, path: &str, visit: &mut dyn FnMut(
         }
         return;
     }
-    let (key, rest) = split(path);
-    if let Some(field) = value.get_mut(&key) {
+    let Some((index, rest)) = step(value, path) else {
+        return;
+    };
+    if let Some(field) = part_mut(value, index) {
         match rest {
             Some(rest) => each(field, rest, visit),
             None => visit(field),
         }
+    }
+}
+
+fn part_mut<'v, 's>(mapping: &'v mut Value<'s>, index: usize) -> Option<&'v mut Value<'s>> {
+    match &mut mapping.data {
+        Data::Mapping(entries) => entries.get_mut(index).map(|(_, part)| part),
+        Data::Sequence(_) | Data::Scalar(_) => None,
     }
 }
 
@@ -73,18 +81,19 @@ pub(super) fn remove<'s>(
         }
         return;
     }
-    let (key, rest) = split(path);
-    match rest {
-        Some(rest) => {
-            if let Some(field) = value.get_mut(&key) {
-                remove(field, rest, drops);
-            }
+    let Some((index, rest)) = step(value, path) else {
+        return;
+    };
+    if let Some(rest) = rest {
+        if let Some(field) = part_mut(value, index) {
+            remove(field, rest, drops);
         }
-        None => {
-            if value.get(&key).is_some_and(|field| drops(value, field)) {
-                value.remove(&key);
-            }
-        }
+    } else if value
+        .part(index)
+        .is_some_and(|(_, field)| drops(value, field))
+        && let Data::Mapping(entries) = &mut value.data
+    {
+        entries.remove(index);
     }
 }
 

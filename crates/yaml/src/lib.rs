@@ -63,6 +63,6 @@ pub use write::enclosing::Enclosing;
 pub use write::guard::name_of;
 pub use write::removal::{lines_of_items, remove_items};
 pub use write::render::{
-    Position, copy, lines_of_root, render, render_json, render_json_at, render_new, render_patched,
-    to_line, to_string,
+    Position, copy, lines_of_root, render, render_anew, render_json, render_json_at, render_new,
+    render_patched, to_line, to_string,
 };

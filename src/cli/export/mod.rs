@@ -3,6 +3,7 @@
 mod kubectl;
 mod secrets;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, StringValueParser};
@@ -263,23 +264,24 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
 
 /// Prints all remarks, a line each, and removes them. A name of the input may have control characters.
 fn say(diagnostics: &mut Diagnostics, console: Console) {
-    let plain = |text: &str| {
-        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            return text.to_owned();
-        }
-        text.replace(char::is_control, "·")
-    };
     for line in diagnostics
         .iter()
         .filter(|one| one.severity == Severity::Info)
     {
         console.say(&plain(&line.message));
         for hint in &line.hints {
-            let hint: Vec<String> = hint.lines().map(plain).collect();
+            let hint: Vec<Cow<'_, str>> = hint.lines().map(plain).collect();
             console.say(&format!("  help: {}", hint.join("\n        ")));
         }
     }
     diagnostics.retain(|one| one.severity != Severity::Info);
+}
+
+fn plain(line: &str) -> Cow<'_, str> {
+    if line.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Cow::Borrowed(line);
+    }
+    Cow::Owned(line.replace(char::is_control, "·"))
 }
 
 /// How to give values to the secrets.

@@ -17,18 +17,25 @@ pub(crate) fn of_pod(spec: &mut Value<'_>, object: &Object<'_>, maker: &mut Make
     each_container(spec, &mut |container| {
         let of = container.str_at(&["name"]).unwrap_or_default().to_owned();
         if let Some(image) = container.get_mut("image") {
-            of_text(image, &format!("container `{of}`"), object, maker);
+            of_text(image, &["container `", &of, "`"].concat(), object, maker);
         }
     });
 }
 
 /// Makes parameters of an image, or refers to those of the same image.
 pub(crate) fn of_text(value: &mut Value<'_>, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let Some(image) = value.as_str().and_then(Image::parse) else {
-        return;
+    let Some(text) = value.as_str() else { return };
+    let marked = if let Some(known) = maker.images.get(text) {
+        known.clone()
+    } else {
+        let Some(image) = Image::parse(text) else {
+            return;
+        };
+        let marked = reference(&image, of, object, maker);
+        maker.images.insert(text.to_owned(), marked.clone());
+        marked
     };
-    let text = reference(&image, of, object, maker);
-    value.set(Value::string(text).data);
+    value.set(Value::string(marked).data);
 }
 
 fn reference(image: &Image, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) -> String {
@@ -42,10 +49,7 @@ fn reference(image: &Image, of: &str, object: &Object<'_>, maker: &mut Maker<'_>
             ..Made::default()
         })
     });
-    if let Some(known) = maker.images.get(image) {
-        return known.clone();
-    }
-    let place = format!("of {of} in {}", object.called);
+    let place = ["of ", of, " in ", object.called].concat();
     let mut make = |field: &str, title: &str, noun: &str, value: String| {
         let made = Made {
             name: name(&[object.word, field]),
@@ -60,16 +64,15 @@ fn reference(image: &Image, of: &str, object: &Object<'_>, maker: &mut Maker<'_>
         marks::text(&maker.parameters.add(made, &|_| false))
     };
     let own = match (&registry, &image.registry) {
-        (None, Some(own)) => format!("{own}/{}", image.repository),
+        (None, Some(own)) => [own, "/", &image.repository].concat(),
         _ => image.repository.clone(),
     };
     let mut text = make("IMAGE", "Image", "image", own);
     if let Some(tag) = &image.tag {
-        text = format!("{text}:{}", make("TAG", "Tag", "tag", tag.clone()));
+        text = [&text, ":", &make("TAG", "Tag", "tag", tag.clone())].concat();
     }
     if let Some(registry) = registry {
-        text = format!("{registry}/{text}");
+        text = [&registry, "/", &text].concat();
     }
-    maker.images.insert(image.clone(), text.clone());
     text
 }

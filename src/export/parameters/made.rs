@@ -75,14 +75,12 @@ pub(crate) struct Parameters {
 impl Parameters {
     /// Adds a parameter whose name is made unique and not one of `avoided`. Returns the name.
     pub(crate) fn add(&mut self, made: Made, avoided: &dyn Fn(&str) -> bool) -> String {
-        let is_free = |name: &str| !self.names.contains(name) && !avoided(name);
         let mut name = made.name.clone();
         let mut count = 1_usize;
-        while !is_free(&name) {
+        while avoided(&name) || !self.names.insert(name.clone()) {
             count += 1;
             name = format!("{}_{count}", made.name);
         }
-        self.names.insert(name.clone());
         self.list.push(Made {
             name: name.clone(),
             ..made

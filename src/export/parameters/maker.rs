@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::composition::Renames;
 use crate::export::marks;
 use crate::export::options::{Group, Options};
-use crate::export::parameters::image::Image;
 use crate::export::parameters::made::{Made, Parameters};
 use crate::export::parameters::renames::renames;
 use crate::krm::Identity;
@@ -38,7 +37,7 @@ pub(crate) struct Maker<'m> {
     pub(crate) parameters: Parameters,
     pub(crate) renames: Renames<'static>,
     /// The references of images, and of hosts.
-    pub(crate) images: BTreeMap<Image, String>,
+    pub(crate) images: BTreeMap<String, String>,
     pub(crate) hosts: BTreeMap<String, String>,
     pub(crate) registry: Option<String>,
     /// Parameters that several objects share, by a word and the value.

@@ -54,6 +54,9 @@ fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'
 
 /// The names of Services in variables and arguments.
 fn service_names(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    if maker.scope.services.is_empty() {
+        return;
+    }
     let namespace = object.identity.namespace.as_str();
     let mut change = |value: &mut Value<'_>| {
         let changed = value

@@ -113,10 +113,12 @@ pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker
     let mut before: Vec<String> = Vec::new();
     for variable in variables {
         let own = variable.str_at(&["name"]).unwrap_or_default().to_owned();
-        let upper = own.to_ascii_uppercase();
-        let is_secret = SECRET_WORDS.iter().any(|word| upper.contains(word));
+        let is_secret = || {
+            let upper = own.to_ascii_uppercase();
+            SECRET_WORDS.iter().any(|word| upper.contains(word))
+        };
         let value = variable.get("value").and_then(text_of);
-        let value = value.filter(|text| is_secret && !text.is_empty() && !is_reference(text));
+        let value = value.filter(|text| !text.is_empty() && !is_reference(text) && is_secret());
         if let Some(value) = value {
             let made = Made {
                 title: format!("{own} of {}", object.short()),

@@ -55,9 +55,9 @@ fn of_field(
 ) {
     let made = Made {
         name: name(&[object.word, place.field]),
-        title: format!("{} of {}", place.title, object.short()),
-        description: format!("`{path}` of {}", object.called),
-        origin: format!("`{path}` of {}", object.called),
+        title: [place.title, " of ", object.short()].concat(),
+        description: ["`", path, "` of ", object.called].concat(),
+        origin: ["`", path, "` of ", object.called].concat(),
         group: object.called.to_owned(),
         ..Made::default()
     };

@@ -49,6 +49,12 @@ pub(super) fn strip(
     }
 }
 
+/// Whether stripping an object only drops parts of it.
+pub(super) fn only_drops(object: &Value<'_>) -> bool {
+    let kind = object.str_at(&["kind"]);
+    !matches!(kind, Some("Secret" | "DeploymentConfig" | "ImageStream"))
+}
+
 /// Removes the entries at a path, through all lists. Returns whether there were any.
 fn remove(value: &mut Value<'_>, keys: &[String]) -> bool {
     if let Data::Sequence(items) = &mut value.data {

@@ -4,29 +4,33 @@ use krm_yaml::scalar::{Context, write_string};
 use krm_yaml::{Cursor, Data, Document, Scalar, Value};
 
 /// Lets scalars be written anew that nobody writes as they are spelled: readers of YAML may take
-/// them for something else. `in_flow` says whether the value is in braces or brackets.
-pub(crate) fn canonical(value: &mut Value<'_>, document: &Document, in_flow: bool) {
+/// them for something else. `in_flow` says whether the value is in braces or brackets. Returns whether
+/// a text is one of them: it gets quotes, which it keeps if it is changed afterwards.
+pub(crate) fn canonical(value: &mut Value<'_>, document: &Document, in_flow: bool) -> bool {
     let node = value.origin.map(|origin| document.cursor(origin));
     let below = || in_flow || node.is_some_and(Cursor::is_flow);
+    let mut has_text = false;
     match &mut value.data {
         Data::Scalar(scalar) => {
             if node.is_some_and(|node| is_odd(scalar, node, in_flow)) {
                 value.origin = None;
+                has_text = matches!(scalar, Scalar::String(_));
             }
         }
         Data::Sequence(items) => {
             let in_flow = below();
             for item in items {
-                canonical(item, document, in_flow);
+                has_text |= canonical(item, document, in_flow);
             }
         }
         Data::Mapping(entries) => {
             let in_flow = below();
             for (_, value) in entries {
-                canonical(value, document, in_flow);
+                has_text |= canonical(value, document, in_flow);
             }
         }
     }
+    has_text
 }
 
 fn is_odd(scalar: &Scalar<'_>, node: Cursor<'_>, in_flow: bool) -> bool {

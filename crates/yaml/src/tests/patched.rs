@@ -8,7 +8,7 @@ use crate::read::patched::Patched;
 use crate::scalar::data::Scalar;
 use crate::source::Source;
 use crate::value::{Data, Value};
-use crate::write::render::{Position, render_patched};
+use crate::write::render::{Position, render, render_patched};
 use crate::write::rewrite::Rewrite;
 
 const TEXT: &str = "\
@@ -98,7 +98,7 @@ fn entries_are_added_and_removed() {
     object.value_mut(labels).remove("on");
     object.value_mut(labels).remove("app");
     let removed = TEXT.replace("  app: web\n", "");
-    assert_eq!(written(&object), (removed, false));
+    assert_eq!(written(&object), (removed, true));
 }
 
 #[test]
@@ -165,4 +165,50 @@ fn a_view_sees_what_the_value_has() {
         assert_eq!(keys, ["app", "tier"]);
         assert!(view.items().is_none() && view.scalar().is_none());
     }
+}
+
+#[test]
+fn a_value_without_entries_is_read_back_on_its_lines() {
+    const TEXT: &str = "\
+metadata:
+  notes:
+    a: '0'
+    b: '1'
+    d: \"2\"
+  name: web
+spec:
+- name: https
+  protocol: TCP
+volumes:
+- name: web
+  map:
+    name: settings
+    size: 1 # small
+    mode: 0444
+";
+    let document = document(TEXT);
+    let root = root(&document);
+    let mut value = Ordinary::of(root).unwrap().value();
+    let notes = value.get_mut("metadata").unwrap().get_mut("notes").unwrap();
+    notes.remove("a");
+    notes.remove("b");
+    let port = value.get_mut("spec").unwrap().items_mut().unwrap();
+    port.first_mut().unwrap().remove("protocol");
+    let volume = value.get_mut("volumes").unwrap().items_mut().unwrap();
+    let map = volume.first_mut().unwrap().get_mut("map").unwrap();
+    map.get_mut("mode").unwrap().origin = None;
+    map.get_mut("size")
+        .unwrap()
+        .set(Value::string("$((SIZE))").data);
+    let (_, is_read_back) = Rewrite::moves(root, &value).unwrap();
+    let expected = TEXT
+        .replace("    a: '0'\n    b: '1'\n", "")
+        .replace("  protocol: TCP\n", "")
+        .replace("size: 1", "size: $((SIZE))")
+        .replace("0444", "292");
+    assert_eq!(
+        render(&document, &value, Position::Document).unwrap(),
+        expected
+    );
+    assert!(is_read_back);
 }

@@ -131,6 +131,7 @@ impl<'d> Rewrite<'d> {
                 end = skip_blank_lines(text, end);
             }
             self.take_out(start, end);
+            self.read_back_removal(start, end);
             if follows_block {
                 self.take_out_blank_lines(end);
             }
@@ -234,7 +235,7 @@ impl<'d> Rewrite<'d> {
         id: NodeId,
         value: &Value<'_>,
         column: usize,
-        layout: Layout,
+        layout: Layout<'_>,
     ) -> Option<String> {
         let document = self.document;
         let item = document
@@ -299,7 +300,7 @@ impl<'d> Rewrite<'d> {
     }
 
     /// The layout of new text beside a child.
-    fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout {
+    fn inserted(&self, side: Side, column: usize, value: &Value<'_>) -> Layout<'d> {
         let quoted = match side {
             Side::Before(_) => false,
             Side::After(_) if is_new_line(value) => false,

@@ -14,6 +14,7 @@ use crate::lines::{line_end, lines, next_line};
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
 use crate::read::patched::Parts;
+use crate::read::rescan::has_lines;
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, key_needs_explicit};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
@@ -48,6 +49,21 @@ impl<'d> Rewrite<'d> {
             close_text(document, &mut rewrite.edits);
         }
         Ok(rewrite.edits)
+    }
+
+    /// Edits that make `node` hold `value` in another place, and whether all that they change was read
+    /// back.
+    ///
+    /// # Errors
+    /// If the text of a node cannot be read.
+    pub(crate) fn moves(node: Cursor<'d>, value: &Value<'_>) -> Result<(Vec<Edit>, bool)> {
+        let mut rewrite = Self::new(node, Purpose::Move);
+        rewrite.reads_back = node.document().is_simple && is_of_single_lines(node);
+        rewrite.node(node.id(), value)?;
+        rewrite.clear_tabs();
+        space_comments(node.document(), &mut rewrite.edits);
+        let is_read_back = rewrite.reads_back && rewrite.unread == 0;
+        Ok((rewrite.edits, is_read_back))
     }
 
     /// Edits that give the parts of an ordinary node other values, and whether all of them were read
@@ -292,6 +308,13 @@ impl<'d> Rewrite<'d> {
             }),
         }
     }
+}
+
+/// Whether no scalar in a node has several lines.
+fn is_of_single_lines(node: Cursor<'_>) -> bool {
+    let document = node.document();
+    let mut ids = node.id().0..node.node().next;
+    !ids.any(|id| has_lines(document, document.node(NodeId(id))))
 }
 
 fn is_one_line(text: &str) -> bool {

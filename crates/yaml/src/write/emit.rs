@@ -1,6 +1,6 @@
 //! Values written afresh, as block YAML, flow YAML or JSON.
 
-use crate::read::document::Cursor;
+use crate::read::document::{Cursor, Document};
 use crate::read::patched::{Parts, Seen, View};
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
@@ -9,7 +9,7 @@ use crate::value::{Data, Value};
 
 /// How block text is laid out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct Layout<'d> {
     /// Columns that a nested mapping is indented by.
     pub(crate) unit: usize,
     /// Columns that a sequence under a key is indented by.
@@ -19,9 +19,11 @@ pub(crate) struct Layout {
     /// Whether texts are quoted instead of written as a block, because a block would include the
     /// lines that follow.
     pub(crate) quoted: bool,
+    /// The document of the texts whose new style others keep that take their places.
+    pub(crate) old: Option<&'d Document>,
 }
 
-impl Default for Layout {
+impl Default for Layout<'_> {
     /// As kubectl, kustomize and kpt print: two columns, dashes below their key.
     fn default() -> Self {
         Self {
@@ -29,6 +31,7 @@ impl Default for Layout {
             sequence: 0,
             eol: "\n",
             quoted: false,
+            old: None,
         }
     }
 }
@@ -42,7 +45,7 @@ pub(crate) enum Slot {
     Item,
 }
 
-impl Layout {
+impl Layout<'_> {
     /// Writes a whole value as lines at `column`, the first of them without its indentation and
     /// the last without its line break.
     pub(crate) fn root(self, out: &mut String, value: &Value<'_>, column: usize) {
@@ -72,7 +75,7 @@ impl Layout {
             Data::Scalar(scalar) => {
                 out.push(' ');
                 let body = column + if slot == Slot::Item { 2 } else { self.unit };
-                let keep = self.keep(scalar, keep);
+                let keep = self.keep(scalar, keep.or_else(|| self.style_of_old(value)));
                 scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
             Data::Mapping(entries) if !entries.is_empty() => {
@@ -86,6 +89,15 @@ impl Layout {
             Data::Mapping(_) => out.push_str(" {}"),
             Data::Sequence(_) => out.push_str(" []"),
         }
+    }
+
+    /// The style that the old text would get, if a text has another one.
+    fn style_of_old(self, value: &Value<'_>) -> Option<Style> {
+        let Scalar::String(old) = self.old?.cursor(value.origin?).scalar().ok()?? else {
+            return None;
+        };
+        let is_new = value.as_str().is_some_and(|new| new != old);
+        is_new.then(|| scalar::style_of(&old))
     }
 
     /// The style for a scalar: quotes where a block will not do.

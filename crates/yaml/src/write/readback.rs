@@ -32,6 +32,17 @@ impl Rewrite<'_> {
         self.unread -= usize::from(is_read);
     }
 
+    /// Whole lines of entries or items that are taken out, as the last edit does, need no reading: some
+    /// of the collection stay.
+    pub(super) fn read_back_removal(&mut self, start: usize, end: usize) {
+        let text = self.document.text();
+        let is_whole = text
+            .get(..start)
+            .is_some_and(|before| before.ends_with('\n'))
+            && text.get(..end).is_some_and(|until| until.ends_with('\n'));
+        self.unread -= usize::from(self.reads_back && is_whole);
+    }
+
     /// Reads back new entries of a mapping on lines of their own, as the last edit adds them.
     pub(super) fn read_back_entries<'v>(
         &mut self,

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::Result;
+use crate::limits::MAX_DEPTH;
 use crate::lines::{ends_line, lines, may_end_document, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
@@ -16,7 +17,7 @@ use crate::write::comments;
 use crate::write::edited::Edit;
 use crate::write::emit::{self, Flow, Layout};
 use crate::write::guard::{difference, wrong};
-use crate::write::rewrite::{Purpose, Rewrite};
+use crate::write::rewrite::Rewrite;
 use crate::write::shifted::Shifted;
 
 /// The position of a value's text.
@@ -42,8 +43,11 @@ pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Res
     let Some(node) = node.filter(|&node| can_move(node)) else {
         return check(fresh(value, position), value, position);
     };
-    let edits = Rewrite::edits(node, value, Purpose::Move)?;
+    let (edits, is_read_back) = Rewrite::moves(node, value)?;
     match moved(node, edits, position) {
+        Some(moved) if moved.is_valid && is_read_back && is_shallow(node) && !FULL_GUARD => {
+            Ok(moved.text)
+        }
         Some(moved) if moved.is_valid => check_moved(node, moved, value, position),
         _ => check(fresh(value, position), value, position),
     }
@@ -129,6 +133,20 @@ pub fn render_new(value: &Value<'_>, position: Position) -> Result<String> {
     check(fresh(value, position), value, position)
 }
 
+/// As [`render_new`], but a text in the place of one of `document` has the style that [`render_new`]
+/// would give the old one. So the text is the same as if the old value were written first, and changed
+/// by [`render`].
+///
+/// # Errors
+/// As [`render`].
+pub fn render_anew(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
+    let layout = Layout {
+        old: Some(document),
+        ..Layout::default()
+    };
+    check(laid_out_anew(layout, value, position), value, position)
+}
+
 /// Writes `value` as JSON, on one line or with `width` spaces a level.
 ///
 /// # Errors
@@ -173,6 +191,11 @@ fn can_move(node: Cursor<'_>) -> bool {
     let is_block = node.node().kind == Kind::Mapping && !node.is_flow();
     // A fast path reads no text with one.
     is_block && !document.has_tag_directives && (document.is_simple || !has_lone_return())
+}
+
+/// Whether nothing in a node is nested too deep, even one item deeper.
+fn is_shallow(node: Cursor<'_>) -> bool {
+    ((node.node().next - node.id().0) as usize) < MAX_DEPTH
 }
 
 /// Whether a line of a text may be read as the end of a document.
@@ -230,9 +253,13 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {
+    laid_out_anew(Layout::default(), value, position)
+}
+
+fn laid_out_anew(layout: Layout<'_>, value: &Value<'_>, position: Position) -> String {
     let mut text = String::new();
     begin(&mut text, &[], position, "\n");
-    Layout::default().root(&mut text, value, position.column());
+    layout.root(&mut text, value, position.column());
     text.push('\n');
     text
 }

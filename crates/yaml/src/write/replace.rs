@@ -186,7 +186,7 @@ impl<'d> Rewrite<'d> {
         let between = self
             .document
             .slice(node.key.end as usize..node.props as usize);
-        let is_beside = node.value_text().is_some()
+        let is_beside = (node.value_text().is_some() || self.is_word(node))
             && (is_item || node.key_text().is_some())
             && !between.contains('\n');
         if has_lines || !is_beside {
@@ -202,6 +202,14 @@ impl<'d> Rewrite<'d> {
         self.edit(node.props as usize, node.value.end as usize, out);
         self.read_back_scalar(scalar);
         true
+    }
+
+    /// Whether a node is a plain scalar without spaces, such as a number, in a document without anchors
+    /// and tags.
+    fn is_word(&self, node: &Node) -> bool {
+        let is_plain = node.kind == Kind::Scalar(Style::Plain) && self.document.is_simple;
+        let text = self.document.slice(node.value.range());
+        is_plain && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
     }
 
     /// Where the value of a node ends that is replaced; the comments in a collection are replaced
@@ -399,7 +407,7 @@ impl<'d> Rewrite<'d> {
     }
 
     /// A block scalar that replaces another keeps its indentation.
-    fn body_layout(&self, node: &Node, column: usize, slot: Slot) -> Layout {
+    fn body_layout(&self, node: &Node, column: usize, slot: Slot) -> Layout<'d> {
         let mut layout = self.layout;
         if let Kind::Scalar(Style::Literal | Style::Folded) = node.kind
             && slot == Slot::Entry

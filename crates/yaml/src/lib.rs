@@ -48,7 +48,7 @@ pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
 pub use read::open::Opened;
 pub use read::ordinary::Ordinary;
-pub use read::patched::{Patched, View};
+pub use read::patched::{EntryLine, Patched, View};
 pub use read::scan::LongLists;
 pub use read::shared::SharedNode;
 pub use read::values::{DuplicateKeys, Words, is_word};

@@ -12,7 +12,7 @@ use crate::edit::update::update;
 use crate::lines::next_line;
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
-use crate::read::patched::Patched;
+use crate::read::patched::{EntryLine, Patched};
 use crate::read::text::{check_text, fast, is_json};
 use crate::read::values::DuplicateKeys;
 use crate::scalar::data::Scalar;
@@ -301,21 +301,16 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
         .collect();
     // A part takes in the changed ones in it.
     parts.sort_unstable();
+    let lines = [("new", "x"), ("on", "1"), ("a b", "a: b"), ("1", "#")];
+    let line = |(key, value): (&str, &'static str)| EntryLine::of(key, Value::string(value));
+    let lines: Vec<EntryLine> = lines.into_iter().filter_map(line).collect();
     let mut object = Patched::new(root);
     for _ in 0..editor.choose(3) {
         let id = nodes.get(editor.choose(nodes.len())).copied();
-        let mapping = id
-            .map(|id| document.cursor(id))
-            .filter(|node| node.is_mapping());
-        if let Some(mapping) = mapping {
-            let key = ["new", "on", "a b", "1"].get(editor.choose(4)).copied();
-            let value = Value::string(
-                ["x", "1", "a: b", "a\nb"]
-                    .get(editor.choose(4))
-                    .copied()
-                    .unwrap_or_default(),
-            );
-            object.insert(mapping, key.unwrap_or_default().into(), value);
+        let mapping = id.map(|id| document.cursor(id));
+        let line = lines.get(editor.choose(lines.len()));
+        if let (Some(mapping), Some(line)) = (mapping.filter(|node| node.is_mapping()), line) {
+            object.insert(mapping, line);
         }
     }
     for id in parts.into_iter().rev() {

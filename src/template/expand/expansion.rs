@@ -18,7 +18,7 @@ use crate::template::resolve::resolver;
 use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, Data, Document, Ordinary, Patched, Scalar, Value, View};
+use krm_yaml::{Cursor, Data, Document, EntryLine, Ordinary, Patched, Scalar, Value, View};
 
 /// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
 const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
@@ -194,6 +194,7 @@ fn prepare<'d, R>(
         template,
         parameters: &parameters,
         usage: &usage,
+        label_lines: labels.as_deref().and_then(labels::lines),
         labels,
         namespace: options.namespace.as_deref(),
         strict: options.strict,
@@ -311,6 +312,8 @@ pub(crate) struct Expansion<'e, 'd> {
     pub(crate) parameters: &'e Parameters<'d>,
     usage: &'e Usage<'d>,
     pub(crate) labels: Option<Vec<(String, String)>>,
+    /// The labels as lines, if each takes one.
+    label_lines: Option<Vec<EntryLine>>,
     namespace: Option<&'e str>,
     strict: bool,
     require_name: bool,
@@ -324,6 +327,7 @@ impl<'d> Expansion<'_, 'd> {
     pub(crate) const fn without_labels(&self) -> Self {
         Self {
             labels: None,
+            label_lines: None,
             namespace: None,
             inspect: None,
             ..*self
@@ -334,6 +338,7 @@ impl<'d> Expansion<'_, 'd> {
     pub(crate) fn without_inspection(&self) -> Self {
         Self {
             labels: self.labels.clone(),
+            label_lines: None,
             inspect: None,
             ..*self
         }
@@ -455,10 +460,11 @@ impl<'d> Expansion<'_, 'd> {
         let name = object.view_of(metadata).str_at(&["name"])?;
         (!name.is_empty()).then_some(())?;
         if let Some(labels) = &self.labels {
-            labels::on_metadata_of(&mut object, metadata, labels)?;
+            let lines = self.label_lines.as_deref()?;
+            labels::on_metadata_of(&mut object, metadata, labels, lines)?;
             if self.labels_selectors {
                 let api_version = new.as_deref().unwrap_or(&api_version);
-                labels::on_selectors_of(&mut object, api_version, &kind, labels)?;
+                labels::on_selectors_of(&mut object, api_version, &kind, lines)?;
             }
         }
         (!diagnostics.has_errors()).then_some(object)

@@ -4,10 +4,21 @@ use std::borrow::Cow;
 
 use crate::krm::identity::group;
 use crate::krm::label_fields::{Branch, Create, Sets, for_template};
-use krm_yaml::{Cursor, Data, Patched, Value};
+use krm_yaml::{Cursor, Data, EntryLine, Patched, Value};
 
 /// Labels in the order they are written.
 pub(crate) type Labels = [(String, String)];
+
+/// The labels as lines, to be added to objects that are not read as a whole.
+pub(crate) type Lines = [EntryLine];
+
+/// The lines of labels; `None` if one of them takes several.
+pub(crate) fn lines(labels: &Labels) -> Option<Vec<EntryLine>> {
+    let labels = labels.iter();
+    labels
+        .map(|(key, value)| EntryLine::of(key, Value::string(value.clone())))
+        .collect()
+}
 
 /// Sets the labels on `metadata.labels`. Returns `false` if labels that were there had to go
 /// because they are not a mapping of strings, as `oc` does.
@@ -20,22 +31,23 @@ pub(crate) fn on_object(object: &mut Value<'_>, labels: &Labels) -> bool {
 pub(crate) fn on_metadata_of<'d>(
     object: &mut Patched<'d>,
     metadata: Cursor<'d>,
-    labels: &'d Labels,
+    labels: &Labels,
+    lines: &'d Lines,
 ) -> Option<()> {
     let is_changed = object.changed_mut(metadata).is_some();
-    let own = metadata.get("labels");
-    let Some(own) = own.filter(|own| own.is_mapping() && !is_changed) else {
+    let own = metadata.get("labels").filter(|own| own.is_mapping());
+    let Some(own) = own.filter(|_| !is_changed) else {
         return on_metadata(object.value_mut(metadata), labels).then_some(());
     };
     let mut entries = own.children();
     let are_strings = entries.all(|entry| object.view_of(entry).as_str().is_some());
-    are_strings.then(|| insert_all(object, own, labels))
+    are_strings.then(|| insert_all(object, own, lines))
 }
 
 /// As [`set_all`], for a mapping of an object that is not read as a whole.
-fn insert_all<'d>(object: &mut Patched<'d>, mapping: Cursor<'d>, labels: &'d Labels) {
-    for (key, value) in labels {
-        object.insert(mapping, Cow::Borrowed(key), Value::string(value.as_str()));
+fn insert_all<'d>(object: &mut Patched<'d>, mapping: Cursor<'d>, lines: &'d Lines) {
+    for line in lines {
+        object.insert(mapping, line);
     }
 }
 
@@ -100,25 +112,25 @@ pub(crate) fn on_selectors_of<'d>(
     object: &mut Patched<'d>,
     api_version: &str,
     kind: &str,
-    labels: &'d Labels,
+    lines: &'d Lines,
 ) -> Option<()> {
-    if labels.is_empty() {
+    if lines.is_empty() {
         return Some(());
     }
     let root = object.root().cursor();
     let mut branches = for_template(group(api_version), kind).iter();
-    branches.try_for_each(|branch| on_branch_of(object, root, branch, labels))
+    branches.try_for_each(|branch| on_branch_of(object, root, branch, lines))
 }
 
 fn on_branch_of<'d>(
     object: &mut Patched<'d>,
     node: Cursor<'d>,
     branch: &Branch,
-    labels: &'d Labels,
+    lines: &'d Lines,
 ) -> Option<()> {
     if node.is_sequence() {
         let mut items = node.children();
-        return items.try_for_each(|item| on_branch_of(object, item, branch, labels));
+        return items.try_for_each(|item| on_branch_of(object, item, branch, lines));
     }
     let Some(next) = node.get(branch.key) else {
         return (branch.create == Create::Never).then_some(());
@@ -126,12 +138,12 @@ fn on_branch_of<'d>(
     if branch.sets != Sets::No {
         next.is_mapping().then_some(())?;
         if branch.sets == Sets::Yes || next.children().next().is_some() {
-            insert_all(object, next, labels);
+            insert_all(object, next, lines);
         }
     }
     (next.is_mapping() || next.is_sequence()).then_some(())?;
     let mut inner = branch.children.iter();
-    inner.try_for_each(|inner| on_branch_of(object, next, inner, labels))
+    inner.try_for_each(|inner| on_branch_of(object, next, inner, lines))
 }
 
 fn on_field(value: &mut Value<'_>, sets: Sets, labels: &Labels) {

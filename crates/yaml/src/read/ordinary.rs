@@ -99,6 +99,7 @@ impl<'d> Cursor<'d> {
         let document = self.document;
         let ids = self.id.0..self.node().next;
         let nodes = document.nodes.get(ids.start as usize..ids.end as usize)?;
+        let text = document.text().as_bytes();
         let mut any_lines = false;
         let mut around: Vec<Mapping> = Vec::with_capacity(DEPTH);
         for (id, node) in ids.zip(nodes) {
@@ -107,7 +108,8 @@ impl<'d> Cursor<'d> {
             if node.key_kind != KeyKind::None
                 && let Some(mapping) = around.last_mut()
             {
-                let key = part.ordinary_key()?;
+                let key = node.key_text().and_then(|key| text.get(key));
+                let key = key.or_else(|| part.unnoted_ordinary_key())?;
                 (!mapping.may_have(key) || document.cursor(mapping.id).has_distinct_keys())
                     .then_some(())?;
             }
@@ -142,12 +144,7 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// The key of an entry, if it is a string that is spelled as it is read.
-    #[inline]
-    fn ordinary_key(self) -> Option<&'d [u8]> {
-        self.noted_key().or_else(|| self.unnoted_ordinary_key())
-    }
-
+    /// The key of an entry, if it is a string that is spelled as it is read, though that is not noted.
     #[cold]
     fn unnoted_ordinary_key(self) -> Option<&'d [u8]> {
         match self.key().ok()? {

@@ -31,8 +31,17 @@ pub(crate) struct Parts<'d> {
 #[derive(Clone, Debug)]
 pub(crate) struct Added<'d> {
     pub(crate) mapping: NodeId,
-    pub(crate) key: Cow<'d, str>,
-    pub(crate) value: Value<'d>,
+    pub(crate) entry: &'d EntryLine,
+}
+
+/// An entry of a block mapping on one line, written and read back once, to be added to many mappings.
+#[derive(Clone, Debug)]
+pub struct EntryLine {
+    pub(crate) key: String,
+    /// A scalar.
+    pub(crate) value: Value<'static>,
+    /// Without a line break.
+    pub(crate) text: String,
 }
 
 impl<'d> Parts<'d> {
@@ -121,15 +130,16 @@ impl<'d> Patched<'d> {
 
     /// Sets an entry of a mapping that is neither changed nor in a changed part, as
     /// [`Value::insert`] does.
-    pub fn insert(&mut self, mapping: Cursor<'d>, key: Cow<'d, str>, value: Value<'d>) {
+    pub fn insert(&mut self, mapping: Cursor<'d>, entry: &'d EntryLine) {
         let mut entries = mapping.document.children(mapping.id());
-        if let Some(entry) = entries.find(|entry| entry.has_key(&key)) {
-            self.value_mut(entry).data = value.data;
+        if let Some(old) = entries.find(|old| old.has_key(&entry.key)) {
+            self.value_mut(old).data = entry.value.data.clone();
             return;
         }
         let has_lines = !mapping.is_flow() && mapping.node().next > mapping.id().0 + 1;
         if !has_lines {
-            self.value_mut(mapping).insert(key, value);
+            let key = Cow::Borrowed(entry.key.as_str());
+            self.value_mut(mapping).insert(key, entry.value.clone());
             return;
         }
         let id = mapping.id();
@@ -140,15 +150,11 @@ impl<'d> Patched<'d> {
             .get_mut(range.clone())
             .unwrap_or_default()
             .iter_mut();
-        if let Some(added) = own.find(|added| added.key == key) {
-            added.value = value;
+        if let Some(added) = own.find(|added| added.entry.key == entry.key) {
+            added.entry = entry;
             return;
         }
-        let added = Added {
-            mapping: id,
-            key,
-            value,
-        };
+        let added = Added { mapping: id, entry };
         self.parts.added.insert(range.end, added);
     }
 
@@ -174,7 +180,8 @@ impl<'d> Patched<'d> {
             put(part, &mut value, &mut parts.drain(at..end).peekable());
             for added in self.parts.added.drain(added) {
                 if let Some(mapping) = read_from(&mut value, added.mapping) {
-                    mapping.insert(added.key, added.value);
+                    let EntryLine { key, value, .. } = added.entry;
+                    mapping.insert(Cow::Borrowed(key), value.clone());
                 }
             }
             value
@@ -297,7 +304,8 @@ impl<'v> View<'v> {
                     return Some(Self::of_part(entry, parts));
                 }
                 let mut added = parts.added_to(node.id()).iter();
-                Some(Self::from(&added.find(|added| added.key == key)?.value))
+                let added = added.find(|added| added.entry.key == key)?;
+                Some(Self::from(&added.entry.value))
             }
         }
     }
@@ -380,7 +388,9 @@ impl<'v> View<'v> {
                     move |entry: Cursor<'v>| Some((entry.key().ok()?, Self::of_part(entry, parts)));
                 let children = node.document.children(node.id());
                 let added = parts.added_to(node.id()).iter();
-                let added = added.map(|one| (Cow::Borrowed(&*one.key), Self::from(&one.value)));
+                let added = added.map(|Added { entry, .. }| {
+                    (Cow::Borrowed(entry.key.as_str()), Self::from(&entry.value))
+                });
                 let entries = children.filter_map(entry).chain(added);
                 (Default::default(), Some(entries))
             }

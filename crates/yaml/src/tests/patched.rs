@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
-use crate::read::patched::Patched;
+use crate::read::patched::{EntryLine, Patched};
 use crate::scalar::data::Scalar;
 use crate::source::Source;
 use crate::value::{Data, Value};
@@ -107,9 +107,12 @@ fn entries_are_added_to_a_mapping_that_is_not_read() {
     let root = root(&document);
     let labels = root.get("labels").unwrap();
     let mut object = Patched::new(Ordinary::of(root).unwrap());
-    for (key, value) in [("unit", "one"), ("tier", "y"), ("on", "1"), ("unit", "two")] {
-        object.insert(labels, Cow::Borrowed(key), Value::string(value));
+    let lines = [("unit", "one"), ("tier", "y"), ("on", "1"), ("unit", "two")];
+    let lines = lines.map(|(key, value)| EntryLine::of(key, Value::string(value)).unwrap());
+    for line in &lines {
+        object.insert(labels, line);
     }
+    assert!(EntryLine::of("key", Value::string("a\nb")).is_none());
     let added = TEXT.replace("tier: 'x'\n", "tier: 'y'\n  unit: two\n  \"on\": \"1\"\n");
     assert_eq!(written(&object), (added, true));
     let view = object.view();

@@ -188,20 +188,16 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Writes entries at the end of a block mapping that is not empty.
+    /// Writes entries at the end of a block mapping that is not empty. They were read back when they
+    /// were made.
     pub(super) fn append(&mut self, entries: &[Added<'_>]) {
         let mapping = entries.first().map(|first| first.mapping);
-        let children = mapping.and_then(|id| Some((id, self.document.children(id).last()?)));
-        let Some((id, last)) = children else { return };
-        let side = Side::After(last.id());
+        let last = mapping.and_then(|id| self.document.children(id).last());
+        let Some(last) = last else { return };
         let column = self.document.column(last.start());
-        let mut texts = Vec::with_capacity(entries.len());
-        for Added { key, value, .. } in entries {
-            texts.push(self.block_text(id, side, column, Some(key), value));
-        }
-        self.insert(&Kept::default(), side, false, column, &texts);
-        let parts = entries.iter();
-        self.read_back_entries(parts.map(|added| (Some(added.key.as_ref()), &added.value)));
+        let lines = entries.iter().map(|added| added.entry.text.as_str());
+        self.insert_below(last, column, lines);
+        self.unread -= usize::from(self.reads_back);
     }
 
     /// The text of a new entry or item of a block.
@@ -402,16 +398,7 @@ impl<'d> Rewrite<'d> {
             }
             (Side::After(after), false) => {
                 let after = self.document.cursor(after);
-                let end = end_with_comments(after);
-                let at = self.after_removed(extent_from(after, end));
-                let above = if !ends_line(self.document.text(), at) {
-                    Above::OpenLine
-                } else if at > end {
-                    Above::Foot
-                } else {
-                    Above::Entry
-                };
-                self.insert_lines(at, column, texts, above);
+                self.insert_below(after, column, texts.iter().map(String::as_str));
             }
             (Side::Before(first), false) => {
                 let at = self.document.node(first).entry as usize;
@@ -419,6 +406,7 @@ impl<'d> Rewrite<'d> {
                 let start = self.document.node(earliest).entry as usize;
                 if self.is_on_own_line(start) && !self.begins_moved(earliest) {
                     let at = head(self.document, first);
+                    let texts = texts.iter().map(String::as_str);
                     self.insert_lines(at, column, texts, Above::Entry);
                     return;
                 }
@@ -438,12 +426,37 @@ impl<'d> Rewrite<'d> {
         }
     }
 
+    /// Inserts whole lines below a child and its comments.
+    fn insert_below<'t>(
+        &mut self,
+        after: Cursor<'_>,
+        column: usize,
+        texts: impl Iterator<Item = &'t str> + Clone,
+    ) {
+        let end = end_with_comments(after);
+        let at = self.after_removed(extent_from(after, end));
+        let above = if !ends_line(self.document.text(), at) {
+            Above::OpenLine
+        } else if at > end {
+            Above::Foot
+        } else {
+            Above::Entry
+        };
+        self.insert_lines(at, column, texts, above);
+    }
+
     /// Inserts whole lines at the start of a line, or at the end of a text without a final line
     /// break. A blank line separates the foot comment of an entry from the next entry: otherwise it
     /// would be the head of that one.
-    fn insert_lines(&mut self, at: usize, column: usize, texts: &[String], above: Above) {
+    fn insert_lines<'t>(
+        &mut self,
+        at: usize,
+        column: usize,
+        texts: impl Iterator<Item = &'t str> + Clone,
+        above: Above,
+    ) {
         let eol = self.layout.eol;
-        let lengths = texts.iter().map(|text| column + text.len() + eol.len());
+        let lengths = texts.clone().map(|text| column + text.len() + eol.len());
         let mut out = String::with_capacity(lengths.sum());
         let mut has_foot = above == Above::Foot;
         for text in texts {

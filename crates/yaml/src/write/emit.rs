@@ -313,9 +313,9 @@ impl Json<'_> {
         for added in parts.added_to(node.id()) {
             self.next(is_empty, depth + 1);
             is_empty = false;
-            scalar::write_json_string(self.out, &added.key);
+            scalar::write_json_string(self.out, &added.entry.key);
             self.colon();
-            self.value(&added.value, depth + 1);
+            self.value(&added.entry.value, depth + 1);
         }
         self.close(close, is_empty, depth);
     }

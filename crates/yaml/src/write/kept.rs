@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::table::NodeId;
 
-#[derive(Default)]
 pub(super) struct Kept {
     /// All children there were.
     pub(super) children: Vec<NodeId>,

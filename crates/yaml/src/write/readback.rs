@@ -6,13 +6,34 @@
 
 use crate::lines::byte_at;
 use crate::read::characters::{DELETE, first_uncommon};
+use crate::read::patched::EntryLine;
 use crate::read::scan::{Memory, scan_into};
 use crate::scalar;
 use crate::scalar::data::{Scalar, Style};
 use crate::table::{Kind, Node, Table};
 use crate::value::{Data, Value};
 use crate::words::is_printable_without;
+use crate::write::emit::Layout;
 use crate::write::rewrite::Rewrite;
+
+impl EntryLine {
+    /// Writes an entry. `None` if it takes several lines, or a look at its line does not show that it
+    /// holds the value.
+    #[must_use]
+    pub fn of(key: &str, value: Value<'static>) -> Option<Self> {
+        let mut text = String::new();
+        Layout::default().entry(&mut text, key, &value, 0);
+        let mut memory = Memory::default();
+        let is_read = match alone(&text, &mut memory)?.nodes.as_slice() {
+            [root, entry] => {
+                root.kind == Kind::Mapping && is_entry(&text, entry, Some(key), &value)
+            }
+            _ => false,
+        };
+        let key = key.to_owned();
+        is_read.then_some(Self { key, value, text })
+    }
+}
 
 impl Rewrite<'_> {
     /// Reads back a scalar that takes the place of another on the line of its key or dash, as the
@@ -23,13 +44,15 @@ impl Rewrite<'_> {
         };
         let after = byte_at(self.document.text(), edit.end);
         let is_apart = after.is_none_or(|byte| byte.is_ascii_whitespace());
-        let item = ["- ", &edit.text].concat();
-        let table = alone(&item, &mut self.memory).filter(|_| is_apart);
-        let is_read = table.is_some_and(|table| match table.nodes.as_slice() {
-            [_, node] => holds(&item, node, scalar),
-            _ => false,
-        });
-        self.unread -= usize::from(is_read);
+        let is_read = is_clearly(&edit.text, scalar) || {
+            let item = ["- ", &edit.text].concat();
+            let table = alone(&item, &mut self.memory);
+            table.is_some_and(|table| match table.nodes.as_slice() {
+                [_, node] => holds(&item, node, scalar),
+                _ => false,
+            })
+        };
+        self.unread -= usize::from(is_apart && is_read);
     }
 
     /// Whole lines of entries or items that are taken out, as the last edit does, need no reading: some
@@ -66,6 +89,24 @@ impl Rewrite<'_> {
                 && entries.next().is_none()
         });
         self.unread -= usize::from(is_read);
+    }
+}
+
+/// Whether a text is this scalar wherever it is: in quotes without escapes, or plain and without
+/// characters that mean something else anywhere.
+fn is_clearly(text: &str, scalar: &Scalar<'_>) -> bool {
+    match text.as_bytes() {
+        [quote @ (b'"' | b'\''), .., last] if quote == last => {
+            let content = text.get(1..text.len() - 1).unwrap_or_default();
+            let is_meant = matches!(scalar, Scalar::String(meant) if meant == content);
+            is_meant && is_printable_without(content, [*quote, b'\\'])
+        }
+        bytes @ [first, .., last] => {
+            let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-./:_".contains(byte);
+            let ends = first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric();
+            ends && bytes.iter().all(is_plain) && scalar::resolve(text) == *scalar
+        }
+        _ => false,
     }
 }
 

@@ -80,7 +80,7 @@ impl Rescanned<'_> {
         let mut is_added = |added: &Added<'_>| {
             children.next().is_some_and(|id| {
                 let key = self.cursor(id).key();
-                key.is_ok_and(|key| key == added.key) && self.holds(id, &added.value)
+                key.is_ok_and(|key| key == added.entry.key) && self.holds(id, &added.entry.value)
             })
         };
         added.all(&mut is_added) && children.next().is_none()

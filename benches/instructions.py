@@ -121,8 +121,8 @@ class Inputs:
             yield Work("JSON to JSON, the largest real Template", 70, arguments, largest, reached=100)
         yield Work("Composition as a function, one field changed", 60, [], changed, changed)
         yield Work("build, one field changed", 60, ["build", build], all_yaml)
-        yield Work("export, YAML", 90, ["export", "-f", all_yaml], all_yaml, reached=274)
-        yield Work("export, JSON", 90, ["export", "-f", all_json], all_json, reached=127)
+        yield Work("export, YAML", 90, ["export", "-f", all_yaml], all_yaml, reached=203)
+        yield Work("export, JSON", 90, ["export", "-f", all_json], all_json, reached=103)
         yield Work("deployment expand", 90, ["deployment", "expand", disks], disks)
 
     def start_up(self):

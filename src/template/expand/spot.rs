@@ -1,9 +1,8 @@
 //! The position of a string in its object, and the variables that the kubelet expands there.
 
-use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use crate::template::declare::dialect::Dialect;
-use crate::template::declare::reference::has_dollar;
 use crate::template::declare::reference::with_values;
 use crate::template::expand::path::Path;
 use crate::template::resolve::parameters::Parameters;
@@ -12,31 +11,69 @@ use krm_yaml::{NodeId, View};
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
 /// arguments and, if declared earlier, in the values of its variables.
 pub(super) struct Variables<'v> {
-    list: Vec<Variable<'v>>,
-    /// Whether there are more that only the cluster knows.
-    pub(super) more: bool,
+    /// The container, and what its names refer to; few containers are asked for their variables.
+    container: Option<(View<'v>, Dialect, &'v Parameters<'v>)>,
+    known: OnceCell<Known>,
 }
 
-pub(super) struct Variable<'v> {
-    name: Cow<'v, str>,
+#[derive(Default)]
+struct Known {
+    list: Vec<Variable>,
+    /// Whether there are more that only the cluster knows.
+    more: bool,
+}
+
+pub(super) struct Variable {
+    name: String,
     /// Where the name is written.
     pub(super) node: Option<NodeId>,
 }
 
 impl<'v> Variables<'v> {
+    /// The variables of a container.
+    pub(super) const fn of(
+        container: View<'v>,
+        dialect: Dialect,
+        parameters: &'v Parameters<'v>,
+    ) -> Self {
+        Self {
+            container: Some((container, dialect, parameters)),
+            known: OnceCell::new(),
+        }
+    }
+
+    /// The same, apart from the container.
+    pub(super) fn found(self) -> Variables<'static> {
+        self.known();
+        Variables {
+            container: None,
+            known: self.known,
+        }
+    }
+
+    fn known(&self) -> &Known {
+        self.known.get_or_init(|| {
+            let known = |(view, dialect, parameters)| Known::of(view, dialect, parameters);
+            self.container.map(known).unwrap_or_default()
+        })
+    }
+
+    /// Whether there are more that only the cluster knows.
+    pub(super) fn more(&self) -> bool {
+        self.known().more
+    }
+}
+
+impl Known {
     /// The variables of a container, their names with references replaced.
-    pub(super) fn of(container: View<'v>, dialect: Dialect, parameters: &Parameters<'_>) -> Self {
+    fn of(container: View<'_>, dialect: Dialect, parameters: &Parameters<'_>) -> Self {
         let items = container.get("env").and_then(View::items);
         let value_of = |name: &str| Some(parameters.get(name)?.text.as_ref());
-        let variable = |item: View<'v>| {
+        let variable = |item: View<'_>| {
             let name = item.get("name");
             let text = name.and_then(View::as_str).unwrap_or_default();
             Variable {
-                name: if has_dollar(&text) {
-                    Cow::Owned(with_values(&text, dialect, value_of))
-                } else {
-                    text
-                },
+                name: with_values(&text, dialect, value_of),
                 node: name.and_then(View::origin),
             }
         };
@@ -45,18 +82,6 @@ impl<'v> Variables<'v> {
         Self {
             list: list.collect(),
             more: from.is_some_and(|mut from| from.next().is_some()),
-        }
-    }
-
-    /// The same, apart from the container.
-    pub(super) fn into_owned(self) -> Variables<'static> {
-        let owned = |variable: Variable<'_>| Variable {
-            name: Cow::Owned(variable.name.into_owned()),
-            node: variable.node,
-        };
-        Variables {
-            list: self.list.into_iter().map(owned).collect(),
-            more: self.more,
         }
     }
 }
@@ -72,15 +97,13 @@ pub(super) struct Expanding<'e> {
 impl<'e> Expanding<'e> {
     /// Whether the container has a variable of this name, wherever in its list.
     pub(super) fn has(self, name: &str) -> bool {
-        let mut list = self.variables.list.iter();
+        let mut list = self.variables.known().list.iter();
         list.any(|variable| variable.name == name)
     }
 
-    pub(super) fn find(self, name: &str) -> Option<&'e Variable<'e>> {
-        self.variables
-            .list
-            .iter()
-            .take(self.before)
+    pub(super) fn find(self, name: &str) -> Option<&'e Variable> {
+        let list = self.variables.known().list.iter();
+        list.take(self.before)
             .find(|variable| variable.name == name)
     }
 }

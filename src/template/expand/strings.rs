@@ -380,13 +380,13 @@ impl<'d> Substitution<'_, 'd> {
     /// `$(NAME)` of a declared parameter in OpenShift's dialect. As `oc` leaves it, it stays. It is
     /// an error where it can mean nothing else than the parameter.
     fn proposals_references(&mut self, text: &str, spot: Spot<'_>) {
-        if !has_opening(text, b'(') {
+        if memchr::memchr(b'(', text.as_bytes()).is_none() {
             return;
         }
         for (name, spelling) in references(text, Dialect::Proposal) {
             let by_kubelet = spot
                 .expanding
-                .is_some_and(|one| one.has(name) || one.variables.more);
+                .is_some_and(|one| one.has(name) || one.variables.more());
             if by_kubelet || self.parameters.get(name).is_none() {
                 continue;
             }
@@ -402,7 +402,7 @@ impl<'d> Substitution<'_, 'd> {
     fn undeclared(&mut self, name: &str, spelling: &str, spot: Spot<'_>) {
         let by_kubelet = spot
             .expanding
-            .is_some_and(|expanding| expanding.find(name).is_some() || expanding.variables.more);
+            .is_some_and(|expanding| expanding.find(name).is_some() || expanding.variables.more());
         if by_kubelet || (self.dialect == Dialect::OpenShift && !self.strict) {
             return;
         }

@@ -97,7 +97,7 @@ impl<'d> Substitution<'_, 'd> {
         let variables = spot
             .path
             .is_container()
-            .then(|| Variables::of((&*value).into(), self.dialect, self.parameters).into_owned());
+            .then(|| Variables::of((&*value).into(), self.dialect, self.parameters).found());
         let Data::Mapping(entries) = &mut value.data else {
             return;
         };

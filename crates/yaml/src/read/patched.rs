@@ -137,7 +137,8 @@ impl<'d> Patched<'d> {
             return;
         }
         let has_lines = !mapping.is_flow() && mapping.node().next > mapping.id().0 + 1;
-        if !has_lines {
+        // In braces, an object is never written where it is.
+        if !has_lines && !self.root.cursor().is_flow() {
             let key = Cow::Borrowed(entry.key.as_str());
             self.value_mut(mapping).insert(key, entry.value.clone());
             return;

@@ -473,10 +473,12 @@ impl<'d> Rewrite<'d> {
             }
             has_foot = ends_with_foot(text, column);
         }
-        let next = self.lines_left(at).next().unwrap_or_default();
-        let spaces = next.len() - next.trim_start_matches(' ').len();
-        if has_foot && spaces >= column && spaces < next.len() {
-            out.push_str(eol);
+        if has_foot {
+            let next = self.lines_left(at).next().unwrap_or_default();
+            let spaces = next.len() - next.trim_start_matches(' ').len();
+            if spaces >= column && spaces < next.len() {
+                out.push_str(eol);
+            }
         }
         self.edit(at, at, out);
     }
@@ -512,12 +514,16 @@ fn with_capacity<T>(count: usize, items: impl Iterator<Item = T>) -> Vec<T> {
 
 /// Whether a value is a new scalar that is written on the line of its key or dash.
 fn is_new_line(value: &Value<'_>) -> bool {
-    value.origin.is_none()
-        && match &value.data {
-            Data::Scalar(Scalar::String(text)) => !text.contains('\n'),
-            Data::Scalar(_) => true,
-            Data::Sequence(_) | Data::Mapping(_) => false,
-        }
+    value.origin.is_none() && is_on_line(value)
+}
+
+/// Whether a value is a scalar that is written on one line.
+pub(super) fn is_on_line(value: &Value<'_>) -> bool {
+    match &value.data {
+        Data::Scalar(Scalar::String(text)) => !text.contains('\n'),
+        Data::Scalar(_) => true,
+        Data::Sequence(_) | Data::Mapping(_) => false,
+    }
 }
 
 /// The text that `value` ends with in block style.

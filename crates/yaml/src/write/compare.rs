@@ -20,6 +20,7 @@ use crate::scalar::{Style, key_needs_explicit};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
 use crate::value::{Data, Value};
 use crate::write::anchors::{check_aliases, has_merge_key, keep_anchors};
+use crate::write::children::is_on_line;
 use crate::write::comments::{end_of_entry, skip_blank_lines};
 use crate::write::edited::{Edit, close_text, space_comments};
 use crate::write::rewrite::{Purpose, Rewrite};
@@ -74,7 +75,11 @@ impl<'d> Rewrite<'d> {
         if root.has_lines() {
             return None;
         }
-        let mut rewrite = Self::new(node, Purpose::Move);
+        let mut rewrite = if parts.values().iter().all(|(_, value)| is_on_line(value)) {
+            Self::of_lines(node, Purpose::Move)
+        } else {
+            Self::new(node, Purpose::Move)
+        };
         rewrite.reads_back = true;
         for (id, value) in parts.values() {
             rewrite.node(*id, value).ok()?;

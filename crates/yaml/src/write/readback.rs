@@ -101,12 +101,12 @@ fn is_clearly(text: &str, scalar: &Scalar<'_>) -> bool {
             let is_meant = matches!(scalar, Scalar::String(meant) if meant == content);
             is_meant && is_printable_without(content, [*quote, b'\\'])
         }
-        bytes @ [first, .., last] => {
+        bytes => {
             let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-./:_".contains(byte);
-            let ends = first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric();
-            ends && bytes.iter().all(is_plain) && scalar::resolve(text) == *scalar
+            let begins = matches!(bytes, [b'/' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z', ..]);
+            let ends = bytes.last().is_some_and(u8::is_ascii_alphanumeric);
+            begins && ends && bytes.iter().all(is_plain) && scalar::resolve(text) == *scalar
         }
-        _ => false,
     }
 }
 

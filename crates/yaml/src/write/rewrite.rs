@@ -46,12 +46,24 @@ pub(crate) struct Rewrite<'d> {
 
 impl<'d> Rewrite<'d> {
     pub(super) fn new(node: Cursor<'d>, purpose: Purpose) -> Self {
+        Self {
+            layout: layout_of(node),
+            ..Self::of_lines(node, purpose)
+        }
+    }
+
+    /// As [`new`](Self::new), to write only scalars and entries on one line, for which the layout of
+    /// the document does not matter.
+    pub(super) fn of_lines(node: Cursor<'d>, purpose: Purpose) -> Self {
         /// Most objects need no more.
         const EDITS: usize = 16;
         let document = node.document();
         Self {
             document,
-            layout: layout_of(node),
+            layout: Layout {
+                eol: document.eol(),
+                ..Layout::default()
+            },
             purpose,
             column: document.column(node.node().value.start as usize),
             top: node.id(),

@@ -13,8 +13,10 @@ impl<'d> Cursor<'d> {
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
         if self.document.is_simple {
-            let entries = self.children().filter(|_| self.is_mapping());
-            return entries.filter(|entry| entry.has_key(key)).last();
+            let is_mapping = self.is_mapping();
+            let entries = self.children();
+            let found = entries.filter(|entry| is_mapping && entry.has_key(key));
+            return found.last();
         }
         self.get_beside(key, &mut BTreeSet::new())
     }

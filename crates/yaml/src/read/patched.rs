@@ -136,9 +136,9 @@ impl<'d> Patched<'d> {
             self.value_mut(old).data = entry.value.data.clone();
             return;
         }
-        let has_lines = !mapping.is_flow() && mapping.node().next > mapping.id().0 + 1;
-        // In braces, an object is never written where it is.
-        if !has_lines && !self.root.cursor().is_flow() {
+        let is_filled_block = !mapping.is_flow() && mapping.node().next > mapping.id().0 + 1;
+        // An object in braces keeps no layout: its new entries need no lines.
+        if !is_filled_block && !self.root.cursor().is_flow() {
             let key = Cow::Borrowed(entry.key.as_str());
             self.value_mut(mapping).insert(key, entry.value.clone());
             return;

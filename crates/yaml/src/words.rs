@@ -6,10 +6,20 @@ const HIGH: u64 = ONES << 7;
 const LETTERS: u64 = u64::from_le_bytes([b'@'; 8]);
 const DELETE: u8 = 0x7f;
 const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+const NEWLINES: u64 = u64::from_le_bytes([b'\n'; 8]);
 
 /// Where `bytes` has the first one that is not a space.
 pub(super) fn after_spaces(bytes: &[u8]) -> usize {
     position(bytes, |word| word ^ SPACES)
+}
+
+/// Where the first line ends, before its newline.
+#[inline]
+pub(super) fn newline(bytes: &[u8]) -> usize {
+    position(bytes, |word| {
+        let other = word ^ NEWLINES;
+        other.wrapping_sub(ONES) & !other & HIGH
+    })
 }
 
 /// Where plain text may stop: at a `:`, a `#` or a control character.
@@ -72,20 +82,31 @@ fn position(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
         }
         at = at.wrapping_add(8);
     }
-    at + position_in_rest(rest, marks)
+    if rest.is_empty() {
+        return at;
+    }
+    position_at_end(bytes, marks)
 }
 
-/// As [`position`], in less than eight bytes at the end of a text.
+/// As [`position`], in less than eight bytes at the end of a text; those before them are not marked.
 #[cold]
 #[inline(never)]
-fn position_in_rest(rest: &[u8], marks: impl Fn(u64) -> u64) -> usize {
-    let mut word = [0; 8];
-    for (slot, byte) in word.iter_mut().zip(rest) {
-        *slot = *byte;
-    }
-    // Zeros are in place of the bytes after the end.
+fn position_at_end(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
+    let (start, word) = match bytes.last_chunk() {
+        Some(last) => (bytes.len() - last.len(), *last),
+        None => {
+            // Zeros are in place of the bytes after the end.
+            let mut word = [0; 8];
+            for (slot, byte) in word.iter_mut().zip(bytes) {
+                *slot = *byte;
+            }
+            (0, word)
+        }
+    };
     let marked = marks(u64::from_le_bytes(word));
-    rest.len().min(marked.trailing_zeros() as usize / 8)
+    bytes
+        .len()
+        .min(start + marked.trailing_zeros() as usize / 8)
 }
 
 /// Sets the high bit of each byte that is one of `others`, which are ASCII, or a control character.
@@ -102,7 +123,7 @@ fn controls_and(others: [u8; 2], word: u64) -> u64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{after_spaces, is_printable_without, plain_stop, quoted_stop};
+    use super::{after_spaces, is_printable_without, newline, plain_stop, quoted_stop};
 
     /// Texts of the searched bytes and their neighbours.
     fn text() -> impl Strategy<Value = String> {
@@ -123,6 +144,7 @@ mod tests {
         fn words_find_what_bytes_find(text in text()) {
             let bytes = text.as_bytes();
             prop_assert_eq!(after_spaces(bytes), first(&text, |byte| byte != b' '));
+            prop_assert_eq!(newline(bytes), first(&text, |byte| byte == b'\n'));
             prop_assert_eq!(
                 plain_stop(bytes),
                 first(&text, |byte| byte < b' ' || byte == b':' || byte == b'#')

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::read::rescan::Change;
+use crate::words;
 use crate::write::edited::Edit;
 use crate::write::emit;
 
@@ -41,8 +42,7 @@ impl Shifted {
         if self.start.is_some() {
             rest = self.begin_line(rest);
         }
-        while let Some(newline) = memchr::memchr(b'\n', rest.as_bytes()) {
-            let (line, after) = rest.split_at_checked(newline + 1).unwrap_or((rest, ""));
+        while let Some((line, after)) = rest.split_at_checked(words::newline(rest.as_bytes()) + 1) {
             self.text.push_str(line);
             rest = match after.as_bytes() {
                 // The common case.

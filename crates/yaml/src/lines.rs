@@ -23,6 +23,9 @@ pub(crate) fn line_start(text: &str, offset: usize) -> usize {
 /// The end of the line that `at` is on, before its line break.
 pub(crate) fn line_end(text: &str, at: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
+    if rest.first() == Some(&b'\n') {
+        return at;
+    }
     memchr::memchr2(b'\n', b'\r', rest).map_or(text.len(), |end| at + end)
 }
 

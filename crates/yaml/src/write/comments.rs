@@ -5,6 +5,7 @@ use crate::read::document::{Cursor, Document};
 use crate::read::open::Opened;
 use crate::scalar::Style;
 use crate::table::{Flags, KeyKind, Kind, NodeId};
+use crate::words::after_spaces;
 
 /// After the line on which an entry ends.
 pub(super) fn end_of_entry(text: &str, end: usize) -> usize {
@@ -34,7 +35,8 @@ pub(crate) fn lead_comments(text: &str, line: usize, column: usize, floor: usize
         let above = before.strip_suffix("\r\n");
         let above = above.or_else(|| before.strip_suffix(['\n', '\r']));
         let above = above.unwrap_or(before);
-        let from = above.rfind(['\n', '\r']).map_or(0, |newline| newline + 1);
+        let from = memchr::memrchr2(b'\n', b'\r', above.as_bytes());
+        let from = from.map_or(0, |newline| newline + 1);
         let content = above.get(from..).unwrap_or_default();
         let spaces = content.len() - content.trim_start_matches([' ', '\t']).len();
         let is_comment = content
@@ -78,6 +80,9 @@ pub(crate) fn extent(entry: Cursor<'_>) -> usize {
 pub(super) fn extent_from(entry: Cursor<'_>, end: usize) -> usize {
     let document = entry.document();
     let text = document.text();
+    if begins_text(text, end) {
+        return end;
+    }
     let column = document.column(entry.start());
     let mut at = end;
     loop {
@@ -100,9 +105,17 @@ pub(super) fn moves_up(text: &str, at: usize) -> usize {
     at + rest.len() - rest.trim_start_matches(' ').len()
 }
 
+/// Whether the first character of a line after its spaces shows that it is neither blank nor a
+/// comment: so it is for most lines.
+fn begins_text(text: &str, line: usize) -> bool {
+    let line = text.as_bytes().get(line..).unwrap_or_default();
+    let first = line.get(after_spaces(line));
+    first.is_some_and(|byte| byte.is_ascii_graphic() && *byte != b'#')
+}
+
 pub(crate) fn skip_blank_lines(text: &str, at: usize) -> usize {
     let mut at = at;
-    while at < text.len() {
+    while at < text.len() && !begins_text(text, at) {
         let after = next_line(text, at);
         let line = text.get(at..after).unwrap_or_default();
         if !line.trim().is_empty() {
@@ -210,7 +223,7 @@ pub fn end_with_comments(item: Cursor<'_>) -> usize {
     let document = item.document();
     let text = document.text();
     let node = item.node();
-    let column = document.column(node.entry as usize);
+    let column = || document.column(node.entry as usize);
     let last = document.cursor(NodeId(node.next.saturating_sub(1)));
     // An item that is deferred has blank lines and comments after its text.
     let last_end = match last.open() {
@@ -219,11 +232,11 @@ pub fn end_with_comments(item: Cursor<'_>) -> usize {
     };
     let mut end = end_of_entry(text, last_end);
     let mut at = end;
-    while at < text.len() {
+    while at < text.len() && !begins_text(text, at) {
         let after = next_line(text, at);
         let line = document.slice(at..after);
         let content = line.trim_start_matches(' ');
-        if content.starts_with('#') && line.len() - content.len() > column {
+        if content.starts_with('#') && line.len() - content.len() > column() {
             end = after;
         } else if !content.trim().is_empty() {
             break;

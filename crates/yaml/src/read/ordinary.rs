@@ -8,7 +8,7 @@ use crate::read::rescan::has_lines;
 use crate::read::values::{DuplicateKeys, Words, is_word};
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, is_non_finite};
-use crate::table::{Flags, KeyKind, Kind, NodeId};
+use crate::table::{Flags, Kind, NodeId};
 use crate::value::Value;
 
 /// A node that is read without a message, and as the same value whatever the [`DuplicateKeys`] and
@@ -47,34 +47,6 @@ impl<'d> Ordinary<'d> {
     }
 }
 
-/// A mapping of which some entries were looked at.
-struct Mapping {
-    id: NodeId,
-    /// The node after it.
-    end: u32,
-    /// A bit for each key, perhaps the same for several.
-    marks: u64,
-    /// Whether all its keys were compared.
-    is_checked: bool,
-}
-
-impl Mapping {
-    /// Whether one of the keys before may be this one. Says so only once.
-    fn may_have(&mut self, key: &[u8]) -> bool {
-        let ends = (key.first(), key.last());
-        let (first, last) = (
-            ends.0.map_or(0, |&byte| byte),
-            ends.1.map_or(0, |&byte| byte),
-        );
-        let mark = usize::from(first) ^ usize::from(last) << 2 ^ key.len() << 3;
-        let mark = 1_u64 << (mark % 64);
-        let may = self.marks & mark != 0 && !self.is_checked;
-        self.marks |= mark;
-        self.is_checked |= may;
-        may
-    }
-}
-
 /// Whether the meanings of a node agree: the guard in debug builds.
 fn is_undisputed(node: Cursor<'_>) -> bool {
     let diagnostics = &mut Diagnostics::new();
@@ -94,42 +66,43 @@ impl<'d> Cursor<'d> {
     /// Whether a scalar in a node that a fast path read has several lines; `None` if not all parts
     /// are ordinary.
     fn look_at_parts(self) -> Option<bool> {
-        /// Few objects are deeper.
-        const DEPTH: usize = 16;
         let document = self.document;
         let ids = self.id.0..self.node().next;
         let nodes = document.nodes.get(ids.start as usize..ids.end as usize)?;
-        let text = document.text().as_bytes();
         let mut any_lines = false;
-        let mut around: Vec<Mapping> = Vec::with_capacity(DEPTH);
         for (id, node) in ids.zip(nodes) {
             let part = document.cursor(NodeId(id));
-            while around.pop_if(|mapping| mapping.end <= id).is_some() {}
-            if node.key_kind != KeyKind::None
-                && let Some(mapping) = around.last_mut()
-            {
-                let key = node.key_text().and_then(|key| text.get(key));
-                let key = key.or_else(|| part.unnoted_ordinary_key())?;
-                (!mapping.may_have(key) || document.cursor(mapping.id).has_distinct_keys())
-                    .then_some(())?;
-            }
             match node.kind {
                 Kind::Scalar(_) if node.has(Flags::TEXT) => {}
                 Kind::Scalar(style) => {
                     any_lines |= has_lines(document, node);
                     part.is_ordinary_scalar(style).then_some(())?;
                 }
-                Kind::Mapping => around.push(Mapping {
-                    id: part.id,
-                    end: node.next,
-                    marks: 0,
-                    is_checked: false,
-                }),
+                Kind::Mapping => part.has_ordinary_keys().then_some(())?,
                 Kind::Sequence => {}
                 Kind::Alias | Kind::Deferred => return None,
             }
         }
         Some(any_lines)
+    }
+
+    /// Whether the keys of a mapping are ordinary, and none is there twice.
+    fn has_ordinary_keys(self) -> bool {
+        // A bit for each key, perhaps the same for several.
+        let mut marks = 0_u64;
+        let mut may_repeat = false;
+        for entry in self.document.children(self.id) {
+            let key = entry.noted_key();
+            let Some(key) = key.or_else(|| entry.unnoted_ordinary_key()) else {
+                return false;
+            };
+            let end = |byte: Option<&u8>| byte.map_or(0, |&byte| usize::from(byte));
+            let mark = end(key.first()) ^ end(key.last()) << 2 ^ key.len() << 3;
+            let mark = 1 << (mark % 64);
+            may_repeat |= marks & mark != 0;
+            marks |= mark;
+        }
+        !may_repeat || self.has_distinct_keys()
     }
 
     fn is_ordinary_scalar(self, style: Style) -> bool {
@@ -138,7 +111,8 @@ impl<'d> Cursor<'d> {
             Style::Plain => {
                 let text = self.raw();
                 let may_be_word = text.len() <= LONGEST_WORD;
-                !(may_be_word && is_word(text) || is_non_finite(text))
+                let is_digit = text.starts_with(|first: char| first.is_ascii_digit());
+                is_digit || !(may_be_word && is_word(text) || is_non_finite(text))
             }
             _ => matches!(self.scalar(), Ok(Some(Scalar::String(_)))),
         }

@@ -16,11 +16,16 @@ impl<'d> Cursor<'d> {
     ///
     /// # Errors
     /// If the key is a collection, or its escapes are malformed.
+    #[inline]
     pub fn key(self) -> Result<Cow<'d, str>> {
-        let node = self.node();
-        if let Some(text) = node.key_text() {
-            return Ok(Cow::Borrowed(self.document.slice(text)));
+        match self.node().key_text() {
+            Some(text) => Ok(Cow::Borrowed(self.document.slice(text))),
+            None => self.unnoted_key(),
         }
+    }
+
+    fn unnoted_key(self) -> Result<Cow<'d, str>> {
+        let node = self.node();
         if let KeyKind::Scalar(style) = node.key_kind
             && node.entry == node.key.start
             && let Some(text) = literally(self.document.slice(node.key.range()), style)
@@ -197,11 +202,15 @@ impl<'d> Cursor<'d> {
     ///
     /// # Errors
     /// If its escapes are malformed or its tag does not fit.
+    #[inline]
     pub fn scalar(self) -> Result<Option<Scalar<'d>>> {
-        if let Some(text) = self.node().value_text() {
-            let text = Cow::Borrowed(self.document.slice(text));
-            return Ok(Some(Scalar::String(text)));
+        match self.literal() {
+            Some(text) => Ok(Some(Scalar::String(Cow::Borrowed(text)))),
+            None => self.unnoted_scalar(),
         }
+    }
+
+    fn unnoted_scalar(self) -> Result<Option<Scalar<'d>>> {
         if let Some(entry) = self.entry_of_key() {
             return entry.key_scalar().map(Some);
         }

@@ -216,12 +216,11 @@ impl<'d> Rewrite<'d> {
         }
         let is_collection = match (node.kind, &value.data) {
             _ if value.origin != Some(id) => false,
-            (Kind::Scalar(_), Data::Scalar(Scalar::String(new)))
-                if node
-                    .value_text()
-                    .is_some_and(|text| self.document.slice(text) == new) =>
-            {
-                return Ok(false);
+            (Kind::Scalar(_), Data::Scalar(new)) if let Some(text) = cursor.literal() => {
+                if matches!(new, Scalar::String(new) if new == text) {
+                    return Ok(false);
+                }
+                false
             }
             (Kind::Scalar(style), Data::Scalar(new)) => {
                 let is_same = is_slice_of(new, self.document.slice(node.value.range()), style)

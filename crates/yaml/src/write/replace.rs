@@ -8,6 +8,7 @@ use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
 use crate::value::{Data, Value};
+use crate::write::children::is_on_line;
 use crate::write::comments::{after_blank, end_of_entry, end_with_comments, extent};
 use crate::write::emit::{self, Layout, Slot};
 use crate::write::rewrite::Rewrite;
@@ -181,7 +182,6 @@ impl<'d> Rewrite<'d> {
         let Data::Scalar(scalar) = &value.data else {
             return false;
         };
-        let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
         let is_item = node.key_kind == KeyKind::None && !node.key.is_empty();
         let between = self
             .document
@@ -189,7 +189,7 @@ impl<'d> Rewrite<'d> {
         let is_beside = (node.value_text().is_some() || self.is_word(node))
             && (is_item || node.key_text().is_some())
             && !between.contains('\n');
-        if has_lines || !is_beside {
+        if !is_on_line(value) || !is_beside {
             return false;
         }
         let length = match scalar {

@@ -66,13 +66,16 @@ impl<'t> Iterator for Parts<'t> {
             return Some(part);
         }
         let text = self.text;
+        if text.is_empty() {
+            return None;
+        }
         let found = memchr_iter(b'$', text.as_bytes()).find_map(|at| {
             let part = text.get(at..).and_then(self.reference)?;
             Some((at, part))
         });
         let Some((at, part)) = found else {
             self.text = "";
-            return (!text.is_empty()).then_some(Part::Text(text));
+            return Some(Part::Text(text));
         };
         self.text = text.get(at + part.spelling().len()..).unwrap_or_default();
         if at == 0 {
@@ -138,8 +141,9 @@ pub(crate) fn with_values<'v>(
     dialect: Dialect,
     value: impl Fn(&str) -> Option<&'v str>,
 ) -> String {
-    let replaced = replace(text, dialect, |part| value(part.name()?).map(Cow::Borrowed));
-    replaced.unwrap_or_else(|| text.to_owned())
+    let value = |part: Part<'_>| value(part.name()?).map(Cow::Borrowed);
+    let replaced = has_dollar(text).then(|| replace(text, dialect, value));
+    replaced.flatten().unwrap_or_else(|| text.to_owned())
 }
 
 /// Whether there can be references in a text.

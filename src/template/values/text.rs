@@ -36,9 +36,13 @@ pub(crate) fn is_int(text: &str) -> bool {
 
 /// Whether a text is a number by the JSON grammar, of any size.
 pub(crate) fn is_json_number(text: &str) -> bool {
-    text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
-        && serde_json::from_str::<serde_json::Number>(text).is_ok()
-        && !text.ends_with(|last: char| last.is_ascii_whitespace())
+    // Most are natural numbers, which need no parser.
+    let is_natural = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
+    let begins = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    begins
+        && (is_natural
+            || serde_json::from_str::<serde_json::Number>(text).is_ok()
+                && !text.ends_with(|last: char| last.is_ascii_whitespace()))
 }
 
 pub(crate) fn is_base64(text: &str) -> bool {

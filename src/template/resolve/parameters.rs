@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::template::declare::parameter::ParameterType;
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use krm_yaml::Value;
 use krm_yaml::source::Place;
@@ -51,7 +52,7 @@ impl std::fmt::Display for Origin {
 /// The effective values of a Template's parameters, by name.
 #[derive(Debug, Default)]
 pub struct Parameters<'d> {
-    pub(crate) values: IndexMap<&'d str, ParameterValue<'d>>,
+    pub(crate) values: IndexMap<&'d str, ParameterValue<'d>, RandomState>,
 }
 
 impl<'d> Parameters<'d> {

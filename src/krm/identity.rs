@@ -41,6 +41,25 @@ impl Identity {
     }
 }
 
+/// The API version, the kind and the metadata of an object, each looked up once.
+pub(crate) struct Typed<'v> {
+    /// Empty if there is none.
+    pub(crate) api_version: Cow<'v, str>,
+    /// Empty if there is none.
+    pub(crate) kind: Cow<'v, str>,
+    pub(crate) metadata: Option<View<'v>>,
+}
+
+impl<'v> Typed<'v> {
+    pub(crate) fn of(object: View<'v>) -> Self {
+        Self {
+            api_version: object.str_at(&["apiVersion"]).unwrap_or_default(),
+            kind: object.str_at(&["kind"]).unwrap_or_default(),
+            metadata: object.get("metadata"),
+        }
+    }
+}
+
 /// The fields of an object that identify it, found in one walk.
 pub(crate) struct Head<'d> {
     api_version: Option<Cow<'d, str>>,

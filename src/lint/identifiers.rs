@@ -1,6 +1,6 @@
 //! Rules about names and labels, which Kubernetes checks letter by letter.
 
-use crate::krm::identity::{group, is_built_in};
+use crate::krm::identity::{Typed, group, is_built_in};
 use crate::krm::names::{
     Form, is_label_key, is_label_text, not_the_key, not_the_name, not_the_value,
 };
@@ -15,7 +15,8 @@ use krm_yaml::{Cursor, View};
 /// The names of objects, and those in pods.
 pub(super) fn invalid_name(context: &Context<'_>, object: &Object<'_>, found: &mut Diagnostics) {
     let object = &object.look();
-    each_name(object, &mut |name, value, path, what, form| {
+    let head = &Typed::of(object.view);
+    each_name(object, head, &mut |name, value, path, what, form| {
         if !form.fits(&context.at_best(name)) {
             found.push(
                 not_the_name(name, &what(), form)
@@ -27,13 +28,14 @@ pub(super) fn invalid_name(context: &Context<'_>, object: &Object<'_>, found: &m
 }
 
 /// Warns about names in an object that Kubernetes rejects. Does not show a name with a secret in it.
-pub fn warn_about_names(
+pub(crate) fn warn_about_names(
     object: &Look<'_>,
+    head: &Typed<'_>,
     dialect: Dialect,
     may_show: &dyn Fn(&str) -> bool,
     found: &mut Diagnostics,
 ) {
-    each_name(object, &mut |name, value, path, what, form| {
+    each_name(object, head, &mut |name, value, path, what, form| {
         // In the proposal's dialect, expanding reports references that are not replaced.
         let refers = || parts(name, dialect).any(|part| !matches!(part, Part::Text(_)));
         // Another warning reports the namespace for all objects.
@@ -60,26 +62,25 @@ pub fn warn_about_names(
 /// Visits a name: its value, its path, a description of the named thing, and the required form.
 type VisitName<'f> = dyn FnMut(&str, View<'_>, &Path<'_>, &dyn Fn() -> String, Form) + 'f;
 
-/// The lists in the specification of pods in which things have names.
-const POD_LISTS: [&str; 3] = ["volumes", "containers", "initContainers"];
+/// Names in the items of a list: their path, a description of the named thing, and the required form.
+type ListNames = &'static [(&'static [&'static str], &'static str, Form)];
 
-/// The names in these lists: the index of the list, their path in it, and a description of the named
-/// thing.
-const POD_NAMES: &[(usize, &[&str], &str, Form)] = &[
-    (0, &["name"], "a volume", Form::Label),
-    (1, &["name"], "a container", Form::Label),
-    (1, &["ports", "name"], "a port of a container", Form::Port),
-    (2, &["name"], "a container", Form::Label),
-    (2, &["ports", "name"], "a port of a container", Form::Port),
+/// The lists in the specification of pods in which things have names.
+const POD_LISTS: &[(&str, ListNames)] = &[
+    ("volumes", &[(&["name"], "a volume", Form::Label)]),
+    ("containers", CONTAINERS),
+    ("initContainers", CONTAINERS),
+];
+
+const CONTAINERS: ListNames = &[
+    (&["name"], "a container", Form::Label),
+    (&["ports", "name"], "a port of a container", Form::Port),
 ];
 
 /// Visits the names in an object that are not empty.
-fn each_name(object: &Look<'_>, visit: &mut VisitName<'_>) {
+fn each_name(object: &Look<'_>, head: &Typed<'_>, visit: &mut VisitName<'_>) {
     let value = object.view;
-    let kind = value.str_at(&["kind"]).unwrap_or_default();
-    let kind = kind.as_ref();
-    let api_version = value.str_at(&["apiVersion"]).unwrap_or_default();
-    let group = group(&api_version);
+    let (group, kind) = (group(&head.api_version), head.kind.as_ref());
     let root = Path::Root(object.field);
     let mut each =
         |value: View<'_>, path: &Path<'_>, keys: &[&str], what: &dyn Fn() -> String, form: Form| {
@@ -95,7 +96,7 @@ fn each_name(object: &Look<'_>, visit: &mut VisitName<'_>) {
     };
     let form = Form::of_object(group, kind);
     let namespace = || "a namespace".to_owned();
-    if let Some(metadata) = value.get("metadata") {
+    if let Some(metadata) = head.metadata {
         let path = Path::Key(&root, "metadata");
         each(metadata, &path, &["name"], &own, form);
         each(metadata, &path, &["namespace"], &namespace, Form::Label);
@@ -110,12 +111,11 @@ fn each_name(object: &Look<'_>, visit: &mut VisitName<'_>) {
     if let Some(pod) = pods::pod(kind) {
         follow(value, pod.as_slice(), &root, &mut |pod, path| {
             follow(pod, &["spec"], path, &mut |spec, path| {
-                let lists = spec.get_all(POD_LISTS);
-                for (list, keys, what, form) in POD_NAMES {
-                    let (key, found) = (POD_LISTS.get(*list), lists.get(*list));
-                    if let (Some(key), Some(Some(list))) = (key, found) {
-                        let path = Path::Key(path, key);
-                        each(*list, &path, keys, &|| (*what).to_owned(), *form);
+                for (key, names) in POD_LISTS {
+                    let Some(list) = spec.get(key) else { continue };
+                    let path = Path::Key(path, key);
+                    for (keys, what, form) in *names {
+                        each(list, &path, keys, &|| (*what).to_owned(), *form);
                     }
                 }
             });

@@ -28,7 +28,7 @@ use krm_yaml::{Cursor, Document, SharedNode};
 use context::Context;
 use facts::Facts;
 
-pub use identifiers::warn_about_names;
+pub(crate) use identifiers::warn_about_names;
 pub use rules::{RULES, Rule};
 
 use rules::Check;

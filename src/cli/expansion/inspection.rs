@@ -6,7 +6,7 @@ use std::mem;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::krm::identity::{Identity, group};
+use crate::krm::identity::{Identity, Typed, group};
 use crate::lint;
 use crate::plan::{self, Instance, Plan};
 use crate::template::{Dialect, Inspect, Look, Parameters, Template};
@@ -40,19 +40,18 @@ struct Key {
 }
 
 impl Key {
-    /// That of an object with a kind and a name, which is in its metadata.
-    fn of(object: View<'_>, metadata: View<'_>, name: View<'_>) -> Option<Self> {
-        let (kind, name) = (object.str_at(&["kind"])?, name.as_str()?);
-        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-        let namespace = metadata.str_at(&["namespace"]).unwrap_or_default();
-        let group = group(&api_version);
-        let text = [group, &kind, &namespace, &name].concat();
+    /// That of an object with a kind and a name.
+    fn of(head: &Typed<'_>, name: View<'_>) -> Option<Self> {
+        let (kind, name) = (head.kind.as_ref(), name.as_str()?);
+        let namespace = head.metadata?.str_at(&["namespace"]).unwrap_or_default();
+        let group = group(&head.api_version);
+        let text = [group, kind, &namespace, &name].concat();
         let ends = [
             group.len(),
             group.len() + kind.len(),
             text.len() - name.len(),
         ];
-        (!name.is_empty()).then(|| Self {
+        (!kind.is_empty() && !name.is_empty()).then(|| Self {
             text: text.into(),
             ends,
         })
@@ -79,14 +78,13 @@ impl Inspect for Inspector {
         diagnostics: &mut Diagnostics,
     ) {
         let may_show = |text: &str| values.may_show(text);
-        lint::warn_about_names(object, template.dialect(), &may_show, diagnostics);
-        let view = object.view;
-        let metadata = view.get("metadata");
-        let Some((metadata, name)) = metadata.and_then(|one| Some((one, one.get("name")?))) else {
+        let head = Typed::of(object.view);
+        lint::warn_about_names(object, &head, template.dialect(), &may_show, diagnostics);
+        let Some(name) = head.metadata.and_then(|metadata| metadata.get("name")) else {
             return;
         };
-        let key = Key::of(view, metadata, name);
-        let Some((key, origin)) = key.zip(name.origin().or(view.origin())) else {
+        let key = Key::of(&head, name);
+        let Some((key, origin)) = key.zip(name.origin().or(object.view.origin())) else {
             return;
         };
         let made = Made {

@@ -311,19 +311,6 @@ impl<'v> View<'v> {
         }
     }
 
-    /// The values under these keys of a mapping, in one walk.
-    #[must_use]
-    pub fn get_all<const N: usize>(self, keys: [&str; N]) -> [Option<Self>; N] {
-        let mut found = [None; N];
-        for (name, value) in self.entries().into_iter().flatten() {
-            let slot = keys.iter().position(|key| name == *key);
-            if let Some(slot) = slot.and_then(|slot| found.get_mut(slot)) {
-                *slot = Some(value);
-            }
-        }
-        found
-    }
-
     /// Follows keys downwards: `at(&["metadata", "name"])`.
     #[must_use]
     pub fn at(self, keys: &[&str]) -> Option<Self> {

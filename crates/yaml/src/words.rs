@@ -92,18 +92,13 @@ fn position(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
 #[cold]
 #[inline(never)]
 fn position_at_end(bytes: &[u8], marks: impl Fn(u64) -> u64) -> usize {
-    let (start, word) = match bytes.last_chunk() {
-        Some(last) => (bytes.len() - last.len(), *last),
-        None => {
-            // Zeros are in place of the bytes after the end.
-            let mut word = [0; 8];
-            for (slot, byte) in word.iter_mut().zip(bytes) {
-                *slot = *byte;
-            }
-            (0, word)
-        }
+    let (last, start) = (bytes.last_chunk(), bytes.len().saturating_sub(8));
+    // In a shorter text, zeros are in place of the bytes after the end.
+    let short = || {
+        let bytes = bytes.iter().rev();
+        bytes.fold(0, |word, &byte| word << 8 | u64::from(byte))
     };
-    let marked = marks(u64::from_le_bytes(word));
+    let marked = marks(last.map_or_else(short, |last| u64::from_le_bytes(*last)));
     bytes
         .len()
         .min(start + marked.trailing_zeros() as usize / 8)

@@ -66,3 +66,4 @@ pub use write::render::{
     Position, copy, lines_of_root, render, render_anew, render_json, render_json_at, render_new,
     render_patched, to_line, to_string,
 };
+pub use write::rows::Rows;

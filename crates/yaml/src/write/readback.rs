@@ -92,21 +92,25 @@ impl Rewrite<'_> {
     }
 }
 
-/// Whether a text is this scalar wherever it is: in quotes without escapes, or plain and without
-/// characters that mean something else anywhere.
-fn is_clearly(text: &str, scalar: &Scalar<'_>) -> bool {
+/// Whether a text is this scalar as the value of any block: in quotes without escapes, or plain and
+/// without characters that could begin or end something else there.
+pub(super) fn is_clearly(text: &str, scalar: &Scalar<'_>) -> bool {
     match text.as_bytes() {
         [quote @ (b'"' | b'\''), .., last] if quote == last => {
             let content = text.get(1..text.len() - 1).unwrap_or_default();
             let is_meant = matches!(scalar, Scalar::String(meant) if meant == content);
             is_meant && is_printable_without(content, [*quote, b'\\'])
         }
-        bytes => {
-            let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-./:_".contains(byte);
-            let begins = matches!(bytes, [b'/' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z', ..]);
-            let ends = bytes.last().is_some_and(u8::is_ascii_alphanumeric);
-            begins && ends && bytes.iter().all(is_plain) && scalar::resolve(text) == *scalar
+        [
+            b'$' | b'/' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z',
+            ..,
+        ] => {
+            // A `: ` ends a key, and a ` #` begins a comment.
+            let is_plain = is_printable_without(text, [b':', b'#'])
+                || is_printable_without(text, [b' ', b'#']);
+            is_plain && !text.ends_with([' ', ':']) && scalar::resolve(text) == *scalar
         }
+        _ => false,
     }
 }
 

@@ -148,12 +148,8 @@ fn choose_new_style(text: &str, context: Context, fits_block: impl Fn() -> bool)
 }
 
 fn fits_plain(text: &str, context: Context) -> bool {
-    /// Bytes that no reader reads as an indicator inside a text.
-    fn is_tame(byte: u8) -> bool {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/')
-    }
     starts_plain(text, context)
-        && (text.bytes().all(is_tame) || continues_plain(text, context))
+        && (is_tame(text, context) || continues_plain(text, context))
         && !text.starts_with("---")
         && !text.starts_with("...")
         && !may_be_typed(text)
@@ -165,8 +161,22 @@ fn starts_plain(text: &str, context: Context) -> bool {
             context == Context::BlockValue && !matches!(second, b' ' | b'\t')
         }
         [] | [b'-' | b'?' | b':'] => false,
-        [first, ..] => !b" \t,[]{}#&*!|>'\"%@`".contains(first),
+        [
+            b' ' | b'\t' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!',
+            ..,
+        ] => false,
+        [b'|' | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`', ..] => false,
+        _ => true,
     }
+}
+
+/// Whether a quick look shows that no reader reads an indicator inside a text.
+fn is_tame(text: &str, context: Context) -> bool {
+    if context == Context::BlockValue {
+        return words::is_printable_without(text, [b':', b'#']) && !text.ends_with(' ');
+    }
+    let is_tame = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
+    text.bytes().all(is_tame)
 }
 
 fn continues_plain(text: &str, context: Context) -> bool {

@@ -1,0 +1,174 @@
+//! Mappings with the same keys, written as items of a list.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::Result;
+use crate::scalar::data::Scalar;
+use crate::scalar::{Context, write_scalar};
+use crate::value::{Data, Value};
+use crate::write::emit::Layout;
+use crate::write::readback::is_clearly;
+use crate::write::render::{Position, render_new};
+
+/// Columns before the lines of a block in an item at the left margin.
+const BODY: usize = 4;
+
+/// Writes mappings of scalars as items at the left margin, each as [`render_new`] writes it. Each
+/// scalar is read back by itself.
+#[derive(Debug)]
+pub struct Rows<const N: usize> {
+    keys: [&'static str; N],
+    /// The keys as they are written, with what is before their values.
+    heads: [String; N],
+    /// Whether these are read as the keys wherever they are.
+    are_clear: bool,
+    text: String,
+}
+
+impl<const N: usize> Rows<N> {
+    /// For mappings that have some of these keys, in this order.
+    #[must_use]
+    pub fn new(keys: [&'static str; N]) -> Self {
+        let heads = keys.map(|key| {
+            let mut head = String::new();
+            Layout::default().key(&mut head, key, 0);
+            head + " "
+        });
+        let mut both = keys.iter().zip(&heads);
+        let are_clear = both.all(|(key, head)| {
+            let key = Scalar::String(Cow::Borrowed(key));
+            head.strip_suffix(": ")
+                .is_some_and(|head| is_clearly(head, &key))
+        });
+        Self {
+            keys,
+            heads,
+            are_clear,
+            text: String::new(),
+        }
+    }
+
+    /// Adds a mapping with a value for each key that it has.
+    ///
+    /// # Errors
+    /// As [`render_new`].
+    pub fn push(&mut self, row: [Option<Scalar<'_>>; N]) -> Result<()> {
+        let start = self.text.len();
+        let is_read = self.are_clear && self.lines(&row);
+        if is_read && !cfg!(debug_assertions) {
+            return Ok(());
+        }
+        let entries = self.keys.into_iter().zip(row);
+        let entries = entries.filter_map(|(key, scalar)| {
+            let value = Value::from(Data::Scalar(scalar?));
+            Some((Cow::Borrowed(key), value))
+        });
+        let value = Value::mapping(entries.collect());
+        let text = render_new(&value, Position::Item { column: 0 })?;
+        let lines = self.text.get(start..);
+        debug_assert!(!is_read || lines == Some(&text), "{lines:?}\n{text}");
+        self.text.truncate(start);
+        self.text.push_str(&text);
+        Ok(())
+    }
+
+    /// Writes the lines of a mapping. Returns whether they read as it.
+    fn lines(&mut self, row: &[Option<Scalar<'_>>; N]) -> bool {
+        let mut before = "- ";
+        for (head, scalar) in self.heads.iter().zip(row) {
+            let Some(scalar) = scalar else { continue };
+            self.text.push_str(before);
+            self.text.push_str(head);
+            let start = self.text.len();
+            write_scalar(
+                &mut self.text,
+                scalar,
+                Context::BlockValue,
+                None,
+                BODY,
+                "\n",
+            );
+            let written = self.text.get(start..);
+            if !written.is_some_and(|written| is_clearly(written, scalar)) {
+                return false;
+            }
+            before = "\n  ";
+        }
+        self.text.push('\n');
+        before != "- "
+    }
+
+    /// Whether no mapping was added.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The lines of all mappings.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use proptest::prelude::*;
+
+    use super::Rows;
+    use crate::scalar::data::Scalar;
+
+    fn text(text: &str) -> Option<Scalar<'_>> {
+        Some(Scalar::String(Cow::Borrowed(text)))
+    }
+
+    #[test]
+    fn mappings_are_items_of_a_list() {
+        let mut rows = Rows::new(["name", "value", "required"]);
+        assert!(rows.is_empty());
+        rows.push([text("A"), text("a: b"), Some(Scalar::Bool(true))])
+            .unwrap();
+        rows.push([text("B"), None, None]).unwrap();
+        rows.push([None, text("a\n\nb\n\n"), Some(Scalar::Null)])
+            .unwrap();
+        rows.push([None, None, None]).unwrap();
+        let number = Some(Scalar::Number(Cow::Borrowed("1.10")));
+        rows.push([text("1"), text(""), number]).unwrap();
+        let expected = "\
+- name: A
+  value: 'a: b'
+  required: true
+- name: B
+- value: |+
+    a
+
+    b
+
+  required: null
+- {}
+- name: \"1\"
+  value: \"\"
+  required: 1.10
+";
+        assert_eq!(rows.as_str(), expected);
+    }
+
+    #[test]
+    fn keys_are_quoted_as_elsewhere() {
+        let mut rows = Rows::new(["on", "a: b", "c\nd"]);
+        rows.push([text("A"), text("B"), text("C")]).unwrap();
+        assert_eq!(rows.as_str(), "- \"on\": A\n  'a: b': B\n  \"c\\nd\": C\n");
+    }
+
+    proptest! {
+        /// Debug builds compare what is written with the whole mapping, and read that back.
+        #[test]
+        fn any_text_can_be_written(texts in prop::array::uniform2("[ -~]{0,3}[a/$0-9#: '\"`.\n\t\u{85}é-]{0,8}")) {
+            let mut rows = Rows::new(["a", "b"]);
+            let [first, second] = &texts;
+            prop_assert!(rows.push([text(first), text(second)]).is_ok());
+        }
+    }
+}

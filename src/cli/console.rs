@@ -71,8 +71,13 @@ impl Console {
 
     /// Prints a line that is not a diagnostic, unless `--quiet` is given.
     pub(super) fn say(self, line: &str) {
+        self.say_lines(&[line, "\n"].concat());
+    }
+
+    /// The same, of whole lines.
+    pub(super) fn say_lines(self, lines: &str) {
         if !self.quiet {
-            io::print_error(&format!("{line}\n"));
+            io::print_error(lines);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What is left of a stripped object, and the text of it after further changes.
 
 use crate::export::gather::Object;
+use crate::export::json;
 use crate::export::options::Format;
 use crate::export::strip;
-use crate::export::write::json_object;
 use crate::krm::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
@@ -181,7 +181,7 @@ fn text_of(node: Cursor<'_>, value: &mut Value<'_>) -> Result<String> {
 fn item(node: Cursor<'_>, value: &Value<'_>, format: Format) -> Result<String> {
     let position = Position::Item { column: 0 };
     match format {
-        Format::Json => json_object(value),
+        Format::Json => json::item(value),
         Format::Yaml if node.is_flow() => krm_yaml::render_anew(node.document(), value, position),
         Format::Yaml => krm_yaml::render(node.document(), value, position).map(above_dash),
     }

@@ -10,6 +10,7 @@ mod content;
 mod fields;
 mod gather;
 mod inferred;
+mod json;
 mod marks;
 mod options;
 mod parameters;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::export::options::{Format, Options};
+use indexmap::IndexSet;
+
+use crate::export::options::Options;
 use crate::export::parameters::{self, Maker, Object, Parameters, Scope};
 use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
@@ -22,8 +24,10 @@ pub(crate) struct Exported {
     pub(crate) text: String,
     /// The values of its secrets.
     pub(crate) secrets: Value<'static>,
-    /// Remarks about objects left out, fields dropped and parameters made.
+    /// Remarks about objects left out and fields dropped.
     pub(crate) report: Diagnostics,
+    /// Remarks about its parameters.
+    pub(crate) parameters: Vec<String>,
 }
 
 /// Makes a Template of the objects of some texts. All errors go to `diagnostics`.
@@ -155,38 +159,38 @@ impl Made {
                 .or(self.prefix.as_deref())
                 .unwrap_or("template"),
             dialect: options.dialect,
-            parameters: &self.parameters,
             labels: self.labels,
             keeps_namespaces: self.keeps_namespaces,
         };
-        let text = match options.format {
-            Format::Yaml => write::template(&head, self.texts),
-            Format::Json => write::json(&head, &self.texts),
-        };
-        let text = diagnostics.take(text)?;
-        let mut report = self.report;
-        for made in self.parameters.iter() {
-            let line = ["parameter ", &made.name, ": ", &made.origin].concat();
-            report.push(Diagnostic::info(line));
-        }
+        let Parameters {
+            declarations,
+            secrets,
+            remarks,
+            errors,
+            ..
+        } = self.parameters;
+        let are_written = !errors.has_errors();
+        diagnostics.append(errors);
+        let text = diagnostics.take(write::template(&head, &declarations, self.texts));
         Some(Exported {
-            text,
-            secrets: self.parameters.secrets(),
-            report,
+            text: text.filter(|_| are_written)?,
+            secrets: Value::mapping(secrets),
+            report: self.report,
+            parameters: remarks,
         })
     }
 }
 
 /// The survey of all objects.
-fn scope(survey: &Survey, options: &Options) -> Scope {
+fn scope<'s>(survey: &'s Survey, options: &Options) -> Scope<'s> {
     let prefix = survey.prefix().map(str::to_owned);
     let mut namespaces: BTreeSet<String> =
         survey.namespaces().into_iter().map(str::to_owned).collect();
     let mut services: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut secrets = BTreeSet::new();
-    let mut names = BTreeSet::new();
+    let mut names = IndexSet::new();
     for (identity, _) in &survey.objects {
-        let name = identity.name.clone();
+        let name = &identity.name;
         match (identity.group.as_str(), identity.kind.as_str()) {
             ("", "Service") => {
                 let own = services.entry(name.clone()).or_default();
@@ -201,7 +205,7 @@ fn scope(survey: &Survey, options: &Options) -> Scope {
             _ => {}
         }
         if prefix.is_some() && parameters::can_be_renamed(identity) {
-            names.insert(name);
+            names.insert(name.as_str());
         }
     }
     Scope {
@@ -210,7 +214,7 @@ fn scope(survey: &Survey, options: &Options) -> Scope {
             .filter(|_| !options.keeps(&[], "metadata/namespace"))
             .map(str::to_owned),
         namespaces,
-        registry: parameters::shared_registry(survey.images.iter()),
+        registry: survey.images.shared_registry().map(str::to_owned),
         domains: parameters::shared_domains(survey.hosts.iter()),
         labels: survey.labels().to_vec(),
         services,
@@ -223,7 +227,7 @@ fn scope(survey: &Survey, options: &Options) -> Scope {
 /// Makes parameters of objects, and writes these.
 struct Writer<'w> {
     options: &'w Options,
-    scope: &'w Scope,
+    scope: &'w Scope<'w>,
     survey: &'w Survey,
 }
 
@@ -243,7 +247,7 @@ impl Writer<'_> {
             let change = |value: &mut Value<'_>| change(value, identity, &mut maker, &mut |_| {});
             let _ = object.content.look(change);
         }
-        maker.parameters.names().clone()
+        maker.parameters.names.into_iter().collect()
     }
 
     fn write(
@@ -315,11 +319,10 @@ fn change(
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
 ) {
-    let word = maker.word(&identity.name).to_owned();
     let object = Object {
         identity,
         called: &[&identity.kind, " ", &identity.name].concat(),
-        word: &word,
+        word: maker.word(&identity.name),
     };
     parameters::of_object(value, &object, maker, say);
 }

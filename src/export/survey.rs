@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::export::fields::places::{Form, PLACES};
 use crate::export::inferred::Evidence;
-use crate::export::parameters::{Image, can_be_renamed};
+use crate::export::parameters::{Images, can_be_renamed};
 use crate::export::strip;
 use crate::export::visit::{self, at_mut, each_container};
 use crate::krm::Identity;
@@ -25,8 +25,7 @@ pub(super) struct Survey {
     pub(super) objects: Vec<(Identity, String)>,
     /// The namespaces of the objects, the one of most first; empty if some name none.
     namespaces: BTreeMap<String, usize>,
-    /// The images, by repository and tag.
-    pub(super) images: BTreeSet<Image>,
+    pub(super) images: Images,
     /// The names of hosts.
     pub(super) hosts: BTreeSet<String>,
     /// Labels that all objects have with the same value.
@@ -70,8 +69,9 @@ impl Survey {
             && let Some(spec) = at_mut(object, &[pod.as_slice(), &["spec"]].concat())
         {
             each_container(spec, &mut |container| {
-                let image = container.str_at(&["image"]);
-                self.images.extend(image.and_then(Image::parse));
+                if let Some(image) = container.str_at(&["image"]) {
+                    self.images.add(image);
+                }
             });
         }
         let places = PLACES.iter().filter(|place| place.kinds.contains(&kind));
@@ -82,8 +82,9 @@ impl Survey {
                 }),
                 Form::Image => visit::each(object, place.path, &mut |from| {
                     let name = from.str_at(&["name"]);
-                    if from.str_at(&["kind"]) == Some("DockerImage") {
-                        self.images.extend(name.and_then(Image::parse));
+                    let is_image = from.str_at(&["kind"]) == Some("DockerImage");
+                    if let Some(name) = name.filter(|_| is_image) {
+                        self.images.add(name);
                     }
                 }),
                 _ => {}

@@ -73,6 +73,9 @@ pub(super) fn decide<O: Objects>(
         for line in &exported.report {
             found.push(line.clone().of_success());
         }
+        for remark in exported.parameters {
+            found.push(Diagnostic::info(remark).of_success());
+        }
         let instance = Instance {
             name: name.clone().into_owned(),
             seed: name.into_owned(),

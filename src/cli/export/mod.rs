@@ -154,20 +154,24 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         exported = export::of_texts(sources, &options, &mut diagnostics);
     }
     diagnostics.address(Way::Arguments);
-    say(&mut diagnostics, console);
+    console.say_lines(&remarks(&diagnostics));
+    diagnostics.retain(|one| one.severity != Severity::Info);
     console.report(&diagnostics);
     interruption.obey();
-    let Some(mut exported) = exported else {
+    let Some(exported) = exported else {
         return Ok(FAILED);
     };
-    let mut report = std::mem::take(&mut exported.report);
+    let mut report = remarks(&exported.report);
+    for remark in &exported.parameters {
+        add_line(&mut report, remark);
+    }
     if let Some(path) = &arguments.secrets_to {
         secrets::write(path, &krm_yaml::to_string(&exported.secrets))?;
     } else {
-        report.append(hint(&exported));
+        report.push_str(&remarks(&hint(&exported)));
     }
     io::print([exported.text.as_str()])?;
-    say(&mut report, console);
+    console.say_lines(&report);
     Ok(OK)
 }
 
@@ -262,19 +266,24 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
     error
 }
 
-/// Prints all remarks, a line each, and removes them. A name of the input may have control characters.
-fn say(diagnostics: &mut Diagnostics, console: Console) {
-    for line in diagnostics
-        .iter()
-        .filter(|one| one.severity == Severity::Info)
-    {
-        console.say(&plain(&line.message));
-        for hint in &line.hints {
+/// The lines of all remarks.
+fn remarks(diagnostics: &Diagnostics) -> String {
+    let mut lines = String::new();
+    let all = diagnostics.iter();
+    for remark in all.filter(|one| one.severity == Severity::Info) {
+        add_line(&mut lines, &remark.message);
+        for hint in &remark.hints {
             let hint: Vec<Cow<'_, str>> = hint.lines().map(plain).collect();
-            console.say(&format!("  help: {}", hint.join("\n        ")));
+            lines.extend(["  help: ", &hint.join("\n        "), "\n"]);
         }
     }
-    diagnostics.retain(|one| one.severity != Severity::Info);
+    lines
+}
+
+/// Adds a line about a name of the input, which may have control characters.
+fn add_line(lines: &mut String, line: &str) {
+    lines.push_str(&plain(line));
+    lines.push('\n');
 }
 
 fn plain(line: &str) -> Cow<'_, str> {

@@ -4,6 +4,7 @@
 //! (`SubsetThatCouldBeReferencedByResource`). Only renamed or moved objects among the resources
 //! count; other names stay.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -13,7 +14,7 @@ use crate::composition::resources::resource::Resource;
 use crate::composition::tables::name_references::{NAME_REFERENCES, Named};
 use crate::krm::Identity;
 use crate::krm::identity::group;
-use crate::krm::scope::{effective, effective_namespace, is_namespaced, or_default};
+use crate::krm::scope::{effective_namespace, is_namespaced, or_default};
 use krm_yaml::{Data, Value};
 
 /// Updates the fields that kustomize knows.
@@ -53,7 +54,7 @@ pub(crate) fn fields_of(to: &Named) -> impl Iterator<Item = (&Named, FieldSpec)>
 
 /// The objects that were renamed, and the fields that may refer to them.
 pub(crate) struct Renames<'t> {
-    targets: Targets,
+    targets: Targets<'t>,
     links: Vec<Link<'t>>,
     /// The links from each API version and kind, by index.
     by_kind: BTreeMap<(String, String), Rc<[usize]>>,
@@ -61,9 +62,9 @@ pub(crate) struct Renames<'t> {
 
 impl<'t> Renames<'t> {
     /// Of these objects, and of those of these fields that may refer to a renamed one.
-    pub(crate) fn of(
-        targets: impl Iterator<Item = Target>,
-        fields: impl Iterator<Item = (&'t Named, FieldSpec)>,
+    pub(crate) fn of<'n: 't>(
+        targets: impl Iterator<Item = Target<'t>>,
+        fields: impl Iterator<Item = (&'n Named, FieldSpec)>,
     ) -> Self {
         let targets = Targets::of(targets);
         Self {
@@ -121,15 +122,13 @@ struct Link<'t> {
 }
 
 /// An object that fields may refer to.
-pub(crate) struct Target {
+pub(crate) struct Target<'t> {
     version: String,
     now: Identity,
     /// Whether its kind has no namespace.
     is_global: bool,
-    /// Its first namespace; `default` if it had none.
-    first_namespace: String,
     /// Former identities, or the current one if never renamed.
-    previous: Vec<Identity>,
+    previous: Cow<'t, [Identity]>,
     /// Whether it was renamed. A field with the current name of an object means that object, not
     /// another one that had the name before.
     is_renamed: bool,
@@ -137,20 +136,20 @@ pub(crate) struct Target {
     suffixes: Vec<String>,
 }
 
-impl Target {
+impl<'t> Target<'t> {
     /// An object of an API version as it is now, with its former identities.
-    pub(crate) fn new(api_version: &str, previous: &[Identity], now: Identity) -> Self {
+    pub(crate) fn new(api_version: &str, previous: Cow<'t, [Identity]>, now: Identity) -> Self {
         let version = api_version.rsplit('/').next().unwrap_or_default();
-        let first = previous.first().unwrap_or(&now).clone();
+        let is_renamed = !previous.is_empty();
         Self {
             version: version.to_owned(),
             is_global: !is_namespaced(&now.group, &now.kind),
-            first_namespace: effective(first).namespace,
-            previous: match previous {
-                [] => vec![now.clone()],
-                previous => previous.to_vec(),
+            previous: if is_renamed {
+                previous
+            } else {
+                Cow::Owned(vec![now.clone()])
             },
-            is_renamed: !previous.is_empty(),
+            is_renamed,
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             now,
@@ -162,7 +161,11 @@ impl Target {
         Some(Self {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
-            ..Self::new(api_version, &resource.previous, resource.identity()?)
+            ..Self::new(
+                api_version,
+                Cow::Owned(resource.previous.clone()),
+                resource.identity()?,
+            )
         })
     }
 
@@ -170,12 +173,20 @@ impl Target {
         or_default(&self.now.namespace)
     }
 
+    /// Its first namespace; `default` if it had none.
+    fn first_namespace(&self) -> &str {
+        effective_namespace(self.previous.first().unwrap_or(&self.now))
+    }
+
+    /// Its group, version and kind, and those that it had before.
+    fn kinds(&self) -> impl Iterator<Item = [&str; 3]> {
+        let kinds = self.previous.iter();
+        kinds.map(|one| [self.now.group.as_str(), &self.version, &one.kind])
+    }
+
     /// Whether it was of a kind; empty parts match any.
-    fn was(&self, group: &str, version: &str, kind: &str) -> bool {
-        let fits = |wish: &str, is: &str| wish.is_empty() || wish == is;
-        fits(group, &self.now.group)
-            && fits(version, &self.version)
-            && self.previous.iter().any(|one| fits(kind, &one.kind))
+    fn was(&self, kind: [&str; 3]) -> bool {
+        self.kinds().any(|own| is_kind(own, kind))
     }
 
     /// Whether it had a name while it was in a namespace.
@@ -185,49 +196,75 @@ impl Target {
     }
 }
 
-/// All objects that fields may refer to.
-struct Targets {
-    all: Vec<Target>,
-    /// Their indexes, by current and former names.
-    by_name: BTreeMap<String, Vec<usize>>,
-    /// The first namespaces of objects, with their current ones.
-    moves: BTreeSet<(String, String)>,
+/// Whether a group, version and kind are these; empty parts match any.
+fn is_kind(own: [&str; 3], wanted: [&str; 3]) -> bool {
+    let mut parts = own.into_iter().zip(wanted);
+    parts.all(|(own, wanted)| wanted.is_empty() || own == wanted)
 }
 
-impl Targets {
-    fn of(targets: impl Iterator<Item = Target>) -> Self {
-        let mut all = Vec::new();
-        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        let mut moves = BTreeSet::new();
-        for target in targets {
+/// All objects that fields may refer to.
+struct Targets<'t> {
+    all: Vec<Target<'t>>,
+    /// The indexes of the objects and of their former identities, in the order of the names.
+    by_name: Vec<(usize, usize)>,
+    /// The first namespaces of objects, with their current ones.
+    moves: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl<'t> Targets<'t> {
+    fn of(targets: impl Iterator<Item = Target<'t>>) -> Self {
+        let mut targets = Self {
+            all: targets.collect(),
+            by_name: Vec::new(),
+            moves: BTreeMap::new(),
+        };
+        let mut by_name = Vec::with_capacity(targets.all.len());
+        for (index, target) in targets.all.iter().enumerate() {
             if !target.is_global {
-                moves.insert((target.first_namespace.clone(), target.now.namespace.clone()));
-            }
-            for one in &target.previous {
-                let indexes = by_name.entry(one.name.clone()).or_default();
-                if indexes.last() != Some(&all.len()) {
-                    indexes.push(all.len());
+                let (first, now) = (target.first_namespace(), &target.now.namespace);
+                let known = targets.moves.get(first);
+                if known.is_none_or(|known| !known.contains(now)) {
+                    let known = targets.moves.entry(first.to_owned()).or_default();
+                    known.insert(now.clone());
                 }
             }
-            all.push(target);
+            let former = 0..target.previous.len();
+            by_name.extend(former.map(|former| (index, former)));
         }
-        Self {
-            all,
-            by_name,
-            moves,
-        }
+        by_name.sort_by_key(|at| targets.name(*at));
+        targets.by_name = by_name;
+        targets
+    }
+
+    /// A former name of an object.
+    fn name(&self, (target, former): (usize, usize)) -> &str {
+        let identity = self
+            .all
+            .get(target)
+            .and_then(|one| one.previous.get(former));
+        identity.map_or("", |identity| &identity.name)
+    }
+
+    /// The objects that had a name.
+    fn named(&self, name: &str) -> Vec<&Target<'t>> {
+        let start = self.by_name.partition_point(|at| self.name(*at) < name);
+        let from = self.by_name.get(start..).unwrap_or_default();
+        let mut named: Vec<usize> = from
+            .iter()
+            .take_while(|at| self.name(**at) == name)
+            .map(|(target, _)| *target)
+            .collect();
+        named.dedup();
+        named.iter().filter_map(|at| self.all.get(*at)).collect()
     }
 
     /// Those of the fields that refer to kinds among the renamed objects.
-    fn links<'t>(&self, fields: impl Iterator<Item = (&'t Named, FieldSpec)>) -> Vec<Link<'t>> {
-        let mut kinds: BTreeMap<(&str, &str, &str), bool> = BTreeMap::new();
+    fn links<'n: 't>(&self, fields: impl Iterator<Item = (&'n Named, FieldSpec)>) -> Vec<Link<'t>> {
+        let renamed = self.all.iter().filter(|one| one.is_renamed);
+        let kinds: BTreeSet<[&str; 3]> = renamed.flat_map(Target::kinds).collect();
         let links = fields.filter(|(to, _)| {
-            *kinds
-                .entry((to.group, to.version, to.kind))
-                .or_insert_with(|| {
-                    let mut targets = self.all.iter();
-                    targets.any(|one| one.is_renamed && one.was(to.group, to.version, to.kind))
-                })
+            let wanted = [to.group, to.version, to.kind];
+            kinds.iter().any(|kind| is_kind(*kind, wanted))
         });
         links.map(|(to, from)| Link { from, to }).collect()
     }
@@ -288,13 +325,13 @@ impl Referrer {
 
     /// Whether it may refer to this object. It may not refer to other namespaces, except to bind
     /// service accounts.
-    fn may_name(&self, target: &Target) -> bool {
+    fn may_name(&self, target: &Target<'_>) -> bool {
         let is_near = self.is_global || target.is_global || self.namespace == target.namespace();
         is_near || (target.now.kind == "ServiceAccount" && self.sees(&target.now.namespace))
     }
 
     /// Whether its name got the same prefixes and suffixes.
-    fn is_named_alike(&self, target: &Target, or_not_at_all: bool) -> bool {
+    fn is_named_alike(&self, target: &Target<'_>, or_not_at_all: bool) -> bool {
         let alike = |own: &[String], other: &[String]| {
             let is_empty = own.is_empty() || other.is_empty();
             (is_empty && (or_not_at_all || own.len() == other.len()))
@@ -306,7 +343,7 @@ impl Referrer {
 
 /// Finds the object that a field refers to.
 struct Lookup<'l> {
-    targets: &'l Targets,
+    targets: &'l Targets<'l>,
     referrer: &'l Referrer,
     link: &'l Link<'l>,
 }
@@ -329,7 +366,7 @@ impl Lookup<'_> {
         let Some(name) = value.as_str() else {
             return Ok(());
         };
-        let identity = |target: &Target| target.now.name.clone();
+        let identity = |target: &Target<'_>| target.now.name.clone();
         let Some(target) = self.find(name, None, identity)? else {
             return Ok(());
         };
@@ -353,7 +390,8 @@ impl Lookup<'_> {
         };
         let namespace = mapping.get("namespace").map(|value| value.as_str());
         let namespace = namespace.map(Option::unwrap_or_default);
-        let identity = |target: &Target| (target.now.name.clone(), target.now.namespace.clone());
+        let identity =
+            |target: &Target<'_>| (target.now.name.clone(), target.now.namespace.clone());
         let Some(target) = self.find(name, namespace, identity)? else {
             return Ok(());
         };
@@ -375,15 +413,12 @@ impl Lookup<'_> {
         &self,
         name: &str,
         namespace: Option<&str>,
-        identity: impl Fn(&Target) -> I,
-    ) -> Result<Option<&Target>, String> {
-        let Some(indexes) = self.targets.by_name.get(name) else {
-            return Ok(None);
-        };
-        let targets = indexes.iter().filter_map(|at| self.targets.all.get(*at));
-        let mut found: Vec<&Target> = targets.filter(|target| self.is_meant(target)).collect();
+        identity: impl Fn(&Target<'_>) -> I,
+    ) -> Result<Option<&Target<'_>>, String> {
+        let mut found = self.targets.named(name);
+        found.retain(|target| self.is_meant(target));
         if let Some(namespace) = namespace {
-            let is_in = |target: &&Target| self.is_in(target, namespace);
+            let is_in = |target: &&Target<'_>| self.is_in(target, namespace);
             if found.iter().any(is_in) {
                 found.retain(is_in);
             } else {
@@ -393,8 +428,8 @@ impl Lookup<'_> {
         }
         // The same name in another namespace is another object.
         let renamed = found.iter().filter(|target| target.is_renamed);
-        let namespaces: Vec<&str> = renamed.map(|one| one.first_namespace.as_str()).collect();
-        let is_rival = |target: &Target| namespaces.contains(&target.first_namespace.as_str());
+        let namespaces: Vec<&str> = renamed.map(|one| one.first_namespace()).collect();
+        let is_rival = |target: &Target<'_>| namespaces.contains(&target.first_namespace());
         found.retain(|target| target.is_renamed || is_rival(target));
         for or_not_at_all in [true, false] {
             if found.len() > 1 {
@@ -415,25 +450,22 @@ impl Lookup<'_> {
         }
     }
 
-    fn is_meant(&self, target: &Target) -> bool {
+    fn is_meant(&self, target: &Target<'_>) -> bool {
         let to = self.link.to;
         let role = self.referrer.role.as_ref();
         let role = role.filter(|_| self.link.from.path.ends_with("roleRef/name"));
-        target.was(to.group, to.version, to.kind)
-            && role.is_none_or(|(group, kind)| target.was(group, "", kind))
+        target.was([to.group, to.version, to.kind])
+            && role.is_none_or(|(group, kind)| target.was([group, "", kind]))
             && self.referrer.may_name(target)
     }
 
     /// Whether the first namespace of an object is this one or, if no object was there at first,
     /// its current one.
-    fn is_in(&self, target: &Target, namespace: &str) -> bool {
-        let from = (namespace.to_owned(), String::new());
-        let moves = self.targets.moves.range(from..);
-        let is_former = moves
-            .take_while(|(first, _)| first == namespace)
-            .any(|(_, now)| self.referrer.sees(now));
+    fn is_in(&self, target: &Target<'_>, namespace: &str) -> bool {
+        let moves = self.targets.moves.get(namespace);
+        let is_former = moves.is_some_and(|moves| moves.iter().any(|now| self.referrer.sees(now)));
         let found = if is_former {
-            &target.first_namespace
+            target.first_namespace()
         } else {
             target.namespace()
         };

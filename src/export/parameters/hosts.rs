@@ -48,22 +48,20 @@ fn reference(host: &str, path: &str, object: &Object<'_>, maker: &mut Maker<'_>)
     let shared = shared.filter(|(_, domain)| maker.scope.domains.contains(*domain));
     let made = Made {
         name: name(&[object.word, "HOST"]),
-        title: format!("Host of {}", object.short()),
-        description: format!("`{path}` of {}", object.called),
-        origin: format!("`{path}` of {}", object.called),
-        group: object.called.to_owned(),
-        value: shared.map_or(host, |(own, _)| own).to_owned(),
+        title: format!("Host of {}", object.short()).into(),
+        origin: format!("`{path}` of {}", object.called).into(),
+        group: object.called,
+        value: shared.map_or(host, |(own, _)| own).into(),
         is_required: true,
         ..Made::default()
     };
-    let own = marks::text(&maker.parameters.add(made, &|_| false));
+    let own = marks::text(maker.parameters.add(made, &|_| false));
     let Some((_, domain)) = shared else {
         return own;
     };
     let domain = maker.shared("domain", domain, || Made {
         name: "DOMAIN".into(),
         title: "Domain".into(),
-        description: "domain of several hosts".into(),
         origin: "the domain of several hosts".into(),
         ..Made::default()
     });

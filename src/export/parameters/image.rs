@@ -1,24 +1,24 @@
 //! An image, taken apart.
 
 /// An image as its parameters need it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Image {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Image<'t> {
     /// The registry, if it is named.
-    pub(super) registry: Option<String>,
+    pub(super) registry: Option<&'t str>,
     /// The repository; with a digest if there is one.
-    pub(super) repository: String,
-    pub(super) tag: Option<String>,
+    pub(super) repository: &'t str,
+    pub(super) tag: Option<&'t str>,
 }
 
-impl Image {
+impl<'t> Image<'t> {
     /// Reads an image; `None` if it is empty, or contains text that looks like a reference.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &'t str) -> Option<Self> {
         if text.trim().is_empty() || text.contains('$') {
             return None;
         }
         let (registry, rest) = match text.split_once('/') {
             Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" => {
-                (Some(first.to_owned()), rest)
+                (Some(first), rest)
             }
             _ => (None, text),
         };
@@ -26,39 +26,61 @@ impl Image {
             (rest, None)
         } else {
             match rest.rsplit_once(':') {
-                Some((repository, tag)) if !tag.contains('/') => (repository, Some(tag.to_owned())),
+                Some((repository, tag)) if !tag.contains('/') => (repository, Some(tag)),
                 _ => (rest, None),
             }
         };
         Some(Self {
             registry,
-            repository: repository.to_owned(),
+            repository,
             tag,
         })
     }
 }
 
-/// The registry that all images share, if there are several.
-pub(crate) fn shared_registry<'i>(images: impl Iterator<Item = &'i Image>) -> Option<String> {
-    let mut images = images.peekable();
-    let first = images.next()?.registry.clone()?;
-    images.peek()?;
-    let all = images.all(|image| image.registry.as_ref() == Some(&first));
-    all.then_some(first)
+/// What several images have in common.
+#[derive(Debug, Default)]
+pub(crate) struct Images {
+    first: Option<String>,
+    has_others: bool,
+    /// The registry of all of them.
+    registry: Option<String>,
+}
+
+impl Images {
+    /// Adds an image as it is written.
+    pub(crate) fn add(&mut self, text: &str) {
+        let Some(Image { registry, .. }) = Image::parse(text) else {
+            return;
+        };
+        match &self.first {
+            None => {
+                self.first = Some(text.to_owned());
+                self.registry = registry.map(str::to_owned);
+            }
+            Some(first) => {
+                self.has_others = self.has_others || first != text;
+                if self.registry.as_deref() != registry {
+                    self.registry = None;
+                }
+            }
+        }
+    }
+
+    /// The registry that all images share, if there are several.
+    pub(crate) fn shared_registry(&self) -> Option<&str> {
+        self.registry.as_deref().filter(|_| self.has_others)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Image, shared_registry};
+    use super::{Image, Images};
 
     #[track_caller]
     fn check(text: &str, expected: (Option<&str>, &str, Option<&str>)) {
         let image = Image::parse(text).unwrap();
-        let found = (
-            image.registry.as_deref(),
-            image.repository.as_str(),
-            image.tag.as_deref(),
-        );
+        let found = (image.registry, image.repository, image.tag);
         assert_eq!(found, expected);
     }
 
@@ -81,13 +103,16 @@ mod tests {
 
     #[test]
     fn a_registry_is_shared_by_several_images() {
-        let shared = |images: &[&str]| {
-            let images: Vec<Image> = images.iter().filter_map(|one| Image::parse(one)).collect();
-            shared_registry(images.iter())
+        let shared = |texts: &[&str]| {
+            let mut images = Images::default();
+            texts.iter().for_each(|text| images.add(text));
+            images.shared_registry().map(str::to_owned)
         };
         assert_eq!(shared(&["r.io/a:1"]), None);
         assert_eq!(shared(&["r.io/a:1", "r.io/b"]).as_deref(), Some("r.io"));
+        assert_eq!(shared(&["r.io/a:1", "r.io/a:1"]), None);
         assert_eq!(shared(&["r.io/a", "b"]), None);
+        assert_eq!(shared(&["a", "r.io/b", "r.io/c"]), None);
         assert_eq!(shared(&["a", "b"]), None);
     }
 }

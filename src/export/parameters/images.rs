@@ -1,5 +1,7 @@
 //! Makes parameters of images: repository and tag, and the registry that all share.
 
+use std::borrow::Cow;
+
 use krm_yaml::Value;
 
 use crate::export::marks;
@@ -31,48 +33,49 @@ pub(crate) fn of_text(value: &mut Value<'_>, of: &str, object: &Object<'_>, make
         let Some(image) = Image::parse(text) else {
             return;
         };
-        let marked = reference(&image, of, object, maker);
+        let marked = reference(image, of, object, maker);
         maker.images.insert(text.to_owned(), marked.clone());
         marked
     };
     value.set(Value::string(marked).data);
 }
 
-fn reference(image: &Image, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) -> String {
-    let registry = maker.registry.clone();
+fn reference(image: Image<'_>, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) -> String {
+    let scope = maker.scope;
+    let registry = scope.registry.as_deref();
     let registry = registry.map(|registry| {
-        maker.shared("registry", &registry, || Made {
+        maker.shared("registry", registry, || Made {
             name: "REGISTRY".into(),
             title: "Registry".into(),
-            description: "registry of all images".into(),
             origin: "the registry of all images".into(),
             ..Made::default()
         })
     });
-    let place = ["of ", of, " in ", object.called].concat();
-    let mut make = |field: &str, title: &str, noun: &str, value: String| {
+    let mut make = |field: &str, title: &str, noun: &str, value: &str| {
         let made = Made {
             name: name(&[object.word, field]),
-            title: [title, " of ", object.short()].concat(),
-            description: [noun, " ", &place].concat(),
-            origin: ["the ", noun, " ", &place].concat(),
-            group: object.called.to_owned(),
-            value,
+            title: [title, " of ", object.short()].concat().into(),
+            origin: ["the ", noun, " of ", of, " in ", object.called]
+                .concat()
+                .into(),
+            group: object.called,
+            value: value.into(),
             is_required: true,
             ..Made::default()
         };
-        marks::text(&maker.parameters.add(made, &|_| false))
+        marks::text(maker.parameters.add(made, &|_| false))
     };
-    let own = match (&registry, &image.registry) {
-        (None, Some(own)) => [own, "/", &image.repository].concat(),
-        _ => image.repository.clone(),
+    let own = match (&registry, image.registry) {
+        (None, Some(own)) => Cow::Owned([own, "/", image.repository].concat()),
+        _ => Cow::Borrowed(image.repository),
     };
-    let mut text = make("IMAGE", "Image", "image", own);
-    if let Some(tag) = &image.tag {
-        text = [&text, ":", &make("TAG", "Tag", "tag", tag.clone())].concat();
-    }
+    let mut text = make("IMAGE", "Image", "image", &own);
     if let Some(registry) = registry {
         text = [&registry, "/", &text].concat();
+    }
+    if let Some(tag) = image.tag {
+        text.push(':');
+        text.push_str(&make("TAG", "Tag", "tag", tag));
     }
     text
 }

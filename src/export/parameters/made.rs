@@ -1,26 +1,46 @@
-//! The parameters that are made, with their names.
+//! The parameters that are made: their names, and their declarations in the Template.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
-use krm_yaml::Value;
+use indexmap::IndexSet;
+
+use crate::export::json;
+use crate::export::options::Format;
+use krm_yaml::diagnostic::{Diagnostics, Result};
+use krm_yaml::{Data, Rows, Scalar, Value};
 
 /// The fields of a declaration.
-const MAX_FIELDS: usize = 12;
+const FIELDS: [&str; 12] = [
+    "name",
+    "displayName",
+    "description",
+    "group",
+    "type",
+    "value",
+    "generate",
+    "from",
+    "pattern",
+    "minimum",
+    "required",
+    "secret",
+];
+
+/// The values of those that a declaration has.
+type Row<'r> = [Option<Scalar<'r>>; FIELDS.len()];
 
 /// A parameter that is made.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct Made<'m> {
     pub(crate) name: String,
-    pub(crate) title: String,
-    /// Where it came from.
-    pub(crate) description: String,
-    /// The text about its place in the report.
-    pub(crate) origin: String,
+    pub(crate) title: Cow<'m, str>,
+    /// Where it came from, as the report says it.
+    pub(crate) origin: Cow<'m, str>,
+    /// What the Template says instead; if empty, the same without its article.
+    pub(crate) description: Cow<'m, str>,
     /// The object, if it is of one.
-    pub(crate) group: String,
+    pub(crate) group: &'m str,
     /// The default; that of a secret is written elsewhere.
-    pub(crate) value: String,
+    pub(crate) value: Cow<'m, str>,
     pub(crate) kind: Option<&'static str>,
     pub(crate) is_required: bool,
     pub(crate) is_secret: bool,
@@ -30,62 +50,110 @@ pub(crate) struct Made {
     pub(crate) from: Option<&'static str>,
 }
 
-impl Made {
-    /// Its declaration in the Template.
-    fn declaration<'m>(&'m self) -> Value<'m> {
-        let mut entries = Vec::with_capacity(MAX_FIELDS);
-        let mut text = |key: &'static str, text: &'m str| {
-            if !text.is_empty() {
-                entries.push((Cow::Borrowed(key), Value::string(text)));
-            }
+impl Made<'_> {
+    /// Its declaration under a name.
+    fn declaration<'r>(&'r self, name: &'r str) -> Row<'r> {
+        let text = |text: &'r str| {
+            let is_there = !text.is_empty();
+            is_there.then_some(Scalar::String(Cow::Borrowed(text)))
         };
-        text("name", &self.name);
-        text("displayName", &self.title);
-        text("description", &self.description);
-        text("group", &self.group);
-        text("type", self.kind.unwrap_or_default());
-        if !self.is_secret {
-            text("value", &self.value);
-        }
-        if let Some(from) = self.from {
-            text("generate", "expression");
-            text("from", from);
-        }
-        text("pattern", self.pattern.unwrap_or_default());
-        if let Some(minimum) = self.minimum {
-            entries.push(("minimum".into(), Value::number(minimum)));
-        }
-        if self.is_required {
-            entries.push(("required".into(), true.into()));
-        }
-        if self.is_secret {
-            entries.push(("secret".into(), true.into()));
-        }
-        Value::mapping(entries)
+        let flag = |flag: bool| flag.then_some(Scalar::Bool(true));
+        let number = |digits| Scalar::Number(Cow::Borrowed(digits));
+        let description = match self.description.as_ref() {
+            "" => self.origin.strip_prefix("the ").unwrap_or(&self.origin),
+            description => description,
+        };
+        [
+            text(name),
+            text(&self.title),
+            text(description),
+            text(self.group),
+            self.kind.and_then(text),
+            text(&self.value).filter(|_| !self.is_secret),
+            self.from.and_then(|_| text("expression")),
+            self.from.and_then(text),
+            self.pattern.and_then(text),
+            self.minimum.map(number),
+            flag(self.is_required),
+            flag(self.is_secret),
+        ]
     }
 }
 
 /// All parameters that are made, in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Parameters {
-    list: Vec<Made>,
-    names: BTreeSet<String>,
+    pub(crate) names: IndexSet<String>,
+    pub(crate) declarations: Declarations,
+    /// The values of the secrets, for `process -P`.
+    pub(crate) secrets: Vec<(Cow<'static, str>, Value<'static>)>,
+    /// Remarks about them.
+    pub(crate) remarks: Vec<String>,
+    /// Declarations that cannot be written: defects of this program.
+    pub(crate) errors: Diagnostics,
+}
+
+/// The texts of declarations, as items of a list.
+#[derive(Debug)]
+pub(crate) enum Declarations {
+    Yaml(Rows<{ FIELDS.len() }>),
+    Json(Vec<String>),
+}
+
+impl Declarations {
+    fn push(&mut self, row: Row<'_>) -> Result<()> {
+        match self {
+            Self::Yaml(rows) => rows.push(row)?,
+            Self::Json(items) => {
+                let entries = FIELDS.into_iter().zip(row);
+                let entries = entries.filter_map(|(key, scalar)| {
+                    let value = Data::Scalar(scalar?).into();
+                    Some((Cow::Borrowed(key), value))
+                });
+                items.push(json::item(&Value::mapping(entries.collect()))?);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Parameters {
+    /// None yet.
+    pub(crate) fn new(format: Format) -> Self {
+        Self {
+            names: IndexSet::new(),
+            declarations: match format {
+                Format::Yaml => Declarations::Yaml(Rows::new(FIELDS)),
+                Format::Json => Declarations::Json(Vec::new()),
+            },
+            secrets: Vec::new(),
+            remarks: Vec::new(),
+            errors: Diagnostics::new(),
+        }
+    }
+
     /// Adds a parameter whose name is made unique and not one of `avoided`. Returns the name.
-    pub(crate) fn add(&mut self, made: Made, avoided: &dyn Fn(&str) -> bool) -> String {
+    pub(crate) fn add(&mut self, made: Made<'_>, avoided: &dyn Fn(&str) -> bool) -> &str {
         let mut name = made.name.clone();
         let mut count = 1_usize;
-        while avoided(&name) || !self.names.insert(name.clone()) {
+        while avoided(&name) || self.names.contains(&name) {
             count += 1;
             name = format!("{}_{count}", made.name);
         }
-        self.list.push(Made {
-            name: name.clone(),
-            ..made
-        });
-        name
+        let declared = self.declarations.push(made.declaration(&name));
+        self.errors.take(declared);
+        let end = if made.is_secret { ", a secret" } else { "" };
+        let remark = ["parameter ", &name, ": ", &made.origin, end].concat();
+        self.remarks.push(remark);
+        if made.is_secret {
+            let value = Value::string(made.value.into_owned());
+            self.secrets.push((Cow::Owned(name.clone()), value));
+        }
+        let (index, _) = self.names.insert_full(name);
+        self.names
+            .get_index(index)
+            .map(String::as_str)
+            .unwrap_or_default()
     }
 
     /// Adds the parameter for a dollar sign.
@@ -93,38 +161,13 @@ impl Parameters {
         let made = Made {
             name: name.to_owned(),
             title: "Dollar sign".into(),
-            description: "`$` of text that is not a reference; do not change it".into(),
             origin: "`$` of text that Kubernetes must not expand".into(),
+            description: "`$` of text that is not a reference; do not change it".into(),
             value: "$".into(),
             is_required: true,
             ..Made::default()
         };
         self.add(made, &|_| false);
-    }
-
-    /// The names of all parameters.
-    pub(crate) const fn names(&self) -> &BTreeSet<String> {
-        &self.names
-    }
-
-    /// All parameters.
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Made> {
-        self.list.iter()
-    }
-
-    /// The list of their declarations.
-    pub(crate) fn declarations(&self) -> Value<'_> {
-        Value::sequence(self.list.iter().map(Made::declaration).collect())
-    }
-
-    /// The values of the secrets, for `process -P`.
-    pub(crate) fn secrets(&self) -> Value<'static> {
-        let secrets = self.list.iter().filter(|made| made.is_secret);
-        let entry = |made: &Made| {
-            let value = Value::string(made.value.clone());
-            (Cow::Owned(made.name.clone()), value)
-        };
-        Value::mapping(secrets.map(entry).collect())
     }
 }
 
@@ -149,6 +192,7 @@ pub(crate) fn name(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Made, Parameters, name};
+    use crate::export::options::Format;
 
     #[test]
     fn names_are_capitals_with_underscores() {
@@ -159,13 +203,13 @@ mod tests {
 
     #[test]
     fn a_name_is_made_unique() {
-        let mut parameters = Parameters::default();
+        let mut parameters = Parameters::new(Format::Yaml);
         let mut add = |avoided: &str| {
             let made = Made {
                 name: "A".into(),
                 ..Made::default()
             };
-            parameters.add(made, &|name| name == avoided)
+            parameters.add(made, &|name| name == avoided).to_owned()
         };
         assert_eq!([add(""), add("A_2"), add("")], ["A", "A_3", "A_2"]);
     }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::{IndexMap, IndexSet};
+
 use crate::composition::Renames;
 use crate::export::marks;
 use crate::export::options::{Group, Options};
@@ -11,7 +13,7 @@ use crate::krm::Identity;
 
 /// The survey of all objects.
 #[derive(Default)]
-pub(crate) struct Scope {
+pub(crate) struct Scope<'s> {
     /// The beginning of all names.
     pub(crate) prefix: Option<String>,
     /// The one namespace of all objects, if there is one.
@@ -27,19 +29,18 @@ pub(crate) struct Scope {
     /// The names of the Secrets.
     pub(crate) secrets: BTreeSet<String>,
     /// The names that change with the prefix.
-    pub(crate) names: BTreeSet<String>,
+    pub(crate) names: IndexSet<&'s str>,
 }
 
 /// Makes the parameters of one object after the other.
 pub(crate) struct Maker<'m> {
     pub(crate) options: &'m Options,
-    pub(crate) scope: &'m Scope,
+    pub(crate) scope: &'m Scope<'m>,
     pub(crate) parameters: Parameters,
-    pub(crate) renames: Renames<'static>,
+    pub(crate) renames: Renames<'m>,
     /// The references of images, and of hosts.
-    pub(crate) images: BTreeMap<String, String>,
-    pub(crate) hosts: BTreeMap<String, String>,
-    pub(crate) registry: Option<String>,
+    pub(crate) images: IndexMap<String, String>,
+    pub(crate) hosts: IndexMap<String, String>,
     /// Parameters that several objects share, by a word and the value.
     shared: BTreeMap<&'static str, BTreeMap<String, String>>,
     /// The marked parameter that replaces the prefix.
@@ -67,20 +68,19 @@ impl Object<'_> {
 
 impl<'m> Maker<'m> {
     /// For objects, with their API versions.
-    pub(crate) fn new<'o>(
+    pub(crate) fn new(
         options: &'m Options,
-        scope: &'m Scope,
-        objects: impl Iterator<Item = &'o (Identity, String)>,
+        scope: &'m Scope<'m>,
+        objects: impl Iterator<Item = &'m (Identity, String)>,
     ) -> Self {
         let none = || std::iter::empty::<(&Identity, &str)>();
         let mut maker = Self {
             options,
             scope,
-            parameters: Parameters::default(),
+            parameters: Parameters::new(options.format),
             renames: renames(none(), false, &|_| None),
-            images: BTreeMap::new(),
-            hosts: BTreeMap::new(),
-            registry: scope.registry.clone(),
+            images: IndexMap::new(),
+            hosts: IndexMap::new(),
             shared: BTreeMap::new(),
             prefix: None,
         };
@@ -89,14 +89,13 @@ impl<'m> Maker<'m> {
             let made = Made {
                 name: "NAME".into(),
                 title: "Name".into(),
-                description: "beginning of the names of all objects".into(),
                 origin: "the beginning of the names of all objects".into(),
-                value: prefix.clone(),
+                value: prefix.into(),
                 is_required: true,
                 ..Made::default()
             };
             let name = maker.parameters.add(made, &|_| false);
-            maker.prefix = Some(marks::text(&name));
+            maker.prefix = Some(marks::text(name));
             let objects = objects.map(|(identity, version)| (identity, version.as_str()));
             let has_one_namespace = scope.namespace.is_some();
             maker.renames = renames(objects, has_one_namespace, &|name| maker.renamed(name));
@@ -114,26 +113,27 @@ impl<'m> Maker<'m> {
         let prefix = self.scope.prefix.as_deref()?;
         let rest = name.strip_prefix(prefix)?;
         let is_meant = rest.is_empty() || self.scope.names.contains(name);
-        is_meant.then(|| Some([self.prefix.as_deref()?, rest].concat()))?
+        let marked = self.prefix.as_deref().filter(|_| is_meant)?;
+        Some([marked, rest].concat())
     }
 
     /// The marked reference to a required parameter that all places with a value share.
-    pub(crate) fn shared(
+    pub(crate) fn shared<'v>(
         &mut self,
         word: &'static str,
-        value: &str,
-        made: impl FnOnce() -> Made,
+        value: &'v str,
+        made: impl FnOnce() -> Made<'v>,
     ) -> String {
         let known = self.shared.entry(word).or_default();
         if let Some(known) = known.get(value) {
             return known.clone();
         }
         let made = Made {
-            value: value.to_owned(),
+            value: value.into(),
             is_required: true,
             ..made()
         };
-        let marked = marks::text(&self.parameters.add(made, &|_| false));
+        let marked = marks::text(self.parameters.add(made, &|_| false));
         known.insert(value.to_owned(), marked.clone());
         marked
     }
@@ -143,12 +143,16 @@ impl<'m> Maker<'m> {
         if !self.makes(Group::Namespace) || !self.scope.namespaces.contains(name) {
             return None;
         }
-        Some(self.shared("namespace", name, || Made {
-            name: "NAMESPACE".into(),
-            title: "Namespace".into(),
-            description: format!("namespace `{name}` of the exported objects"),
-            origin: format!("the namespace `{name}`"),
-            ..Made::default()
+        Some(self.shared("namespace", name, || {
+            Made {
+                name: "NAMESPACE".into(),
+                title: "Namespace".into(),
+                origin: ["the namespace `", name, "`"].concat().into(),
+                description: ["namespace `", name, "` of the exported objects"]
+                    .concat()
+                    .into(),
+                ..Made::default()
+            }
         }))
     }
 

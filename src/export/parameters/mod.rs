@@ -17,8 +17,8 @@ mod values;
 use krm_yaml::Value;
 
 pub(super) use hosts::shared_domains;
-pub(super) use image::{Image, shared_registry};
-pub(super) use made::Parameters;
+pub(super) use image::Images;
+pub(super) use made::{Declarations, Parameters};
 pub(super) use maker::{Maker, Object, Scope};
 pub(super) use renames::can_be_renamed;
 

@@ -38,13 +38,13 @@ fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'
             let lower = field.to_ascii_lowercase();
             let made = Made {
                 name: name(&[object.word, key, field]),
-                title: format!("{key} {lower} of {}", object.short()),
-                description: format!("{key} {lower} of container `{own}` in {}", object.called),
+                title: format!("{key} {lower} of {}", object.short()).into(),
                 origin: format!(
                     "the {key} {lower} of container `{own}` in {}",
                     object.called
-                ),
-                group: object.called.to_owned(),
+                )
+                .into(),
+                group: object.called,
                 ..Made::default()
             };
             values::quantity(amount, made, maker);

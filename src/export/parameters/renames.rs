@@ -1,5 +1,7 @@
 //! Which objects get another name, and the fields that refer to them.
 
+use std::borrow::Cow;
+
 use crate::composition::{Renames, Target};
 use crate::export::fields::left_out::FIXED_NAMES;
 use crate::export::fields::references::all;
@@ -18,7 +20,7 @@ pub(crate) fn renames<'o>(
     objects: impl Iterator<Item = (&'o Identity, &'o str)>,
     has_one_namespace: bool,
     renamed: &dyn Fn(&str) -> Option<String>,
-) -> Renames<'static> {
+) -> Renames<'o> {
     let targets = objects.filter_map(|(identity, api_version)| {
         let name = renamed(&identity.name).filter(|_| can_be_renamed(identity))?;
         let namespace = if has_one_namespace {
@@ -27,15 +29,13 @@ pub(crate) fn renames<'o>(
             identity.namespace.clone()
         };
         let now = Identity {
+            group: identity.group.clone(),
+            kind: identity.kind.clone(),
             namespace,
             name,
-            ..identity.clone()
         };
-        Some(Target::new(
-            api_version,
-            std::slice::from_ref(identity),
-            now,
-        ))
+        let previous = Cow::Borrowed(std::slice::from_ref(identity));
+        Some(Target::new(api_version, previous, now))
     });
     Renames::of(targets, all())
 }

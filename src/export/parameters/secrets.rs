@@ -16,9 +16,9 @@ pub(crate) fn of_secret(value: &mut Value<'_>, object: &Object<'_>, maker: &mut 
         };
         for (key, field) in entries {
             let Some(text) = text_of(field) else { continue };
-            let value: String = match kind {
+            let value = match kind {
                 "base64" => text.split_ascii_whitespace().collect(),
-                _ => text.into_owned(),
+                _ => text,
             };
             if value.is_empty() {
                 continue;
@@ -29,14 +29,13 @@ pub(crate) fn of_secret(value: &mut Value<'_>, object: &Object<'_>, maker: &mut 
                 "string"
             };
             let made = Made {
-                title: format!("{key} of {}", object.short()),
-                description: format!("`{key}` of {}", object.called),
-                origin: format!("`{key}` of {}, a secret", object.called),
+                title: format!("{key} of {}", object.short()).into(),
+                origin: format!("`{key}` of {}", object.called).into(),
                 kind: Some(kind),
                 ..secret(name(&[object.word, key]), value, object)
             };
             let name = maker.parameters.add(made, &|_| false);
-            *field = Value::string(marks::text(&name));
+            *field = Value::string(marks::text(name));
         }
     }
 }
@@ -48,11 +47,12 @@ fn is_base64(text: &str) -> bool {
         .is_ok()
 }
 
-fn secret(name: String, value: String, object: &Object<'_>) -> Made {
+/// A parameter for a secret of an object.
+fn secret<'v>(name: String, value: Cow<'v, str>, object: &Object<'v>) -> Made<'v> {
     Made {
         name,
         value,
-        group: object.called.to_owned(),
+        group: object.called,
         is_required: true,
         is_secret: true,
         ..Made::default()
@@ -86,15 +86,14 @@ pub(crate) fn of_fields(
             _ => None,
         };
         let made = Made {
-            title: format!("{} of {}", place.title, object.short()),
-            description: format!("`{path}` of {}", object.called),
-            origin: format!("`{path}` of {}, a secret", object.called),
+            title: format!("{} of {}", place.title, object.short()).into(),
+            origin: format!("`{path}` of {}", object.called).into(),
             from,
             is_required: from.is_none(),
-            ..secret(name(&[object.word, place.field]), text.to_owned(), object)
+            ..secret(name(&[object.word, place.field]), text.into(), object)
         };
         let name = maker.parameters.add(made, &|_| false);
-        replace(parent, key, &name);
+        replace(parent, key, name);
     });
 }
 
@@ -121,15 +120,14 @@ pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker
         let value = value.filter(|text| !text.is_empty() && !is_reference(text) && is_secret());
         if let Some(value) = value {
             let made = Made {
-                title: format!("{own} of {}", object.short()),
-                description: format!("variable `{own}` in {}", object.called),
-                origin: format!("the variable `{own}` in {}, a secret", object.called),
-                ..secret(name(&[object.word, &own]), value.into_owned(), object)
+                title: format!("{own} of {}", object.short()).into(),
+                origin: format!("the variable `{own}` in {}", object.called).into(),
+                ..secret(name(&[object.word, &own]), value, object)
             };
             let name = maker
                 .parameters
                 .add(made, &|name| before.iter().any(|one| one == name));
-            replace(variable, "value", &name);
+            replace(variable, "value", name);
         }
         before.push(own);
     }

@@ -55,10 +55,9 @@ fn of_field(
 ) {
     let made = Made {
         name: name(&[object.word, place.field]),
-        title: [place.title, " of ", object.short()].concat(),
-        description: ["`", path, "` of ", object.called].concat(),
-        origin: ["`", path, "` of ", object.called].concat(),
-        group: object.called.to_owned(),
+        title: [place.title, " of ", object.short()].concat().into(),
+        origin: ["`", path, "` of ", object.called].concat().into(),
+        group: object.called,
         ..Made::default()
     };
     match place.form {
@@ -67,8 +66,8 @@ fn of_field(
         Form::Shared => {
             let made = Made {
                 name: place.field.to_owned(),
-                title: place.title.to_owned(),
-                group: String::new(),
+                title: place.title.into(),
+                group: "",
                 ..made
             };
             shared(field, place.field, made, maker);
@@ -84,7 +83,7 @@ fn of_field(
         _ => {
             if let Some(made) = text(field, made) {
                 let name = maker.parameters.add(made, &|_| false);
-                field.set(Value::string(marks::text(&name)).data);
+                field.set(Value::string(marks::text(name)).data);
             }
         }
     }
@@ -99,12 +98,12 @@ fn shared(field: &mut Value<'_>, word: &'static str, made: Made, maker: &mut Mak
 }
 
 /// A parameter of a text that is not empty and holds no mark.
-fn text(field: &Value<'_>, made: Made) -> Option<Made> {
+fn text<'f>(field: &'f Value<'_>, made: Made<'f>) -> Option<Made<'f>> {
     let text = field
         .as_str()
         .filter(|text| !text.is_empty() && !marks::has_any(text))?;
     Some(Made {
-        value: text.to_owned(),
+        value: text.into(),
         is_required: true,
         ..made
     })
@@ -119,38 +118,38 @@ fn count(field: &mut Value<'_>, least: &'static str, made: Made, maker: &mut Mak
         return;
     }
     let made = Made {
-        value: digits.clone().into_owned(),
+        value: digits.as_ref().into(),
         kind: Some("int"),
         minimum: Some(least),
         is_required: true,
         ..made
     };
     let name = maker.parameters.add(made, &|_| false);
-    field.set(Value::string(marks::raw(&name)).data);
+    field.set(Value::string(marks::raw(name)).data);
 }
 
 /// An amount; a number stays one.
 pub(crate) fn quantity(field: &mut Value<'_>, made: Made, maker: &mut Maker<'_>) {
     let (value, is_number) = match &field.data {
-        Data::Scalar(Scalar::String(text)) => (text.clone().into_owned(), false),
-        Data::Scalar(Scalar::Number(digits)) => (digits.clone().into_owned(), true),
+        Data::Scalar(Scalar::String(text)) => (text.as_ref(), false),
+        Data::Scalar(Scalar::Number(digits)) => (digits.as_ref(), true),
         _ => return,
     };
-    let fits = regex_lite::Regex::new(QUANTITY).is_ok_and(|pattern| pattern.is_match(&value));
+    let fits = regex_lite::Regex::new(QUANTITY).is_ok_and(|pattern| pattern.is_match(value));
     if !fits {
         return;
     }
     let made = Made {
-        value,
+        value: value.into(),
         pattern: Some(QUANTITY),
         is_required: true,
         ..made
     };
     let name = maker.parameters.add(made, &|_| false);
     let marked = if is_number {
-        marks::raw(&name)
+        marks::raw(name)
     } else {
-        marks::text(&name)
+        marks::text(name)
     };
     field.set(Value::string(marked).data);
 }
@@ -166,10 +165,9 @@ fn claims(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
             visit::each(claim, "spec/resources/requests/storage", &mut |field| {
                 let made = Made {
                     name: name(&[object.word, &own, "SIZE"]),
-                    title: format!("Size of {own} of {}", object.short()),
-                    description: format!("size of the claim `{own}` of {}", object.called),
-                    origin: format!("the size of the claim `{own}` of {}", object.called),
-                    group: object.called.to_owned(),
+                    title: format!("Size of {own} of {}", object.short()).into(),
+                    origin: format!("the size of the claim `{own}` of {}", object.called).into(),
+                    group: object.called,
                     ..Made::default()
                 };
                 quantity(field, made, maker);
@@ -187,10 +185,9 @@ fn config_map(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>)
         let is_line = field.as_str().is_some_and(|text| !text.contains('\n'));
         let made = Made {
             name: name(&[object.word, key]),
-            title: format!("{key} of {}", object.short()),
-            description: format!("`data[{key}]` of {}", object.called),
-            origin: format!("`data[{key}]` of {}", object.called),
-            group: object.called.to_owned(),
+            title: format!("{key} of {}", object.short()).into(),
+            origin: format!("`data[{key}]` of {}", object.called).into(),
+            group: object.called,
             ..Made::default()
         };
         if let Some(made) = text(field, made).filter(|_| is_line) {
@@ -199,7 +196,7 @@ fn config_map(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>)
                 ..made
             };
             let name = maker.parameters.add(made, &|_| false);
-            field.set(Value::string(marks::text(&name)).data);
+            field.set(Value::string(marks::text(name)).data);
         }
     }
 }

@@ -101,17 +101,23 @@ pub(super) fn is_clearly(text: &str, scalar: &Scalar<'_>) -> bool {
             let is_meant = matches!(scalar, Scalar::String(meant) if meant == content);
             is_meant && is_printable_without(content, [*quote, b'\\'])
         }
-        [
-            b'$' | b'/' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z',
-            ..,
-        ] => {
-            // A `: ` ends a key, and a ` #` begins a comment.
-            let is_plain = is_printable_without(text, [b':', b'#'])
-                || is_printable_without(text, [b' ', b'#']);
-            is_plain && !text.ends_with([' ', ':']) && scalar::resolve(text) == *scalar
-        }
-        _ => false,
+        _ => is_plain(text) && scalar::resolve(text) == *scalar,
     }
+}
+
+/// Whether a quick look shows that a text is written as it is, and read as itself, as the value of
+/// any block.
+pub(super) fn stays_itself(text: &str) -> bool {
+    is_plain(text) && !scalar::may_be_typed(text)
+}
+
+/// Whether a quick look shows that a text is one plain scalar as the value of any block.
+fn is_plain(text: &str) -> bool {
+    let first = text.as_bytes().first();
+    // A `: ` ends a key, and a ` #` begins a comment.
+    first.is_some_and(|first| first.is_ascii_alphanumeric() || b"$/_".contains(first))
+        && (is_printable_without(text, [b':', b'#']) || is_printable_without(text, [b' ', b'#']))
+        && !text.ends_with([' ', ':'])
 }
 
 /// The nodes of a text without what is around it.

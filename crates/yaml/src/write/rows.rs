@@ -7,7 +7,7 @@ use crate::scalar::data::Scalar;
 use crate::scalar::{Context, write_scalar};
 use crate::value::{Data, Value};
 use crate::write::emit::Layout;
-use crate::write::readback::is_clearly;
+use crate::write::readback::{is_clearly, stays_itself};
 use crate::write::render::{Position, render_new};
 
 /// Columns before the lines of a block in an item at the left margin.
@@ -52,15 +52,15 @@ impl<const N: usize> Rows<N> {
     ///
     /// # Errors
     /// As [`render_new`].
-    pub fn push(&mut self, row: [Option<Scalar<'_>>; N]) -> Result<()> {
+    pub fn push(&mut self, row: &[Option<Scalar<'_>>; N]) -> Result<()> {
         let start = self.text.len();
-        let is_read = self.are_clear && self.lines(&row);
+        let is_read = self.are_clear && self.lines(row);
         if is_read && !cfg!(debug_assertions) {
             return Ok(());
         }
         let entries = self.keys.into_iter().zip(row);
         let entries = entries.filter_map(|(key, scalar)| {
-            let value = Value::from(Data::Scalar(scalar?));
+            let value = Data::Scalar(scalar.clone()?).into();
             Some((Cow::Borrowed(key), value))
         });
         let value = Value::mapping(entries.collect());
@@ -77,22 +77,21 @@ impl<const N: usize> Rows<N> {
         let mut before = "- ";
         for (head, scalar) in self.heads.iter().zip(row) {
             let Some(scalar) = scalar else { continue };
-            self.text.push_str(before);
-            self.text.push_str(head);
-            let start = self.text.len();
-            write_scalar(
-                &mut self.text,
-                scalar,
-                Context::BlockValue,
-                None,
-                BODY,
-                "\n",
-            );
-            let written = self.text.get(start..);
-            if !written.is_some_and(|written| is_clearly(written, scalar)) {
-                return false;
-            }
+            let text = &mut self.text;
+            text.push_str(before);
+            text.push_str(head);
             before = "\n  ";
+            match scalar {
+                Scalar::String(scalar) if stays_itself(scalar) => text.push_str(scalar),
+                scalar => {
+                    let start = text.len();
+                    write_scalar(text, scalar, Context::BlockValue, None, BODY, "\n");
+                    let written = text.get(start..);
+                    if !written.is_some_and(|written| is_clearly(written, scalar)) {
+                        return false;
+                    }
+                }
+            }
         }
         self.text.push('\n');
         before != "- "
@@ -128,14 +127,14 @@ mod tests {
     fn mappings_are_items_of_a_list() {
         let mut rows = Rows::new(["name", "value", "required"]);
         assert!(rows.is_empty());
-        rows.push([text("A"), text("a: b"), Some(Scalar::Bool(true))])
+        rows.push(&[text("A"), text("a: b"), Some(Scalar::Bool(true))])
             .unwrap();
-        rows.push([text("B"), None, None]).unwrap();
-        rows.push([None, text("a\n\nb\n\n"), Some(Scalar::Null)])
+        rows.push(&[text("B"), None, None]).unwrap();
+        rows.push(&[None, text("a\n\nb\n\n"), Some(Scalar::Null)])
             .unwrap();
-        rows.push([None, None, None]).unwrap();
+        rows.push(&[None, None, None]).unwrap();
         let number = Some(Scalar::Number(Cow::Borrowed("1.10")));
-        rows.push([text("1"), text(""), number]).unwrap();
+        rows.push(&[text("1"), text(""), number]).unwrap();
         let expected = "\
 - name: A
   value: 'a: b'
@@ -158,7 +157,7 @@ mod tests {
     #[test]
     fn keys_are_quoted_as_elsewhere() {
         let mut rows = Rows::new(["on", "a: b", "c\nd"]);
-        rows.push([text("A"), text("B"), text("C")]).unwrap();
+        rows.push(&[text("A"), text("B"), text("C")]).unwrap();
         assert_eq!(rows.as_str(), "- \"on\": A\n  'a: b': B\n  \"c\\nd\": C\n");
     }
 
@@ -168,7 +167,7 @@ mod tests {
         fn any_text_can_be_written(texts in prop::array::uniform2("[ -~]{0,3}[a/$0-9#: '\"`.\n\t\u{85}é-]{0,8}")) {
             let mut rows = Rows::new(["a", "b"]);
             let [first, second] = &texts;
-            prop_assert!(rows.push([text(first), text(second)]).is_ok());
+            prop_assert!(rows.push(&[text(first), text(second)]).is_ok());
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::scalar::decimal::{Decimal, split_digits, split_sign};
 
 /// Whether a reader could read `text`, written plain, as a null, boolean, number, date or merge
 /// key.
-pub(super) fn may_be_typed(text: &str) -> bool {
+pub(crate) fn may_be_typed(text: &str) -> bool {
     match text.as_bytes().first() {
         None => true,
         Some(b'0'..=b'9' | b'+' | b'-' | b'.') => may_be_number_or_date(text),

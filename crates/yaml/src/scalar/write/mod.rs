@@ -3,7 +3,7 @@
 mod ambiguous;
 mod characters;
 
-use self::ambiguous::may_be_typed;
+pub(crate) use self::ambiguous::may_be_typed;
 use self::characters::{is_forbidden, is_unclear, needs_escape};
 use crate::scalar::data::Scalar;
 use crate::scalar::data::Style;

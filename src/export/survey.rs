@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::export::fields::places::{Form, PLACES};
+use crate::export::fields::places::{Form, places};
 use crate::export::inferred::Evidence;
 use crate::export::parameters::{Images, can_be_renamed};
 use crate::export::strip;
@@ -74,8 +74,7 @@ impl Survey {
                 }
             });
         }
-        let places = PLACES.iter().filter(|place| place.kinds.contains(&kind));
-        for place in places {
+        for place in places(kind) {
             match place.form {
                 Form::Host => visit::each_scalar(object, place.path, &mut |host| {
                     self.hosts.extend(host.as_str().map(str::to_owned));

@@ -287,7 +287,9 @@ fn add_line(lines: &mut String, line: &str) {
 }
 
 fn plain(line: &str) -> Cow<'_, str> {
-    if line.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    // To look at all bytes takes less than to stop at one.
+    let is_plain = |all: bool, byte: u8| all & matches!(byte, b' '..=b'~');
+    if line.bytes().fold(true, is_plain) {
         return Cow::Borrowed(line);
     }
     Cow::Owned(line.replace(char::is_control, "·"))

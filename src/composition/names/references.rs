@@ -57,7 +57,7 @@ pub(crate) struct Renames<'t> {
     targets: Targets<'t>,
     links: Vec<Link<'t>>,
     /// The links from each API version and kind, by index.
-    by_kind: BTreeMap<(String, String), Rc<[usize]>>,
+    by_kind: BTreeMap<String, BTreeMap<String, Rc<[usize]>>>,
 }
 
 impl<'t> Renames<'t> {
@@ -81,13 +81,16 @@ impl<'t> Renames<'t> {
 
     /// The links from objects of an API version and kind, by index.
     fn links_from(&mut self, api_version: &str, kind: &str) -> Rc<[usize]> {
-        let key = (api_version.to_owned(), kind.to_owned());
-        let links = self.by_kind.entry(key).or_insert_with(|| {
-            let links = self.links.iter().enumerate();
-            let links = links.filter(|(_, link)| link.from.is_for_type(api_version, kind));
-            links.map(|(index, _)| index).collect()
-        });
-        Rc::clone(links)
+        let known = self.by_kind.get(api_version);
+        if let Some(known) = known.and_then(|kinds| kinds.get(kind)) {
+            return Rc::clone(known);
+        }
+        let links = self.links.iter().enumerate();
+        let links = links.filter(|(_, link)| link.from.is_for_type(api_version, kind));
+        let links: Rc<[usize]> = links.map(|(index, _)| index).collect();
+        let kinds = self.by_kind.entry(api_version.to_owned()).or_default();
+        kinds.insert(kind.to_owned(), Rc::clone(&links));
+        links
     }
 
     /// Updates the references of one object.
@@ -285,7 +288,7 @@ pub(crate) struct Referrer {
 impl Referrer {
     /// An object whose name got no prefixes and suffixes.
     pub(crate) fn of(object: &Value<'_>) -> Self {
-        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().to_owned();
+        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
         let kind = text(&["kind"]);
         let subjects = object.get("subjects").and_then(Value::items);
         let bound_namespaces = subjects
@@ -295,8 +298,8 @@ impl Referrer {
             .filter_map(|subject| subject.str_at(&["namespace"]).map(str::to_owned));
         let role = |key| object.str_at(&["roleRef", key]).map(str::to_owned);
         Self {
-            is_global: !is_namespaced(group(&text(&["apiVersion"])), &kind),
-            namespace: or_default(&text(&["metadata", "namespace"])).to_owned(),
+            is_global: !is_namespaced(group(text(&["apiVersion"])), kind),
+            namespace: or_default(text(&["metadata", "namespace"])).to_owned(),
             bound_namespaces: if kind == "RoleBinding" {
                 bound_namespaces.collect()
             } else {

@@ -1,5 +1,8 @@
 //! The fields that become parameters.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use crate::export::options::Group;
 
 /// A field of some kinds that becomes a parameter.
@@ -78,7 +81,7 @@ const ROUTES: &[&str] = &["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDP
 
 /// The fields in the order in which their parameters are declared.
 #[rustfmt::skip]
-pub(crate) const PLACES: &[Place] = &[
+const PLACES: &[Place] = &[
     place(Group::Replicas, SCALED, "spec/replicas", ("REPLICAS", Count("0"), "Replicas")),
     place(Group::Replicas, &["HorizontalPodAutoscaler"], "spec/minReplicas", ("MIN_REPLICAS", Count("0"), "Fewest replicas")),
     place(Group::Replicas, &["HorizontalPodAutoscaler"], "spec/maxReplicas", ("MAX_REPLICAS", Count("1"), "Most replicas")),
@@ -118,6 +121,20 @@ pub(crate) const PLACES: &[Place] = &[
     place(Group::Namespace, &["NetworkPolicy"], "spec/egress/to/namespaceSelector/matchExpressions/values", ("NAMESPACE", Namespace, "Namespace")),
     place(Group::Namespace, &["ServiceMonitor", "PodMonitor"], "spec/namespaceSelector/matchNames", ("NAMESPACE", Namespace, "Namespace")),
 ];
+
+/// The fields of a kind.
+pub(crate) fn places(kind: &str) -> &'static [&'static Place] {
+    static BY_KIND: LazyLock<BTreeMap<&str, Vec<&Place>>> = LazyLock::new(|| {
+        let mut by_kind: BTreeMap<&str, Vec<&Place>> = BTreeMap::new();
+        for place in PLACES {
+            for kind in place.kinds {
+                by_kind.entry(kind).or_default().push(place);
+            }
+        }
+        by_kind
+    });
+    BY_KIND.get(kind).map_or(&[], Vec::as_slice)
+}
 
 /// Words in the names of variables whose values are secrets.
 pub(crate) const SECRET_WORDS: &[&str] =

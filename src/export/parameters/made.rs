@@ -101,13 +101,13 @@ pub(crate) enum Declarations {
 }
 
 impl Declarations {
-    fn push(&mut self, row: Row<'_>) -> Result<()> {
+    fn push(&mut self, row: &Row<'_>) -> Result<()> {
         match self {
             Self::Yaml(rows) => rows.push(row)?,
             Self::Json(items) => {
                 let entries = FIELDS.into_iter().zip(row);
                 let entries = entries.filter_map(|(key, scalar)| {
-                    let value = Data::Scalar(scalar?).into();
+                    let value = Data::Scalar(scalar.clone()?).into();
                     Some((Cow::Borrowed(key), value))
                 });
                 items.push(json::item(&Value::mapping(entries.collect()))?);
@@ -133,27 +133,38 @@ impl Parameters {
     }
 
     /// Adds a parameter whose name is made unique and not one of `avoided`. Returns the name.
-    pub(crate) fn add(&mut self, made: Made<'_>, avoided: &dyn Fn(&str) -> bool) -> &str {
-        let mut name = made.name.clone();
-        let mut count = 1_usize;
-        while avoided(&name) || self.names.contains(&name) {
-            count += 1;
-            name = format!("{}_{count}", made.name);
-        }
-        let declared = self.declarations.push(made.declaration(&name));
+    pub(crate) fn add(&mut self, mut made: Made<'_>, avoided: &dyn Fn(&str) -> bool) -> &str {
+        let index = self.add_name(std::mem::take(&mut made.name), avoided);
+        let name = self.names.get_index(index).map_or("", String::as_str);
+        let declared = self.declarations.push(&made.declaration(name));
         self.errors.take(declared);
         let end = if made.is_secret { ", a secret" } else { "" };
-        let remark = ["parameter ", &name, ": ", &made.origin, end].concat();
+        let remark = ["parameter ", name, ": ", &made.origin, end].concat();
         self.remarks.push(remark);
         if made.is_secret {
             let value = Value::string(made.value.into_owned());
-            self.secrets.push((Cow::Owned(name.clone()), value));
+            self.secrets.push((Cow::Owned(name.to_owned()), value));
         }
-        let (index, _) = self.names.insert_full(name);
-        self.names
-            .get_index(index)
-            .map(String::as_str)
-            .unwrap_or_default()
+        name
+    }
+
+    /// Adds a name, with a number where it would not be unique. Returns its index.
+    fn add_name(&mut self, mut name: String, avoided: &dyn Fn(&str) -> bool) -> usize {
+        let end = name.len();
+        let mut count = 1_usize;
+        loop {
+            if !avoided(&name) {
+                let (index, is_new) = self.names.insert_full(name);
+                if is_new {
+                    return index;
+                }
+                name = self.names.get_index(index).cloned().unwrap_or_default();
+            }
+            count += 1;
+            name.truncate(end);
+            name.push('_');
+            name.push_str(&count.to_string());
+        }
     }
 
     /// Adds the parameter for a dollar sign.
@@ -178,14 +189,15 @@ pub(crate) fn name(parts: &[&str]) -> String {
         if !name.is_empty() || part.starts_with(|c: char| c.is_ascii_digit()) {
             name.push('_');
         }
-        name.extend(part.chars().map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_uppercase()
-            } else {
-                '_'
+        let words = part.split(|c: char| !c.is_ascii_alphanumeric());
+        for (index, word) in words.enumerate() {
+            if index > 0 {
+                name.push('_');
             }
-        }));
+            name.push_str(word);
+        }
     }
+    name.make_ascii_uppercase();
     name
 }
 

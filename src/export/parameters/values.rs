@@ -1,6 +1,6 @@
 //! The fields of the table, and those of volume claims and ConfigMaps.
 
-use crate::export::fields::places::{Form, PLACES, Place, QUANTITY};
+use crate::export::fields::places::{Form, Place, QUANTITY, places};
 use crate::export::marks;
 use crate::export::options::Group;
 use crate::export::parameters::images;
@@ -13,7 +13,7 @@ use krm_yaml::{Data, Scalar, Value};
 /// Makes the parameters of the table.
 pub(crate) fn of_object(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let kind = object.identity.kind.as_str();
-    for place in PLACES.iter().filter(|place| place.kinds.contains(&kind)) {
+    for place in places(kind) {
         if maker.makes(place.group) {
             of_place(value, place, object, maker);
         }

@@ -58,15 +58,19 @@ impl Options {
     }
 
     /// Whether the user keeps the field at a path of the tables, below some keys.
+    #[inline]
     pub(crate) fn keeps(&self, prefix: &[&str], path: &str) -> bool {
-        let whole = || prefix.iter().copied().chain(path.split('/'));
-        self.keep.iter().any(|one| one.ends(whole()))
+        // Most users keep no field, and each field that may be dropped is asked for.
+        !self.keep.is_empty() && self.keeps_whole(|| prefix.iter().copied().chain(path.split('/')))
     }
 
     /// Whether the user keeps an entry of a mapping.
     pub(crate) fn keeps_entry(&self, prefix: &[&str], key: &str) -> bool {
-        let whole = || prefix.iter().copied().chain([key]);
-        self.keep.iter().any(|one| one.ends(whole()))
+        self.keeps_whole(|| prefix.iter().copied().chain([key]))
+    }
+
+    fn keeps_whole<'k, K: Iterator<Item = &'k str>>(&self, path: impl Fn() -> K) -> bool {
+        self.keep.iter().any(|one| one.ends(path()))
     }
 }
 

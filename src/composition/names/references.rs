@@ -288,7 +288,7 @@ pub(crate) struct Referrer {
 impl Referrer {
     /// An object whose name got no prefixes and suffixes.
     pub(crate) fn of(object: &Value<'_>) -> Self {
-        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
+        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().to_owned();
         let kind = text(&["kind"]);
         let subjects = object.get("subjects").and_then(Value::items);
         let bound_namespaces = subjects
@@ -298,8 +298,8 @@ impl Referrer {
             .filter_map(|subject| subject.str_at(&["namespace"]).map(str::to_owned));
         let role = |key| object.str_at(&["roleRef", key]).map(str::to_owned);
         Self {
-            is_global: !is_namespaced(group(text(&["apiVersion"])), kind),
-            namespace: or_default(text(&["metadata", "namespace"])).to_owned(),
+            is_global: !is_namespaced(group(&text(&["apiVersion"])), &kind),
+            namespace: or_default(&text(&["metadata", "namespace"])).to_owned(),
             bound_namespaces: if kind == "RoleBinding" {
                 bound_namespaces.collect()
             } else {

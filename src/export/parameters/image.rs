@@ -105,7 +105,9 @@ mod tests {
     fn a_registry_is_shared_by_several_images() {
         let shared = |texts: &[&str]| {
             let mut images = Images::default();
-            texts.iter().for_each(|text| images.add(text));
+            for text in texts {
+                images.add(text);
+            }
             images.shared_registry().map(str::to_owned)
         };
         assert_eq!(shared(&["r.io/a:1"]), None);

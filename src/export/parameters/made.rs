@@ -123,7 +123,7 @@ impl Parameters {
         Self {
             names: IndexSet::new(),
             declarations: match format {
-                Format::Yaml => Declarations::Yaml(Rows::new(FIELDS)),
+                Format::Yaml => Declarations::Yaml(Rows::new(&FIELDS)),
                 Format::Json => Declarations::Json(Vec::new()),
             },
             secrets: Vec::new(),

@@ -17,9 +17,9 @@ const BODY: usize = 4;
 /// scalar is read back by itself.
 #[derive(Debug)]
 pub struct Rows<const N: usize> {
-    keys: [&'static str; N],
+    keys: &'static [&'static str; N],
     /// The keys as they are written, with what is before their values.
-    heads: [String; N],
+    heads: Vec<String>,
     /// Whether these are read as the keys wherever they are.
     are_clear: bool,
     text: String,
@@ -28,12 +28,13 @@ pub struct Rows<const N: usize> {
 impl<const N: usize> Rows<N> {
     /// For mappings that have some of these keys, in this order.
     #[must_use]
-    pub fn new(keys: [&'static str; N]) -> Self {
-        let heads = keys.map(|key| {
+    pub fn new(keys: &'static [&'static str; N]) -> Self {
+        let heads = keys.iter().map(|key| {
             let mut head = String::new();
             Layout::default().key(&mut head, key, 0);
             head + " "
         });
+        let heads: Vec<String> = heads.collect();
         let mut both = keys.iter().zip(&heads);
         let are_clear = both.all(|(key, head)| {
             let key = Scalar::String(Cow::Borrowed(key));
@@ -58,10 +59,10 @@ impl<const N: usize> Rows<N> {
         if is_read && !cfg!(debug_assertions) {
             return Ok(());
         }
-        let entries = self.keys.into_iter().zip(row);
+        let entries = self.keys.iter().zip(row);
         let entries = entries.filter_map(|(key, scalar)| {
             let value = Data::Scalar(scalar.clone()?).into();
-            Some((Cow::Borrowed(key), value))
+            Some((Cow::Borrowed(*key), value))
         });
         let value = Value::mapping(entries.collect());
         let text = render_new(&value, Position::Item { column: 0 })?;
@@ -83,6 +84,8 @@ impl<const N: usize> Rows<N> {
             before = "\n  ";
             match scalar {
                 Scalar::String(scalar) if stays_itself(scalar) => text.push_str(scalar),
+                // What most flags are needs no look.
+                Scalar::Bool(true) => text.push_str("true"),
                 scalar => {
                     let start = text.len();
                     write_scalar(text, scalar, Context::BlockValue, None, BODY, "\n");
@@ -119,22 +122,27 @@ mod tests {
     use super::Rows;
     use crate::scalar::data::Scalar;
 
-    fn text(text: &str) -> Option<Scalar<'_>> {
-        Some(Scalar::String(Cow::Borrowed(text)))
+    fn text(text: &str) -> Scalar<'_> {
+        Scalar::String(Cow::Borrowed(text))
     }
 
     #[test]
     fn mappings_are_items_of_a_list() {
-        let mut rows = Rows::new(["name", "value", "required"]);
+        let mut rows = Rows::new(&["name", "value", "required"]);
         assert!(rows.is_empty());
-        rows.push(&[text("A"), text("a: b"), Some(Scalar::Bool(true))])
-            .unwrap();
-        rows.push(&[text("B"), None, None]).unwrap();
-        rows.push(&[None, text("a\n\nb\n\n"), Some(Scalar::Null)])
+        rows.push(&[
+            Some(text("A")),
+            Some(text("a: b")),
+            Some(Scalar::Bool(true)),
+        ])
+        .unwrap();
+        rows.push(&[Some(text("B")), None, None]).unwrap();
+        rows.push(&[None, Some(text("a\n\nb\n\n")), Some(Scalar::Null)])
             .unwrap();
         rows.push(&[None, None, None]).unwrap();
         let number = Some(Scalar::Number(Cow::Borrowed("1.10")));
-        rows.push(&[text("1"), text(""), number]).unwrap();
+        rows.push(&[Some(text("1")), Some(text("")), number])
+            .unwrap();
         let expected = "\
 - name: A
   value: 'a: b'
@@ -156,8 +164,9 @@ mod tests {
 
     #[test]
     fn keys_are_quoted_as_elsewhere() {
-        let mut rows = Rows::new(["on", "a: b", "c\nd"]);
-        rows.push(&[text("A"), text("B"), text("C")]).unwrap();
+        let mut rows = Rows::new(&["on", "a: b", "c\nd"]);
+        rows.push(&[Some(text("A")), Some(text("B")), Some(text("C"))])
+            .unwrap();
         assert_eq!(rows.as_str(), "- \"on\": A\n  'a: b': B\n  \"c\\nd\": C\n");
     }
 
@@ -165,9 +174,9 @@ mod tests {
         /// Debug builds compare what is written with the whole mapping, and read that back.
         #[test]
         fn any_text_can_be_written(texts in prop::array::uniform2("[ -~]{0,3}[a/$0-9#: '\"`.\n\t\u{85}é-]{0,8}")) {
-            let mut rows = Rows::new(["a", "b"]);
+            let mut rows = Rows::new(&["a", "b"]);
             let [first, second] = &texts;
-            prop_assert!(rows.push(&[text(first), text(second)]).is_ok());
+            prop_assert!(rows.push(&[Some(text(first)), Some(text(second))]).is_ok());
         }
     }
 }

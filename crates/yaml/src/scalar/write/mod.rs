@@ -161,13 +161,32 @@ fn starts_plain(text: &str, context: Context) -> bool {
             context == Context::BlockValue && !matches!(second, b' ' | b'\t')
         }
         [] | [b'-' | b'?' | b':'] => false,
-        [
-            b' ' | b'\t' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!',
-            ..,
-        ] => false,
-        [b'|' | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`', ..] => false,
-        _ => true,
+        [first, ..] => !is_indicator(*first),
     }
+}
+
+/// Whether a plain text cannot begin with a byte.
+const fn is_indicator(first: u8) -> bool {
+    matches!(
+        first,
+        b' ' | b'\t'
+            | b','
+            | b'['
+            | b']'
+            | b'{'
+            | b'}'
+            | b'#'
+            | b'&'
+            | b'*'
+            | b'!'
+            | b'|'
+            | b'>'
+            | b'\''
+            | b'"'
+            | b'%'
+            | b'@'
+            | b'`'
+    )
 }
 
 /// Whether a quick look shows that no reader reads an indicator inside a text.

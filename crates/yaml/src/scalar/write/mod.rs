@@ -136,7 +136,7 @@ fn choose_style(text: &str, context: Context, keep: Option<Style>) -> Style {
 fn choose_new_style(text: &str, context: Context, fits_block: impl Fn() -> bool) -> Style {
     if fits_plain(text, context) {
         Style::Plain
-    } else if text.contains(is_unclear) {
+    } else if !is_common(text) && text.contains(is_unclear) {
         Style::DoubleQuoted
     } else if text.contains('\n') && fits_block() && !text.split('\n').any(is_blank) {
         Style::Literal

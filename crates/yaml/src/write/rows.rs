@@ -59,6 +59,7 @@ impl<const N: usize> Rows<N> {
         if is_read && !cfg!(debug_assertions) {
             return Ok(());
         }
+        let lines = self.text.split_off(start);
         let entries = self.keys.iter().zip(row);
         let entries = entries.filter_map(|(key, scalar)| {
             let value = Data::Scalar(scalar.clone()?).into();
@@ -66,9 +67,7 @@ impl<const N: usize> Rows<N> {
         });
         let value = Value::mapping(entries.collect());
         let text = render_new(&value, Position::Item { column: 0 })?;
-        let lines = self.text.get(start..);
-        debug_assert!(!is_read || lines == Some(&text), "{lines:?}\n{text}");
-        self.text.truncate(start);
+        debug_assert!(!is_read || lines == text, "{lines}\n{text}");
         self.text.push_str(&text);
         Ok(())
     }
@@ -100,12 +99,6 @@ impl<const N: usize> Rows<N> {
         before != "- "
     }
 
-    /// Whether no mapping was added.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
     /// The lines of all mappings.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -129,7 +122,6 @@ mod tests {
     #[test]
     fn mappings_are_items_of_a_list() {
         let mut rows = Rows::new(&["name", "value", "required"]);
-        assert!(rows.is_empty());
         rows.push(&[
             Some(text("A")),
             Some(text("a: b")),

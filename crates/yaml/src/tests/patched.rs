@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::read::document::{Cursor, Document};
 use crate::read::ordinary::Ordinary;
-use crate::read::patched::{EntryLine, Patched};
+use crate::read::parts::EntryLine;
+use crate::read::patched::Patched;
 use crate::scalar::data::Scalar;
 use crate::source::Source;
 use crate::value::{Data, Value};

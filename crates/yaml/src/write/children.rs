@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::lines::{ends_line, line_end, next_line};
 use crate::read::document::{Cursor, Document};
-use crate::read::patched::Added;
+use crate::read::parts::Added;
 use crate::scalar::Style;
 use crate::scalar::data::Scalar;
 use crate::source::Source;

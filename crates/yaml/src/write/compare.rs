@@ -13,7 +13,7 @@ use crate::diagnostic::Result;
 use crate::lines::{line_end, lines, next_line};
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
-use crate::read::patched::Parts;
+use crate::read::parts::Parts;
 use crate::read::rescan::has_lines;
 use crate::scalar::data::Scalar;
 use crate::scalar::{Style, key_needs_explicit};

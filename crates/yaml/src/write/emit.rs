@@ -1,7 +1,8 @@
 //! Values written afresh, as block YAML, flow YAML or JSON.
 
 use crate::read::document::{Cursor, Document};
-use crate::read::patched::{Parts, Seen, View};
+use crate::read::parts::Parts;
+use crate::read::view::{Seen, View};
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
 use crate::table::{Kind, NodeId};

@@ -6,7 +6,7 @@
 
 use crate::lines::byte_at;
 use crate::read::characters::{DELETE, first_uncommon};
-use crate::read::patched::EntryLine;
+use crate::read::parts::EntryLine;
 use crate::read::scan::{Memory, scan_into};
 use crate::scalar;
 use crate::scalar::data::{Scalar, Style};

@@ -1,7 +1,7 @@
 //! Compares an edited text with its value, without reading the copied lines again.
 
 use crate::read::document::Cursor;
-use crate::read::patched::{Added, Parts};
+use crate::read::parts::{Added, Parts};
 use crate::read::rescan::Rescanned;
 use crate::read::values::hold_entries;
 use crate::table::{Kind, NodeId};

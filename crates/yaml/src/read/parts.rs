@@ -1,0 +1,85 @@
+//! What is different in a node.
+
+use std::ops::Range;
+
+use crate::read::document::Cursor;
+use crate::table::NodeId;
+use crate::value::Value;
+
+/// What is different in a node, in the order of the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts<'d> {
+    /// The parts that have other values. None is in another.
+    pub(super) values: Vec<(NodeId, Value<'d>)>,
+    /// The entries added to mappings, none of which is one of these parts or in one.
+    pub(super) added: Vec<Added<'d>>,
+}
+
+/// An entry added at the end of a mapping.
+#[derive(Clone, Debug)]
+pub(crate) struct Added<'d> {
+    pub(crate) mapping: NodeId,
+    pub(crate) entry: &'d EntryLine,
+}
+
+/// An entry of a block mapping on one line, written and read back once, to be added to many mappings.
+#[derive(Clone, Debug)]
+pub struct EntryLine {
+    pub(crate) key: String,
+    /// A scalar.
+    pub(crate) value: Value<'static>,
+    /// Without a line break.
+    pub(crate) text: String,
+}
+
+impl<'d> Parts<'d> {
+    pub(crate) const NONE: Self = Self {
+        values: Vec::new(),
+        added: Vec::new(),
+    };
+
+    /// The index of the first part that is not before a node.
+    pub(super) fn first(&self, id: NodeId) -> usize {
+        match self.values.last() {
+            Some((last, _)) if *last >= id => self.values.partition_point(|(part, _)| *part < id),
+            _ => self.values.len(),
+        }
+    }
+
+    pub(crate) fn get(&self, id: NodeId) -> Option<&Value<'d>> {
+        let (part, value) = self.values.get(self.first(id))?;
+        (*part == id).then_some(value)
+    }
+
+    /// The parts that have other values.
+    pub(crate) fn values(&self) -> &[(NodeId, Value<'d>)] {
+        &self.values
+    }
+
+    /// The entries added to mappings, those of one mapping together.
+    pub(crate) fn added(&self) -> &[Added<'d>] {
+        &self.added
+    }
+
+    /// The entries added to a mapping or to those in it, by their index.
+    pub(super) fn range_added(&self, ids: Range<NodeId>) -> Range<usize> {
+        let index = |id| self.added.partition_point(|added| added.mapping < id);
+        if self.added.is_empty() {
+            return 0..0;
+        }
+        index(ids.start)..index(ids.end)
+    }
+
+    /// The entries added to a mapping.
+    pub(crate) fn added_to(&self, mapping: NodeId) -> &[Added<'d>] {
+        let range = self.range_added(mapping..NodeId(mapping.0.saturating_add(1)));
+        self.added.get(range).unwrap_or_default()
+    }
+
+    /// Whether entries are added to a node or to one in it.
+    pub(crate) fn adds_to(&self, node: Cursor<'_>) -> bool {
+        !self
+            .range_added(node.id()..NodeId(node.node().next))
+            .is_empty()
+    }
+}

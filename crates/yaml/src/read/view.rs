@@ -1,0 +1,148 @@
+//! Values and patched nodes, to be looked at.
+
+use std::borrow::Cow;
+
+use crate::read::document::Cursor;
+use crate::read::parts::{Added, Parts};
+use crate::scalar::data::Scalar;
+use crate::table::{Kind, NodeId};
+use crate::value::{Data, Value};
+
+/// A value, or an ordinary node of which some parts have other values.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'v>(Seen<'v>);
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Seen<'v> {
+    Value(&'v Value<'v>),
+    Node(Cursor<'v>, &'v Parts<'v>),
+}
+
+impl<'v> From<&'v Value<'v>> for View<'v> {
+    fn from(value: &'v Value<'v>) -> Self {
+        Self(Seen::Value(value))
+    }
+}
+
+impl<'v> View<'v> {
+    pub(crate) const fn seen(self) -> Seen<'v> {
+        self.0
+    }
+
+    /// A node as it is written, but for the changed parts in it.
+    pub(crate) const fn of_node(node: Cursor<'v>, parts: &'v Parts<'v>) -> Self {
+        Self(Seen::Node(node, parts))
+    }
+
+    /// A node, or the value it was changed to.
+    pub(crate) fn of_part(node: Cursor<'v>, parts: &'v Parts<'v>) -> Self {
+        let value = parts.get(node.id()).map(Seen::Value);
+        Self(value.unwrap_or(Seen::Node(node, parts)))
+    }
+
+    /// The node that it was read from, if it was not made up.
+    #[must_use]
+    pub fn origin(self) -> Option<NodeId> {
+        match self.0 {
+            Seen::Value(value) => value.origin,
+            Seen::Node(node, _) => Some(node.id()),
+        }
+    }
+
+    /// The value under a key of a mapping.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Self> {
+        match self.0 {
+            Seen::Value(value) => value.get(key).map(Self::from),
+            Seen::Node(node, parts) => {
+                (node.node().kind == Kind::Mapping).then_some(())?;
+                let mut entries = node.document.children(node.id());
+                if let Some(entry) = entries.find(|entry| entry.has_key(key)) {
+                    return Some(Self::of_part(entry, parts));
+                }
+                let mut added = parts.added_to(node.id()).iter();
+                let added = added.find(|added| added.entry.key == key)?;
+                Some(Self::from(&added.entry.value))
+            }
+        }
+    }
+
+    /// Follows keys downwards: `at(&["metadata", "name"])`.
+    #[must_use]
+    pub fn at(self, keys: &[&str]) -> Option<Self> {
+        keys.iter().try_fold(self, |view, key| view.get(key))
+    }
+
+    /// The scalar, if this is one.
+    #[must_use]
+    pub fn scalar(self) -> Option<Scalar<'v>> {
+        match self.0 {
+            Seen::Value(value) => match &value.data {
+                Data::Scalar(Scalar::String(text)) => Some(Scalar::String(Cow::Borrowed(text))),
+                Data::Scalar(Scalar::Number(text)) => Some(Scalar::Number(Cow::Borrowed(text))),
+                Data::Scalar(Scalar::Bool(flag)) => Some(Scalar::Bool(*flag)),
+                Data::Scalar(Scalar::Null) => Some(Scalar::Null),
+                Data::Sequence(_) | Data::Mapping(_) => None,
+            },
+            Seen::Node(node, _) => {
+                let is_scalar = matches!(node.node().kind, Kind::Scalar(_));
+                is_scalar.then(|| node.scalar().ok().flatten().unwrap_or(Scalar::Null))
+            }
+        }
+    }
+
+    /// The text, if this is a string.
+    #[must_use]
+    pub fn as_str(self) -> Option<Cow<'v, str>> {
+        match self.scalar()? {
+            Scalar::String(text) => Some(text),
+            Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null => None,
+        }
+    }
+
+    /// The string under these keys, if there is one.
+    #[must_use]
+    pub fn str_at(self, keys: &[&str]) -> Option<Cow<'v, str>> {
+        self.at(keys)?.as_str()
+    }
+
+    /// The items, if this is a sequence.
+    #[must_use]
+    pub fn items(self) -> Option<impl Iterator<Item = Self>> {
+        let (values, nodes) = match self.0 {
+            Seen::Value(value) => (value.items()?, None),
+            Seen::Node(node, parts) if node.node().kind == Kind::Sequence => {
+                let children = node.document.children(node.id());
+                let items = children.map(move |item| Self::of_part(item, parts));
+                (Default::default(), Some(items))
+            }
+            Seen::Node(..) => return None,
+        };
+        let values = values.iter().map(Self::from);
+        Some(values.chain(nodes.into_iter().flatten()))
+    }
+
+    /// The entries, if this is a mapping.
+    #[must_use]
+    pub fn entries(self) -> Option<impl Iterator<Item = (Cow<'v, str>, Self)>> {
+        let (values, nodes) = match self.0 {
+            Seen::Value(value) => (value.entries()?, None),
+            Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
+                let entry =
+                    move |entry: Cursor<'v>| Some((entry.key().ok()?, Self::of_part(entry, parts)));
+                let children = node.document.children(node.id());
+                let added = parts.added_to(node.id()).iter();
+                let added = added.map(|Added { entry, .. }| {
+                    (Cow::Borrowed(entry.key.as_str()), Self::from(&entry.value))
+                });
+                let entries = children.filter_map(entry).chain(added);
+                (Default::default(), Some(entries))
+            }
+            Seen::Node(..) => return None,
+        };
+        let values = values.iter();
+        let values = values.map(|(key, value)| (Cow::Borrowed(key.as_ref()), value.into()));
+        Some(values.chain(nodes.into_iter().flatten()))
+    }
+}

@@ -48,12 +48,14 @@ pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
 pub use read::open::Opened;
 pub use read::ordinary::Ordinary;
+
 pub use read::parts::EntryLine;
 pub use read::patched::Patched;
 pub use read::scan::LongLists;
 pub use read::shared::SharedNode;
 pub use read::values::{DuplicateKeys, Words, is_word};
 pub use read::view::View;
+pub use read::view_mut::ViewMut;
 pub use scalar::data::Scalar;
 pub use table::{Kind, NodeId};
 pub use utf8::decode;

@@ -145,6 +145,10 @@ impl Span {
         Self { start: at, end: at }
     }
 
+    pub(crate) const fn length(self) -> usize {
+        self.end.wrapping_sub(self.start) as usize
+    }
+
     pub(crate) const fn is_empty(self) -> bool {
         self.start == self.end
     }

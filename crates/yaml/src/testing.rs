@@ -22,6 +22,7 @@ use crate::table::{KeyKind, Kind, NodeId};
 use crate::value::{Data, Value};
 use crate::write::comments;
 use crate::write::edited::Edited;
+use crate::write::emit::json;
 use crate::write::render::{Position, copy, render, render_patched};
 use crate::write::rewrite::{Purpose, Rewrite};
 
@@ -314,8 +315,26 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
             object.insert(mapping, line);
         }
     }
+    for _ in 0..editor.choose(4) {
+        let id = nodes.get(editor.choose(nodes.len())).copied();
+        let children = id.map(|id| document.cursor(id).children().collect::<Vec<_>>());
+        let children = children.unwrap_or_default();
+        let child = children.get(editor.choose(children.len())).copied();
+        let collection = id.map(|id| document.cursor(id));
+        if let Some((collection, child)) = collection.zip(child)
+            && stays_unchanged(&object, child)
+        {
+            object.remove(collection, child);
+        }
+    }
+    parts.retain(|id| stays_unchanged(&object, document.cursor(*id)));
     for id in parts.into_iter().rev() {
         editor.change(object.value_mut(document.cursor(id)), id);
+    }
+    let (mut seen, whole) = (String::new(), object.clone().into_value());
+    json(&mut seen, object.view(), None, 0);
+    if seen != whole.to_json() {
+        return Err(format!("{object:?} is seen as {seen}, not as {whole:?}"));
     }
     for position in [Position::Document, Position::Item { column: 2 }] {
         let Some(text) = render_patched(&object, position) else {
@@ -329,6 +348,15 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a node is in no part that was changed or taken out.
+fn stays_unchanged(object: &Patched<'_>, node: Cursor<'_>) -> bool {
+    let parts = object.parts();
+    let changed = parts.values().iter().map(|(id, _)| *id);
+    let removed = parts.removed().iter().map(|removed| removed.child);
+    let mut ids = changed.chain(removed);
+    !ids.any(|id| (id.0..node.document().node(id).next).contains(&node.id().0))
 }
 
 /// Gives an item of a list other data, as an update of an existing object does. It has its new

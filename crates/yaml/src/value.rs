@@ -156,6 +156,14 @@ impl<'s> Value<'s> {
         matches!(self.data, Data::Scalar(Scalar::Null))
     }
 
+    pub(crate) fn has_null(&self) -> bool {
+        match &self.data {
+            Data::Scalar(scalar) => *scalar == Scalar::Null,
+            Data::Sequence(items) => items.iter().any(Self::has_null),
+            Data::Mapping(entries) => entries.iter().any(|(_, value)| value.has_null()),
+        }
+    }
+
     /// The entries, if this is a mapping.
     #[must_use]
     pub fn entries(&self) -> Option<&[(Cow<'s, str>, Self)]> {

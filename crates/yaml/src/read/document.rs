@@ -260,6 +260,12 @@ impl<'d> Cursor<'d> {
         self.resolved().node().has(Flags::FLOW)
     }
 
+    /// Whether this is in braces or brackets.
+    #[must_use]
+    pub fn is_in_flow(self) -> bool {
+        self.node().has(Flags::IN_FLOW)
+    }
+
     /// The value as it is written: quotes, brackets and all.
     #[must_use]
     pub fn raw(self) -> &'d str {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::path::{FieldPath, Step};
 use crate::read::document::Cursor;
-use crate::table::NodeId;
+use crate::table::{Flags, NodeId};
 
 impl<'d> Cursor<'d> {
     /// The entry with this key, the last one if there are several; looks through merge keys.
@@ -47,6 +47,25 @@ impl<'d> Cursor<'d> {
         } else {
             get(merge)
         }
+    }
+
+    /// The first entry of a mapping that [has this key](Self::has_key).
+    pub(crate) fn entry(self, key: &str) -> Option<Self> {
+        let nodes = self.document.nodes.as_slice();
+        let nodes = nodes.get(..self.node().next as usize)?;
+        let mut at = self.id.0.saturating_add(1);
+        while let Some(node) = nodes.get(at as usize) {
+            // Most keys differ in length; quotes add two.
+            let longer = node.key.length().wrapping_sub(key.len());
+            if longer & !2 == 0 || !node.has(Flags::KEY_TEXT) {
+                let entry = self.document.cursor(NodeId(at));
+                if entry.has_key(key) {
+                    return Some(entry);
+                }
+            }
+            at = node.next;
+        }
+        None
     }
 
     /// Whether the entry has this key; a merge key has none.

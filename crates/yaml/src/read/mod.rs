@@ -12,6 +12,7 @@ pub(crate) mod merges;
 pub(crate) mod open;
 pub(crate) mod ordinary;
 pub(crate) mod parse;
+
 pub(crate) mod parts;
 pub(crate) mod patched;
 pub(crate) mod rescan;
@@ -25,3 +26,4 @@ pub(crate) mod text;
 pub(crate) mod tokens;
 pub(crate) mod values;
 pub(crate) mod view;
+pub(crate) mod view_mut;

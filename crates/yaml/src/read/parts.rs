@@ -13,6 +13,16 @@ pub(crate) struct Parts<'d> {
     pub(super) values: Vec<(NodeId, Value<'d>)>,
     /// The entries added to mappings, none of which is one of these parts or in one.
     pub(super) added: Vec<Added<'d>>,
+    /// The entries and items taken out, none of which is in one of these parts or in another. Each
+    /// collection keeps some of its own.
+    pub(super) removed: Vec<Removed>,
+}
+
+/// An entry or item taken out of its collection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Removed {
+    pub(crate) collection: NodeId,
+    pub(crate) child: NodeId,
 }
 
 /// An entry added at the end of a mapping.
@@ -36,6 +46,7 @@ impl<'d> Parts<'d> {
     pub(crate) const NONE: Self = Self {
         values: Vec::new(),
         added: Vec::new(),
+        removed: Vec::new(),
     };
 
     /// The index of the first part that is not before a node.
@@ -76,10 +87,45 @@ impl<'d> Parts<'d> {
         self.added.get(range).unwrap_or_default()
     }
 
-    /// Whether entries are added to a node or to one in it.
-    pub(crate) fn adds_to(&self, node: Cursor<'_>) -> bool {
-        !self
-            .range_added(node.id()..NodeId(node.node().next))
-            .is_empty()
+    /// The entries and items taken out, in the order of the text.
+    pub(crate) fn removed(&self) -> &[Removed] {
+        &self.removed
+    }
+
+    /// Those of some nodes, by their index.
+    pub(super) fn range_removed(&self, ids: Range<NodeId>) -> Range<usize> {
+        let index = |id| self.removed.partition_point(|removed| removed.child < id);
+        if self.removed.is_empty() {
+            return 0..0;
+        }
+        index(ids.start)..index(ids.end)
+    }
+
+    /// Whether an entry or item is taken out.
+    pub(crate) fn removes(&self, child: NodeId) -> bool {
+        match self.removed.as_slice() {
+            [] => false,
+            removed => {
+                let found = removed.binary_search_by_key(&child, |removed| removed.child);
+                found.is_ok()
+            }
+        }
+    }
+
+    /// The first part from a node on that has another value.
+    pub(crate) fn next_changed(&self, from: NodeId) -> Option<NodeId> {
+        self.values.get(self.first(from)).map(|(part, _)| *part)
+    }
+
+    /// The children of a node that stay.
+    pub(crate) fn children<'c>(&'c self, node: Cursor<'c>) -> impl Iterator<Item = Cursor<'c>> {
+        let children = node.document.children(node.id());
+        children.filter(|child| !self.removes(child.id()))
+    }
+
+    /// Whether no entry was added to a node or to one in it, and nothing was taken out of it.
+    pub(crate) fn keep_entries_of(&self, node: Cursor<'_>) -> bool {
+        let ids = node.id()..NodeId(node.node().next);
+        self.range_added(ids.clone()).is_empty() && self.range_removed(ids).is_empty()
     }
 }

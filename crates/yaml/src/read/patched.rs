@@ -5,10 +5,10 @@ use std::iter::Peekable;
 
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
-use crate::read::parts::{Added, EntryLine, Parts};
+use crate::read::parts::{Added, EntryLine, Parts, Removed};
 use crate::read::view::View;
 use crate::scalar::data::Scalar;
-use crate::table::NodeId;
+use crate::table::{Kind, NodeId};
 use crate::value::{Data, Value};
 
 /// A node with other values for some of its parts. Few parts of an object change, and to read and
@@ -55,7 +55,8 @@ impl<'d> Patched<'d> {
     /// [`Value::insert`] does.
     pub fn insert(&mut self, mapping: Cursor<'d>, entry: &'d EntryLine) {
         let mut entries = mapping.document.children(mapping.id());
-        if let Some(old) = entries.find(|old| old.has_key(&entry.key)) {
+        let old = entries.find(|old| old.has_key(&entry.key));
+        if let Some(old) = old.filter(|old| !self.parts.removes(old.id())) {
             self.value_mut(old).data = entry.value.data.clone();
             return;
         }
@@ -82,6 +83,86 @@ impl<'d> Patched<'d> {
         self.parts.added.insert(range.end, added);
     }
 
+    /// Takes an entry or item out of its collection, which is neither changed nor in a changed part.
+    pub fn remove(&mut self, collection: Cursor<'d>, child: Cursor<'d>) {
+        let mut stay = self.parts.children(collection);
+        if !stay.any(|other| other.id() != child.id()) {
+            drop(stay);
+            // Without any, it is written on one line.
+            let is_other = |part: &mut Value<'d>| part.origin != Some(child.id());
+            retain(self.value_mut(collection), is_other);
+            return;
+        }
+        drop(stay);
+        let ids = child.id()..NodeId(child.node().next);
+        let values = self.parts.first(ids.start)..self.parts.first(ids.end);
+        self.parts.values.drain(values);
+        let added = self.parts.range_added(ids.clone());
+        self.parts.added.drain(added);
+        let removed = self.parts.range_removed(ids);
+        let new = Removed {
+            collection: collection.id(),
+            child: child.id(),
+        };
+        self.parts.removed.splice(removed, [new]);
+    }
+
+    /// Takes entries and items out of this node, which are in order.
+    pub fn remove_all(&mut self, children: &[NodeId]) {
+        let root = self.root.cursor();
+        let end = root.node().next;
+        let mut around = vec![root];
+        for id in (root.id().0..end).map(NodeId) {
+            let node = root.document.cursor(id);
+            while around.pop_if(|around| around.node().next <= id.0).is_some() {}
+            if children.binary_search(&id).is_ok()
+                && let Some(collection) = around.last()
+            {
+                self.remove(*collection, node);
+            }
+            around.push(node);
+        }
+    }
+
+    /// The scalars that were neither changed nor taken out, also in a part.
+    pub fn scalars(&self) -> impl Iterator<Item = Cursor<'d>> {
+        let root = self.root.cursor();
+        let values = self.parts.values.iter().map(|(id, _)| *id);
+        let (mut values, mut removed) = (values.peekable(), self.removed().peekable());
+        let (mut at, end) = (root.id().0, root.node().next);
+        std::iter::from_fn(move || {
+            while at < end {
+                let node = root.document.cursor(NodeId(at));
+                let is = |id: &NodeId| id.0 == at;
+                if removed.next_if(is).or_else(|| values.next_if(is)).is_some() {
+                    at = node.node().next;
+                    continue;
+                }
+                at += 1;
+                if matches!(node.node().kind, Kind::Scalar(_)) {
+                    return Some(node);
+                }
+            }
+            None
+        })
+    }
+
+    /// The other values of parts, in the order of the text.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value<'d>> {
+        self.parts.values.iter_mut().map(|(_, value)| value)
+    }
+
+    /// Whether nothing but entries and items is different: some were taken out.
+    #[must_use]
+    pub const fn only_lacks_parts(&self) -> bool {
+        self.parts.values.is_empty() && self.parts.added.is_empty()
+    }
+
+    /// The entries and items that were taken out, in the order of the text.
+    pub fn removed(&self) -> impl Iterator<Item = NodeId> {
+        self.parts.removed.iter().map(|removed| removed.child)
+    }
+
     /// The value of a part that was changed.
     pub fn changed_mut(&mut self, part: Cursor<'d>) -> Option<&mut Value<'d>> {
         let at = self.parts.first(part.id());
@@ -94,14 +175,22 @@ impl<'d> Patched<'d> {
         let id = part.id();
         let at = self.parts.first(id);
         let end = self.parts.first(NodeId(part.node().next));
-        let added = self.parts.range_added(id..NodeId(part.node().next));
-        let parts = &mut self.parts.values;
-        let is_known = parts.get(at).is_some_and(|(known, _)| *known == id);
+        let ids = id..NodeId(part.node().next);
+        let (added, removed) = (
+            self.parts.range_added(ids.clone()),
+            self.parts.range_removed(ids),
+        );
+        let values = &mut self.parts.values;
+        let is_known = values.get(at).is_some_and(|(known, _)| *known == id);
         let value = if is_known {
-            parts.remove(at).1
+            values.remove(at).1
         } else {
             let mut value = part.ordinary_value();
-            put(part, &mut value, &mut parts.drain(at..end).peekable());
+            put(part, &mut value, &mut values.drain(at..end).peekable());
+            take_out(
+                &mut value,
+                &mut self.parts.removed.drain(removed).peekable(),
+            );
             for added in self.parts.added.drain(added) {
                 if let Some(mapping) = read_from(&mut value, added.mapping) {
                     let EntryLine { key, value, .. } = added.entry;
@@ -110,7 +199,7 @@ impl<'d> Patched<'d> {
             }
             value
         };
-        &mut parts.insert_mut(at, (id, value)).1
+        &mut values.insert_mut(at, (id, value)).1
     }
 
     /// The whole value.
@@ -162,6 +251,29 @@ fn put<'d>(
         } else if id.0 < child.node().next {
             put(child, slot, parts);
         }
+    }
+}
+
+/// Takes parts out of a value.
+fn take_out(value: &mut Value<'_>, removed: &mut Peekable<impl Iterator<Item = Removed>>) {
+    retain(value, |part| {
+        let next = removed.peek().map(|next| next.child);
+        let is_gone = next.is_some() && part.origin == next;
+        if is_gone {
+            removed.next();
+        } else if next.is_some() {
+            take_out(part, removed);
+        }
+        !is_gone
+    });
+}
+
+/// Keeps some entries or items of a value.
+fn retain<'d>(value: &mut Value<'d>, mut keep: impl FnMut(&mut Value<'d>) -> bool) {
+    match &mut value.data {
+        Data::Scalar(_) => {}
+        Data::Sequence(items) => items.retain_mut(keep),
+        Data::Mapping(entries) => entries.retain_mut(|(_, part)| keep(part)),
     }
 }
 

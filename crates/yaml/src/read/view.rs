@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::read::document::Cursor;
 use crate::read::parts::{Added, Parts};
 use crate::scalar::data::Scalar;
-use crate::table::{Kind, NodeId};
+use crate::table::{Flags, Kind, NodeId};
 use crate::value::{Data, Value};
 
 /// A value, or an ordinary node of which some parts have other values.
@@ -21,13 +21,19 @@ pub(crate) enum Seen<'v> {
 
 impl<'v> From<&'v Value<'v>> for View<'v> {
     fn from(value: &'v Value<'v>) -> Self {
-        Self(Seen::Value(value))
+        Self::of(value)
     }
 }
 
 impl<'v> View<'v> {
     pub(crate) const fn seen(self) -> Seen<'v> {
         self.0
+    }
+
+    /// A value.
+    #[must_use]
+    pub const fn of(value: &'v Value<'v>) -> Self {
+        Self(Seen::Value(value))
     }
 
     /// A node as it is written, but for the changed parts in it.
@@ -50,6 +56,95 @@ impl<'v> View<'v> {
         }
     }
 
+    /// Whether this is a mapping.
+    #[must_use]
+    pub fn is_mapping(self) -> bool {
+        match self.0 {
+            Seen::Value(value) => matches!(value.data, Data::Mapping(_)),
+            Seen::Node(node, _) => node.is_mapping(),
+        }
+    }
+
+    /// Whether this is a sequence.
+    #[must_use]
+    pub fn is_sequence(self) -> bool {
+        match self.0 {
+            Seen::Value(value) => matches!(value.data, Data::Sequence(_)),
+            Seen::Node(node, _) => node.is_sequence(),
+        }
+    }
+
+    /// Whether this is null.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self.scalar() == Some(Scalar::Null)
+    }
+
+    /// Whether there is a null in it, as it is or as it was written.
+    #[must_use]
+    pub fn has_null(self) -> bool {
+        match self.0 {
+            Seen::Value(value) => value.has_null(),
+            Seen::Node(node, parts) => {
+                let nodes = (node.id().0..node.node().next).map(NodeId);
+                let mut nodes = nodes.map(|id| node.document.cursor(id));
+                let mut values = parts.values().iter();
+                nodes.any(Cursor::is_null_scalar) || values.any(|(_, value)| value.has_null())
+            }
+        }
+    }
+
+    /// Whether this is a value, or a part of it is.
+    #[must_use]
+    pub fn is_changed(self) -> bool {
+        match self.0 {
+            Seen::Value(_) => true,
+            Seen::Node(node, parts) => {
+                let next = parts.next_changed(node.id());
+                next.is_some_and(|next| next.0 < node.node().next)
+            }
+        }
+    }
+
+    /// Calls `visit` with each key of a mapping that may have one of these lengths: a bit for each,
+    /// modulo 64.
+    pub fn each_key(self, lengths: u64, mut visit: impl FnMut(&str)) {
+        match self.0 {
+            Seen::Value(value) => {
+                let entries = value.entries().unwrap_or_default();
+                for (key, _) in entries {
+                    visit(key);
+                }
+            }
+            Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
+                for entry in node.document.children(node.id()) {
+                    let (length, own) = (entry.node().key.length(), entry.node());
+                    // Quotes add two.
+                    let may_be =
+                        lengths >> (length % 64) | lengths >> (length.wrapping_sub(2) % 64);
+                    if (may_be & 1 != 0 || !own.has(Flags::KEY_TEXT))
+                        && !parts.removes(entry.id())
+                        && let Ok(key) = entry.key()
+                    {
+                        visit(&key);
+                    }
+                }
+                parts
+                    .added_to(node.id())
+                    .iter()
+                    .for_each(|added| visit(&added.entry.key));
+            }
+            Seen::Node(..) => {}
+        }
+    }
+
+    /// Whether this is a mapping without entries.
+    #[must_use]
+    pub fn is_empty_mapping(self) -> bool {
+        self.entries()
+            .is_some_and(|mut entries| entries.next().is_none())
+    }
+
     /// The value under a key of a mapping.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
@@ -57,8 +152,7 @@ impl<'v> View<'v> {
             Seen::Value(value) => value.get(key).map(Self::from),
             Seen::Node(node, parts) => {
                 (node.node().kind == Kind::Mapping).then_some(())?;
-                let mut entries = node.document.children(node.id());
-                if let Some(entry) = entries.find(|entry| entry.has_key(key)) {
+                if let Some(entry) = node.entry(key).filter(|entry| !parts.removes(entry.id())) {
                     return Some(Self::of_part(entry, parts));
                 }
                 let mut added = parts.added_to(node.id()).iter();
@@ -113,8 +207,8 @@ impl<'v> View<'v> {
         let (values, nodes) = match self.0 {
             Seen::Value(value) => (value.items()?, None),
             Seen::Node(node, parts) if node.node().kind == Kind::Sequence => {
-                let children = node.document.children(node.id());
-                let items = children.map(move |item| Self::of_part(item, parts));
+                let items = parts.children(node);
+                let items = items.map(move |item| Self::of_part(item, parts));
                 (Default::default(), Some(items))
             }
             Seen::Node(..) => return None,
@@ -131,7 +225,7 @@ impl<'v> View<'v> {
             Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
                 let entry =
                     move |entry: Cursor<'v>| Some((entry.key().ok()?, Self::of_part(entry, parts)));
-                let children = node.document.children(node.id());
+                let children = parts.children(node);
                 let added = parts.added_to(node.id()).iter();
                 let added = added.map(|Added { entry, .. }| {
                     (Cow::Borrowed(entry.key.as_str()), Self::from(&entry.value))

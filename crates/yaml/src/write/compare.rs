@@ -67,25 +67,35 @@ impl<'d> Rewrite<'d> {
         Ok((rewrite.edits, is_read_back))
     }
 
-    /// Edits that give the parts of an ordinary node other values, and whether all of them were read
-    /// back. `None` if a text cannot be moved without a look at its lines.
+    /// Edits that give the parts of an ordinary node other values, add its new entries and take out
+    /// others, and whether all of them were read back. `None` if a text cannot be moved without a look at its lines.
     pub(crate) fn patches(root: Ordinary<'d>, parts: &Parts<'_>) -> Option<(Vec<Edit>, bool)> {
         let node = root.cursor();
         let document = node.document();
         if root.has_lines() {
             return None;
         }
-        let mut rewrite = if parts.values().iter().all(|(_, value)| is_on_line(value)) {
+        let mut values = parts.values().iter().map(|(_, value)| value);
+        let are_on_lines = values.all(|value| is_on_line(value) || is_empty(value));
+        let mut rewrite = if are_on_lines {
             Self::of_lines(node, Purpose::Move)
-        } else {
+        } else if parts.removed().is_empty() {
             Self::new(node, Purpose::Move)
+        } else {
+            // How a block is written depends on the lines below it that are taken out.
+            return None;
         };
         rewrite.reads_back = true;
+        rewrite.remove_parts(parts);
         for (id, value) in parts.values() {
-            rewrite.node(*id, value).ok()?;
+            if value.origin == Some(*id) {
+                rewrite.node(*id, value).ok()?;
+            } else {
+                rewrite.renew(*id, value).then_some(())?;
+            }
         }
         for added in parts.added().chunk_by(|a, b| a.mapping == b.mapping) {
-            rewrite.append(added);
+            rewrite.append(added, parts);
         }
         rewrite.clear_tabs();
         space_comments(document, &mut rewrite.edits);
@@ -312,6 +322,11 @@ impl<'d> Rewrite<'d> {
             }),
         }
     }
+}
+
+/// Whether a value is a collection without entries and items.
+fn is_empty(value: &Value<'_>) -> bool {
+    !matches!(value.data, Data::Scalar(_)) && value.part(0).is_none()
 }
 
 /// Whether no scalar in a node has several lines.

@@ -304,6 +304,9 @@ impl Json<'_> {
         self.out.push(open);
         let mut is_empty = true;
         for child in node.document().children(node.id()) {
+            if parts.removes(child.id()) {
+                continue;
+            }
             self.next(is_empty, depth + 1);
             is_empty = false;
             if is_mapping {
@@ -415,6 +418,14 @@ impl Value<'_> {
     /// The data as JSON on one line.
     #[must_use]
     pub fn to_json(&self) -> String {
+        View::from(self).to_json()
+    }
+}
+
+impl View<'_> {
+    /// The data as JSON on one line.
+    #[must_use]
+    pub fn to_json(self) -> String {
         let mut out = String::new();
         json(&mut out, self, None, 0);
         out

@@ -64,7 +64,8 @@ pub fn render_patched(patched: &Patched<'_>, position: Position) -> Option<Strin
     let (edits, is_read_back) = Rewrite::patches(patched.root(), patched.parts())?;
     let moved = moved(node, edits, position).filter(|moved| moved.is_valid)?;
     // As an item it is nested deeper, perhaps too deep.
-    if is_read_back && position == Position::Document && !FULL_GUARD {
+    let is_shallow = position == Position::Document || is_shallow(node);
+    if is_read_back && is_shallow && !FULL_GUARD {
         return Some(moved.text);
     }
     let source = Source::new("output", moved.text);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lines::{ends_line, line_end, lines, skip_blank};
+use crate::lines::{ends_line, line_end, lines, next_line, skip_blank};
 use crate::scalar::data::Scalar;
 use crate::scalar::{self, Context, Style};
 use crate::table::{Flags, KeyKind, Kind, Node, NodeId};
@@ -202,6 +202,31 @@ impl<'d> Rewrite<'d> {
         self.edit(node.props as usize, node.value.end as usize, out);
         self.read_back_scalar(scalar);
         true
+    }
+
+    /// Puts a new scalar in the place of an entry's, as if the entry were removed and another added. False
+    /// if it has comments, which would go with it, or is spelled in another way.
+    pub(super) fn renew(&mut self, id: NodeId, value: &Value<'_>) -> bool {
+        let text = self.document.text();
+        let node = self.document.node(id);
+        let (entry, end) = (node.entry as usize, node.value.end as usize);
+        let (start, next) = (self.document.line_start(entry), next_line(text, end));
+        let is_kept = |line: Option<&str>| {
+            let line = line.unwrap_or_default().trim_ascii_start();
+            line.is_empty() || line.starts_with('#')
+        };
+        let above = text.get(..start).unwrap_or_default().lines().next_back();
+        let below = text.get(next..).unwrap_or_default().lines().next();
+        let is_plain =
+            matches!(node.key_kind, KeyKind::Scalar(Style::Plain)) && node.key_text().is_some();
+        let is_alone = is_plain
+            && !node.has(Flags::IN_FLOW)
+            && self.is_on_own_line(entry)
+            && ends_line(text, next)
+            && line_end(text, end) == end
+            && !is_kept(above)
+            && (next == text.len() || !is_kept(below));
+        is_alone && self.replace_text(id, value, None)
     }
 
     /// Whether a node is a plain scalar without spaces, such as a number, in a document without anchors

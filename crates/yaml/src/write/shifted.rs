@@ -50,6 +50,11 @@ impl Shifted {
                     self.may_have_markers |= matches!(first, b'-' | b'.');
                     after.get(2..).unwrap_or_default()
                 }
+                [first, ..] if self.more > 0 && !matches!(first, b'\n' | b'\r') => {
+                    self.may_have_markers |= matches!(first, b'-' | b'.');
+                    emit::indent(&mut self.text, self.more);
+                    after
+                }
                 _ => {
                     self.start = Some(self.less);
                     self.begin_line(after)

@@ -1,0 +1,241 @@
+//! Parts of values and of patched nodes, to be changed.
+
+use std::borrow::Cow;
+
+use crate::read::document::Cursor;
+use crate::read::parts::Parts;
+use crate::read::patched::Patched;
+use crate::read::view::View;
+use crate::table::{Kind, NodeId};
+use crate::value::{Data, Value};
+
+/// A value, or a part of a [patched node](Patched), to be changed. A node is read where it changes.
+#[derive(Debug)]
+pub struct ViewMut<'p, 'd>(Held<'p, 'd>);
+
+/// What is changed.
+#[derive(Debug)]
+enum Held<'p, 'd> {
+    Value(&'p mut Value<'d>),
+    /// A node that is neither in a changed part nor taken out.
+    Node(&'p mut Patched<'d>, Cursor<'d>),
+}
+
+impl<'p, 'd> From<&'p mut Value<'d>> for ViewMut<'p, 'd> {
+    fn from(value: &'p mut Value<'d>) -> Self {
+        Self(Held::Value(value))
+    }
+}
+
+impl<'p, 'd> From<&'p mut Patched<'d>> for ViewMut<'p, 'd> {
+    fn from(object: &'p mut Patched<'d>) -> Self {
+        let root = object.root().cursor();
+        Self::of(object, root)
+    }
+}
+
+impl<'p, 'd> ViewMut<'p, 'd> {
+    const fn of(object: &'p mut Patched<'d>, node: Cursor<'d>) -> Self {
+        Self(Held::Node(object, node))
+    }
+
+    /// The same part, for a shorter time.
+    #[must_use]
+    pub fn by_ref(&mut self) -> ViewMut<'_, 'd> {
+        ViewMut(match &mut self.0 {
+            Held::Value(value) => Held::Value(value),
+            Held::Node(object, node) => Held::Node(object, *node),
+        })
+    }
+
+    /// The node may have been changed as a whole: it was borrowed before.
+    fn fresh(self) -> Held<'p, 'd> {
+        match self.0 {
+            Held::Node(object, node) if object.parts().get(node.id()).is_some() => {
+                Held::Value(object.value_mut(node))
+            }
+            held => held,
+        }
+    }
+
+    /// Its data, to be looked at.
+    #[must_use]
+    pub fn view(&self) -> View<'_> {
+        match &self.0 {
+            Held::Value(value) => View::from(&**value),
+            Held::Node(object, node) => View::of_part(*node, object.parts()),
+        }
+    }
+
+    /// The value under a key of a mapping.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Self> {
+        match self.fresh() {
+            Held::Value(value) => value.get_mut(key).map(Self::from),
+            Held::Node(object, node) => {
+                (node.node().kind == Kind::Mapping).then_some(())?;
+                let entry = node.entry(key)?;
+                let is_there = !object.parts().removes(entry.id());
+                is_there.then(|| Self::of(object, entry))
+            }
+        }
+    }
+
+    /// Follows keys downwards: `at(&["metadata", "name"])`.
+    #[must_use]
+    pub fn at(self, keys: &[&str]) -> Option<Self> {
+        keys.iter().try_fold(self, |part, key| part.get(key))
+    }
+
+    /// Calls `visit` with each item of a sequence.
+    pub fn each_item(self, mut visit: impl FnMut(ViewMut<'_, 'd>)) {
+        match self.fresh() {
+            Held::Value(value) => {
+                let items = value.items_mut().into_iter().flatten();
+                items.for_each(|item| visit(item.into()));
+            }
+            Held::Node(object, node) if node.node().kind == Kind::Sequence => {
+                for item in node.document.children(node.id()) {
+                    if !object.parts().removes(item.id()) {
+                        visit(ViewMut::of(object, item));
+                    }
+                }
+            }
+            Held::Node(..) => {}
+        }
+    }
+
+    /// Calls `visit` with each entry of a mapping.
+    pub fn each_entry(self, mut visit: impl FnMut(&str, ViewMut<'_, 'd>)) {
+        match self.fresh() {
+            Held::Value(value) => {
+                if let Data::Mapping(entries) = &mut value.data {
+                    for (key, value) in entries {
+                        visit(key, value.into());
+                    }
+                }
+            }
+            Held::Node(object, node) if node.node().kind == Kind::Mapping => {
+                for entry in node.document.children(node.id()) {
+                    if let Ok(key) = entry.key()
+                        && !object.parts().removes(entry.id())
+                    {
+                        visit(&key, ViewMut::of(object, entry));
+                    }
+                }
+            }
+            Held::Node(..) => {}
+        }
+    }
+
+    /// The value of a part that was changed as a whole.
+    ///
+    /// # Errors
+    /// The part, if it was not changed as a whole.
+    pub fn changed(self) -> Result<&'p mut Value<'d>, Self> {
+        match self.fresh() {
+            Held::Value(value) => Ok(value),
+            held @ Held::Node(..) => Err(Self(held)),
+        }
+    }
+
+    /// Calls `visit` with each entry and item that was changed or in which parts were, with its key or
+    /// its index.
+    pub fn each_changed(self, mut visit: impl FnMut(Option<&str>, usize, ViewMut<'_, 'd>)) {
+        let Held::Node(object, node) = self.fresh() else {
+            return;
+        };
+        let is_mapping = node.node().kind == Kind::Mapping;
+        let mut index = 0;
+        let mut next = object.parts().next_changed(node.id());
+        for child in node.document.children(node.id()) {
+            if next.is_none_or(|next| next.0 >= node.node().next) {
+                return;
+            }
+            if object.parts().removes(child.id()) {
+                continue;
+            }
+            if next.is_some_and(|next| next.0 < child.node().next) {
+                let key = if is_mapping { child.key().ok() } else { None };
+                visit(key.as_deref(), index, ViewMut::of(object, child));
+                next = object.parts().next_changed(NodeId(child.node().next));
+            }
+            index += 1;
+        }
+    }
+
+    /// Keeps the entries of a mapping, or the items of a sequence, for which `keep` is true. It gets the
+    /// key of an entry.
+    pub fn retain(self, mut keep: impl FnMut(Option<&str>, View<'_>) -> bool) {
+        match self.fresh() {
+            Held::Value(value) => match &mut value.data {
+                Data::Scalar(_) => {}
+                Data::Sequence(items) => items.retain(|item| keep(None, item.into())),
+                Data::Mapping(entries) => {
+                    entries.retain(|(key, value)| keep(Some(key), value.into()));
+                }
+            },
+            Held::Node(object, node) => {
+                let mut parts = |parts: &Parts<'_>| -> Vec<Cursor<'d>> {
+                    let children = node.document.children(node.id());
+                    let there = children.filter(|child| !parts.removes(child.id()));
+                    let is_gone = |child: &Cursor<'_>| {
+                        let key = child.key().ok();
+                        let key = key.filter(|_| node.node().kind == Kind::Mapping);
+                        !keep(key.as_deref(), View::of_part(*child, parts))
+                    };
+                    there.filter(is_gone).collect()
+                };
+                for child in parts(object.parts()) {
+                    object.remove(node, child);
+                }
+            }
+        }
+    }
+
+    /// Takes `key` out of a mapping.
+    pub fn remove(self, key: &str) {
+        match self.fresh() {
+            Held::Value(value) => {
+                value.remove(key);
+            }
+            Held::Node(object, node) if node.node().kind == Kind::Mapping => {
+                let entry = node
+                    .entry(key)
+                    .filter(|entry| !object.parts().removes(entry.id()));
+                if let Some(entry) = entry {
+                    object.remove(node, entry);
+                }
+            }
+            Held::Node(..) => {}
+        }
+    }
+
+    /// Puts other data in its place, as [`Value::set`] does.
+    pub fn set(self, data: Data<'d>) {
+        match self.fresh() {
+            Held::Value(value) => value.set(data),
+            Held::Node(object, node) if matches!(node.node().kind, Kind::Scalar(_)) => {
+                object.set(node, data);
+            }
+            Held::Node(object, node) => object.value_mut(node).set(data),
+        }
+    }
+
+    /// Sets an entry of a mapping, as [`Value::insert`] does.
+    pub fn insert(self, key: Cow<'d, str>, value: Value<'d>) {
+        match self.fresh() {
+            Held::Value(mapping) => mapping.insert(key, value),
+            Held::Node(object, node) => object.value_mut(node).insert(key, value),
+        }
+    }
+
+    /// The whole value, to be changed.
+    #[must_use]
+    pub fn value(self) -> &'p mut Value<'d> {
+        match self.fresh() {
+            Held::Value(value) => value,
+            Held::Node(object, node) => object.value_mut(node),
+        }
+    }
+}

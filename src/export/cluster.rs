@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::export::gather::Types;
 use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Cursor, DuplicateKeys, Scalar, Value};
+use krm_yaml::{Cursor, DuplicateKeys, Scalar, Value, View};
 
 /// The objects of the input, as far as others depend on them.
 #[derive(Default)]
@@ -20,8 +20,8 @@ pub(super) struct Cluster {
 }
 
 /// Kind, namespace and name of an object.
-pub(super) fn head(object: &Value<'_>) -> (String, String, String) {
-    let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().to_owned();
+pub(super) fn head(object: View<'_>) -> (String, String, String) {
+    let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().into_owned();
     (
         text(&["kind"]),
         text(&["metadata", "namespace"]),
@@ -74,17 +74,17 @@ impl Cluster {
     }
 
     /// The name of an object's owner in messages, if the owner is in the input.
-    pub(super) fn owner(&self, object: &Value<'_>) -> Option<String> {
+    pub(super) fn owner(&self, object: View<'_>) -> Option<String> {
+        let mut owners = object.at(&["metadata", "ownerReferences"])?.items()?;
         let (_, namespace, _) = head(object);
-        let owners = object.at(&["metadata", "ownerReferences"])?.items()?;
-        owners.iter().find_map(|owner| {
+        owners.find_map(|owner| {
             let uid = owner.str_at(&["uid"]);
-            if let Some(called) = uid.and_then(|uid| self.by_uid.get(uid)) {
+            if let Some(called) = uid.and_then(|uid| self.by_uid.get(uid.as_ref())) {
                 return Some(called.clone());
             }
             let (kind, name) = owner.str_at(&["kind"]).zip(owner.str_at(&["name"]))?;
             let is_there = |namespace: &str| {
-                let key = (name.to_owned(), namespace.to_owned(), kind.to_owned());
+                let key = (name.to_string(), namespace.to_owned(), kind.to_string());
                 self.all.contains(&key)
             };
             (is_there(&namespace) || is_there("")).then(|| format!("{kind} `{name}`"))

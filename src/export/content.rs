@@ -1,5 +1,6 @@
 //! What is left of a stripped object, and the text of it after further changes.
 
+use crate::export::draft::Draft;
 use crate::export::gather::Object;
 use crate::export::json;
 use crate::export::options::Format;
@@ -7,57 +8,62 @@ use crate::export::strip;
 use crate::krm::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
-use krm_yaml::{Cursor, Data, Document, DuplicateKeys, NodeId, Position, Value, end_with_comments};
+use krm_yaml::{
+    Cursor, Data, Document, DuplicateKeys, NodeId, Ordinary, Position, Value, View, ViewMut,
+    end_with_comments,
+};
 
 /// An object without the fields that the cluster and its tools set.
 pub(super) enum Content<'g> {
-    /// An object without these parts, in order; with its value if it stays open.
-    Parts(&'g Object, Vec<NodeId>, Option<Value<'g>>),
+    /// An object that stays open.
+    Open(&'g Object, Draft<'g>),
+    /// An object to be opened again, without these parts, in order.
+    Closed(&'g Object, Vec<NodeId>),
     /// A text of its own.
     Text(String),
 }
 
 impl<'g> Content<'g> {
-    /// Of an object that stays open, with its stripped value.
-    pub(super) fn of_open(object: &'g Object, value: Value<'g>) -> Result<Self> {
-        let mut content = Self::of(object, object.node.cursor(), &value)?;
-        if let Self::Parts(_, _, kept) = &mut content {
-            *kept = Some(value);
+    /// Of a stripped object that stays open.
+    pub(super) fn of_open(object: &'g Object, draft: Draft<'g>) -> Result<Self> {
+        let node = object.node.cursor();
+        if dropped(node, &draft).is_some() {
+            return Ok(Self::Open(object, draft));
         }
-        Ok(content)
+        text_of(node, draft).map(Self::Text)
     }
 
-    /// Of the stripped value of an object that was opened as this node.
-    pub(super) fn of(object: &'g Object, node: Cursor<'_>, value: &Value<'_>) -> Result<Self> {
-        let mut dropped = Vec::new();
-        let may_be_parts = is_simple(node) && strip::only_drops(value);
-        if may_be_parts && find_dropped(node, value, &mut dropped) {
-            return Ok(Self::Parts(object, dropped, None));
+    /// Of a stripped object that was opened as this node.
+    pub(super) fn of(object: &'g Object, node: Cursor<'_>, draft: Draft<'_>) -> Result<Self> {
+        match dropped(node, &draft) {
+            Some(dropped) => Ok(Self::Closed(object, dropped)),
+            None => text_of(node, draft).map(Self::Text),
         }
-        text_of(node, &mut value.clone()).map(Self::Text)
     }
 
-    /// Changes the value, whose text `change` gets, too, and returns its text as an item of a list.
+    /// Changes the object, of which `change` gets the old text, too, and returns its text as an item of
+    /// a list.
     pub(super) fn write(
         self,
         format: Format,
-        change: impl FnOnce(&mut Value<'_>, &str),
+        change: impl FnOnce(&mut Draft<'_>, &str),
     ) -> Result<String> {
-        self.read(Some(format), |node, mut value, unchanged| {
-            change(&mut value, node.raw());
-            let text = item(node, &value, format)?;
-            if let Some(unchanged) = unchanged {
-                let steps = in_steps(&unchanged, node, &value, format)?;
+        self.read(Some(format), |node, mut draft, unchanged| {
+            change(&mut draft, node.raw());
+            let changed = cfg!(debug_assertions).then(|| draft.clone());
+            let text = item(node, draft, format)?;
+            if let Some((unchanged, changed)) = unchanged.zip(changed) {
+                let steps = in_steps(unchanged, node, changed, format)?;
                 debug_assert!(text == steps, "{text}\n---\n{steps}");
             }
             Ok(text)
         })
     }
 
-    /// Hands out the value, to be changed, but not written.
-    pub(super) fn look(&self, change: impl FnOnce(&mut Value<'_>)) -> Result<()> {
-        self.copy().read(None, |_, mut value, _| {
-            change(&mut value);
+    /// Hands out the object, to be changed, but not written.
+    pub(super) fn look(&self, change: impl FnOnce(ViewMut<'_, '_>)) -> Result<()> {
+        self.copy().read(None, |_, mut draft, _| {
+            change(draft.view_mut());
             Ok(())
         })
     }
@@ -65,71 +71,88 @@ impl<'g> Content<'g> {
     /// The same, to be read once more.
     fn copy(&self) -> Self {
         match self {
-            Self::Parts(object, dropped, _) => Self::Parts(object, dropped.clone(), None),
+            Self::Open(object, draft) => Self::Open(object, draft.clone()),
+            Self::Closed(object, dropped) => Self::Closed(object, dropped.clone()),
             Self::Text(text) => Self::Text(text.clone()),
         }
     }
 
-    /// What `use_value` makes of the value, with its node. It also gets the value before any change
+    /// What `use_draft` makes of the object, with its node. It also gets the object before any change
     /// if the text need not be written before: the guard of debug builds needs it.
     fn read<R>(
         self,
         format: Option<Format>,
-        use_value: impl FnOnce(Cursor<'_>, Value<'_>, Option<Value<'_>>) -> Result<R>,
+        use_draft: impl FnOnce(Cursor<'_>, Draft<'_>, Option<Draft<'_>>) -> Result<R>,
     ) -> Result<R> {
-        let (object, dropped, kept) = match self {
-            Self::Text(text) => return of_text(&text, |node, value| use_value(node, value, None)),
-            Self::Parts(object, dropped, kept) => (object, dropped, kept),
-        };
-        if let Some(value) = kept {
-            return of_parts(object.node.cursor(), value, &dropped, format, use_value);
+        match self {
+            Self::Open(object, draft) => of_draft(object.node.cursor(), draft, format, use_draft),
+            Self::Closed(object, dropped) => {
+                let opened = object.node.open();
+                let mut draft = read(opened.cursor())?;
+                draft.drop_parts(&dropped);
+                of_draft(opened.cursor(), draft, format, use_draft)
+            }
+            Self::Text(text) => of_text(&text, |node, draft| use_draft(node, draft, None)),
         }
-        let opened = object.node.open();
-        let mut value = value_of(opened.cursor())?;
-        drop_parts(&mut value, &mut dropped.as_slice());
-        of_parts(opened.cursor(), value, &dropped, format, use_value)
     }
 }
 
-/// What `use_value` makes of the value of a node without these parts, as [`Content::read`].
-fn of_parts<R>(
+/// What `use_draft` makes of a stripped object, as [`Content::read`].
+fn of_draft<R>(
     node: Cursor<'_>,
-    mut value: Value<'_>,
-    dropped: &[NodeId],
+    mut draft: Draft<'_>,
     format: Option<Format>,
-    use_value: impl FnOnce(Cursor<'_>, Value<'_>, Option<Value<'_>>) -> Result<R>,
+    use_draft: impl FnOnce(Cursor<'_>, Draft<'_>, Option<Draft<'_>>) -> Result<R>,
 ) -> Result<R> {
     let is_direct = match format {
-        Some(Format::Yaml) if node.is_flow() => is_new_alike(node, &value),
+        Some(Format::Yaml) if node.is_flow() => is_new_alike(node, draft.view()),
         Some(Format::Yaml) => {
-            is_moved_alike(node, dropped) && !strip::canonical(&mut value, node.document(), false)
+            is_moved_alike(node, &dropped(node, &draft).unwrap_or_default())
+                && !strip::canonical(&mut draft, node.document())
         }
         Some(Format::Json) | None => true,
     };
     if is_direct {
-        let unchanged = cfg!(debug_assertions).then(|| value.clone());
-        return use_value(node, value, unchanged);
+        let unchanged = cfg!(debug_assertions).then(|| draft.clone());
+        return use_draft(node, draft, unchanged);
     }
-    let text = text_of(node, &mut value)?;
-    of_text(&text, |node, value| use_value(node, value, None))
+    let text = text_of(node, draft)?;
+    of_text(&text, |node, draft| use_draft(node, draft, None))
 }
 
-/// Whether the node of an object has no aliases and tags.
-fn is_simple(node: Cursor<'_>) -> bool {
-    node.offsets_of(b'$').is_some()
+/// The parts that a stripped object lacks, in order; `None` if it differs otherwise.
+fn dropped(node: Cursor<'_>, draft: &Draft<'_>) -> Option<Vec<NodeId>> {
+    if !strip::only_drops(draft.view()) {
+        return None;
+    }
+    match draft {
+        Draft::Node(object) if object.only_lacks_parts() => Some(object.removed().collect()),
+        draft => {
+            let mut dropped = Vec::new();
+            let value = draft.clone().into_value();
+            // Aliases and tags are written out.
+            let is_simple = node.offsets_of(b'$').is_some();
+            (is_simple && find_dropped(node, &value, &mut dropped)).then_some(dropped)
+        }
+    }
 }
 
-fn value_of(node: Cursor<'_>) -> Result<Value<'_>> {
+/// The object of a node that was read before.
+fn read(node: Cursor<'_>) -> Result<Draft<'_>> {
+    if let Some(root) = Ordinary::of(node) {
+        return Ok(Draft::of(root));
+    }
     let mut found = Diagnostics::new();
-    node.value(DuplicateKeys::Refuse, &mut found)
-        .ok_or_else(|| Box::new(Diagnostic::error("a stripped object cannot be read")))
+    let value = node.value(DuplicateKeys::Refuse, &mut found);
+    let unread = || Box::new(Diagnostic::error("a stripped object cannot be read"));
+    value.map(Draft::Value).ok_or_else(unread)
 }
 
-fn of_text<R>(text: &str, use_value: impl FnOnce(Cursor<'_>, Value<'_>) -> Result<R>) -> Result<R> {
+fn of_text<R>(text: &str, use_draft: impl FnOnce(Cursor<'_>, Draft<'_>) -> Result<R>) -> Result<R> {
     let document = Document::parse(&Source::new("object", text))?;
     let root = document.roots().next();
     let root = root.ok_or_else(|| Box::new(Diagnostic::error("a stripped object is empty")))?;
-    use_value(root, value_of(root)?)
+    use_draft(root, read(root)?)
 }
 
 /// Adds the parts of a node that its value lacks. Returns whether nothing else differs.
@@ -150,55 +173,45 @@ fn find_dropped(node: Cursor<'_>, value: &Value<'_>, dropped: &mut Vec<NodeId>) 
     value.part(index).is_none()
 }
 
-/// Takes parts out of a value. They are in order.
-fn drop_parts(value: &mut Value<'_>, dropped: &mut &[NodeId]) {
-    let mut stays = |part: &mut Value<'_>| {
-        let is_dropped = part.origin.is_some() && part.origin.as_ref() == dropped.first();
-        if is_dropped {
-            dropped.split_off_first();
-        } else if !dropped.is_empty() {
-            drop_parts(part, dropped);
-        }
-        !is_dropped
-    };
-    match &mut value.data {
-        Data::Scalar(_) => {}
-        Data::Sequence(items) => items.retain_mut(stays),
-        Data::Mapping(entries) => entries.retain_mut(|(_, part)| stays(part)),
-    }
-}
-
 /// The text of a stripped object: edited where it is a block of YAML, new where it is JSON.
-fn text_of(node: Cursor<'_>, value: &mut Value<'_>) -> Result<String> {
+fn text_of(node: Cursor<'_>, mut draft: Draft<'_>) -> Result<String> {
     if node.is_flow() {
-        return krm_yaml::render_new(value, Position::Document);
+        return krm_yaml::render_new(&draft.into_value(), Position::Document);
     }
-    strip::canonical(value, node.document(), false);
-    lists::render(node.document(), value, Position::Document)
+    strip::canonical(&mut draft, node.document());
+    lists::render(node.document(), &draft.into_value(), Position::Document)
 }
 
 /// The text of a changed object, as an item of a list.
-fn item(node: Cursor<'_>, value: &Value<'_>, format: Format) -> Result<String> {
+fn item(node: Cursor<'_>, draft: Draft<'_>, format: Format) -> Result<String> {
     let position = Position::Item { column: 0 };
-    match format {
-        Format::Json => json::item(value),
-        Format::Yaml if node.is_flow() => krm_yaml::render_anew(node.document(), value, position),
-        Format::Yaml => krm_yaml::render(node.document(), value, position).map(above_dash),
+    match (format, draft) {
+        (Format::Json, draft) => json::item(&draft.into_value()),
+        (Format::Yaml, draft) if node.is_flow() => {
+            krm_yaml::render_anew(node.document(), &draft.into_value(), position)
+        }
+        (Format::Yaml, Draft::Node(object)) => match krm_yaml::render_patched(&object, position) {
+            Some(text) => Ok(above_dash(text)),
+            None => item(node, Draft::Value(object.into_value()), format),
+        },
+        (Format::Yaml, Draft::Value(value)) => {
+            krm_yaml::render(node.document(), &value, position).map(above_dash)
+        }
     }
 }
 
 /// Whether the text of an object in braces is the same whether it is written once, with all changes,
 /// or twice: if no text has an escape or several lines.
-fn is_new_alike(node: Cursor<'_>, value: &Value<'_>) -> bool {
-    memchr::memchr2(b'\\', b'$', node.raw().as_bytes()).is_none() && !has_lines(value)
+fn is_new_alike(node: Cursor<'_>, object: View<'_>) -> bool {
+    memchr::memchr2(b'\\', b'$', node.raw().as_bytes()).is_none() && !has_lines(object)
 }
 
-fn has_lines(value: &Value<'_>) -> bool {
-    match &value.data {
-        Data::Scalar(_) => value.as_str().is_some_and(|text| text.contains('\n')),
-        Data::Sequence(items) => items.iter().any(has_lines),
-        Data::Mapping(entries) => entries.iter().any(|(_, part)| has_lines(part)),
-    }
+fn has_lines(value: View<'_>) -> bool {
+    let mut items = value.items().into_iter().flatten();
+    let mut entries = value.entries().into_iter().flatten();
+    value.as_str().is_some_and(|text| text.contains('\n'))
+        || items.any(has_lines)
+        || entries.any(|(_, part)| has_lines(part))
 }
 
 /// Whether the text of an object is the same whether these parts are taken out together with all
@@ -228,34 +241,40 @@ fn is_moved_alike(node: Cursor<'_>, dropped: &[NodeId]) -> bool {
 /// is taken out at once, it does not stay.
 fn is_beside_comment(part: Cursor<'_>) -> bool {
     let text = part.document().text();
-    let (before, after) = (text.get(..part.start()), text.get(part.end()..));
-    let above = before.unwrap_or_default().rsplit_once('\n');
-    let above = above.map(|(above, _)| above.rsplit_once('\n').map_or(above, |(_, line)| line));
-    let below = after.unwrap_or_default().split_once('\n');
-    let below = below.map(|(_, below)| below.split_once('\n').map_or(below, |(line, _)| line));
+    let before = text.get(..part.start()).unwrap_or_default();
+    let after = text.get(part.end()..).unwrap_or_default();
+    let above = memchr::memrchr(b'\n', before.as_bytes()).and_then(|end| before.get(..end));
+    let above = above.map(|above| {
+        let start = memchr::memrchr(b'\n', above.as_bytes()).map_or(0, |at| at + 1);
+        above.get(start..).unwrap_or_default()
+    });
+    let below = memchr::memchr(b'\n', after.as_bytes()).and_then(|end| after.get(end + 1..));
+    let below = below.map(|below| {
+        let end = memchr::memchr(b'\n', below.as_bytes());
+        end.and_then(|end| below.get(..end)).unwrap_or(below)
+    });
     let mut lines = above.into_iter().chain(below);
-    lines.any(|line| is_blank(line) || line.contains('#'))
+    lines.any(|line| is_blank(line) || memchr::memchr(b'#', line.as_bytes()).is_some())
 }
 
 fn is_blank(line: &str) -> bool {
     line.trim_ascii().is_empty()
 }
 
-/// The text of a changed object that is written twice: `value` is changed, `before` only stripped.
+/// The text of a changed object that is written twice: `changed` is changed, `before` only stripped.
 fn in_steps(
-    before: &Value<'_>,
+    before: Draft<'_>,
     node: Cursor<'_>,
-    value: &Value<'_>,
+    changed: Draft<'_>,
     format: Format,
 ) -> Result<String> {
-    let mut stripped = before.clone();
-    let text = text_of(node, &mut stripped)?;
+    let text = text_of(node, before.clone())?;
     of_text(&text, |root, read| {
         let mut origins = Vec::new();
-        pair(before, &read, &mut origins);
-        let mut value = value.clone();
+        pair(&before.into_value(), &read.into_value(), &mut origins);
+        let mut value = changed.into_value();
         move_origins(&mut value, &origins);
-        item(root, &value, format)
+        item(root, Draft::Value(value), format)
     })
 }
 
@@ -318,29 +337,23 @@ mod tests {
     use crate::krm::long_lists::MANY_OBJECTS;
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
-    use krm_yaml::{Data, Document, SharedNode, Value};
+    use krm_yaml::{Document, SharedNode, Value, ViewMut};
 
     /// Drops each entry `x`.
-    fn strip(value: &mut Value<'_>) {
-        value.remove("x");
-        match &mut value.data {
-            Data::Scalar(_) => {}
-            Data::Sequence(items) => items.iter_mut().for_each(strip),
-            Data::Mapping(entries) => entries.iter_mut().for_each(|(_, part)| strip(part)),
-        }
+    fn strip(mut part: ViewMut<'_, '_>) {
+        part.by_ref().remove("x");
+        part.by_ref().each_item(strip);
+        part.each_entry(|_, part| strip(part));
     }
 
     /// Makes a reference of each value `1`, whatever its type, and drops each entry `z`.
-    fn change(value: &mut Value<'_>) {
-        value.remove("z");
-        if matches!(value.to_json().as_str(), "1" | "\"1\"") {
-            value.set(Value::string("$(ONE)").data);
+    fn change(mut part: ViewMut<'_, '_>) {
+        part.by_ref().remove("z");
+        if matches!(part.view().to_json().as_str(), "1" | "\"1\"") {
+            part.by_ref().set(Value::string("$(ONE)").data);
         }
-        match &mut value.data {
-            Data::Scalar(_) => {}
-            Data::Sequence(items) => items.iter_mut().for_each(change),
-            Data::Mapping(entries) => entries.iter_mut().for_each(|(_, part)| change(part)),
-        }
+        part.by_ref().each_item(change);
+        part.each_entry(|_, part| change(part));
     }
 
     /// The texts of the objects of a text, with these changes. Debug builds compare each with that
@@ -356,11 +369,11 @@ mod tests {
             } else {
                 opened.cursor()
             };
-            let mut value = object.value(node, &mut Diagnostics::new()).unwrap();
-            strip(&mut value);
-            let content = Content::of(object, node, &value).unwrap();
+            let mut draft = object.draft(node, &mut Diagnostics::new()).unwrap();
+            strip(draft.view_mut());
+            let content = Content::of(object, node, draft).unwrap();
             content
-                .write(Format::Yaml, |value, _| change(value))
+                .write(Format::Yaml, |draft, _| change(draft.view_mut()))
                 .unwrap()
         };
         objects

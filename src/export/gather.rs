@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use crate::export::draft::Draft;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Cursor, DuplicateKeys, SharedNode, Value};
+use krm_yaml::{Cursor, DuplicateKeys, Ordinary, SharedNode, Value};
 
 /// How deep lists may be nested.
 const MAX_LISTS: usize = 16;
@@ -30,19 +31,23 @@ pub(super) struct Types {
 }
 
 impl Object {
-    /// Its value, if it can be read. Errors go to `diagnostics`.
-    pub(super) fn value<'d>(
+    /// The object, to be changed, if it can be read. Errors go to `diagnostics`.
+    pub(super) fn draft<'d>(
         &self,
         node: Cursor<'d>,
         diagnostics: &mut Diagnostics,
-    ) -> Option<Value<'d>> {
+    ) -> Option<Draft<'d>> {
+        let types = self.types.as_ref();
+        let types = types.filter(|_| node.get("kind").is_none());
+        if let Some(root) = Ordinary::of(node).filter(|_| types.is_none()) {
+            return Some(Draft::of(root));
+        }
         let mut found = Diagnostics::new();
         let value = node.value(DuplicateKeys::Refuse, &mut found);
         // The lines around it may hold a secret.
         found.conceal(&[node.place()]);
         diagnostics.append(found);
         let mut value = value?;
-        let types = self.types.as_ref();
         if let Some(types) = types.filter(|_| value.get("kind").is_none()) {
             value.insert(
                 "apiVersion".into(),
@@ -50,7 +55,7 @@ impl Object {
             );
             value.insert("kind".into(), Value::string(types.kind.clone()));
         }
-        Some(value)
+        Some(Draft::Value(value))
     }
 }
 
@@ -141,8 +146,8 @@ mod tests {
             let read = found.iter().map(|object| {
                 let object = object.as_ref().unwrap();
                 let node = object.node.open();
-                let value = object.value(node.cursor(), &mut Diagnostics::new());
-                value.unwrap().to_json()
+                let draft = object.draft(node.cursor(), &mut Diagnostics::new());
+                draft.unwrap().view().to_json()
             });
             let expected = ["a", "b"].map(|name| {
                 format!(r#"{{"metadata":{{"name":"{name}"}},"apiVersion":"v1","kind":"Service"}}"#)

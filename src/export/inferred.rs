@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::export::visit::{at_mut, each_container};
+use crate::export::visit::containers;
 use crate::krm::pods;
-use krm_yaml::Value;
+use krm_yaml::View;
 
 /// Where a namespace is named; a field counts for more than a DNS name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,32 +21,32 @@ pub(super) struct Evidence(BTreeSet<(Source, &'static str, String, String)>);
 
 impl Evidence {
     /// Takes note of the references of an object.
-    pub(super) fn add(&mut self, object: &mut Value<'_>, kind: &str) {
-        let subjects = object.get("subjects").and_then(Value::items);
-        for subject in subjects.unwrap_or_default() {
+    pub(super) fn add(&mut self, object: View<'_>, kind: &str) {
+        let subjects = object.get("subjects").and_then(View::items);
+        for subject in subjects.into_iter().flatten() {
             let name = subject
                 .str_at(&["name"])
                 .zip(subject.str_at(&["namespace"]));
             if let Some((name, namespace)) = name
-                && subject.str_at(&["kind"]) == Some("ServiceAccount")
+                && subject.str_at(&["kind"]).as_deref() == Some("ServiceAccount")
             {
-                self.insert(Source::Field, "ServiceAccount", name, namespace);
+                self.insert(Source::Field, "ServiceAccount", &name, &namespace);
             }
         }
-        let webhooks = object.get("webhooks").and_then(Value::items);
-        let clients = webhooks.unwrap_or_default().iter();
+        let webhooks = object.get("webhooks").and_then(View::items);
+        let clients = webhooks.into_iter().flatten();
         let services = clients.filter_map(|webhook| webhook.at(&["clientConfig", "service"]));
         for service in services.chain(object.at(&["spec", "service"])) {
             let name = service
                 .str_at(&["name"])
                 .zip(service.str_at(&["namespace"]));
             if let Some((name, namespace)) = name {
-                self.insert(Source::Field, "Service", name, namespace);
+                self.insert(Source::Field, "Service", &name, &namespace);
             }
         }
         let pod = pods::pod(kind).map(|pod| [pod.as_slice(), &["spec"]].concat());
-        if let Some(spec) = pod.and_then(|path| at_mut(object, &path)) {
-            each_container(spec, &mut |container| self.dns_names(container));
+        if let Some(spec) = pod.and_then(|path| object.at(&path)) {
+            containers(spec).for_each(|container| self.dns_names(container));
         }
     }
 
@@ -56,16 +56,17 @@ impl Evidence {
     }
 
     /// The names of Services in variables and arguments, as `web.shop.svc`.
-    fn dns_names(&mut self, container: &Value<'_>) {
+    fn dns_names(&mut self, container: View<'_>) {
         let items = |key| {
             container
                 .get(key)
-                .and_then(Value::items)
-                .unwrap_or_default()
+                .and_then(View::items)
+                .into_iter()
+                .flatten()
         };
-        let values = items("env").iter().filter_map(|one| one.str_at(&["value"]));
-        let words = items("command").iter().chain(items("args"));
-        for text in values.chain(words.filter_map(Value::as_str)) {
+        let values = items("env").filter_map(|one| one.str_at(&["value"]));
+        let words = items("command").chain(items("args"));
+        for text in values.chain(words.filter_map(View::as_str)) {
             if !text.contains(".svc") {
                 continue;
             }

@@ -1,11 +1,11 @@
 //! References in the making: marked in a text until the whole object is spelled in a dialect.
 
 /// Begins a reference that inserts text.
-const TEXT: char = '\u{fdd0}';
+const TEXT: &str = "\u{fdd0}";
 /// Begins a reference that inserts a number.
-const RAW: char = '\u{fdd1}';
+const RAW: &str = "\u{fdd1}";
 /// Ends a reference. No text that is exported has these noncharacters.
-const END: char = '\u{fdd2}';
+const END: &str = "\u{fdd2}";
 
 /// The byte with which all three begin in UTF-8.
 pub(super) const FIRST_BYTE: u8 = 0xef;
@@ -28,12 +28,8 @@ pub(super) fn raw(name: &str) -> String {
     marked(RAW, name)
 }
 
-fn marked(mark: char, name: &str) -> String {
-    let mut text = String::with_capacity(name.len() + mark.len_utf8() + END.len_utf8());
-    text.push(mark);
-    text.push_str(name);
-    text.push(END);
-    text
+fn marked(mark: &str, name: &str) -> String {
+    [mark, name, END].concat()
 }
 
 /// Whether a text has marks, or could be mistaken for them.
@@ -42,9 +38,12 @@ pub(super) fn has_any(text: &str) -> bool {
 }
 
 /// Where the first of some marks is.
-fn find(text: &str, marks: &[char]) -> Option<usize> {
+fn find(text: &str, marks: &[&str]) -> Option<usize> {
     let mut starts = memchr::memchr_iter(FIRST_BYTE, text.as_bytes());
-    starts.find(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(marks)))
+    starts.find(|at| {
+        let rest = text.get(*at..).unwrap_or_default();
+        marks.iter().any(|mark| rest.starts_with(mark))
+    })
 }
 
 /// The first piece of a text, and the rest.

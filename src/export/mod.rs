@@ -7,6 +7,7 @@
 
 mod cluster;
 mod content;
+mod draft;
 mod fields;
 mod gather;
 mod inferred;

@@ -15,7 +15,7 @@ use crate::krm::Identity;
 use crate::krm::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Document, SharedNode, Value};
+use krm_yaml::{Document, SharedNode, Value, ViewMut};
 
 /// A Template that was made of objects.
 #[derive(Debug)]
@@ -244,7 +244,7 @@ impl Writer<'_> {
         let mut maker = self.maker();
         for object in objects {
             let identity = &object.identity;
-            let change = |value: &mut Value<'_>| change(value, identity, &mut maker, &mut |_| {});
+            let change = |part: ViewMut<'_, '_>| change(part, identity, &mut maker, &mut |_| {});
             let _ = object.content.look(change);
         }
         maker.parameters.names.into_iter().collect()
@@ -278,12 +278,13 @@ impl Writer<'_> {
             place,
         } in objects
         {
-            let written = content.write(self.options.format, |value, old_text| {
-                change(value, &identity, &mut maker, &mut |line| {
+            let written = content.write(self.options.format, |draft, old_text| {
+                maker.changes_variables = false;
+                change(draft.view_mut(), &identity, &mut maker, &mut |line| {
                     let called = called(&identity);
                     report.push(Diagnostic::info(format!("{called}: {line}")));
                 });
-                speller.object(value, old_text);
+                speller.object(draft, old_text, maker.changes_variables);
             });
             let mut found = Diagnostics::new();
             texts.extend(found.take(written.map_err(hide)));
@@ -314,7 +315,7 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
 }
 
 fn change(
-    value: &mut Value<'_>,
+    part: ViewMut<'_, '_>,
     identity: &Identity,
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
@@ -324,7 +325,7 @@ fn change(
         called: &[&identity.kind, " ", &identity.name].concat(),
         word: maker.word(&identity.name),
     };
-    parameters::of_object(value, &object, maker, say);
+    parameters::of_object(part, &object, maker, say);
 }
 
 /// A text that would become a reference in OpenShift's dialect.

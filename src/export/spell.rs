@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use crate::export::draft::Draft;
 use crate::export::marks::{self, Piece};
 use crate::template::{Dialect, Part, Path, parts};
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Data, Scalar, Value, View, ViewMut};
 
 /// The parameter whose value is `$`, for text that cannot be escaped otherwise.
 pub(super) const DOLLAR: &str = "DOLLAR";
@@ -51,11 +52,66 @@ impl Variables<'_> {
     }
 }
 
+/// What the kubelet expands in a value.
+#[derive(Clone, Copy)]
+enum Expands<'v> {
+    Nothing,
+    /// In a text, these variables.
+    Text(Variables<'v>),
+    /// In the values of a list of variables, those before.
+    Env(Variables<'v>),
+    /// In the value of a variable.
+    Variable(Variables<'v>),
+}
+
+impl<'v> Expands<'v> {
+    /// What it expands in an entry of a mapping. `container` has its variables, if this is one.
+    fn entry(self, key: &str, container: Option<&'v (Vec<String>, bool)>) -> Self {
+        let all = container.map(|(names, more)| Variables {
+            names,
+            before: usize::MAX,
+            more: *more,
+        });
+        match (key, all, self) {
+            ("command" | "args", Some(all), _) => Self::Text(all),
+            ("env", Some(all), _) => Self::Env(all),
+            ("value", _, Self::Variable(before)) => Self::Text(before),
+            _ => Self::Nothing,
+        }
+    }
+
+    /// What it expands in an item of a list.
+    const fn item(self, index: usize) -> Self {
+        match self {
+            Self::Env(all) => Self::Variable(Variables {
+                before: index,
+                ..all
+            }),
+            other => other,
+        }
+    }
+}
+
 impl Speller<'_> {
-    /// Spells the references of an object with this old text.
-    pub(super) fn object(&mut self, object: &mut Value<'_>, text: &str) {
+    /// Spells the references of an object with this old text. `changes_variables` says whether texts
+    /// changed in which the kubelet expands variables.
+    pub(super) fn object(&mut self, object: &mut Draft<'_>, text: &str, changes_variables: bool) {
+        // An escape may be read as any of them.
+        let is_plain = memchr::memchr(b'\\', text.as_bytes()).is_none();
         self.reads_copied = may_have(text);
-        self.value(object, &Path::Root(""), None);
+        let root = Path::Root("");
+        if !is_plain || self.reads_copied {
+            self.value(object.view_mut().value(), &root, Expands::Nothing);
+        } else if !changes_variables
+            && let Draft::Node(object) = object
+            && object.values_mut().all(|value| is_marked_text(value))
+        {
+            for value in object.values_mut() {
+                self.value(value, &root, Expands::Nothing);
+            }
+        } else {
+            self.changed(object.view_mut(), &root, Expands::Nothing);
+        }
     }
 
     /// A text outside of objects with its references spelled.
@@ -65,60 +121,63 @@ impl Speller<'_> {
         spelled.unwrap_or_else(|| text.into_owned())
     }
 
-    fn value(&mut self, value: &mut Value<'_>, path: &Path<'_>, variables: Option<Variables<'_>>) {
-        match &mut value.data {
-            Data::Scalar(Scalar::String(text)) => {
+    /// Spells the references in the changed parts of a part.
+    fn changed(&mut self, part: ViewMut<'_, '_>, path: &Path<'_>, expands: Expands<'_>) {
+        let part = match part.changed() {
+            Ok(value) => return self.value(value, path, expands),
+            Err(part) => part,
+        };
+        let view = part.view();
+        let is_changed = |key| view.get(key).is_some_and(View::is_changed);
+        let expands_any =
+            path.is_container() && ["command", "args", "env"].iter().any(|key| is_changed(key));
+        let container = expands_any.then(|| variables_of(view));
+        part.each_changed(|key, index, part| match key {
+            Some(key) => {
+                let expands = expands.entry(key, container.as_ref());
+                self.changed(part, &Path::Key(path, key), expands);
+            }
+            None => self.changed(part, &Path::Index(path, index), expands.item(index)),
+        });
+    }
+
+    fn value(&mut self, value: &mut Value<'_>, path: &Path<'_>, expands: Expands<'_>) {
+        match (&mut value.data, expands) {
+            (Data::Sequence(_) | Data::Scalar(_), Expands::Variable(_))
+            | (Data::Mapping(_) | Data::Scalar(_), Expands::Env(_)) => {}
+            (Data::Scalar(Scalar::String(text)), expands) => {
+                let variables = match expands {
+                    Expands::Text(variables) => Some(variables),
+                    _ => None,
+                };
                 if let Some(spelled) = self.text(text, path, variables) {
                     value.set(Value::string(spelled).data);
                 }
             }
-            Data::Scalar(_) => {}
-            Data::Sequence(items) => {
+            (Data::Scalar(_), _) => {}
+            (Data::Sequence(items), expands) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.value(item, &Path::Index(path, index), variables);
+                    self.value(item, &Path::Index(path, index), expands.item(index));
                 }
             }
-            Data::Mapping(_) => self.mapping(value, path),
+            (Data::Mapping(_), expands) => self.mapping(value, path, expands),
         }
     }
 
-    fn mapping(&mut self, value: &mut Value<'_>, path: &Path<'_>) {
-        let container = path.is_container().then(|| variables_of(value));
+    fn mapping(&mut self, value: &mut Value<'_>, path: &Path<'_>, expands: Expands<'_>) {
+        let container = path.is_container().then(|| variables_of(View::of(value)));
         let Data::Mapping(entries) = &mut value.data else {
             return;
         };
         for (key, value) in entries {
             let here = Path::Key(path, key);
-            let spelled = self.text(key, &here, None);
-            let variables = container.as_ref().map(|(names, more)| Variables {
-                names,
-                before: usize::MAX,
-                more: *more,
-            });
-            match (key.as_ref(), variables) {
-                ("command" | "args", Some(_)) => self.value(value, &here, variables),
-                ("env", Some(variables)) => self.env(value, &here, variables),
-                _ => self.value(value, &here, None),
-            }
+            let spelled = match expands {
+                Expands::Variable(_) => None,
+                _ => self.text(key, &here, None),
+            };
+            self.value(value, &here, expands.entry(key, container.as_ref()));
             if let Some(spelled) = spelled {
                 *key = Cow::Owned(spelled);
-            }
-        }
-    }
-
-    fn env(&mut self, list: &mut Value<'_>, path: &Path<'_>, variables: Variables<'_>) {
-        for (index, item) in list.items_mut().into_iter().flatten().enumerate() {
-            let at = Path::Index(path, index);
-            let Data::Mapping(entries) = &mut item.data else {
-                continue;
-            };
-            for (key, value) in entries {
-                let here = Path::Key(&at, key);
-                let before = Variables {
-                    before: index,
-                    ..variables
-                };
-                self.value(value, &here, (key == "value").then_some(before));
             }
         }
     }
@@ -259,20 +318,26 @@ impl Speller<'_> {
     }
 }
 
+/// Whether a value is a scalar whose place does not matter: without a `$`.
+fn is_marked_text(value: &Value<'_>) -> bool {
+    match &value.data {
+        Data::Scalar(Scalar::String(text)) => memchr::memchr(b'$', text.as_bytes()).is_none(),
+        Data::Scalar(_) => true,
+        Data::Sequence(_) | Data::Mapping(_) => false,
+    }
+}
+
 /// Whether a text may have a `$` or a mark.
 fn may_have(text: &str) -> bool {
     memchr::memchr2(b'$', marks::FIRST_BYTE, text.as_bytes()).is_some()
 }
 
 /// The variables of a container, and whether there are more.
-fn variables_of(container: &Value<'_>) -> (Vec<String>, bool) {
+fn variables_of(container: View<'_>) -> (Vec<String>, bool) {
     let items = |key| {
-        container
-            .get(key)
-            .and_then(Value::items)
-            .unwrap_or_default()
+        let list = container.get(key).and_then(View::items);
+        list.into_iter().flatten()
     };
-    let names = items("env").iter();
-    let names = names.map(|one| one.str_at(&["name"]).unwrap_or_default().to_owned());
-    (names.collect(), !items("envFrom").is_empty())
+    let names = items("env").map(|one| one.str_at(&["name"]).unwrap_or_default().into_owned());
+    (names.collect(), items("envFrom").next().is_some())
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::export::cluster::Cluster;
 use crate::export::content::Content;
+use crate::export::draft::Draft;
 use crate::export::gather::{self, Found, MAX_OPEN, Object};
 use crate::export::options::Options;
 use crate::export::strip;
@@ -13,7 +14,7 @@ use crate::krm::scope::effective;
 use crate::template::Dialect;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::source::Place;
-use krm_yaml::{Cursor, SharedNode, Value};
+use krm_yaml::{Cursor, SharedNode, View};
 
 /// An object that is exported.
 pub(super) struct Stripped<'g> {
@@ -55,6 +56,7 @@ pub(super) fn all<'g>(
     let Gathered { objects, cluster } = gathered;
     let mut stripping = Stripping {
         options,
+        tables: strip::Tables::of(options),
         cluster,
         all: All {
             objects: Vec::new(),
@@ -75,13 +77,13 @@ pub(super) fn all<'g>(
         };
         if object.is_open {
             let node = object.node.cursor();
-            stripping.object(object, node, diagnostics, |value| {
-                Content::of_open(object, value)
+            stripping.object(object, node, diagnostics, |draft| {
+                Content::of_open(object, draft)
             });
         } else {
             let opened = object.node.open();
             let node = opened.cursor();
-            let of = |value: Value<'_>| Content::of(object, node, &value);
+            let of = |draft: Draft<'_>| Content::of(object, node, draft);
             stripping.object(object, node, diagnostics, of);
         }
     }
@@ -90,6 +92,7 @@ pub(super) fn all<'g>(
 
 struct Stripping<'o, 'g> {
     options: &'o Options,
+    tables: strip::Tables<'o>,
     cluster: &'g Cluster,
     all: All<'g>,
     /// Where each object was read first, by its name and the rest of its identity.
@@ -99,44 +102,51 @@ struct Stripping<'o, 'g> {
 }
 
 impl<'g> Stripping<'_, 'g> {
-    /// Strips an object that was opened as this node. `content` makes its content of its value.
+    /// Strips an object that was opened as this node. `content` makes its content of what is left.
     fn object<'v>(
         &mut self,
         object: &Object,
         node: Cursor<'v>,
         diagnostics: &mut Diagnostics,
-        content: impl FnOnce(Value<'v>) -> Result<Content<'g>>,
+        content: impl FnOnce(Draft<'v>) -> Result<Content<'g>>,
     ) {
-        let Some(mut value) = object.value(node, diagnostics) else {
+        let Some(mut draft) = object.draft(node, diagnostics) else {
             return;
         };
-        let labels = value.at(&["metadata", "labels"]);
+        let view = draft.view();
+        let metadata = view.get("metadata");
+        let labels = metadata.and_then(|metadata| metadata.get("labels"));
         if !self.options.selector.fits(labels) {
             self.unselected += 1;
             return;
         }
-        let text = |keys: &[&str]| value.str_at(keys).unwrap_or_default().to_owned();
+        let api_version = text(Some(view), "apiVersion");
         let identity = Identity {
-            group: identity::group(&text(&["apiVersion"])).to_owned(),
-            kind: text(&["kind"]),
-            namespace: text(&["metadata", "namespace"]),
-            name: text(&["metadata", "name"]),
+            group: identity::group(&api_version).to_owned(),
+            kind: text(Some(view), "kind"),
+            namespace: text(metadata, "namespace"),
+            name: text(metadata, "name"),
         };
         let called = || called(&identity);
-        if let Some(reason) = strip::reason(&value, self.cluster) {
+        if let Some(reason) = strip::reason(view, self.cluster) {
             self.leave_out(&called(), &reason);
             return;
         }
-        let is_named = !identity.name.is_empty() || !text(&["metadata", "generateName"]).is_empty();
-        if identity.kind.is_empty() || text(&["apiVersion"]).is_empty() || !is_named {
+        let is_named = !identity.name.is_empty() || !text(metadata, "generateName").is_empty();
+        if identity.kind.is_empty() || api_version.is_empty() || !is_named {
             diagnostics.push(incomplete(node, &identity));
             return;
         }
         let report = &mut self.all.report;
-        strip::strip(&mut value, self.cluster, self.options, &mut |line| {
-            report.push(Diagnostic::info([&called(), ": ", &line].concat()));
-        });
-        if let Some(reason) = strip::is_bare(&value) {
+        strip::strip(
+            draft.view_mut(),
+            self.cluster,
+            &mut self.tables,
+            &mut |line| {
+                report.push(Diagnostic::info([&called(), ": ", &line].concat()));
+            },
+        );
+        if let Some(reason) = strip::is_bare(draft.view()) {
             self.leave_out(&called(), reason);
             return;
         }
@@ -145,9 +155,11 @@ impl<'g> Stripping<'_, 'g> {
         }
         let is_openshift = self.options.dialect == Dialect::OpenShift;
         let survey = &mut self.all.survey;
-        survey.add(node, &mut value, &identity, !is_openshift);
+        let dollars = node.offsets_of(b'$');
+        let may_have_dollar = dollars.is_none_or(|dollars| !dollars.is_empty());
+        survey.add(draft.view(), may_have_dollar, &identity, !is_openshift);
         let mut found = Diagnostics::new();
-        let content = found.take(content(value));
+        let content = found.take(content(draft));
         found.conceal(&[node.place()]);
         diagnostics.append(found);
         if let Some(content) = content {
@@ -213,6 +225,12 @@ impl<'g> Stripping<'_, 'g> {
         }
         self.all
     }
+}
+
+/// The text of a field; empty if there is none.
+fn text(mapping: Option<View<'_>>, key: &str) -> String {
+    let text = mapping.and_then(|mapping| mapping.str_at(&[key]));
+    text.unwrap_or_default().into_owned()
 }
 
 /// The name of an object in the report.

@@ -7,13 +7,13 @@ use crate::export::fields::places::{Form, places};
 use crate::export::inferred::Evidence;
 use crate::export::parameters::{Images, can_be_renamed};
 use crate::export::strip;
-use crate::export::visit::{self, at_mut, each_container};
+use crate::export::visit::{self, containers};
 use crate::krm::Identity;
 use crate::krm::identity::is_built_in;
 use crate::krm::pods;
 use crate::krm::scope::is_namespaced;
-use crate::template::on_selectors;
-use krm_yaml::{Cursor, Data, Scalar, Value};
+use crate::template::labels::are_on_selectors;
+use krm_yaml::View;
 
 /// The fewest characters of a common prefix.
 const SHORTEST: usize = 3;
@@ -37,27 +37,25 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Takes note of an object that was read from a node.
+    /// Takes note of an object whose text may have a `$` or not.
     pub(super) fn add(
         &mut self,
-        node: Cursor<'_>,
-        object: &mut Value<'_>,
+        object: View<'_>,
+        may_have_dollar: bool,
         identity: &Identity,
         adds_selectors: bool,
     ) {
         let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
         self.objects
-            .push((identity.clone(), api_version.to_owned()));
+            .push((identity.clone(), api_version.into_owned()));
         if is_namespaced(&identity.group, &identity.kind) {
             let count = self.namespaces.entry(identity.namespace.clone());
             *count.or_default() += 1;
         }
         self.common_labels(object, identity, adds_selectors);
-        let dollars = node.offsets_of(b'$');
-        let has_none = dollars.is_some_and(|dollars| dollars.is_empty());
         // New text may come from what stripping decodes.
-        let may_have = !has_none || !strip::only_drops(object);
-        self.has_dollar = self.has_dollar || (may_have && has_dollar(object, !has_none));
+        let may_have = may_have_dollar || !strip::only_drops(object);
+        self.has_dollar = self.has_dollar || (may_have && has_dollar(object));
         if !is_built_in(&identity.group) {
             return;
         }
@@ -65,25 +63,24 @@ impl Survey {
         if identity.namespace.is_empty() {
             self.evidence.add(object, kind);
         }
-        if let Some(pod) = pods::pod(kind)
-            && let Some(spec) = at_mut(object, &[pod.as_slice(), &["spec"]].concat())
-        {
-            each_container(spec, &mut |container| {
+        let pod = pods::pod(kind).map(|pod| [pod.as_slice(), &["spec"]].concat());
+        if let Some(spec) = pod.and_then(|pod| object.at(&pod)) {
+            for container in containers(spec) {
                 if let Some(image) = container.str_at(&["image"]) {
-                    self.images.add(image);
+                    self.images.add(&image);
                 }
-            });
+            }
         }
         for place in places(kind) {
             match place.form {
-                Form::Host => visit::each_scalar(object, place.path, &mut |host| {
-                    self.hosts.extend(host.as_str().map(str::to_owned));
+                Form::Host => visit::look_at_scalars(object, place.path, &mut |host| {
+                    self.hosts.extend(host.as_str().map(Cow::into_owned));
                 }),
-                Form::Image => visit::each(object, place.path, &mut |from| {
+                Form::Image => visit::look(object, place.path, &mut |from| {
                     let name = from.str_at(&["name"]);
-                    let is_image = from.str_at(&["kind"]) == Some("DockerImage");
+                    let is_image = from.str_at(&["kind"]).as_deref() == Some("DockerImage");
                     if let Some(name) = name.filter(|_| is_image) {
-                        self.images.add(name);
+                        self.images.add(&name);
                     }
                 }),
                 _ => {}
@@ -92,29 +89,23 @@ impl Survey {
     }
 
     /// Keeps the labels that this object has, too, and everywhere where a Template would set them.
-    fn common_labels(&mut self, object: &Value<'_>, identity: &Identity, adds_selectors: bool) {
+    fn common_labels(&mut self, object: View<'_>, identity: &Identity, adds_selectors: bool) {
         let own = object.at(&["metadata", "labels"]);
-        let own = own.and_then(Value::entries).unwrap_or_default();
-        let own = || {
-            own.iter()
-                .filter_map(|(key, value)| Some((key.as_ref(), value.as_str()?)))
-        };
         let labels = self.labels.get_or_insert_with(|| {
-            own()
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            let own = own.and_then(View::entries).into_iter().flatten();
+            let own = own.filter_map(|(key, value)| Some((key, value.as_str()?)));
+            own.map(|(key, value)| (key.into_owned(), value.into_owned()))
                 .collect()
         });
         labels.retain(|label| {
             let (key, value) = label;
-            if !own().any(|one| one == (key, value)) {
+            let text = own.and_then(|own| own.get(key)?.as_str());
+            if text.is_none_or(|text| text != *value) {
                 return false;
             }
-            if !adds_selectors || !is_built_in(&identity.group) {
-                return true;
-            }
-            let mut changed = object.clone();
-            on_selectors(&mut changed, std::slice::from_ref(label));
-            changed == *object
+            let (group, kind) = (&identity.group, &identity.kind);
+            let needs_selectors = adds_selectors && is_built_in(group);
+            !needs_selectors || are_on_selectors(object, group, kind, std::slice::from_ref(label))
         });
     }
 
@@ -197,22 +188,15 @@ pub(super) fn infer(identity: &mut Identity, namespace: &str) {
     }
 }
 
-/// Whether a text of an object may look like a reference; `reads_copied` says whether a text that
-/// the object has from its document may.
-fn has_dollar(value: &Value<'_>, reads_copied: bool) -> bool {
-    let looks = |text: &Cow<'_, str>| {
-        let is_copied = matches!(text, Cow::Borrowed(_));
+/// Whether a text of an object looks like a reference.
+fn has_dollar(value: View<'_>) -> bool {
+    let looks = |text: &str| {
         let mut dollars = memchr::memchr_iter(b'$', text.as_bytes());
-        let mut looks =
-            || dollars.any(|at| matches!(text.as_bytes().get(at + 1), Some(b'(' | b'{')));
-        (reads_copied || !is_copied) && looks()
+        dollars.any(|at| matches!(text.as_bytes().get(at + 1), Some(b'(' | b'{')))
     };
-    match &value.data {
-        Data::Scalar(Scalar::String(text)) => looks(text),
-        Data::Scalar(_) => false,
-        Data::Sequence(items) => items.iter().any(|item| has_dollar(item, reads_copied)),
-        Data::Mapping(entries) => entries
-            .iter()
-            .any(|(key, value)| looks(key) || has_dollar(value, reads_copied)),
-    }
+    let mut items = value.items().into_iter().flatten();
+    let mut entries = value.entries().into_iter().flatten();
+    value.as_str().is_some_and(|text| looks(&text))
+        || items.any(has_dollar)
+        || entries.any(|(key, value)| looks(&key) || has_dollar(value))
 }

@@ -1,39 +1,137 @@
 //! Visits the fields of an object by the paths of the tables.
 
-use crate::krm::label_fields::{Branch, Sets, for_template};
-use krm_yaml::{Data, Value};
+use std::borrow::Cow;
 
-/// The entry of a mapping that the first key of a path names, and the rest of the path. `%2F` is a
-/// slash in a key.
-fn step<'p>(value: &Value<'_>, path: &'p str) -> Option<(usize, Option<&'p str>)> {
-    let entries = value.entries()?;
-    let bytes = path.as_bytes();
-    // Most entries differ there already.
-    let ends_with = |key: &str| matches!(bytes.get(key.len()), None | Some(b'/'));
-    let is_first = |key: &str| ends_with(key) && path.starts_with(key) && !key.contains('/');
-    if let Some(index) = entries.iter().position(|(key, _)| is_first(key)) {
-        let (key, _) = entries.get(index)?;
-        return Some((index, path.get(key.len() + 1..)));
+use crate::krm::label_fields::{self, Sets, for_template};
+use krm_yaml::{View, ViewMut};
+
+/// The first key of a path, and the rest. `%2F` is a slash in a key.
+fn step(path: &str) -> (Cow<'_, str>, Option<&str>) {
+    let (first, rest) = match memchr::memchr(b'/', path.as_bytes()) {
+        Some(at) => (path.get(..at).unwrap_or_default(), path.get(at + 1..)),
+        None => (path, None),
+    };
+    if first.contains('%') {
+        return (first.replace("%2F", "/").into(), rest);
     }
-    memchr::memchr(b'%', bytes)?;
-    let (first, rest) = path.split_once('/').unzip();
-    let first = first.unwrap_or(path).replace("%2F", "/");
-    let index = entries.iter().position(|(key, _)| *key == first)?;
-    Some((index, rest))
+    (first.into(), rest)
 }
 
-/// Calls `visit` with each value at a path, which leads through lists. The last list is one value.
-pub(super) fn each<'s>(value: &mut Value<'s>, path: &str, visit: &mut dyn FnMut(&mut Value<'s>)) {
-    if let Data::Sequence(items) = &mut value.data {
-        for item in items {
-            each(item, path, visit);
+/// Paths of a table, which lead through lists, by their keys.
+pub(super) struct Tree<R> {
+    branches: Vec<Branch<R>>,
+    /// A bit for the length of each key: most keys of objects have another one.
+    lengths: u64,
+}
+
+impl<R> Default for Tree<R> {
+    fn default() -> Self {
+        Self {
+            branches: Vec::new(),
+            lengths: 0,
         }
-        return;
     }
-    let Some((index, rest)) = step(value, path) else {
-        return;
-    };
-    if let Some(field) = part_mut(value, index) {
+}
+
+/// A key on the way to fields.
+struct Branch<R> {
+    key: String,
+    /// The rows of the table for this field.
+    rows: Vec<R>,
+    below: Tree<R>,
+}
+
+impl<R> Tree<R> {
+    /// Of the rows of a table, with their paths. Those below a field come before the field itself.
+    pub(super) fn of<'p>(rows: impl Iterator<Item = (&'p str, R)>) -> Self {
+        let mut tree = Self::default();
+        for (path, row) in rows {
+            tree.add(path, row);
+        }
+        tree
+    }
+
+    fn add(&mut self, path: &str, row: R) {
+        let (key, rest) = step(path);
+        let at = self.branches.iter().position(|branch| branch.key == key);
+        self.lengths |= length(&key);
+        let at = at.unwrap_or_else(|| {
+            self.branches.push(Branch {
+                key: key.into_owned(),
+                rows: Vec::new(),
+                below: Self::default(),
+            });
+            self.branches.len() - 1
+        });
+        if let Some(branch) = self.branches.get_mut(at) {
+            match rest {
+                Some(rest) => branch.below.add(rest, row),
+                None => branch.rows.push(row),
+            }
+        }
+    }
+
+    /// Puts a tree below a key that has none.
+    pub(super) fn put(&mut self, key: &str, below: Self) {
+        self.lengths |= length(key);
+        self.branches.push(Branch {
+            key: key.to_owned(),
+            rows: Vec::new(),
+            below,
+        });
+    }
+
+    /// Calls `visit` with each field that a part has, as the mapping and its key, and with its row.
+    pub(super) fn each<'s>(
+        &self,
+        mut part: ViewMut<'_, 's>,
+        visit: &mut dyn FnMut(ViewMut<'_, 's>, &str, &R),
+    ) {
+        if part.view().is_sequence() {
+            return part.each_item(|item| self.each(item, visit));
+        }
+        for branch in self.branches_in(part.view()) {
+            let Some(branch) = self.branches.get(branch) else {
+                continue;
+            };
+            if !branch.below.branches.is_empty()
+                && let Some(field) = part.by_ref().get(&branch.key)
+            {
+                branch.below.each(field, visit);
+            }
+            for row in &branch.rows {
+                visit(part.by_ref(), &branch.key, row);
+            }
+        }
+    }
+
+    /// The branches whose keys a mapping has, by their index, in order.
+    fn branches_in(&self, mapping: View<'_>) -> Vec<usize> {
+        let mut found = Vec::new();
+        if self.branches.is_empty() {
+            return found;
+        }
+        mapping.each_key(self.lengths, |key| {
+            let mut branches = self.branches.iter();
+            found.extend(branches.position(|branch| branch.key == key));
+        });
+        found.sort_unstable();
+        found
+    }
+}
+
+/// The bit for the length of a key.
+const fn length(key: &str) -> u64 {
+    1 << (key.len() % 64)
+}
+
+/// Calls `visit` with each part at a path, which leads through lists. The last list is one part.
+pub(super) fn each<'s>(part: ViewMut<'_, 's>, path: &str, visit: &mut dyn FnMut(ViewMut<'_, 's>)) {
+    if part.view().is_sequence() {
+        return part.each_item(|item| each(item, path, visit));
+    }
+    let (key, rest) = step(path);
+    if let Some(field) = part.get(&key) {
         match rest {
             Some(rest) => each(field, rest, visit),
             None => visit(field),
@@ -41,112 +139,99 @@ pub(super) fn each<'s>(value: &mut Value<'s>, path: &str, visit: &mut dyn FnMut(
     }
 }
 
-fn part_mut<'v, 's>(mapping: &'v mut Value<'s>, index: usize) -> Option<&'v mut Value<'s>> {
-    match &mut mapping.data {
-        Data::Mapping(entries) => entries.get_mut(index).map(|(_, part)| part),
-        Data::Sequence(_) | Data::Scalar(_) => None,
+/// As [`each`], to look at the parts.
+pub(super) fn look(part: View<'_>, path: &str, visit: &mut dyn FnMut(View<'_>)) {
+    if let Some(items) = part.items() {
+        items.for_each(|item| look(item, path, visit));
+        return;
+    }
+    let (key, rest) = step(path);
+    if let Some(field) = part.get(&key) {
+        match rest {
+            Some(rest) => look(field, rest, visit),
+            None => visit(field),
+        }
+    }
+}
+
+/// As [`each_scalar`], to look at the scalars.
+pub(super) fn look_at_scalars(part: View<'_>, path: &str, visit: &mut dyn FnMut(View<'_>)) {
+    look(part, path, &mut |field| look_below(field, visit));
+}
+
+fn look_below(part: View<'_>, visit: &mut dyn FnMut(View<'_>)) {
+    match part.items() {
+        Some(items) => items.for_each(|item| look_below(item, visit)),
+        None if part.is_mapping() => {}
+        None => visit(part),
     }
 }
 
 /// Calls `visit` with each scalar at a path, also those in lists.
 pub(super) fn each_scalar<'s>(
-    value: &mut Value<'s>,
+    part: ViewMut<'_, 's>,
     path: &str,
-    visit: &mut dyn FnMut(&mut Value<'s>),
+    visit: &mut dyn FnMut(ViewMut<'_, 's>),
 ) {
-    each(value, path, &mut |field| scalars(field, visit));
+    each(part, path, &mut |field| scalars(field, visit));
 }
 
-fn scalars<'s>(value: &mut Value<'s>, visit: &mut dyn FnMut(&mut Value<'s>)) {
-    match &mut value.data {
-        Data::Sequence(items) => {
-            for item in items {
-                scalars(item, visit);
-            }
-        }
-        Data::Scalar(_) => visit(value),
-        Data::Mapping(_) => {}
+fn scalars<'s>(part: ViewMut<'_, 's>, visit: &mut dyn FnMut(ViewMut<'_, 's>)) {
+    if part.view().is_sequence() {
+        part.each_item(|item| scalars(item, visit));
+    } else if !part.view().is_mapping() {
+        visit(part);
     }
 }
 
-/// Removes each entry at a path for which `drops`, of the mapping and its entry, is true.
-pub(super) fn remove<'s>(
-    value: &mut Value<'s>,
-    path: &str,
-    drops: &mut dyn FnMut(&Value<'s>, &Value<'s>) -> bool,
-) {
-    if let Data::Sequence(items) = &mut value.data {
-        for item in items {
-            remove(item, path, drops);
-        }
-        return;
-    }
-    let Some((index, rest)) = step(value, path) else {
-        return;
-    };
-    if let Some(rest) = rest {
-        if let Some(field) = part_mut(value, index) {
-            remove(field, rest, drops);
-        }
-    } else if value
-        .part(index)
-        .is_some_and(|(_, field)| drops(value, field))
-        && let Data::Mapping(entries) = &mut value.data
-    {
-        entries.remove(index);
-    }
+/// The lists of containers in a pod specification.
+const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+
+/// The containers of a pod specification.
+pub(super) fn containers(spec: View<'_>) -> impl Iterator<Item = View<'_>> {
+    let lists = CONTAINERS.iter();
+    let lists = lists.filter_map(move |list| spec.get(list)?.items());
+    lists.flatten()
 }
 
-/// Removes the items of the list at a path for which `drops` is true, and a list that gets empty.
-pub(super) fn remove_items<'s>(
-    value: &mut Value<'s>,
-    path: &str,
-    drops: &dyn Fn(&Value<'s>) -> bool,
+/// Calls `visit` with each container of a pod specification.
+pub(super) fn each_container<'s>(
+    mut spec: ViewMut<'_, 's>,
+    visit: &mut dyn FnMut(ViewMut<'_, 's>),
 ) {
-    each(value, path, &mut |list| {
-        if let Data::Sequence(items) = &mut list.data
-            && items.iter().any(drops)
-        {
-            items.retain(|item| !drops(item));
-            if items.is_empty() {
-                list.data = Data::Scalar(krm_yaml::Scalar::Null);
-            }
+    for list in CONTAINERS {
+        if let Some(containers) = spec.by_ref().get(list) {
+            containers.each_item(&mut *visit);
         }
-    });
-    remove(value, path, &mut |_, list| list.is_null());
-}
-
-/// Calls `visit` with each list of containers of a pod specification.
-pub(super) fn each_container<'s>(spec: &mut Value<'s>, visit: &mut dyn FnMut(&mut Value<'s>)) {
-    for list in ["containers", "initContainers", "ephemeralContainers"] {
-        let items = spec.get_mut(list).and_then(Value::items_mut);
-        items.into_iter().flatten().for_each(&mut *visit);
     }
 }
 
 /// Calls `visit` with the labels of the pods of an object, and with those by which it selects.
 pub(super) fn each_label_field<'s>(
-    object: &mut Value<'s>,
+    mut object: ViewMut<'_, 's>,
     (group, kind): (&str, &str),
-    visit: &mut dyn FnMut(&mut Value<'s>),
+    visit: &mut dyn FnMut(ViewMut<'_, 's>),
 ) {
     for branch in for_template(group, kind) {
-        on_branch(object, branch, visit);
+        on_branch(object.by_ref(), branch, visit);
     }
 }
 
-fn on_branch<'s>(value: &mut Value<'s>, branch: &Branch, visit: &mut dyn FnMut(&mut Value<'s>)) {
-    each(value, branch.key, &mut |field| {
-        if branch.sets != Sets::No {
-            visit(field);
-        }
-        for inner in &branch.children {
-            on_branch(field, inner, visit);
-        }
-    });
-}
-
-/// The value under some keys, to change it.
-pub(super) fn at_mut<'v, 's>(value: &'v mut Value<'s>, keys: &[&str]) -> Option<&'v mut Value<'s>> {
-    keys.iter().try_fold(value, |value, key| value.get_mut(key))
+fn on_branch<'s>(
+    part: ViewMut<'_, 's>,
+    branch: &label_fields::Branch,
+    visit: &mut dyn FnMut(ViewMut<'_, 's>),
+) {
+    if part.view().is_sequence() {
+        return part.each_item(|item| on_branch(item, branch, visit));
+    }
+    let Some(mut field) = part.get(branch.key) else {
+        return;
+    };
+    if branch.sets != Sets::No {
+        visit(field.by_ref());
+    }
+    for inner in &branch.children {
+        on_branch(field.by_ref(), inner, visit);
+    }
 }

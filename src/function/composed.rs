@@ -446,7 +446,7 @@ fn edits(item: Cursor<'_>, mut value: Value<'_>, is_here: bool) -> Result<Vec<kr
                 annotations.remove(id);
             }
         }
-        remove_empty(metadata, "annotations");
+        remove_empty(metadata.into(), "annotations");
     }
     update(old, value)
 }

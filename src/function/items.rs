@@ -239,7 +239,7 @@ impl Read {
             identity: Identity::of_kind(object),
             path: kept.path.map(Cow::into_owned),
             index: kept.index,
-            is_local: is_local(object),
+            is_local: is_local(object.into()),
             owner: annotation(OWNER).map(Into::into),
         }
     }

@@ -78,7 +78,7 @@ pub(super) fn update<'v>(
                 annotations.remove(id);
             }
         }
-        remove_empty(metadata, "annotations");
+        remove_empty(metadata.into(), "annotations");
     }
     value.adopt(&old_value, &ITEM_KEYS);
     Updated {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_yaml::Value;
+use krm_yaml::{Value, View, ViewMut};
 
 /// The file an object is kept in, relative to the package, slash-separated.
 pub(crate) const PATH: &str = "internal.config.kubernetes.io/path";
@@ -39,9 +39,9 @@ pub(crate) fn is_internal(key: &str) -> bool {
 }
 
 /// Whether an object is kept out of the cluster.
-pub(crate) fn is_local(object: &Value<'_>) -> bool {
+pub(crate) fn is_local(object: View<'_>) -> bool {
     let annotation = object.at(&["metadata", "annotations", LOCAL_CONFIG]);
-    annotation.is_some_and(|value| value.as_str() != Some("false"))
+    annotation.is_some_and(|value| value.as_str().as_deref() != Some("false"))
 }
 
 /// The file that an object is kept in by its annotations, and its index there.
@@ -64,12 +64,9 @@ pub(crate) fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>,
 }
 
 /// Takes an empty mapping out of the metadata.
-pub(crate) fn remove_empty(metadata: &mut Value<'_>, key: &str) {
-    if metadata
-        .get(key)
-        .and_then(Value::entries)
-        .is_some_and(<[_]>::is_empty)
-    {
+pub(crate) fn remove_empty(metadata: ViewMut<'_, '_>, key: &str) {
+    let mapping = metadata.view().get(key);
+    if mapping.is_some_and(View::is_empty_mapping) {
         metadata.remove(key);
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Source: `k8s.io/apimachinery/pkg/labels`.
 
-use crate::krm::scalar::text_of;
-use krm_yaml::Value;
+use std::borrow::Cow;
+
+use krm_yaml::{Scalar, View};
 
 /// Requirements that labels or annotations must all meet.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -55,11 +56,21 @@ impl LabelSelector {
     }
 
     /// Whether labels or annotations meet all requirements.
-    pub(crate) fn fits(&self, labels: Option<&Value<'_>>) -> bool {
+    pub(crate) fn fits(&self, labels: Option<View<'_>>) -> bool {
         self.0.iter().all(|requirement| {
             let label = labels.and_then(|labels| labels.get(&requirement.key));
-            requirement.test.passes(label.and_then(text_of))
+            let text = label.and_then(View::scalar).and_then(text_of);
+            requirement.test.passes(text.as_deref())
         })
+    }
+}
+
+/// The text of a scalar, unless it is null.
+fn text_of(scalar: Scalar<'_>) -> Option<Cow<'_, str>> {
+    match scalar {
+        Scalar::String(text) | Scalar::Number(text) => Some(text),
+        Scalar::Bool(flag) => Some(if flag { "true" } else { "false" }.into()),
+        Scalar::Null => None,
     }
 }
 
@@ -118,7 +129,7 @@ fn parse_requirement(part: &str) -> Option<Requirement> {
 #[cfg(test)]
 mod tests {
     use super::LabelSelector;
-    use krm_yaml::Value;
+    use krm_yaml::{Value, View};
 
     #[track_caller]
     fn check(selector: &str, expected: bool) {
@@ -126,7 +137,7 @@ mod tests {
         let labels = labels.map(|(key, value)| (key.into(), Value::from(value)));
         let selector = LabelSelector::parse(selector).unwrap();
         assert_eq!(
-            selector.fits(Some(&Value::mapping(labels.into()))),
+            selector.fits(Some(View::from(&Value::mapping(labels.into())))),
             expected
         );
     }

@@ -27,7 +27,6 @@ pub(crate) use declare::reference::{Part, has_openshift_reference, parts, replac
 pub use expand::expander::Expander;
 pub use expand::expansion::{Inspect, Look, Object, Options, Sink, effective, process};
 pub(crate) use expand::labels;
-pub(crate) use expand::labels::on_selectors;
 pub(crate) use expand::path::Path;
 pub(crate) use expand::strings::place_of;
 pub(crate) use resolve::constant;

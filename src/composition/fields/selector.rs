@@ -13,6 +13,7 @@ use crate::krm::Identity;
 use crate::krm::identity::group;
 use crate::krm::label_selector::LabelSelector;
 use crate::krm::scope::effective_namespace;
+use krm_yaml::View;
 use krm_yaml::suggest::closest;
 
 /// The selector of a configuration; empty fields match anything.
@@ -137,7 +138,7 @@ impl Matcher {
 
 /// Whether the labels or annotations of a resource meet all requirements.
 fn fits(selector: &LabelSelector, resource: &Resource<'_>, key: &str) -> bool {
-    selector.is_empty() || selector.fits(resource.value().at(&["metadata", key]))
+    selector.is_empty() || selector.fits(View::of(resource.value()).at(&["metadata", key]))
 }
 
 /// Whether `is` holds for the current identity or a former one. Kind and name may be missing.

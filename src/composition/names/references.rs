@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::composition::engine::step::Context;
-use crate::composition::fields::field_spec::{FieldSpec, Made};
+use crate::composition::fields::field_spec::FieldSpec;
 use crate::composition::resources::resource::Resource;
 use crate::composition::tables::name_references::{NAME_REFERENCES, Named};
 use crate::krm::Identity;
 use crate::krm::identity::group;
 use crate::krm::scope::{effective_namespace, is_namespaced, or_default};
-use krm_yaml::{Data, Value};
+use krm_yaml::{Data, Value, View, ViewMut};
 
 /// Updates the fields that kustomize knows.
 pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_>) {
@@ -39,7 +39,7 @@ pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &
         }
         let referrer = Referrer::of_resource(resource);
         let mut problems = Vec::new();
-        renames.follow(resource.value_mut(), &referrer, &mut problems);
+        renames.follow(resource.value_mut().into(), |_| referrer, &mut problems);
         for problem in problems {
             context.outcome(resource, Err(problem));
         }
@@ -93,24 +93,27 @@ impl<'t> Renames<'t> {
         links
     }
 
-    /// Updates the references of one object.
+    /// Updates the references of one object, whose facts as a referrer are `referrer`.
     pub(crate) fn follow(
         &mut self,
-        object: &mut Value<'_>,
-        referrer: &Referrer,
+        mut object: ViewMut<'_, '_>,
+        referrer: impl FnOnce(View<'_>) -> Referrer,
         problems: &mut Vec<String>,
     ) {
-        let text = |key| object.str_at(&[key]).unwrap_or_default();
-        let links = self.links_from(text("apiVersion"), text("kind"));
+        let text = |key| object.view().str_at(&[key]).unwrap_or_default();
+        let links = self.links_from(&text("apiVersion"), &text("kind"));
+        if links.is_empty() {
+            return;
+        }
+        let referrer = &referrer(object.view());
         for link in links.iter().filter_map(|index| self.links.get(*index)) {
             let lookup = Lookup {
                 targets: &self.targets,
                 referrer,
                 link,
             };
-            let outcome = link
-                .from
-                .descend(object, Made::Nothing, &mut |value| lookup.update(value));
+            let update = &mut |part: ViewMut<'_, '_>| lookup.update(part.value());
+            let outcome = link.from.each(object.by_ref(), update);
             if let Err(problem) = outcome {
                 problems.push(format!("`{}`: {problem}", link.from.path));
             }
@@ -287,16 +290,16 @@ pub(crate) struct Referrer {
 
 impl Referrer {
     /// An object whose name got no prefixes and suffixes.
-    pub(crate) fn of(object: &Value<'_>) -> Self {
-        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().to_owned();
+    pub(crate) fn of(object: View<'_>) -> Self {
+        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
         let kind = text(&["kind"]);
-        let subjects = object.get("subjects").and_then(Value::items);
+        let subjects = object.get("subjects").and_then(View::items);
         let bound_namespaces = subjects
-            .unwrap_or_default()
-            .iter()
-            .filter(|subject| subject.str_at(&["kind"]) == Some("ServiceAccount"))
-            .filter_map(|subject| subject.str_at(&["namespace"]).map(str::to_owned));
-        let role = |key| object.str_at(&["roleRef", key]).map(str::to_owned);
+            .into_iter()
+            .flatten()
+            .filter(|subject| subject.str_at(&["kind"]).as_deref() == Some("ServiceAccount"))
+            .filter_map(|subject| subject.str_at(&["namespace"]).map(Cow::into_owned));
+        let role = |key| object.str_at(&["roleRef", key]).map(Cow::into_owned);
         Self {
             is_global: !is_namespaced(group(&text(&["apiVersion"])), &kind),
             namespace: or_default(&text(&["metadata", "namespace"])).to_owned(),
@@ -315,7 +318,7 @@ impl Referrer {
         Self {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
-            ..Self::of(resource.value())
+            ..Self::of(resource.value().into())
         }
     }
 

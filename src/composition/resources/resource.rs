@@ -202,7 +202,7 @@ impl<'d> Resource<'d> {
         };
         if let Some(annotations) = metadata.get_mut("annotations") {
             annotations.remove(NEEDS_HASH);
-            remove_empty(metadata, "annotations");
+            remove_empty(metadata.into(), "annotations");
         }
     }
 

@@ -1,11 +1,12 @@
 //! The names of hosts, and the domains that several share.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::export::marks;
 use crate::export::parameters::made::{Made, name};
 use crate::export::parameters::maker::{Maker, Object};
-use krm_yaml::Value;
+use krm_yaml::{Value, ViewMut};
 
 /// The domains that several hosts share: the part after the first dot, if it has a dot itself.
 pub(crate) fn shared_domains<'h>(hosts: impl Iterator<Item = &'h String>) -> BTreeSet<String> {
@@ -23,18 +24,16 @@ pub(crate) fn shared_domains<'h>(hosts: impl Iterator<Item = &'h String>) -> BTr
 
 /// Makes a parameter of a host, or refers to that of the same host.
 pub(crate) fn of_field(
-    field: &mut Value<'_>,
+    field: ViewMut<'_, '_>,
     path: &str,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
 ) {
-    let Some(host) = field
-        .as_str()
-        .filter(|host| !host.is_empty() && !host.contains('$'))
-    else {
+    let host = field.view().as_str();
+    let host = host.filter(|host| !host.is_empty() && !host.contains('$'));
+    let Some(host) = host.map(Cow::into_owned) else {
         return;
     };
-    let host = host.to_owned();
     let reference = match maker.hosts.get(&host) {
         Some(known) => known.clone(),
         None => reference(&host, path, object, maker),

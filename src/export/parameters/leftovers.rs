@@ -5,7 +5,7 @@ use crate::export::options::Group;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::krm::identity::is_built_in;
 use crate::template::Path;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Scalar, View};
 
 /// Words in the names of fields whose values are secrets. `secret` and `key` are also in the names
 /// of references.
@@ -13,7 +13,7 @@ const SECRET_WORDS: [&str; 4] = ["password", "passwd", "passphrase", "token"];
 
 /// Reports the fields of a ConfigMap, or of an object whose kind is not Kubernetes' own.
 pub(super) fn of_object(
-    value: &Value<'_>,
+    part: View<'_>,
     object: &Object<'_>,
     maker: &Maker<'_>,
     say: &mut dyn FnMut(String),
@@ -25,22 +25,28 @@ pub(super) fn of_object(
         _ => &["spec", "data"],
     };
     for field in fields {
-        if let Some(value) = value.get(field) {
+        if let Some(value) = part.get(field) {
             below(value, &Path::Root(field), field, maker, say);
         }
     }
 }
 
 fn below(
-    value: &Value<'_>,
+    value: View<'_>,
     path: &Path<'_>,
     key: &str,
     maker: &Maker<'_>,
     say: &mut dyn FnMut(String),
 ) {
-    match &value.data {
-        Data::Scalar(Scalar::String(text)) if !marks::has_any(text) => {
-            if let Some(name) = named(text, maker) {
+    for (index, item) in value.items().into_iter().flatten().enumerate() {
+        below(item, &Path::Index(path, index), key, maker, say);
+    }
+    for (key, value) in value.entries().into_iter().flatten() {
+        below(value, &Path::Key(path, &key), &key, maker, say);
+    }
+    match value.scalar() {
+        Some(Scalar::String(text)) if !marks::has_any(&text) => {
+            if let Some(name) = named(&text, maker) {
                 say(format!(
                     "kept `{path}`, which may refer to `{name}`: it does not change with NAME"
                 ));
@@ -52,17 +58,7 @@ fn below(
                 ));
             }
         }
-        Data::Scalar(_) => {}
-        Data::Sequence(items) => {
-            for (index, item) in items.iter().enumerate() {
-                below(item, &Path::Index(path, index), key, maker, say);
-            }
-        }
-        Data::Mapping(entries) => {
-            for (key, value) in entries {
-                below(value, &Path::Key(path, key), key, maker, say);
-            }
-        }
+        _ => {}
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Maker<'m> {
     /// The references of images, and of hosts.
     pub(crate) images: IndexMap<String, String>,
     pub(crate) hosts: IndexMap<String, String>,
+    /// Whether texts changed in which the kubelet expands variables.
+    pub(crate) changes_variables: bool,
     /// Parameters that several objects share, by a word and the value.
     shared: BTreeMap<&'static str, BTreeMap<String, String>>,
     /// The marked parameter that replaces the prefix.
@@ -81,6 +83,7 @@ impl<'m> Maker<'m> {
             renames: renames(none(), false, &|_| None),
             images: IndexMap::new(),
             hosts: IndexMap::new(),
+            changes_variables: false,
             shared: BTreeMap::new(),
             prefix: None,
         };

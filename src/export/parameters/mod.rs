@@ -14,7 +14,7 @@ mod renames;
 mod secrets;
 mod values;
 
-use krm_yaml::Value;
+use krm_yaml::ViewMut;
 
 pub(super) use hosts::shared_domains;
 pub(super) use image::Images;
@@ -24,24 +24,24 @@ pub(super) use renames::can_be_renamed;
 
 /// Makes the parameters of one object, and marks the references to them. `say` takes the remarks.
 pub(super) fn of_object(
-    value: &mut Value<'_>,
+    mut part: ViewMut<'_, '_>,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
 ) {
     let is_built_in = crate::krm::identity::is_built_in(&object.identity.group);
-    namespaces::drop_common(value, maker);
-    names::of_object(value, object, maker, say);
-    namespaces::of_object(value, maker);
-    labels::of_object(value, object, maker);
+    namespaces::drop_common(part.by_ref(), maker);
+    names::of_object(part.by_ref(), object, maker, say);
+    namespaces::of_object(part.by_ref(), maker);
+    labels::of_object(part.by_ref(), object, maker);
     if is_built_in {
-        pods::of_object(value, object, maker);
+        pods::of_object(part.by_ref(), object, maker);
     }
     if is_built_in || object.identity.group == "monitoring.coreos.com" {
-        values::of_object(value, object, maker);
+        values::of_object(part.by_ref(), object, maker);
     }
     if object.identity.group.is_empty() && object.identity.kind == "Secret" {
-        secrets::of_secret(value, object, maker);
+        secrets::of_secret(part.by_ref(), object, maker);
     }
-    leftovers::of_object(value, object, maker, say);
+    leftovers::of_object(part.view(), object, maker, say);
 }

@@ -4,37 +4,37 @@ use crate::export::options::Group;
 use crate::export::parameters::made::{Made, name};
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{images, secrets, values};
-use crate::export::visit::{at_mut, each_container};
+use crate::export::visit::each_container;
 use crate::krm::pods;
-use krm_yaml::{Data, Value};
+use krm_yaml::{Value, ViewMut};
 
 /// Makes the parameters of the pods that an object is or creates.
-pub(crate) fn of_object(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn of_object(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let Some(pod) = pods::pod(&object.identity.kind) else {
         return;
     };
-    let Some(spec) = at_mut(value, &[pod.as_slice(), &["spec"]].concat()) else {
+    let Some(mut spec) = part.at(&[pod.as_slice(), &["spec"]].concat()) else {
         return;
     };
-    images::of_pod(spec, object, maker);
-    each_container(spec, &mut |container| {
+    images::of_pod(spec.by_ref(), object, maker);
+    each_container(spec, &mut |mut container| {
         if maker.makes(Group::Resources) {
-            resources(container, object, maker);
+            resources(container.by_ref(), object, maker);
         }
-        secrets::of_variables(container, object, maker);
+        secrets::of_variables(container.by_ref(), object, maker);
         service_names(container, object, maker);
     });
 }
 
 /// Each request and limit.
-fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let own = container.str_at(&["name"]).unwrap_or_default().to_owned();
+fn resources(mut container: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    let own = container.view().str_at(&["name"]);
+    let own = own.unwrap_or_default().into_owned();
     for (list, field) in [("requests", "REQUEST"), ("limits", "LIMIT")] {
-        let amounts = at_mut(container, &["resources", list]);
-        let Some(Data::Mapping(entries)) = amounts.map(|amounts| &mut amounts.data) else {
+        let Some(amounts) = container.by_ref().at(&["resources", list]) else {
             continue;
         };
-        for (key, amount) in entries {
+        amounts.each_entry(|key, amount| {
             let lower = field.to_ascii_lowercase();
             let made = Made {
                 name: name(&[object.word, key, field]),
@@ -48,38 +48,38 @@ fn resources(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'
                 ..Made::default()
             };
             values::quantity(amount, made, maker);
-        }
+        });
     }
 }
 
 /// The names of Services in variables and arguments.
-fn service_names(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+fn service_names(mut container: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     if maker.scope.services.is_empty() {
         return;
     }
     let namespace = object.identity.namespace.as_str();
-    let mut change = |value: &mut Value<'_>| {
-        let changed = value
-            .as_str()
-            .and_then(|text| words(text, namespace, maker));
+    let mut change = |value: ViewMut<'_, '_>| {
+        let text = value.view().as_str();
+        let changed = text.and_then(|text| words(&text, namespace, maker));
         if let Some(changed) = changed {
+            maker.changes_variables = true;
             value.set(Value::string(changed).data);
         }
     };
-    let variables = container.get_mut("env").and_then(Value::items_mut);
-    for variable in variables.into_iter().flatten() {
-        if let Some(value) = variable.get_mut("value") {
-            change(value);
-        }
+    if let Some(variables) = container.by_ref().get("env") {
+        variables.each_item(|variable| variable.get("value").into_iter().for_each(&mut change));
     }
     // The first word of a command is a program.
     for (list, first) in [("command", 1), ("args", 0)] {
-        let words = container.get_mut(list).and_then(Value::items_mut);
-        words
-            .into_iter()
-            .flatten()
-            .skip(first)
-            .for_each(&mut change);
+        let mut index = 0;
+        if let Some(words) = container.by_ref().get(list) {
+            words.each_item(|word| {
+                if index >= first {
+                    change(word);
+                }
+                index += 1;
+            });
+        }
     }
 }
 

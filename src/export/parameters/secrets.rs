@@ -6,22 +6,24 @@ use crate::export::fields::places::{Form, Place, SECRET_WORDS};
 use crate::export::marks;
 use crate::export::parameters::made::{Made, name};
 use crate::export::parameters::maker::{Maker, Object};
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Scalar, Value, View, ViewMut};
 
 /// Makes parameters of the values of a Secret.
-pub(crate) fn of_secret(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn of_secret(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     for (map, kind) in [("stringData", "string"), ("data", "base64")] {
-        let Some(Data::Mapping(entries)) = value.get_mut(map).map(|map| &mut map.data) else {
+        let Some(entries) = part.by_ref().get(map) else {
             continue;
         };
-        for (key, field) in entries {
-            let Some(text) = text_of(field) else { continue };
+        entries.each_entry(|key, field| {
+            let Some(text) = text_of(field.view()) else {
+                return;
+            };
             let value = match kind {
                 "base64" => text.split_ascii_whitespace().collect(),
                 _ => text,
             };
             if value.is_empty() {
-                continue;
+                return;
             }
             let kind = if is_base64(&value) || kind == "string" {
                 kind
@@ -35,8 +37,8 @@ pub(crate) fn of_secret(value: &mut Value<'_>, object: &Object<'_>, maker: &mut 
                 ..secret(name(&[object.word, key]), value, object)
             };
             let name = maker.parameters.add(made, &|_| false);
-            *field = Value::string(marks::text(name));
-        }
+            *field.value() = Value::string(marks::text(name));
+        });
     }
 }
 
@@ -60,24 +62,25 @@ fn secret<'v>(name: String, value: Cow<'v, str>, object: &Object<'v>) -> Made<'v
 }
 
 /// The text of a scalar that is not null.
-fn text_of<'v>(field: &'v Value<'_>) -> Option<Cow<'v, str>> {
-    match &field.data {
-        Data::Scalar(Scalar::Null) | Data::Sequence(_) | Data::Mapping(_) => None,
-        Data::Scalar(Scalar::String(text)) => Some(Cow::Borrowed(text)),
-        Data::Scalar(_) => Some(Cow::Owned(field.to_json())),
+fn text_of(field: View<'_>) -> Option<Cow<'_, str>> {
+    match field.scalar()? {
+        Scalar::Null => None,
+        Scalar::String(text) => Some(text),
+        Scalar::Bool(_) | Scalar::Number(_) => Some(Cow::Owned(field.to_json())),
     }
 }
 
 /// Makes parameters of the secret fields of a place.
 pub(crate) fn of_fields(
-    value: &mut Value<'_>,
+    part: ViewMut<'_, '_>,
     place: &Place,
     object: &Object<'_>,
     maker: &mut Maker<'_>,
 ) {
     let (parent, key) = place.path.rsplit_once('/').unwrap_or(("", place.path));
-    crate::export::visit::each(value, parent, &mut |parent| {
-        let Some(text) = parent.str_at(&[key]).filter(|text| !text.is_empty()) else {
+    crate::export::visit::each(part, parent, &mut |parent| {
+        let text = parent.view().str_at(&[key]);
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
             return;
         };
         let path = place.path.replace('/', ".");
@@ -90,7 +93,7 @@ pub(crate) fn of_fields(
             origin: format!("`{path}` of {}", object.called).into(),
             from,
             is_required: from.is_none(),
-            ..secret(name(&[object.word, place.field]), text.into(), object)
+            ..secret(name(&[object.word, place.field]), text, object)
         };
         let name = maker.parameters.add(made, &|_| false);
         replace(parent, key, name);
@@ -98,25 +101,26 @@ pub(crate) fn of_fields(
 }
 
 /// Replaces an entry. Comments beside the old one are left out, for they may hold the secret.
-fn replace(parent: &mut Value<'_>, key: &str, name: &str) {
-    if let Some(field) = parent.get_mut(key) {
-        *field = Value::string(marks::text(name));
+fn replace(parent: ViewMut<'_, '_>, key: &str, name: &str) {
+    if let Some(field) = parent.get(key) {
+        *field.value() = Value::string(marks::text(name));
     }
 }
 
 /// Makes parameters of the variables of a container whose names say that they are secret.
-pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let Some(variables) = container.get_mut("env").and_then(Value::items_mut) else {
+pub(crate) fn of_variables(container: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    let Some(variables) = container.get("env") else {
         return;
     };
     let mut before: Vec<String> = Vec::new();
-    for variable in variables {
-        let own = variable.str_at(&["name"]).unwrap_or_default().to_owned();
+    variables.each_item(|variable| {
+        let own = variable.view().str_at(&["name"]);
+        let own = own.unwrap_or_default().into_owned();
         let is_secret = || {
             let upper = own.to_ascii_uppercase();
             SECRET_WORDS.iter().any(|word| upper.contains(word))
         };
-        let value = variable.get("value").and_then(text_of);
+        let value = variable.view().get("value").and_then(text_of);
         let value = value.filter(|text| !text.is_empty() && !is_reference(text) && is_secret());
         if let Some(value) = value {
             let made = Made {
@@ -128,9 +132,10 @@ pub(crate) fn of_variables(container: &mut Value<'_>, object: &Object<'_>, maker
                 .parameters
                 .add(made, &|name| before.iter().any(|one| one == name));
             replace(variable, "value", name);
+            maker.changes_variables = true;
         }
         before.push(own);
-    }
+    });
 }
 
 /// Whether a value is only a reference to another variable.

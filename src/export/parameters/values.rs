@@ -8,37 +8,37 @@ use crate::export::parameters::made::{Made, name};
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{hosts, namespaces, secrets};
 use crate::export::visit;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Scalar, Value, ViewMut};
 
 /// Makes the parameters of the table.
-pub(crate) fn of_object(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+pub(crate) fn of_object(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let kind = object.identity.kind.as_str();
     for place in places(kind) {
         if maker.makes(place.group) {
-            of_place(value, place, object, maker);
+            of_place(part.by_ref(), place, object, maker);
         }
     }
     match kind {
-        "StatefulSet" if maker.makes(Group::Storage) => claims(value, object, maker),
-        "ConfigMap" if maker.makes(Group::ConfigMaps) => config_map(value, object, maker),
+        "StatefulSet" if maker.makes(Group::Storage) => claims(part, object, maker),
+        "ConfigMap" if maker.makes(Group::ConfigMaps) => config_map(part, object, maker),
         _ => {}
     }
 }
 
-fn of_place(value: &mut Value<'_>, place: &Place, object: &Object<'_>, maker: &mut Maker<'_>) {
+fn of_place(part: ViewMut<'_, '_>, place: &Place, object: &Object<'_>, maker: &mut Maker<'_>) {
     let path = || place.path.replace('/', ".").replace("%2F", "/");
     match place.form {
-        Form::Image => visit::each(value, place.path, &mut |from| {
-            let is_image = from.str_at(&["kind"]) == Some("DockerImage");
-            if let Some(name) = from.get_mut("name").filter(|_| is_image) {
+        Form::Image => visit::each(part, place.path, &mut |from| {
+            let is_image = from.view().str_at(&["kind"]).as_deref() == Some("DockerImage");
+            if let Some(name) = from.get("name").filter(|_| is_image) {
                 images::of_text(name, "a tag", object, maker);
             }
         }),
         // The entry itself is replaced, so that no comment beside it stays.
         Form::Secret | Form::Generated(_) => {
-            secrets::of_fields(value, place, object, maker);
+            secrets::of_fields(part, place, object, maker);
         }
-        _ => visit::each_scalar(value, place.path, &mut |field| match place.form {
+        _ => visit::each_scalar(part, place.path, &mut |field| match place.form {
             Form::Host => hosts::of_field(field, &path(), object, maker),
             Form::Namespace => namespaces::of_field(field, maker),
             _ => of_field(field, place, &path(), object, maker),
@@ -47,7 +47,7 @@ fn of_place(value: &mut Value<'_>, place: &Place, object: &Object<'_>, maker: &m
 }
 
 fn of_field(
-    field: &mut Value<'_>,
+    field: ViewMut<'_, '_>,
     place: &Place,
     path: &str,
     object: &Object<'_>,
@@ -74,14 +74,15 @@ fn of_field(
         }
         Form::SecretName => {
             let is_there = field
+                .view()
                 .as_str()
-                .is_some_and(|name| maker.scope.secrets.contains(name));
+                .is_some_and(|name| maker.scope.secrets.contains(name.as_ref()));
             if !is_there {
                 shared(field, place.field, made, maker);
             }
         }
         _ => {
-            if let Some(made) = text(field, made) {
+            if let Some(made) = text(&field, made) {
                 let name = maker.parameters.add(made, &|_| false);
                 field.set(Value::string(marks::text(name)).data);
             }
@@ -90,35 +91,34 @@ fn of_field(
 }
 
 /// A parameter of a text, which others share.
-fn shared(field: &mut Value<'_>, word: &'static str, made: Made, maker: &mut Maker<'_>) {
-    if let Some(made) = text(field, made) {
+fn shared(field: ViewMut<'_, '_>, word: &'static str, made: Made, maker: &mut Maker<'_>) {
+    if let Some(made) = text(&field, made) {
         let marked = maker.shared(word, &made.value.clone(), || made);
         field.set(Value::string(marked).data);
     }
 }
 
 /// A parameter of a text that is not empty and holds no mark.
-fn text<'f>(field: &'f Value<'_>, made: Made<'f>) -> Option<Made<'f>> {
-    let text = field
-        .as_str()
-        .filter(|text| !text.is_empty() && !marks::has_any(text))?;
+fn text<'f>(field: &'f ViewMut<'_, '_>, made: Made<'f>) -> Option<Made<'f>> {
+    let text = field.view().as_str();
+    let text = text.filter(|text| !text.is_empty() && !marks::has_any(text))?;
     Some(Made {
-        value: text.into(),
+        value: text,
         is_required: true,
         ..made
     })
 }
 
 /// A whole number.
-fn count(field: &mut Value<'_>, least: &'static str, made: Made, maker: &mut Maker<'_>) {
-    let Data::Scalar(Scalar::Number(digits)) = &field.data else {
+fn count(field: ViewMut<'_, '_>, least: &'static str, made: Made, maker: &mut Maker<'_>) {
+    let Some(Scalar::Number(digits)) = field.view().scalar() else {
         return;
     };
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return;
     }
     let made = Made {
-        value: digits.as_ref().into(),
+        value: digits,
         kind: Some("int"),
         minimum: Some(least),
         is_required: true,
@@ -129,18 +129,18 @@ fn count(field: &mut Value<'_>, least: &'static str, made: Made, maker: &mut Mak
 }
 
 /// An amount; a number stays one.
-pub(crate) fn quantity(field: &mut Value<'_>, made: Made, maker: &mut Maker<'_>) {
-    let (value, is_number) = match &field.data {
-        Data::Scalar(Scalar::String(text)) => (text.as_ref(), false),
-        Data::Scalar(Scalar::Number(digits)) => (digits.as_ref(), true),
+pub(crate) fn quantity(field: ViewMut<'_, '_>, made: Made<'_>, maker: &mut Maker<'_>) {
+    let (value, is_number) = match field.view().scalar() {
+        Some(Scalar::String(text)) => (text, false),
+        Some(Scalar::Number(digits)) => (digits, true),
         _ => return,
     };
-    let fits = regex_lite::Regex::new(QUANTITY).is_ok_and(|pattern| pattern.is_match(value));
+    let fits = regex_lite::Regex::new(QUANTITY).is_ok_and(|pattern| pattern.is_match(&value));
     if !fits {
         return;
     }
     let made = Made {
-        value: value.into(),
+        value,
         pattern: Some(QUANTITY),
         is_required: true,
         ..made
@@ -155,13 +155,11 @@ pub(crate) fn quantity(field: &mut Value<'_>, made: Made, maker: &mut Maker<'_>)
 }
 
 /// The sizes of the claims of a stateful set.
-fn claims(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
-    visit::each(value, "spec/volumeClaimTemplates", &mut |claims| {
-        for claim in claims.items_mut().into_iter().flatten() {
-            let own = claim
-                .str_at(&["metadata", "name"])
-                .unwrap_or_default()
-                .to_owned();
+fn claims(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    visit::each(part, "spec/volumeClaimTemplates", &mut |claims| {
+        claims.each_item(|claim| {
+            let own = claim.view().str_at(&["metadata", "name"]);
+            let own = own.unwrap_or_default().into_owned();
             visit::each(claim, "spec/resources/requests/storage", &mut |field| {
                 let made = Made {
                     name: name(&[object.word, &own, "SIZE"]),
@@ -172,17 +170,18 @@ fn claims(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
                 };
                 quantity(field, made, maker);
             });
-        }
+        });
     });
 }
 
 /// The values of a ConfigMap that are one line.
-fn config_map(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let Some(Data::Mapping(entries)) = value.get_mut("data").map(|data| &mut data.data) else {
+fn config_map(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
+    let Some(data) = part.get("data") else {
         return;
     };
-    for (key, field) in entries {
-        let is_line = field.as_str().is_some_and(|text| !text.contains('\n'));
+    data.each_entry(|key, field| {
+        let text_of = field.view().as_str();
+        let is_line = text_of.is_some_and(|text| !text.contains('\n'));
         let made = Made {
             name: name(&[object.word, key]),
             title: format!("{key} of {}", object.short()).into(),
@@ -190,7 +189,7 @@ fn config_map(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>)
             group: object.called,
             ..Made::default()
         };
-        if let Some(made) = text(field, made).filter(|_| is_line) {
+        if let Some(made) = text(&field, made).filter(|_| is_line) {
             let made = Made {
                 is_required: false,
                 ..made
@@ -198,5 +197,5 @@ fn config_map(value: &mut Value<'_>, object: &Object<'_>, maker: &mut Maker<'_>)
             let name = maker.parameters.add(made, &|_| false);
             field.set(Value::string(marks::text(name)).data);
         }
-    }
+    });
 }

@@ -1,6 +1,6 @@
 //! Evidence in the annotations and managed fields of an object about who chose its fields.
 
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Scalar, View};
 
 use crate::export::fields::system::LAST_APPLIED;
 
@@ -19,19 +19,20 @@ pub(super) struct Evidence {
 
 impl Evidence {
     /// Of an object of a kind whose fields may have been chosen or not.
-    pub(super) fn of(object: &Value<'_>) -> Self {
-        let applied = object.str_at(&["metadata", "annotations", LAST_APPLIED]);
-        let managed = object.at(&["metadata", "managedFields"]);
-        let managed = managed.and_then(Value::items).unwrap_or_default();
-        let chosen = managed
-            .iter()
-            .filter(|one| one.str_at(&["manager"]) != Some(API_SERVER));
+    pub(super) fn of(object: View<'_>, metadata: Option<View<'_>>) -> Self {
+        let of = |key| metadata.and_then(|metadata| metadata.get(key));
+        let applied = of("annotations").and_then(|own| own.str_at(&[LAST_APPLIED]));
+        let managed = of("managedFields")
+            .and_then(View::items)
+            .into_iter()
+            .flatten();
+        let chosen = managed.filter(|one| one.str_at(&["manager"]).as_deref() != Some(API_SERVER));
         Self {
-            applied: applied.and_then(|text| serde_json::from_str(text).ok()),
+            applied: applied.and_then(|text| serde_json::from_str(&text).ok()),
             managed: chosen
                 .filter_map(|one| serde_json::from_str(&one.get("fieldsV1")?.to_json()).ok())
                 .collect(),
-            is_of_cluster: is_of_cluster(object),
+            is_of_cluster: is_of_cluster(object, metadata),
         }
     }
 
@@ -41,8 +42,8 @@ impl Evidence {
     }
 
     /// Whether somebody chose the `nodePort` of a port of a Service, or its `healthCheckNodePort`.
-    pub(super) fn shows_choice(&self, parent: &Value<'_>, field: &Value<'_>) -> bool {
-        let Data::Scalar(Scalar::Number(number)) = &field.data else {
+    pub(super) fn shows_choice(&self, parent: View<'_>, field: View<'_>) -> bool {
+        let Some(Scalar::Number(number)) = field.scalar() else {
             return true;
         };
         if !self.is_of_cluster {
@@ -50,7 +51,7 @@ impl Evidence {
         }
         let is_number = |value: &serde_json::Value| {
             let own = value.as_number();
-            own.is_some_and(|own| own.as_str() == number)
+            own.is_some_and(|own| own.as_str() == number.as_ref())
         };
         let port = parent.get("port");
         let applied = self.applied.as_ref().and_then(|object| object.get("spec"));
@@ -81,7 +82,7 @@ impl Evidence {
 }
 
 /// Whether an object has fields that only a cluster sets.
-fn is_of_cluster(object: &Value<'_>) -> bool {
+fn is_of_cluster(object: View<'_>, metadata: Option<View<'_>>) -> bool {
     let fields = [
         "uid",
         "resourceVersion",
@@ -90,7 +91,7 @@ fn is_of_cluster(object: &Value<'_>) -> bool {
         "selfLink",
     ];
     let has = |key: &&str| {
-        let field = object.at(&["metadata", key]);
+        let field = metadata.and_then(|metadata| metadata.get(key));
         field.is_some_and(|field| !field.is_null())
     };
     let address = object.str_at(&["spec", "clusterIP"]);
@@ -100,14 +101,15 @@ fn is_of_cluster(object: &Value<'_>) -> bool {
 }
 
 /// Whether the fields of a manager include the node port of this port.
-fn owns(fields: &serde_json::Value, parent: &Value<'_>, port: Option<&Value<'_>>) -> bool {
+fn owns(fields: &serde_json::Value, parent: View<'_>, port: Option<View<'_>>) -> bool {
     let Some(spec) = fields.get("f:spec") else {
         return false;
     };
     let Some(port) = port else {
         return spec.get("f:healthCheckNodePort").is_some();
     };
-    let protocol = parent.str_at(&["protocol"]).unwrap_or("TCP");
+    let protocol = parent.str_at(&["protocol"]);
+    let protocol = protocol.as_deref().unwrap_or("TCP");
     let ports = spec.get("f:ports").and_then(serde_json::Value::as_object);
     ports.into_iter().flatten().any(|(key, fields)| {
         let key = key.strip_prefix("k:").unwrap_or_default();

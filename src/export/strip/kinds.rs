@@ -1,5 +1,7 @@
 //! Strips the fields that the cluster sets in objects of single kinds.
 
+use std::borrow::Cow;
+
 use crate::export::cluster::Cluster;
 use crate::export::fields::kinds::{
     CONTAINER_DEFAULTS, DEFAULTS, FAMILY, INJECTIONS, Item, Known, POD_DEFAULTS, POD_ROWS,
@@ -7,9 +9,46 @@ use crate::export::fields::kinds::{
 };
 use crate::export::options::Options;
 use crate::export::strip::evidence::Evidence;
-use crate::export::visit::{self, at_mut, each_container};
+use crate::export::visit::{self, Tree, each_container};
+use crate::krm::annotations::remove_empty;
 use crate::krm::pods;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Scalar, Value, View, ViewMut};
+
+/// The rows for the objects of a kind.
+pub(super) struct Tables {
+    rows: Tree<&'static Row>,
+    pod: Tree<&'static Row>,
+    defaults: Tree<&'static Row>,
+    pod_defaults: Tree<&'static Row>,
+    container_defaults: Tree<&'static Row>,
+}
+
+impl Tables {
+    /// Those of a kind that the options do not keep.
+    pub(super) fn of(kind: &str, options: &Options) -> Self {
+        let is_meant = |row: &Row| row.kinds.is_empty() || row.kinds.contains(&kind);
+        let tree = |rows: &'static [Row], prefix: &[&str]| {
+            let rows = rows.iter().filter(|row| is_meant(row));
+            let rows = rows.filter(|row| !options.keeps(prefix, row.path));
+            Tree::of(rows.map(|row| (row.path, row)))
+        };
+        let pod = pods::pod(kind).unwrap_or_default();
+        let spec = [pod.as_slice(), &["spec"]].concat();
+        let container = [spec.as_slice(), &["containers"]].concat();
+        let mut container_defaults = tree(CONTAINER_DEFAULTS, &container);
+        for probe in PROBES {
+            let prefix = [container.as_slice(), &[*probe]].concat();
+            container_defaults.put(probe, tree(PROBE_DEFAULTS, &prefix));
+        }
+        Self {
+            rows: tree(ROWS, &[]),
+            pod: tree(POD_ROWS, &spec),
+            defaults: tree(DEFAULTS, &[]),
+            pod_defaults: tree(POD_DEFAULTS, &spec),
+            container_defaults,
+        }
+    }
+}
 
 /// The options and facts on which the fields of an object depend.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -29,14 +68,17 @@ pub(super) struct Facts<'f> {
 
 impl<'f> Facts<'f> {
     pub(super) fn of(
-        object: &Value<'_>,
+        object: View<'_>,
         kind: &'f str,
         cluster: &Cluster,
         options: &'f Options,
     ) -> Self {
-        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
-        let annotation = |key: &str| object.str_at(&["metadata", "annotations", key]);
-        let name = text(&["metadata", "name"]).to_owned();
+        let metadata = object.get("metadata");
+        let text = |key: &str| metadata.and_then(|metadata| metadata.str_at(&[key]));
+        let annotations = metadata.and_then(|metadata| metadata.get("annotations"));
+        let annotation = |key: &str| annotations?.get(key)?.as_str();
+        let name = text("name").unwrap_or_default().into_owned();
+        let namespace = text("namespace").unwrap_or_default();
         let pod = pods::pod(kind).unwrap_or_default();
         let account = [pod.as_slice(), &["spec", "serviceAccountName"]].concat();
         let account = object
@@ -44,91 +86,82 @@ impl<'f> Facts<'f> {
             .filter(|_| pods::pod(kind).is_some());
         Self {
             kind,
-            account: account.unwrap_or("default").to_owned(),
-            is_scaled: cluster.is_scaled(kind, text(&["metadata", "namespace"]), &name),
-            is_manual: object.at(&["spec", "manualSelector"]) == Some(&Value::from(true)),
+            account: account.map_or_else(|| "default".to_owned(), Cow::into_owned),
+            is_scaled: cluster.is_scaled(kind, &namespace, &name),
+            is_manual: object
+                .at(&["spec", "manualSelector"])
+                .is_some_and(|manual| manual.scalar() == Some(Scalar::Bool(true))),
             is_injected: INJECTIONS.iter().any(|key| annotation(key).is_some()),
-            has_generated_host: annotation("openshift.io/host.generated") == Some("true"),
-            is_token: text(&["type"]) == "kubernetes.io/service-account-token",
-            evidence: Evidence::of(object),
+            has_generated_host: annotation("openshift.io/host.generated").as_deref()
+                == Some("true"),
+            is_token: object
+                .str_at(&["type"])
+                .is_some_and(|kind| kind == "kubernetes.io/service-account-token"),
+            evidence: Evidence::of(object, metadata),
             name,
             options,
         }
     }
 
     /// Strips an object.
-    pub(super) fn strip(&self, object: &mut Value<'_>, say: &mut dyn FnMut(String)) {
-        let pod = pods::pod(self.kind);
-        let spec = pod.map(|pod| [pod.as_slice(), &["spec"]].concat());
-        self.rows(object, ROWS, &[], say);
-        if let Some(path) = &spec
-            && let Some(spec) = at_mut(object, path)
-        {
-            self.rows(spec, POD_ROWS, path, say);
+    pub(super) fn strip(
+        &self,
+        mut object: ViewMut<'_, '_>,
+        tables: &Tables,
+        say: &mut dyn FnMut(String),
+    ) {
+        let pod = pods::pod(self.kind).map(|pod| [pod.as_slice(), &["spec"]].concat());
+        self.rows(object.by_ref(), &tables.rows, say);
+        if let Some(spec) = pod.as_ref().and_then(|path| object.by_ref().at(path)) {
+            self.rows(spec, &tables.pod, say);
         }
-        self.codes(object, say);
+        self.codes(object.by_ref(), say);
         if self.options.keeps_defaults {
             return;
         }
-        self.rows(object, DEFAULTS, &[], say);
-        if let Some(path) = &spec
-            && let Some(spec) = at_mut(object, path)
-        {
-            self.defaults_of_pod(spec, path, say);
-        }
-    }
-
-    fn defaults_of_pod(&self, spec: &mut Value<'_>, path: &[&str], say: &mut dyn FnMut(String)) {
-        self.rows(spec, POD_DEFAULTS, path, say);
-        let below = |key: &'static str| [path, &[key]].concat();
-        each_container(spec, &mut |container| {
-            self.rows(container, CONTAINER_DEFAULTS, &below("containers"), say);
-            for probe in PROBES {
-                if let Some(field) = container.get_mut(probe) {
-                    let path = [below("containers").as_slice(), &[*probe]].concat();
-                    self.rows(field, PROBE_DEFAULTS, &path, say);
-                }
-            }
-        });
-    }
-
-    fn rows(
-        &self,
-        value: &mut Value<'_>,
-        rows: &[Row],
-        prefix: &[&str],
-        say: &mut dyn FnMut(String),
-    ) {
-        for row in rows {
-            let is_meant = row.kinds.is_empty() || row.kinds.contains(&self.kind);
-            if !is_meant || self.options.keeps(prefix, row.path) {
-                continue;
-            }
-            if let When::Items(items) = row.when {
-                visit::remove_items(value, row.path, &|item| self.is_added(items, item));
-                continue;
-            }
-            visit::remove(value, row.path, &mut |parent, field| {
-                self.drops(row, parent, field, say)
+        self.rows(object.by_ref(), &tables.defaults, say);
+        if let Some(mut spec) = pod.and_then(|path| object.at(&path)) {
+            self.rows(spec.by_ref(), &tables.pod_defaults, say);
+            each_container(spec, &mut |container| {
+                self.rows(container, &tables.container_defaults, say);
             });
         }
+    }
+
+    fn rows(&self, part: ViewMut<'_, '_>, rows: &Tree<&'static Row>, say: &mut dyn FnMut(String)) {
+        rows.each(part, &mut |parent, key, row| {
+            let mapping = parent.view();
+            let Some(field) = mapping.get(key) else {
+                return;
+            };
+            if let When::Items(items) = row.when {
+                if self.are_added(items, field) {
+                    parent.remove(key);
+                } else if let Some(list) = parent.get(key).filter(|list| list.view().is_sequence())
+                {
+                    list.retain(|_, item| !self.is_added(items, item));
+                }
+            } else if self.drops(row, mapping, field, say) {
+                parent.remove(key);
+            }
+        });
     }
 
     fn drops(
         &self,
         row: &Row,
-        parent: &Value<'_>,
-        field: &Value<'_>,
+        parent: View<'_>,
+        field: View<'_>,
         say: &mut dyn FnMut(String),
     ) -> bool {
         match row.when {
             When::Always => true,
             When::Is(known) => known.is(field),
             When::IsNot(text) => {
-                let one = field.items().and_then(<[_]>::first).unwrap_or(field);
-                one.as_str() != Some(text)
+                let first = field.items().and_then(|mut items| items.next());
+                first.unwrap_or(field).as_str().as_deref() != Some(text)
             }
-            When::Like(other) => parent.get(other) == Some(field),
+            When::Like(other) => parent.get(other).is_some_and(|other| is_same(other, field)),
             When::OneFamily => {
                 let policy = parent.str_at(&["ipFamilyPolicy"]);
                 FAMILY.is(field) && policy.is_none_or(|policy| policy == "SingleStack")
@@ -148,7 +181,7 @@ impl<'f> Facts<'f> {
             When::Scaled => self.is_scaled,
             When::PolicyOfTag => {
                 let image = parent.str_at(&["image"]).unwrap_or_default();
-                field.as_str() == Some(policy_of(image))
+                field.as_str().as_deref() == Some(policy_of(&image))
             }
             When::NotManual => !self.is_manual,
             When::Injected => self.is_injected,
@@ -157,8 +190,14 @@ impl<'f> Facts<'f> {
         }
     }
 
+    /// Whether the cluster added all items of a list.
+    fn are_added(&self, items: Item, list: View<'_>) -> bool {
+        let mut all = list.items().into_iter().flatten().peekable();
+        all.peek().is_some() && all.all(|item| self.is_added(items, item))
+    }
+
     /// Whether the cluster added an item of a list.
-    fn is_added(&self, items: Item, item: &Value<'_>) -> bool {
+    fn is_added(&self, items: Item, item: View<'_>) -> bool {
         let name = item.str_at(&["name"]).unwrap_or_default();
         let begins = |start: &str| name.starts_with(start);
         match items {
@@ -170,12 +209,12 @@ impl<'f> Facts<'f> {
             Item::NodeToleration => {
                 let key = item.str_at(&["key"]);
                 let is_node = matches!(
-                    key,
+                    key.as_deref(),
                     Some("node.kubernetes.io/not-ready" | "node.kubernetes.io/unreachable")
                 );
                 let seconds = item.get("tolerationSeconds");
                 is_node
-                    && item.str_at(&["effect"]) == Some("NoExecute")
+                    && item.str_at(&["effect"]).as_deref() == Some("NoExecute")
                     && seconds.is_some_and(|seconds| Known::Number("300").is(seconds))
             }
             Item::AccountSecret => {
@@ -186,31 +225,31 @@ impl<'f> Facts<'f> {
     }
 
     /// Rules that do not fit into a table of fields.
-    fn codes(&self, object: &mut Value<'_>, say: &mut dyn FnMut(String)) {
+    fn codes(&self, mut object: ViewMut<'_, '_>, say: &mut dyn FnMut(String)) {
         match self.kind {
             "Secret" if self.is_token => {
                 for key in ["token", "ca.crt", "service-ca.crt", "namespace"] {
-                    if !self.options.keeps(&["data"], key) {
-                        visit::remove(object, &format!("data/{key}"), &mut |_, _| true);
+                    if !self.options.keeps(&["data"], key)
+                        && let Some(data) = object.by_ref().get("data")
+                    {
+                        data.remove(key);
                     }
                 }
-                visit::remove(object, "data", &mut |_, data| {
-                    data.entries().is_some_and(<[_]>::is_empty)
-                });
+                remove_empty(object.by_ref(), "data");
             }
             "Route" if self.has_generated_host && !self.options.keeps(&[], "spec/host") => {
-                if let Some(metadata) = object.get_mut("metadata") {
-                    if let Some(annotations) = metadata.get_mut("annotations") {
+                if let Some(mut metadata) = object.by_ref().get("metadata") {
+                    if let Some(annotations) = metadata.by_ref().get("annotations") {
                         annotations.remove("openshift.io/host.generated");
                     }
-                    crate::krm::annotations::remove_empty(metadata, "annotations");
+                    remove_empty(metadata, "annotations");
                 }
             }
-            "DeploymentConfig" => blank_images(object),
-            "ImageStream" => imported_images(object),
+            "DeploymentConfig" => blank_images(object.by_ref()),
+            "ImageStream" => imported_images(object.by_ref()),
             "PersistentVolumeClaim" => {
                 for field in ["dataSource", "dataSourceRef"] {
-                    if object.at(&["spec", field]).is_some() {
+                    if object.view().at(&["spec", field]).is_some() {
                         say(format!(
                             "kept `spec.{field}`: it must exist where the Template is used"
                         ));
@@ -219,11 +258,11 @@ impl<'f> Facts<'f> {
             }
             _ => {}
         }
-        self.added_containers(object, say);
+        self.added_containers(object.view(), say);
     }
 
     /// Reports containers that `kubectl apply` did not send.
-    fn added_containers(&self, object: &Value<'_>, say: &mut dyn FnMut(String)) {
+    fn added_containers(&self, object: View<'_>, say: &mut dyn FnMut(String)) {
         let Some(pod) = pods::pod(self.kind) else {
             return;
         };
@@ -234,9 +273,9 @@ impl<'f> Facts<'f> {
             return;
         };
         for list in ["initContainers", "containers"] {
-            let containers = spec.get(list).and_then(Value::items).unwrap_or_default();
-            let names = containers.iter().filter_map(|one| one.str_at(&["name"]));
-            for name in names.filter(|name| !applied.contains(name)) {
+            let containers = spec.get(list).and_then(View::items).into_iter().flatten();
+            let names = containers.filter_map(|one| one.str_at(&["name"]));
+            for name in names.filter(|name| !applied.contains(&name.as_ref())) {
                 say(format!(
                     "kept the container `{name}`, which `kubectl apply` did not send: a webhook may add it"
                 ));
@@ -247,25 +286,37 @@ impl<'f> Facts<'f> {
 
 impl Known {
     /// Whether a value is this one.
-    pub(crate) fn is(self, value: &Value<'_>) -> bool {
-        match (self, &value.data) {
-            (Self::Text(text), _) => value.as_str() == Some(text),
-            (Self::Number(digits), Data::Scalar(Scalar::Number(own))) => own == digits,
-            (Self::True, Data::Scalar(Scalar::Bool(flag))) => *flag,
-            (Self::False, Data::Scalar(Scalar::Bool(flag))) => !flag,
-            (Self::Empty, Data::Mapping(entries)) => entries.is_empty(),
-            (Self::Fields(fields), Data::Mapping(entries)) => {
-                !entries.is_empty()
-                    && entries.iter().all(|(key, value)| {
-                        let mut known = fields.iter();
-                        known.any(|(name, known)| key == name && known.is(value))
-                    })
+    pub(crate) fn is(self, value: View<'_>) -> bool {
+        match self {
+            Self::Text(text) => value.as_str().is_some_and(|own| own == text),
+            Self::Number(digits) => {
+                matches!(value.scalar(), Some(Scalar::Number(own)) if own == digits)
             }
-            (Self::One(text), Data::Sequence(items)) => {
-                matches!(items.as_slice(), [one] if one.as_str() == Some(text))
+            Self::True => value.scalar() == Some(Scalar::Bool(true)),
+            Self::False => value.scalar() == Some(Scalar::Bool(false)),
+            Self::Empty => value.is_empty_mapping(),
+            Self::Fields(fields) => {
+                let is_known = |(key, value): (Cow<'_, str>, View<'_>)| {
+                    let mut known = fields.iter();
+                    known.any(|(name, known)| key == *name && known.is(value))
+                };
+                let entries = value.entries();
+                !value.is_empty_mapping()
+                    && entries.is_some_and(|mut entries| entries.all(is_known))
             }
-            _ => false,
+            Self::One(text) => value.items().is_some_and(|mut items| {
+                let first = items.next().and_then(View::as_str);
+                first.is_some_and(|first| first == text) && items.next().is_none()
+            }),
         }
+    }
+}
+
+/// Whether the data of two fields is the same.
+fn is_same(one: View<'_>, other: View<'_>) -> bool {
+    match (one.scalar(), other.scalar()) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.to_json() == other.to_json(),
     }
 }
 
@@ -282,34 +333,36 @@ fn policy_of(image: &str) -> &'static str {
 }
 
 /// An image that a trigger fills in goes back to one blank.
-fn blank_images(object: &mut Value<'_>) {
-    let triggers = object.at(&["spec", "triggers"]).and_then(Value::items);
+fn blank_images(object: ViewMut<'_, '_>) {
+    let triggers = object
+        .view()
+        .at(&["spec", "triggers"])
+        .and_then(View::items);
     let mut filled: Vec<String> = Vec::new();
-    for trigger in triggers.unwrap_or_default() {
+    for trigger in triggers.into_iter().flatten() {
         let Some(params) = trigger.get("imageChangeParams") else {
             continue;
         };
-        let names = params.get("containerNames").and_then(Value::items);
-        let names = names.unwrap_or_default().iter().filter_map(Value::as_str);
-        filled.extend(names.map(str::to_owned));
+        let names = params.get("containerNames").and_then(View::items);
+        let names = names.into_iter().flatten().filter_map(View::as_str);
+        filled.extend(names.map(Cow::into_owned));
     }
-    let Some(spec) = at_mut(object, &["spec", "template", "spec"]) else {
+    let Some(spec) = object.at(&["spec", "template", "spec"]) else {
         return;
     };
     each_container(spec, &mut |container| {
-        let name = container.str_at(&["name"]).unwrap_or_default();
-        if filled.iter().any(|one| one == name)
-            && let Some(image) = container.get_mut("image")
-        {
+        let name = container.view().str_at(&["name"]).unwrap_or_default();
+        let is_filled = filled.iter().any(|one| *one == name);
+        if is_filled && let Some(image) = container.get("image") {
             image.set(Value::string(" ").data);
         }
     });
 }
 
 /// A tag whose image is in the internal registry goes back to where it was imported from.
-fn imported_images(object: &mut Value<'_>) {
+fn imported_images(object: ViewMut<'_, '_>) {
     visit::each(object, "spec/tags", &mut |tags| {
-        for tag in tags.items_mut().into_iter().flatten() {
+        for tag in tags.value().items_mut().into_iter().flatten() {
             let imported = tag.str_at(&["annotations", "openshift.io/imported-from"]);
             let Some(imported) = imported.map(str::to_owned) else {
                 continue;

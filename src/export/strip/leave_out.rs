@@ -1,11 +1,13 @@
 //! Decides which objects are left out.
 
+use std::borrow::Cow;
+
 use crate::export::cluster::{Cluster, head};
 use crate::export::fields::left_out::{Condition, LEFT_OUT};
 use crate::krm::annotations::is_local;
 use crate::krm::identity::{group, is_built_in};
 use crate::template::OWN_GROUP;
-use krm_yaml::{Data, Scalar, Value};
+use krm_yaml::{Scalar, View};
 
 /// API groups whose kinds are for tools.
 const CONFIGURATION: &[&str] = &[
@@ -17,21 +19,22 @@ const CONFIGURATION: &[&str] = &[
 ];
 
 /// Why an object is left out; `None` if it is exported. [`is_bare`] decides after stripping.
-pub(crate) fn reason(object: &Value<'_>, cluster: &Cluster) -> Option<String> {
+pub(crate) fn reason(object: View<'_>, cluster: &Cluster) -> Option<String> {
     if is_local(object) {
         return Some(
             "it is a configuration of kpt or kustomize, not an object of a cluster".into(),
         );
     }
-    let (kind, _, _) = head(object);
-    let group = group(object.str_at(&["apiVersion"]).unwrap_or_default());
+    let kind = object.str_at(&["kind"]).unwrap_or_default();
+    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+    let group = group(&api_version);
     if CONFIGURATION.contains(&group) {
         return Some(format!("a {kind} is not an object of a cluster"));
     }
     if is_built_in(group) {
         let mut rows = LEFT_OUT.iter();
         let row = rows.find(|row| {
-            row.kinds.contains(&kind.as_str()) && holds(row.condition, object, cluster)
+            row.kinds.contains(&kind.as_ref()) && holds(row.condition, object, cluster)
         });
         if let Some(row) = row {
             return Some(row.reason.to_owned());
@@ -42,24 +45,23 @@ pub(crate) fn reason(object: &Value<'_>, cluster: &Cluster) -> Option<String> {
 }
 
 /// Whether nothing is left of an object that the cluster makes in each namespace.
-pub(crate) fn is_bare(object: &Value<'_>) -> Option<&'static str> {
-    let (kind, _, name) = head(object);
+pub(crate) fn is_bare(object: View<'_>) -> Option<&'static str> {
+    let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
+    let (kind, name) = (text(&["kind"]), text(&["metadata", "name"]));
     let row = LEFT_OUT.iter().find(|row| {
         let Condition::Bare(names) = row.condition else {
             return false;
         };
-        row.kinds.contains(&kind.as_str()) && names.contains(&name.as_str())
+        row.kinds.contains(&kind.as_ref()) && names.contains(&name.as_ref())
     })?;
-    let is_empty = |value: &Value<'_>| match &value.data {
-        Data::Mapping(entries) => entries.is_empty(),
-        Data::Sequence(items) => items.is_empty(),
-        Data::Scalar(scalar) => matches!(scalar, Scalar::Null),
+    let is_empty = |value: View<'_>| {
+        let mut items = value.items().into_iter().flatten();
+        let is_empty_list = value.is_sequence() && items.next().is_none();
+        value.is_null() || value.is_empty_mapping() || is_empty_list
     };
-    let has_only = |value: &Value<'_>, known: &[&str]| {
-        let entries = value.entries().unwrap_or_default();
-        entries
-            .iter()
-            .all(|(key, value)| known.contains(&key.as_ref()) || is_empty(value))
+    let has_only = |value: View<'_>, known: &[&str]| {
+        let mut entries = value.entries().into_iter().flatten();
+        entries.all(|(key, value)| known.contains(&key.as_ref()) || is_empty(value))
     };
     let metadata = object.get("metadata")?;
     let is_bare = has_only(object, &["apiVersion", "kind", "metadata"])
@@ -67,7 +69,7 @@ pub(crate) fn is_bare(object: &Value<'_>) -> Option<&'static str> {
     is_bare.then_some(row.reason)
 }
 
-fn holds(condition: Condition, object: &Value<'_>, cluster: &Cluster) -> bool {
+fn holds(condition: Condition, object: View<'_>, cluster: &Cluster) -> bool {
     let (_, namespace, name) = head(object);
     let annotation = |key: &str| object.str_at(&["metadata", "annotations", key]);
     let label = |key: &str| object.str_at(&["metadata", "labels", key]);
@@ -77,14 +79,14 @@ fn holds(condition: Condition, object: &Value<'_>, cluster: &Cluster) -> bool {
         Condition::Controlled => has_controller(object),
         Condition::Finished => has_finished(object),
         Condition::OfSelector => {
-            let service = label("kubernetes.io/service-name").unwrap_or(&name);
-            !cluster.is_without_selector(&namespace, service)
+            let service = label("kubernetes.io/service-name").unwrap_or(Cow::Borrowed(&name));
+            !cluster.is_without_selector(&namespace, &service)
         }
         Condition::Annotated(key) => annotation(key).is_some(),
-        Condition::Labelled(key, value) => label(key) == Some(value),
+        Condition::Labelled(key, value) => label(key).as_deref() == Some(value),
         Condition::Named(names) => names.contains(&name.as_str()),
         Condition::Begins(start) => name.starts_with(start),
-        Condition::Typed(kind) => kind_of() == Some(kind),
+        Condition::Typed(kind) => kind_of().as_deref() == Some(kind),
         Condition::Generated(kind, infix) => {
             let account = annotation("kubernetes.io/service-account.name");
             let account = account.or_else(|| {
@@ -94,34 +96,33 @@ fn holds(condition: Condition, object: &Value<'_>, cluster: &Cluster) -> bool {
                 Some(account) => name.starts_with(&format!("{account}{infix}")),
                 None => name.contains(infix),
             };
-            kind_of() == Some(kind) && is_generated
+            kind_of().as_deref() == Some(kind) && is_generated
         }
         Condition::Bare(_) => false,
         Condition::Local => {
             let service = object.at(&["spec", "service"]);
-            service.is_none_or(Value::is_null)
+            service.is_none_or(View::is_null)
         }
     }
 }
 
-fn has_controller(object: &Value<'_>) -> bool {
+fn has_controller(object: View<'_>) -> bool {
     let owners = object.at(&["metadata", "ownerReferences"]);
-    let owners = owners.and_then(Value::items).unwrap_or_default();
-    let is_true = |value: &Value<'_>| matches!(value.data, Data::Scalar(Scalar::Bool(true)));
-    owners
-        .iter()
-        .any(|owner| owner.get("controller").is_some_and(is_true))
+    let mut owners = owners.and_then(View::items).into_iter().flatten();
+    let is_true = |value: View<'_>| value.scalar() == Some(Scalar::Bool(true));
+    owners.any(|owner| owner.get("controller").is_some_and(is_true))
 }
 
-fn has_finished(object: &Value<'_>) -> bool {
+fn has_finished(object: View<'_>) -> bool {
     let phase = object.str_at(&["status", "phase"]);
     let conditions = object.at(&["status", "conditions"]);
-    let conditions = conditions.and_then(Value::items).unwrap_or_default();
-    let is_end = |condition: &Value<'_>| {
-        let is_end = matches!(condition.str_at(&["type"]), Some("Complete" | "Failed"));
-        is_end && condition.str_at(&["status"]) == Some("True")
+    let mut conditions = conditions.and_then(View::items).into_iter().flatten();
+    let is_end = |condition: View<'_>| {
+        let kind = condition.str_at(&["type"]);
+        let is_end = matches!(kind.as_deref(), Some("Complete" | "Failed"));
+        is_end && condition.str_at(&["status"]).as_deref() == Some("True")
     };
-    matches!(phase, Some("Succeeded" | "Failed"))
+    matches!(phase.as_deref(), Some("Succeeded" | "Failed"))
         || object.at(&["status", "completionTime"]).is_some()
-        || conditions.iter().any(is_end)
+        || conditions.any(is_end)
 }

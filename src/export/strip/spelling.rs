@@ -1,35 +1,63 @@
 //! Plain scalars that a writer of YAML spells another way, as `yes`, `0x1F`, or `a: b` in braces.
 
+use crate::export::draft::Draft;
 use krm_yaml::scalar::{Context, write_string};
-use krm_yaml::{Cursor, Data, Document, Scalar, Value};
+use krm_yaml::{Cursor, Document, Patched, Scalar, ViewMut};
 
 /// Lets scalars be written anew that nobody writes as they are spelled: readers of YAML may take
-/// them for something else. `in_flow` says whether the value is in braces or brackets. Returns whether
-/// a text is one of them: it gets quotes, which it keeps if it is changed afterwards.
-pub(crate) fn canonical(value: &mut Value<'_>, document: &Document, in_flow: bool) -> bool {
-    let node = value.origin.map(|origin| document.cursor(origin));
-    let below = || in_flow || node.is_some_and(Cursor::is_flow);
+/// them for something else. Returns whether a text is one of them: it gets quotes, which it keeps if
+/// it is changed afterwards.
+pub(crate) fn canonical(object: &mut Draft<'_>, document: &Document) -> bool {
+    match object {
+        Draft::Node(object) if object.only_lacks_parts() => of_node(object),
+        object => of_part(object.view_mut(), document, false),
+    }
+}
+
+fn of_node(object: &mut Patched<'_>) -> bool {
+    let is_natural = |raw: &str| !raw.starts_with('0') && raw.bytes().all(|c| c.is_ascii_digit());
+    let may_be_typed =
+        |raw: &str| raw.starts_with(|c: char| c.is_ascii_digit() || "+-.tTfF".contains(c));
+    let mut odd = Vec::new();
     let mut has_text = false;
-    match &mut value.data {
-        Data::Scalar(scalar) => {
-            if node.is_some_and(|node| is_odd(scalar, node, in_flow)) {
-                value.origin = None;
-                has_text = matches!(scalar, Scalar::String(_));
-            }
+    for node in object.scalars() {
+        let in_flow = node.is_in_flow();
+        if !in_flow && node.literal().is_some() {
+            continue;
         }
-        Data::Sequence(items) => {
-            let in_flow = below();
-            for item in items {
-                has_text |= canonical(item, document, in_flow);
-            }
+        let raw = node.raw();
+        if is_natural(raw) || !in_flow && !may_be_typed(raw) {
+            continue;
         }
-        Data::Mapping(entries) => {
-            let in_flow = below();
-            for (_, value) in entries {
-                has_text |= canonical(value, document, in_flow);
-            }
+        let scalar = node.scalar().ok().flatten();
+        if let Some(scalar) = scalar.filter(|scalar| is_odd(scalar, node, in_flow)) {
+            has_text |= matches!(scalar, Scalar::String(_));
+            odd.push(node);
         }
     }
+    for node in odd {
+        object.value_mut(node).origin = None;
+    }
+    has_text
+}
+
+/// `in_flow` says whether the part is in braces or brackets.
+fn of_part(mut part: ViewMut<'_, '_>, document: &Document, in_flow: bool) -> bool {
+    let view = part.view();
+    let node = view.origin().map(|origin| document.cursor(origin));
+    if let Some(scalar) = view.scalar() {
+        let is_odd = node.is_some_and(|node| is_odd(&scalar, node, in_flow));
+        let is_text = matches!(scalar, Scalar::String(_));
+        if is_odd {
+            part.value().origin = None;
+        }
+        return is_odd && is_text;
+    }
+    let in_flow = in_flow || node.is_some_and(Cursor::is_flow);
+    let mut has_text = false;
+    let mut below = |part: ViewMut<'_, '_>| has_text |= of_part(part, document, in_flow);
+    part.by_ref().each_item(&mut below);
+    part.each_entry(|_, part| below(part));
     has_text
 }
 

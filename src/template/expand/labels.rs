@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::krm::identity::group;
 use crate::krm::label_fields::{Branch, Create, Sets, for_template};
-use krm_yaml::{Cursor, Data, EntryLine, Patched, Value};
+use krm_yaml::{Cursor, Data, EntryLine, Patched, Value, View};
 
 /// Labels in the order they are written.
 pub(crate) type Labels = [(String, String)];
@@ -104,6 +104,53 @@ fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: &Labels) {
     for inner in &branch.children {
         on_branch(next, inner, labels);
     }
+}
+
+/// Whether an object of a group and kind has the labels wherever [`on_selectors`] sets them.
+pub(crate) fn are_on_selectors(object: View<'_>, group: &str, kind: &str, labels: &Labels) -> bool {
+    let mut branches = for_template(group, kind).iter();
+    branches.all(|branch| are_on_branch(object, branch, labels))
+}
+
+fn are_on_branch(value: View<'_>, branch: &Branch, labels: &Labels) -> bool {
+    if let Some(mut items) = value.items() {
+        return items.all(|item| are_on_branch(item, branch, labels));
+    }
+    let creates = match branch.create {
+        Create::Always => value.is_mapping(),
+        Create::InSelector => value.is_mapping() && !value.is_empty_mapping(),
+        Create::Never => false,
+    };
+    let Some(next) = value
+        .get(branch.key)
+        .filter(|next| !creates || !next.is_null())
+    else {
+        return !creates;
+    };
+    if creates && !next.is_mapping() {
+        return true;
+    }
+    are_on_field(next, branch.sets, labels)
+        && branch
+            .children
+            .iter()
+            .all(|inner| are_on_branch(next, inner, labels))
+}
+
+fn are_on_field(value: View<'_>, sets: Sets, labels: &Labels) -> bool {
+    if let Some(mut items) = value.items() {
+        return items.all(|item| are_on_field(item, sets, labels));
+    }
+    let is_meant = match sets {
+        Sets::Yes => value.is_mapping(),
+        Sets::More => value.is_mapping() && !value.is_empty_mapping(),
+        Sets::No => false,
+    };
+    let has = |(key, label): &(String, String)| {
+        let own = value.get(key).and_then(View::as_str);
+        own.is_some_and(|own| own == *label)
+    };
+    !is_meant || labels.iter().all(has)
 }
 
 /// As [`on_selectors`], for an object that is not read as a whole. `None` if it must be: a mapping

@@ -9,7 +9,7 @@ use crate::krm::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{
-    Cursor, Data, Document, DuplicateKeys, NodeId, Ordinary, Position, Value, View, ViewMut,
+    Cursor, Data, Document, DuplicateKeys, NodeId, Position, Value, View, ViewMut,
     end_with_comments,
 };
 
@@ -125,22 +125,23 @@ fn dropped(node: Cursor<'_>, draft: &Draft<'_>) -> Option<Vec<NodeId>> {
     if !strip::only_drops(draft.view()) {
         return None;
     }
+    let of_value = |value: &Value<'_>| {
+        let mut dropped = Vec::new();
+        find_dropped(node, value, &mut dropped).then_some(dropped)
+    };
+    // Aliases and tags are written out.
+    let is_simple = || node.offsets_of(b'$').is_some();
     match draft {
         Draft::Node(object) if object.only_lacks_parts() => Some(object.removed().collect()),
-        draft => {
-            let mut dropped = Vec::new();
-            let value = draft.clone().into_value();
-            // Aliases and tags are written out.
-            let is_simple = node.offsets_of(b'$').is_some();
-            (is_simple && find_dropped(node, &value, &mut dropped)).then_some(dropped)
-        }
+        Draft::Node(object) => of_value(&object.clone().into_value()),
+        Draft::Value(value) => is_simple().then(|| of_value(value))?,
     }
 }
 
 /// The object of a node that was read before.
 fn read(node: Cursor<'_>) -> Result<Draft<'_>> {
-    if let Some(root) = Ordinary::of(node) {
-        return Ok(Draft::of(root));
+    if let Some(draft) = Draft::of(node) {
+        return Ok(draft);
     }
     let mut found = Diagnostics::new();
     let value = node.value(DuplicateKeys::Refuse, &mut found);

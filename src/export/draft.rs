@@ -1,20 +1,23 @@
 //! An object that is changed.
 
-use krm_yaml::{Data, NodeId, Ordinary, Patched, Value, View, ViewMut};
+use krm_yaml::{Cursor, Data, NodeId, Ordinary, Patched, Value, View, ViewMut};
 
 /// An object that is changed, read only where that is needed.
 #[derive(Clone)]
 pub(super) enum Draft<'d> {
     /// Its node, with changes.
     Node(Patched<'d>),
-    /// Its value, if the node takes more than a look.
+    /// Its value.
     Value(Value<'d>),
 }
 
 impl<'d> Draft<'d> {
-    /// The node of an object, unchanged.
-    pub(super) fn of(root: Ordinary<'d>) -> Self {
-        Self::Node(Patched::new(root))
+    /// The node of an object, unchanged. `None` if it takes more than a look, or is in braces: then it
+    /// is written anew.
+    pub(super) fn of(node: Cursor<'d>) -> Option<Self> {
+        let node = Some(node).filter(|node| !node.is_flow());
+        let root = node.and_then(Ordinary::of)?;
+        Some(Self::Node(Patched::new(root)))
     }
 
     pub(super) const fn view(&self) -> View<'_> {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::export::draft::Draft;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
-use krm_yaml::{Cursor, DuplicateKeys, Ordinary, SharedNode, Value};
+use krm_yaml::{Cursor, DuplicateKeys, SharedNode, Value};
 
 /// How deep lists may be nested.
 const MAX_LISTS: usize = 16;
@@ -39,8 +39,10 @@ impl Object {
     ) -> Option<Draft<'d>> {
         let types = self.types.as_ref();
         let types = types.filter(|_| node.get("kind").is_none());
-        if let Some(root) = Ordinary::of(node).filter(|_| types.is_none()) {
-            return Some(Draft::of(root));
+        if types.is_none()
+            && let Some(draft) = Draft::of(node)
+        {
+            return Some(draft);
         }
         let mut found = Diagnostics::new();
         let value = node.value(DuplicateKeys::Refuse, &mut found);
@@ -48,7 +50,7 @@ impl Object {
         found.conceal(&[node.place()]);
         diagnostics.append(found);
         let mut value = value?;
-        if let Some(types) = types.filter(|_| value.get("kind").is_none()) {
+        if let Some(types) = types {
             value.insert(
                 "apiVersion".into(),
                 Value::string(types.api_version.clone()),

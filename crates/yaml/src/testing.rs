@@ -319,12 +319,13 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
         let id = nodes.get(editor.choose(nodes.len())).copied();
         let children = id.map(|id| document.cursor(id).children().collect::<Vec<_>>());
         let children = children.unwrap_or_default();
-        let child = children.get(editor.choose(children.len())).copied();
-        let collection = id.map(|id| document.cursor(id));
-        if let Some((collection, child)) = collection.zip(child)
-            && stays_unchanged(&object, child)
-        {
-            object.remove(collection, child);
+        let (from, count) = (editor.choose(children.len()), editor.choose(4));
+        let gone = children.into_iter().skip(from).take(count + 1);
+        let gone: Vec<_> = gone
+            .filter(|child| stays_unchanged(&object, *child))
+            .collect();
+        if let Some(collection) = id.map(|id| document.cursor(id)) {
+            object.remove(collection, &gone);
         }
     }
     parts.retain(|id| stays_unchanged(&object, document.cursor(*id)));

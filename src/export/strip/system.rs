@@ -44,8 +44,9 @@ fn remove_nulls(mut part: ViewMut<'_, '_>) {
     if part.view().is_sequence() {
         return part.each_item(remove_nulls);
     }
-    part.by_ref().retain(|_, value| !value.is_null());
-    part.each_entry(|_, part| remove_nulls(part));
+    // From below: so what is taken out stays in order.
+    part.by_ref().each_entry(|_, part| remove_nulls(part));
+    part.retain(|_, value| !value.is_null());
 }
 
 fn finalizers(metadata: ViewMut<'_, '_>, options: &Options, say: &mut dyn FnMut(String)) {

@@ -1,7 +1,8 @@
 //! A node with other values for some of its parts: only these parts are read.
 
 use std::borrow::Cow;
-use std::iter::Peekable;
+use std::collections::BTreeMap;
+use std::iter::{self, Peekable};
 
 use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
@@ -83,44 +84,64 @@ impl<'d> Patched<'d> {
         self.parts.added.insert(range.end, added);
     }
 
-    /// Takes an entry or item out of its collection, which is neither changed nor in a changed part.
-    pub fn remove(&mut self, collection: Cursor<'d>, child: Cursor<'d>) {
-        let mut stay = self.parts.children(collection);
-        if !stay.any(|other| other.id() != child.id()) {
-            drop(stay);
+    /// Takes entries or items, which are in order, out of their collection. It is neither changed nor in
+    /// a changed part.
+    pub fn remove(&mut self, collection: Cursor<'d>, children: &[Cursor<'d>]) {
+        let Some(first) = children.first() else {
+            return;
+        };
+        let mut gone = children.iter().map(|child| child.id()).peekable();
+        let mut there = self.parts.children(collection);
+        let keeps_some = there.any(|child| gone.next_if_eq(&child.id()).is_none());
+        drop(there);
+        if !keeps_some {
             // Without any, it is written on one line.
-            let is_other = |part: &mut Value<'d>| part.origin != Some(child.id());
-            retain(self.value_mut(collection), is_other);
+            let mut index = 0;
+            retain(self.value_mut(collection), |_| {
+                index += 1;
+                index > children.len()
+            });
             return;
         }
-        drop(stay);
-        let ids = child.id()..NodeId(child.node().next);
-        let values = self.parts.first(ids.start)..self.parts.first(ids.end);
-        self.parts.values.drain(values);
-        let added = self.parts.range_added(ids.clone());
-        self.parts.added.drain(added);
-        let removed = self.parts.range_removed(ids);
-        let new = Removed {
-            collection: collection.id(),
-            child: child.id(),
-        };
-        self.parts.removed.splice(removed, [new]);
+        let removed = &mut self.parts.removed;
+        let at = removed.partition_point(|removed| removed.child < first.id());
+        let mut others = removed.split_off(at).into_iter().peekable();
+        for child in children {
+            let ids = child.id()..NodeId(child.node().next);
+            let values = self.parts.first(ids.start)..self.parts.first(ids.end);
+            self.parts.values.drain(values);
+            let added = self.parts.range_added(ids.clone());
+            self.parts.added.drain(added);
+            let removed = &mut self.parts.removed;
+            removed.extend(iter::from_fn(|| {
+                others.next_if(|other| other.child < ids.start)
+            }));
+            while others.next_if(|other| other.child < ids.end).is_some() {}
+            removed.push(Removed {
+                collection: collection.id(),
+                child: child.id(),
+            });
+        }
+        self.parts.removed.extend(others);
     }
 
     /// Takes entries and items out of this node, which are in order.
     pub fn remove_all(&mut self, children: &[NodeId]) {
         let root = self.root.cursor();
-        let end = root.node().next;
+        let mut by_collection: BTreeMap<NodeId, Vec<Cursor<'d>>> = BTreeMap::new();
         let mut around = vec![root];
-        for id in (root.id().0..end).map(NodeId) {
+        for id in (root.id().0..root.node().next).map(NodeId) {
             let node = root.document.cursor(id);
             while around.pop_if(|around| around.node().next <= id.0).is_some() {}
             if children.binary_search(&id).is_ok()
                 && let Some(collection) = around.last()
             {
-                self.remove(*collection, node);
+                by_collection.entry(collection.id()).or_default().push(node);
             }
             around.push(node);
+        }
+        for (collection, children) in by_collection {
+            self.remove(root.document.cursor(collection), &children);
         }
     }
 
@@ -130,7 +151,7 @@ impl<'d> Patched<'d> {
         let values = self.parts.values.iter().map(|(id, _)| *id);
         let (mut values, mut removed) = (values.peekable(), self.removed().peekable());
         let (mut at, end) = (root.id().0, root.node().next);
-        std::iter::from_fn(move || {
+        iter::from_fn(move || {
             while at < end {
                 let node = root.document.cursor(NodeId(at));
                 let is = |id: &NodeId| id.0 == at;

@@ -176,7 +176,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
                 }
             },
             Held::Node(object, node) => {
-                let mut parts = |parts: &Parts<'_>| -> Vec<Cursor<'d>> {
+                let mut gone = |parts: &Parts<'_>| -> Vec<Cursor<'d>> {
                     let children = node.document.children(node.id());
                     let there = children.filter(|child| !parts.removes(child.id()));
                     let is_gone = |child: &Cursor<'_>| {
@@ -186,9 +186,8 @@ impl<'p, 'd> ViewMut<'p, 'd> {
                     };
                     there.filter(is_gone).collect()
                 };
-                for child in parts(object.parts()) {
-                    object.remove(node, child);
-                }
+                let gone = gone(object.parts());
+                object.remove(node, &gone);
             }
         }
     }
@@ -204,7 +203,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
                     .entry(key)
                     .filter(|entry| !object.parts().removes(entry.id()));
                 if let Some(entry) = entry {
-                    object.remove(node, entry);
+                    object.remove(node, &[entry]);
                 }
             }
             Held::Node(..) => {}

@@ -237,7 +237,7 @@ fn without(paths: &[&[&str]]) -> (String, bool) {
             |_| collection.get(key),
             |index: usize| collection.children().nth(index),
         );
-        object.remove(collection, child.unwrap());
+        object.remove(collection, &[child.unwrap()]);
     }
     written(&object)
 }

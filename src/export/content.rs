@@ -108,7 +108,7 @@ fn of_draft<R>(
         Some(Format::Yaml) if node.is_flow() => is_new_alike(node, draft.view()),
         Some(Format::Yaml) => {
             is_moved_alike(node, &dropped(node, &draft).unwrap_or_default())
-                && !strip::canonical(&mut draft, node.document())
+                && !strip::canonical(&mut draft, node.document(), &is_beside_comment)
         }
         Some(Format::Json) | None => true,
     };
@@ -179,7 +179,7 @@ fn text_of(node: Cursor<'_>, mut draft: Draft<'_>) -> Result<String> {
     if node.is_flow() {
         return krm_yaml::render_new(&draft.into_value(), Position::Document);
     }
-    strip::canonical(&mut draft, node.document());
+    strip::canonical(&mut draft, node.document(), &|_| false);
     lists::render(node.document(), &draft.into_value(), Position::Document)
 }
 
@@ -402,6 +402,8 @@ mod tests {
             "kind: List\nitems:\n  - a: \"1\"\n    x: 3\n    z: 4\n  # b\n  - x: 1\n    b: |\n      1\n",
             &["- a: \"$(ONE)\"\n", "# b\n- b: |\n    1\n"],
         );
+        // What is respelled beside a blank line.
+        check("b: 2\n\nc: 0x2\n", &["- b: 2\n  c: 2\n"]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl<'d> Draft<'d> {
         Some(Self::Node(Patched::new(root)))
     }
 
-    pub(super) const fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> View<'_> {
         match self {
             Self::Node(object) => object.view(),
             Self::Value(value) => View::of(value),
@@ -34,7 +34,7 @@ impl<'d> Draft<'d> {
         }
     }
 
-    /// Takes parts out, which are in order.
+    /// Takes parts out of an unchanged object. They are in order.
     pub(super) fn drop_parts(&mut self, dropped: &[NodeId]) {
         match self {
             Self::Node(object) => object.remove_all(dropped),

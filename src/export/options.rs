@@ -60,7 +60,7 @@ impl Options {
     /// Whether the user keeps the field at a path of the tables, below some keys.
     #[inline]
     pub(crate) fn keeps(&self, prefix: &[&str], path: &str) -> bool {
-        // Most users keep no field, and each field that may be dropped is asked for.
+        // Most users keep no field, and this is called for each field that may be dropped.
         !self.keep.is_empty() && self.keeps_whole(|| prefix.iter().copied().chain(path.split('/')))
     }
 

@@ -96,7 +96,7 @@ impl Speller<'_> {
     /// Spells the references of an object with this old text. `changes_variables` says whether texts
     /// changed in which the kubelet expands variables.
     pub(super) fn object(&mut self, object: &mut Draft<'_>, text: &str, changes_variables: bool) {
-        // An escape may be read as any of them.
+        // An escape may stand for a `$` or a mark.
         let is_plain = memchr::memchr(b'\\', text.as_bytes()).is_none();
         self.reads_copied = may_have(text);
         let root = Path::Root("");
@@ -104,7 +104,9 @@ impl Speller<'_> {
             self.value(object.view_mut().value(), &root, Expands::Nothing);
         } else if !changes_variables
             && let Draft::Node(object) = object
-            && object.values_mut().all(|value| is_marked_text(value))
+            && object
+                .values_mut()
+                .all(|value| is_scalar_without_dollar(value))
         {
             for value in object.values_mut() {
                 self.value(value, &root, Expands::Nothing);
@@ -318,8 +320,8 @@ impl Speller<'_> {
     }
 }
 
-/// Whether a value is a scalar whose place does not matter: without a `$`.
-fn is_marked_text(value: &Value<'_>) -> bool {
+/// Whether a value is a scalar without a `$`: its place does not matter.
+fn is_scalar_without_dollar(value: &Value<'_>) -> bool {
     match &value.data {
         Data::Scalar(Scalar::String(text)) => memchr::memchr(b'$', text.as_bytes()).is_none(),
         Data::Scalar(_) => true,

@@ -48,7 +48,6 @@ pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
 pub use read::open::Opened;
 pub use read::ordinary::Ordinary;
-
 pub use read::parts::EntryLine;
 pub use read::patched::Patched;
 pub use read::scan::LongLists;

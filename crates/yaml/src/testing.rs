@@ -16,6 +16,7 @@ use crate::read::parts::EntryLine;
 use crate::read::patched::Patched;
 use crate::read::text::{check_text, fast, is_json};
 use crate::read::values::DuplicateKeys;
+use crate::read::view::View;
 use crate::scalar::data::Scalar;
 use crate::source::Source;
 use crate::table::{KeyKind, Kind, NodeId};
@@ -334,7 +335,7 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
     }
     let (mut seen, whole) = (String::new(), object.clone().into_value());
     json(&mut seen, object.view(), None, 0);
-    if seen != whole.to_json() {
+    if seen != whole.to_json() || walked(object.view()) != whole {
         return Err(format!("{object:?} is seen as {seen}, not as {whole:?}"));
     }
     for position in [Position::Document, Position::Item { column: 2 }] {
@@ -349,6 +350,18 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The data of a view, one part after the other.
+fn walked(view: View<'_>) -> Value<'_> {
+    if let Some(items) = view.items() {
+        return Value::sequence(items.map(walked).collect());
+    }
+    if let Some(entries) = view.entries() {
+        let parts = entries.filter_map(|(key, _)| Some((key.clone(), walked(view.get(&key)?))));
+        return Value::mapping(parts.collect());
+    }
+    Data::Scalar(view.scalar().unwrap_or(Scalar::Null)).into()
 }
 
 /// Whether a node is in no part that was changed or taken out.

@@ -93,7 +93,7 @@ impl<'t> Renames<'t> {
         links
     }
 
-    /// Updates the references of one object, whose facts as a referrer are `referrer`.
+    /// Updates the references of one object. `referrer` is called only if a field may refer to another.
     pub(crate) fn follow(
         &mut self,
         mut object: ViewMut<'_, '_>,
@@ -112,8 +112,9 @@ impl<'t> Renames<'t> {
                 referrer,
                 link,
             };
-            let update = &mut |part: ViewMut<'_, '_>| lookup.update(part.value());
-            let outcome = link.from.each(object.by_ref(), update);
+            let outcome = link
+                .from
+                .each(object.by_ref(), &mut |part| lookup.update_part(part));
             if let Err(problem) = outcome {
                 problems.push(format!("`{}`: {problem}", link.from.path));
             }
@@ -355,6 +356,25 @@ struct Lookup<'l> {
 }
 
 impl Lookup<'_> {
+    /// Updates a field. A name that stays is not read as a value.
+    fn update_part(&self, part: ViewMut<'_, '_>) -> Result<(), String> {
+        let Some(name) = part.view().as_str() else {
+            return self.update(part.value());
+        };
+        if let Some(renamed) = self.renamed(&name)? {
+            part.set(Value::string(renamed).data);
+        }
+        Ok(())
+    }
+
+    /// The new name of an object.
+    fn renamed(&self, name: &str) -> Result<Option<String>, String> {
+        let identity = |target: &Target<'_>| target.now.name.clone();
+        let target = self.find(name, None, identity)?;
+        let renamed = target.filter(|target| target.now.name != name);
+        Ok(renamed.map(|target| target.now.name.clone()))
+    }
+
     /// Updates a name, a mapping with a `name`, or a list of these.
     fn update(&self, value: &mut Value<'_>) -> Result<(), String> {
         match &mut value.data {
@@ -372,12 +392,8 @@ impl Lookup<'_> {
         let Some(name) = value.as_str() else {
             return Ok(());
         };
-        let identity = |target: &Target<'_>| target.now.name.clone();
-        let Some(target) = self.find(name, None, identity)? else {
-            return Ok(());
-        };
-        if target.now.name != name {
-            value.set(Value::string(target.now.name.clone()).data);
+        if let Some(renamed) = self.renamed(name)? {
+            value.set(Value::string(renamed).data);
         }
         Ok(())
     }

@@ -5,21 +5,25 @@ use krm_yaml::scalar::{Context, write_string};
 use krm_yaml::{Cursor, Document, Patched, Scalar, ViewMut};
 
 /// Lets scalars be written anew that nobody writes as they are spelled: readers of YAML may take
-/// them for something else. Returns whether a text is one of them: it gets quotes, which it keeps if
-/// it is changed afterwards.
-pub(crate) fn canonical(object: &mut Draft<'_>, document: &Document) -> bool {
+/// them for something else. Returns whether one of them is a text, which gets quotes and keeps them if
+/// it is changed afterwards, or a node for which `matters` is true.
+pub(crate) fn canonical(
+    object: &mut Draft<'_>,
+    document: &Document,
+    matters: &dyn Fn(Cursor<'_>) -> bool,
+) -> bool {
     match object {
-        Draft::Node(object) if object.only_lacks_parts() => of_node(object),
-        object => of_part(object.view_mut(), document, false),
+        Draft::Node(object) if object.only_lacks_parts() => of_node(object, matters),
+        object => of_part(object.view_mut(), document, matters, false),
     }
 }
 
-fn of_node(object: &mut Patched<'_>) -> bool {
+fn of_node(object: &mut Patched<'_>, matters: &dyn Fn(Cursor<'_>) -> bool) -> bool {
     let is_natural = |raw: &str| !raw.starts_with('0') && raw.bytes().all(|c| c.is_ascii_digit());
     let may_be_typed =
         |raw: &str| raw.starts_with(|c: char| c.is_ascii_digit() || "+-.tTfF".contains(c));
     let mut odd = Vec::new();
-    let mut has_text = false;
+    let mut any_matters = false;
     for node in object.scalars() {
         let in_flow = node.is_in_flow();
         if !in_flow && node.literal().is_some() {
@@ -31,34 +35,40 @@ fn of_node(object: &mut Patched<'_>) -> bool {
         }
         let scalar = node.scalar().ok().flatten();
         if let Some(scalar) = scalar.filter(|scalar| is_odd(scalar, node, in_flow)) {
-            has_text |= matches!(scalar, Scalar::String(_));
+            any_matters |= matches!(scalar, Scalar::String(_)) || matters(node);
             odd.push(node);
         }
     }
     for node in odd {
         object.value_mut(node).origin = None;
     }
-    has_text
+    any_matters
 }
 
 /// `in_flow` says whether the part is in braces or brackets.
-fn of_part(mut part: ViewMut<'_, '_>, document: &Document, in_flow: bool) -> bool {
+fn of_part(
+    mut part: ViewMut<'_, '_>,
+    document: &Document,
+    matters: &dyn Fn(Cursor<'_>) -> bool,
+    in_flow: bool,
+) -> bool {
     let view = part.view();
     let node = view.origin().map(|origin| document.cursor(origin));
     if let Some(scalar) = view.scalar() {
-        let is_odd = node.is_some_and(|node| is_odd(&scalar, node, in_flow));
+        let odd = node.filter(|node| is_odd(&scalar, *node, in_flow));
         let is_text = matches!(scalar, Scalar::String(_));
-        if is_odd {
+        if odd.is_some() {
             part.value().origin = None;
         }
-        return is_odd && is_text;
+        return odd.is_some_and(|node| is_text || matters(node));
     }
     let in_flow = in_flow || node.is_some_and(Cursor::is_flow);
-    let mut has_text = false;
-    let mut below = |part: ViewMut<'_, '_>| has_text |= of_part(part, document, in_flow);
+    let mut any_matters = false;
+    let mut below =
+        |part: ViewMut<'_, '_>| any_matters |= of_part(part, document, matters, in_flow);
     part.by_ref().each_item(&mut below);
     part.each_entry(|_, part| below(part));
-    has_text
+    any_matters
 }
 
 fn is_odd(scalar: &Scalar<'_>, node: Cursor<'_>, in_flow: bool) -> bool {

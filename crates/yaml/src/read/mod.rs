@@ -12,7 +12,6 @@ pub(crate) mod merges;
 pub(crate) mod open;
 pub(crate) mod ordinary;
 pub(crate) mod parse;
-
 pub(crate) mod parts;
 pub(crate) mod patched;
 pub(crate) mod rescan;

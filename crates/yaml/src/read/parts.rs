@@ -11,7 +11,7 @@ use crate::value::Value;
 pub(crate) struct Parts<'d> {
     /// The parts that have other values. None is in another.
     pub(super) values: Vec<(NodeId, Value<'d>)>,
-    /// The entries added to mappings, none of which is one of these parts or in one.
+    /// The entries added to mappings that are neither one of these parts nor in one.
     pub(super) added: Vec<Added<'d>>,
     /// The entries and items taken out, none of which is in one of these parts or in another. Each
     /// collection keeps some of its own.
@@ -49,7 +49,7 @@ impl<'d> Parts<'d> {
         removed: Vec::new(),
     };
 
-    /// The index of the first part that is not before a node.
+    /// The index of the first changed part at or after a node.
     pub(super) fn first(&self, id: NodeId) -> usize {
         match self.values.last() {
             Some((last, _)) if *last >= id => self.values.partition_point(|(part, _)| *part < id),
@@ -92,7 +92,7 @@ impl<'d> Parts<'d> {
         &self.removed
     }
 
-    /// Those of some nodes, by their index.
+    /// The indexes of those in a range of nodes.
     pub(super) fn range_removed(&self, ids: Range<NodeId>) -> Range<usize> {
         let index = |id| self.removed.partition_point(|removed| removed.child < id);
         if self.removed.is_empty() {
@@ -123,8 +123,8 @@ impl<'d> Parts<'d> {
         children.filter(|child| !self.removes(child.id()))
     }
 
-    /// Whether no entry was added to a node or to one in it, and nothing was taken out of it.
-    pub(crate) fn keep_entries_of(&self, node: Cursor<'_>) -> bool {
+    /// Whether nothing was added to a node or to one in it, or taken out.
+    pub(crate) fn has_same_entries(&self, node: Cursor<'_>) -> bool {
         let ids = node.id()..NodeId(node.node().next);
         self.range_added(ids.clone()).is_empty() && self.range_removed(ids).is_empty()
     }

@@ -84,8 +84,8 @@ impl<'d> Patched<'d> {
         self.parts.added.insert(range.end, added);
     }
 
-    /// Takes entries or items, which are in order, out of their collection. It is neither changed nor in
-    /// a changed part.
+    /// Takes some entries or items out of their collection. They are in order, and the collection is
+    /// neither changed nor in a changed part.
     pub fn remove(&mut self, collection: Cursor<'d>, children: &[Cursor<'d>]) {
         let Some(first) = children.first() else {
             return;
@@ -95,7 +95,7 @@ impl<'d> Patched<'d> {
         let keeps_some = there.any(|child| gone.next_if_eq(&child.id()).is_none());
         drop(there);
         if !keeps_some {
-            // Without any, it is written on one line.
+            // An empty collection is written as `{}` or `[]`.
             let mut index = 0;
             retain(self.value_mut(collection), |_| {
                 index += 1;
@@ -125,11 +125,14 @@ impl<'d> Patched<'d> {
         self.parts.removed.extend(others);
     }
 
-    /// Takes entries and items out of this node, which are in order.
+    /// Takes entries and items out of an unchanged node. They are in order, and none is in another.
     pub fn remove_all(&mut self, children: &[NodeId]) {
+        if children.is_empty() {
+            return;
+        }
         let root = self.root.cursor();
         let mut by_collection: BTreeMap<NodeId, Vec<Cursor<'d>>> = BTreeMap::new();
-        let mut around = vec![root];
+        let mut around: Vec<Cursor<'d>> = Vec::new();
         for id in (root.id().0..root.node().next).map(NodeId) {
             let node = root.document.cursor(id);
             while around.pop_if(|around| around.node().next <= id.0).is_some() {}
@@ -145,7 +148,7 @@ impl<'d> Patched<'d> {
         }
     }
 
-    /// The scalars that were neither changed nor taken out, also in a part.
+    /// The scalars that are neither in a changed part nor in one that was taken out.
     pub fn scalars(&self) -> impl Iterator<Item = Cursor<'d>> {
         let root = self.root.cursor();
         let values = self.parts.values.iter().map(|(id, _)| *id);
@@ -173,7 +176,7 @@ impl<'d> Patched<'d> {
         self.parts.values.iter_mut().map(|(_, value)| value)
     }
 
-    /// Whether nothing but entries and items is different: some were taken out.
+    /// Whether the only changes, if there are any, are entries and items that were taken out.
     #[must_use]
     pub const fn only_lacks_parts(&self) -> bool {
         self.parts.values.is_empty() && self.parts.added.is_empty()
@@ -232,8 +235,8 @@ impl<'d> Patched<'d> {
 
     /// Its data, to be looked at.
     #[must_use]
-    pub const fn view(&self) -> View<'_> {
-        View::of_node(self.root.cursor(), &self.parts)
+    pub fn view(&self) -> View<'_> {
+        self.view_of(self.root.cursor())
     }
 
     /// The data of a part as it is written, without changes.

@@ -1,4 +1,4 @@
-//! Values and patched nodes, to be looked at.
+//! Read-only views of values and of patched nodes.
 
 use std::borrow::Cow;
 

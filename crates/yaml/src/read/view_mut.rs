@@ -1,4 +1,4 @@
-//! Parts of values and of patched nodes, to be changed.
+//! Mutable views of values and of patched nodes.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,8 @@ use crate::read::view::View;
 use crate::table::{Kind, NodeId};
 use crate::value::{Data, Value};
 
-/// A value, or a part of a [patched node](Patched), to be changed. A node is read where it changes.
+/// A mutable view of a value, or of a part of a [patched node](Patched), which is read where it
+/// changes. It does not see entries that were [added](Patched::insert).
 #[derive(Debug)]
 pub struct ViewMut<'p, 'd>(Held<'p, 'd>);
 
@@ -39,7 +40,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         Self(Held::Node(object, node))
     }
 
-    /// The same part, for a shorter time.
+    /// Reborrows the part.
     #[must_use]
     pub fn by_ref(&mut self) -> ViewMut<'_, 'd> {
         ViewMut(match &mut self.0 {
@@ -48,7 +49,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         })
     }
 
-    /// The node may have been changed as a whole: it was borrowed before.
+    /// The value, if the node was changed as a whole through an earlier [reborrow](Self::by_ref).
     fn fresh(self) -> Held<'p, 'd> {
         match self.0 {
             Held::Node(object, node) if object.parts().get(node.id()).is_some() => {
@@ -139,8 +140,8 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         }
     }
 
-    /// Calls `visit` with each entry and item that was changed or in which parts were, with its key or
-    /// its index.
+    /// Calls `visit` with each entry and item that was changed or contains changes, with its key or its
+    /// index.
     pub fn each_changed(self, mut visit: impl FnMut(Option<&str>, usize, ViewMut<'_, 'd>)) {
         let Held::Node(object, node) = self.fresh() else {
             return;
@@ -179,9 +180,9 @@ impl<'p, 'd> ViewMut<'p, 'd> {
                 let mut gone = |parts: &Parts<'_>| -> Vec<Cursor<'d>> {
                     let children = node.document.children(node.id());
                     let there = children.filter(|child| !parts.removes(child.id()));
+                    let is_mapping = node.node().kind == Kind::Mapping;
                     let is_gone = |child: &Cursor<'_>| {
-                        let key = child.key().ok();
-                        let key = key.filter(|_| node.node().kind == Kind::Mapping);
+                        let key = if is_mapping { child.key().ok() } else { None };
                         !keep(key.as_deref(), View::of_part(*child, parts))
                     };
                     there.filter(is_gone).collect()

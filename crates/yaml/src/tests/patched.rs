@@ -288,6 +288,18 @@ fn a_part_that_loses_all_its_entries_is_a_value_from_then_on() {
 }
 
 #[test]
+fn a_view_sees_the_value_of_the_whole_node() {
+    let document = document(TEXT);
+    let root = root(&document);
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    object.remove(root, &[root.get("labels").unwrap()]);
+    object.value_mut(root).remove("name");
+    assert!(object.view().get("labels").is_none());
+    assert!(object.view().get("name").is_none());
+    assert_eq!(object.view().entries().unwrap().count(), 1);
+}
+
+#[test]
 fn parts_of_nodes_and_of_values_change_alike() {
     let change = |mut part: ViewMut<'_, '_>| {
         part.by_ref()

@@ -204,8 +204,8 @@ impl<'d> Rewrite<'d> {
         true
     }
 
-    /// Puts a new scalar in the place of an entry's, as if the entry were removed and another added. False
-    /// if it has comments, which would go with it, or is spelled in another way.
+    /// Puts a new scalar in the place of an entry's, as if the entry were removed and another added.
+    /// Returns false if a comment or a blank line is next to it, or its key is not plain.
     pub(super) fn renew(&mut self, id: NodeId, value: &Value<'_>) -> bool {
         let text = self.document.text();
         let node = self.document.node(id);

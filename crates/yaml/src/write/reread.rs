@@ -59,7 +59,7 @@ impl Rescanned<'_> {
         }
         let new = self.cursor(id);
         if is_copied {
-            return new.id() == old.id() && parts.keep_entries_of(old);
+            return new.id() == old.id() && parts.has_same_entries(old);
         }
         if new.node().kind != old.node().kind {
             return false;

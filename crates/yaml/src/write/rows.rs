@@ -20,7 +20,7 @@ pub struct Rows<const N: usize> {
     keys: &'static [&'static str; N],
     /// The keys as they are written, with what is before their values.
     heads: Vec<String>,
-    /// Whether these are read as the keys wherever they are.
+    /// Whether these need not be read back.
     are_clear: bool,
     text: String,
 }
@@ -83,7 +83,7 @@ impl<const N: usize> Rows<N> {
             before = "\n  ";
             match scalar {
                 Scalar::String(scalar) if stays_itself(scalar) => text.push_str(scalar),
-                // What most flags are needs no look.
+                // Most flags are true.
                 Scalar::Bool(true) => text.push_str("true"),
                 scalar => {
                     let start = text.len();

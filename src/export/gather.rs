@@ -9,8 +9,8 @@ use krm_yaml::{Cursor, DuplicateKeys, SharedNode, Value};
 /// How deep lists may be nested.
 const MAX_LISTS: usize = 16;
 
-/// How many bytes of text stay open after the first look at the objects, with their values. What is
-/// beyond is opened again, because tables and values need memory.
+/// How many bytes of text stay open after the first look at the objects. What is beyond is opened
+/// again, because tables, and the values of objects in braces, need memory.
 pub(super) const MAX_OPEN: usize = 4 << 20;
 
 /// An object that was found, and may lack its types; or why a list has none.

@@ -2,9 +2,8 @@
 //!
 //! Source: `k8s.io/apimachinery/pkg/labels`.
 
-use std::borrow::Cow;
-
-use krm_yaml::{Scalar, View};
+use crate::krm::scalar::into_text;
+use krm_yaml::View;
 
 /// Requirements that labels or annotations must all meet.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -59,18 +58,9 @@ impl LabelSelector {
     pub(crate) fn fits(&self, labels: Option<View<'_>>) -> bool {
         self.0.iter().all(|requirement| {
             let label = labels.and_then(|labels| labels.get(&requirement.key));
-            let text = label.and_then(View::scalar).and_then(text_of);
+            let text = label.and_then(View::scalar).and_then(into_text);
             requirement.test.passes(text.as_deref())
         })
-    }
-}
-
-/// The text of a scalar, unless it is null.
-fn text_of(scalar: Scalar<'_>) -> Option<Cow<'_, str>> {
-    match scalar {
-        Scalar::String(text) | Scalar::Number(text) => Some(text),
-        Scalar::Bool(flag) => Some(if flag { "true" } else { "false" }.into()),
-        Scalar::Null => None,
     }
 }
 

@@ -86,7 +86,7 @@ impl<'d> Cursor<'d> {
         Some(any_lines)
     }
 
-    /// Whether the keys of a mapping are ordinary, and none is there twice.
+    /// Whether the keys of a mapping are ordinary and distinct.
     fn has_ordinary_keys(self) -> bool {
         // A bit for each key, perhaps the same for several.
         let mut marks = 0_u64;

@@ -74,11 +74,7 @@ impl<'d> Parts<'d> {
 
     /// The entries added to a mapping or to those in it, by their index.
     pub(super) fn range_added(&self, ids: Range<NodeId>) -> Range<usize> {
-        let index = |id| self.added.partition_point(|added| added.mapping < id);
-        if self.added.is_empty() {
-            return 0..0;
-        }
-        index(ids.start)..index(ids.end)
+        range_of(&self.added, |added| added.mapping, ids)
     }
 
     /// The entries added to a mapping.
@@ -94,11 +90,7 @@ impl<'d> Parts<'d> {
 
     /// The indexes of those in a range of nodes.
     pub(super) fn range_removed(&self, ids: Range<NodeId>) -> Range<usize> {
-        let index = |id| self.removed.partition_point(|removed| removed.child < id);
-        if self.removed.is_empty() {
-            return 0..0;
-        }
-        index(ids.start)..index(ids.end)
+        range_of(&self.removed, |removed| removed.child, ids)
     }
 
     /// Whether an entry or item is taken out.
@@ -128,4 +120,13 @@ impl<'d> Parts<'d> {
         let ids = node.id()..NodeId(node.node().next);
         self.range_added(ids.clone()).is_empty() && self.range_removed(ids).is_empty()
     }
+}
+
+/// The indexes of those whose nodes are in a range. They are in the order of their nodes.
+fn range_of<T>(all: &[T], node: impl Fn(&T) -> NodeId, ids: Range<NodeId>) -> Range<usize> {
+    let index = |id| all.partition_point(|one| node(one) < id);
+    if all.is_empty() {
+        return 0..0;
+    }
+    index(ids.start)..index(ids.end)
 }

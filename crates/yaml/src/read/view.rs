@@ -118,7 +118,8 @@ impl<'v> View<'v> {
             }
             Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
                 for entry in node.document.children(node.id()) {
-                    let (length, own) = (entry.node().key.length(), entry.node());
+                    let own = entry.node();
+                    let length = own.key.length();
                     // Quotes add two.
                     let may_be =
                         lengths >> (length % 64) | lengths >> (length.wrapping_sub(2) % 64);

@@ -20,6 +20,19 @@ pub(super) struct Kind {
     pub(super) structural: Value,
     /// What a function does with it, if one takes it as its functionConfig.
     pub(super) function: Option<Function>,
+    /// Its short name in kubectl.
+    pub(super) short_name: &'static str,
+    /// The columns of `kubectl get`, besides the name and the age.
+    pub(super) columns: &'static [Column],
+}
+
+/// A column of `kubectl get`.
+#[derive(Clone, Copy)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    pub(super) json_path: &'static str,
+    /// Whether only `-o wide` shows it.
+    pub(super) is_wide: bool,
 }
 
 /// What catalogs say of a function.
@@ -46,6 +59,17 @@ impl Kind {
             json,
             structural: structural::schema::<T>(),
             function,
+            short_name: "",
+            columns: &[],
+        }
+    }
+
+    /// The same with a short name and columns.
+    pub(super) fn shown(self, short_name: &'static str, columns: &'static [Column]) -> Self {
+        Self {
+            short_name,
+            columns,
+            ..self
         }
     }
 

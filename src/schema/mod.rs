@@ -23,7 +23,7 @@ use crate::template::OWN_GROUP;
 
 pub use values::of_values;
 
-use kind::{Function, Kind, VERSION};
+use kind::{Column, Function, Kind, VERSION};
 
 /// A file to be written to `functionconfig/`.
 #[derive(Debug)]
@@ -58,20 +58,47 @@ const COMPOSITIONS: Function = Function {
     examples: &["examples/composition-function/README.md"],
 };
 
+const fn column(name: &'static str, json_path: &'static str, is_wide: bool) -> Column {
+    Column {
+        name,
+        json_path,
+        is_wide,
+    }
+}
+
+const TEMPLATE_COLUMNS: &[Column] = &[
+    column("Description", ".metadata.annotations.description", false),
+    column(
+        "Display Name",
+        r".metadata.annotations.openshift\.io/display-name",
+        true,
+    ),
+    column("Tags", ".metadata.annotations.tags", true),
+];
+const INSTANCE_COLUMNS: &[Column] = &[
+    column("Template", ".spec.templateRef.name", false),
+    column("Target Namespace", ".spec.namespace", true),
+];
+
 /// All schema files.
 #[must_use]
 pub fn files() -> Vec<File> {
     let kinds = [
-        Kind::of::<kinds::Template>(OWN_GROUP, "Template", Some(TEMPLATES)),
-        Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", Some(TEMPLATES)),
-        Kind::of::<kinds::TemplateExport>(OWN_GROUP, "TemplateExport", Some(EXPORTS)),
-        Kind::of::<kinds::ParameterValues>(OWN_GROUP, "ParameterValues", None),
+        Kind::of::<kinds::Template>(OWN_GROUP, "Template", Some(TEMPLATES))
+            .shown("tpl", TEMPLATE_COLUMNS),
+        Kind::of::<kinds::TemplateInstance>(OWN_GROUP, "TemplateInstance", Some(TEMPLATES))
+            .shown("tpli", INSTANCE_COLUMNS),
+        Kind::of::<kinds::TemplateExport>(OWN_GROUP, "TemplateExport", Some(EXPORTS))
+            .shown("tplx", &[]),
+        Kind::of::<kinds::ParameterValues>(OWN_GROUP, "ParameterValues", None).shown("tplv", &[]),
         Kind::of::<kinds::DeploymentConfiguration>(
             OWN_GROUP,
             "DeploymentConfiguration",
             Some(DEPLOYMENTS),
-        ),
-        Kind::of::<kinds::Composition>(composition::GROUP, "Composition", Some(COMPOSITIONS)),
+        )
+        .shown("dmc", &[]),
+        Kind::of::<kinds::Composition>(composition::GROUP, "Composition", Some(COMPOSITIONS))
+            .shown("kcomp", &[]),
     ];
     let mut files = vec![json_file("openapi.json", &kustomize::openapi(&kinds))];
     for kind in kinds {
@@ -109,16 +136,34 @@ fn crd(kind: Kind) -> Value {
                 "listKind": format!("{}List", kind.name),
                 "plural": kind.plural(),
                 "singular": kind.name.to_lowercase(),
+                "shortNames": [kind.short_name],
+                "categories": ["krm-template"],
             },
             "scope": "Namespaced",
             "versions": [{
                 "name": VERSION,
                 "served": true,
                 "storage": true,
+                "additionalPrinterColumns": printer_columns(kind.columns),
                 "schema": { "openAPIV3Schema": structural::of_resource(kind.structural) },
             }],
         },
     })
+}
+
+/// The columns of a CRD. Kubernetes shows the age only if they include it.
+fn printer_columns(columns: &[Column]) -> Value {
+    let of = |name, json_path, kind, is_wide| {
+        let mut column = json!({ "name": name, "type": kind, "jsonPath": json_path });
+        if is_wide && let Some(column) = column.as_object_mut() {
+            column.insert("priority".to_owned(), 1.into());
+        }
+        column
+    };
+    let columns = columns.iter();
+    let own = columns.map(|one| of(one.name, one.json_path, "string", one.is_wide));
+    let age = of("Age", ".metadata.creationTimestamp", "date", false);
+    own.chain([age]).collect()
 }
 
 fn function_definition(kind: &Kind, function: Function) -> Value {

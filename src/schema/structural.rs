@@ -39,7 +39,31 @@ pub(super) fn of_resource(mut schema: Value) -> Value {
             properties.insert(name.to_owned(), json!({ "type": of }));
         }
     }
+    drop_null(&mut schema);
     schema
+}
+
+/// Drops `null` from enumerations. Kubernetes refuses it there even if it is listed, but drops a null
+/// field that is not nullable.
+///
+/// Source: `pkg/validation/validate` of kube-openapi, and `PruneNonNullableNullsWithoutDefaults` of
+/// apiextensions-apiserver.
+fn drop_null(schema: &mut Value) {
+    let Value::Object(fields) = schema else {
+        return;
+    };
+    if let Some(Value::Array(values)) = fields.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+        fields.remove("nullable");
+    }
+    for part in ["items", "additionalProperties"] {
+        if let Some(part) = fields.get_mut(part) {
+            drop_null(part);
+        }
+    }
+    for (_, property) in properties(schema).into_iter().flatten() {
+        drop_null(property);
+    }
 }
 
 fn properties(schema: &mut Value) -> Option<&mut Map<String, Value>> {
@@ -120,6 +144,10 @@ mod tests {
         let is_open = fields.get(OPEN) == Some(&Value::Bool(true));
         assert!(is_open || fields.contains_key("type"), "{path}: no type");
         assert!(fields.get("type").is_none_or(Value::is_string), "{path}");
+        if let Some(values) = fields.get("enum").and_then(Value::as_array) {
+            assert!(!values.iter().any(Value::is_null), "{path}: null");
+            assert_eq!(fields.get("nullable"), None, "{path}: nullable");
+        }
         if fields.get("x-kubernetes-list-type").is_some() {
             let required = schema.pointer("/items/required");
             assert_eq!(required, fields.get("x-kubernetes-list-map-keys"), "{path}");

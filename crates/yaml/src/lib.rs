@@ -46,6 +46,7 @@ pub use limits::{
 pub use lines::{ends_line, next_line};
 pub use path::{FieldPath, Step, write_index, write_key};
 pub use read::document::{Cursor, Document};
+pub use read::keys::KeyIndex;
 pub use read::open::Opened;
 pub use read::ordinary::Ordinary;
 pub use read::parts::EntryLine;
@@ -69,4 +70,4 @@ pub use write::render::{
     Position, copy, lines_of_root, render, render_anew, render_json, render_json_at, render_new,
     render_patched, to_line, to_string,
 };
-pub use write::rows::Rows;
+pub use write::rows::{Field, Rows};

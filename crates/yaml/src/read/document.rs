@@ -324,6 +324,13 @@ impl<'d> Cursor<'d> {
         Some(offsets)
     }
 
+    /// Whether the keys and strings under this node may contain an ASCII character.
+    #[must_use]
+    pub fn may_contain(self, character: u8) -> bool {
+        let text = self.document.slice(self.start()..self.end());
+        !self.document.is_simple || memchr::memchr2(character, b'\\', text.as_bytes()).is_some()
+    }
+
     /// Where the value is; for an absent value, where its key or dash is.
     #[must_use]
     pub fn place(self) -> Place {

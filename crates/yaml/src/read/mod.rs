@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod hints;
 pub(crate) mod indented;
 pub(crate) mod json;
+pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod merges;
 pub(crate) mod open;

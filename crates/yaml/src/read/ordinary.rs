@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::diagnostic::Diagnostics;
 use crate::read::document::Cursor;
+use crate::read::keys::Marks;
 use crate::read::rescan::has_lines;
 use crate::read::values::{DuplicateKeys, Words, is_word};
 use crate::scalar::data::Scalar;
@@ -16,7 +17,15 @@ use crate::value::Value;
 #[derive(Clone, Copy, Debug)]
 pub struct Ordinary<'d> {
     node: Cursor<'d>,
+    scalars: Scalars,
+}
+
+/// Facts about the scalars of a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scalars {
+    /// Whether one has several lines.
     has_lines: bool,
+    has_null: bool,
 }
 
 impl<'d> Ordinary<'d> {
@@ -24,9 +33,9 @@ impl<'d> Ordinary<'d> {
     #[must_use]
     pub fn of(node: Cursor<'d>) -> Option<Self> {
         node.document.is_simple.then_some(())?;
-        let has_lines = node.look_at_parts()?;
+        let scalars = node.look_at_parts()?;
         debug_assert!(is_undisputed(node), "{:?}", node.raw());
-        Some(Self { node, has_lines })
+        Some(Self { node, scalars })
     }
 
     /// The node.
@@ -37,7 +46,12 @@ impl<'d> Ordinary<'d> {
 
     /// Whether a scalar in it has several lines.
     pub(crate) const fn has_lines(self) -> bool {
-        self.has_lines
+        self.scalars.has_lines
+    }
+
+    /// Whether there is a null in it.
+    pub(crate) const fn has_null(self) -> bool {
+        self.scalars.has_null
     }
 
     /// Its value.
@@ -63,19 +77,19 @@ impl<'d> Cursor<'d> {
         self.read(duplicates, Words::Texts, diagnostics).0
     }
 
-    /// Whether a scalar in a node that a fast path read has several lines; `None` if not all parts
-    /// are ordinary.
-    fn look_at_parts(self) -> Option<bool> {
+    /// Looks at the parts of a node that a fast path read. `None` if not all of them are ordinary.
+    fn look_at_parts(self) -> Option<Scalars> {
         let document = self.document;
         let ids = self.id.0..self.node().next;
         let nodes = document.nodes.get(ids.start as usize..ids.end as usize)?;
-        let mut any_lines = false;
+        let mut scalars = Scalars::default();
         for (id, node) in ids.zip(nodes) {
             let part = document.cursor(NodeId(id));
             match node.kind {
                 Kind::Scalar(_) if node.has(Flags::TEXT) => {}
                 Kind::Scalar(style) => {
-                    any_lines |= has_lines(document, node);
+                    scalars.has_lines |= has_lines(document, node);
+                    scalars.has_null |= part.is_null_scalar();
                     part.is_ordinary_scalar(style).then_some(())?;
                 }
                 Kind::Mapping => part.has_ordinary_keys().then_some(())?,
@@ -83,24 +97,19 @@ impl<'d> Cursor<'d> {
                 Kind::Alias | Kind::Deferred => return None,
             }
         }
-        Some(any_lines)
+        Some(scalars)
     }
 
     /// Whether the keys of a mapping are ordinary and distinct.
     fn has_ordinary_keys(self) -> bool {
-        // A bit for each key, perhaps the same for several.
-        let mut marks = 0_u64;
+        let mut marks = Marks::default();
         let mut may_repeat = false;
         for entry in self.document.children(self.id) {
             let key = entry.noted_key();
             let Some(key) = key.or_else(|| entry.unnoted_ordinary_key()) else {
                 return false;
             };
-            let end = |byte: Option<&u8>| byte.map_or(0, |&byte| usize::from(byte));
-            let mark = end(key.first()) ^ end(key.last()) << 2 ^ key.len() << 3;
-            let mark = 1 << (mark % 64);
-            may_repeat |= marks & mark != 0;
-            marks |= mark;
+            may_repeat |= marks.add(key);
         }
         !may_repeat || self.has_distinct_keys()
     }

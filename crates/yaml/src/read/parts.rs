@@ -96,11 +96,11 @@ impl<'d> Parts<'d> {
     /// Whether an entry or item is taken out.
     pub(crate) fn removes(&self, child: NodeId) -> bool {
         match self.removed.as_slice() {
-            [] => false,
-            removed => {
-                let found = removed.binary_search_by_key(&child, |removed| removed.child);
+            [.., last] if last.child >= child => {
+                let found = self.removed.binary_search_by_key(&child, |one| one.child);
                 found.is_ok()
             }
+            _ => false,
         }
     }
 

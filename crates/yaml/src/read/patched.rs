@@ -8,8 +8,8 @@ use crate::read::document::Cursor;
 use crate::read::ordinary::Ordinary;
 use crate::read::parts::{Added, EntryLine, Parts, Removed};
 use crate::read::view::View;
-use crate::scalar::data::Scalar;
-use crate::table::{Kind, NodeId};
+use crate::scalar::data::{Scalar, Style};
+use crate::table::{Flags, Kind, NodeId};
 use crate::value::{Data, Value};
 
 /// A node with other values for some of its parts. Few parts of an object change, and to read and
@@ -148,27 +148,34 @@ impl<'d> Patched<'d> {
         }
     }
 
-    /// The scalars that are neither in a changed part nor in one that was taken out.
-    pub fn scalars(&self) -> impl Iterator<Item = Cursor<'d>> {
+    /// The plain scalars that are neither in a changed part nor in one that was taken out; of those
+    /// outside of braces and brackets only the ones that the reader did not note as strings.
+    pub fn plain_scalars(&self) -> impl Iterator<Item = Cursor<'d>> {
         let root = self.root.cursor();
         let values = self.parts.values.iter().map(|(id, _)| *id);
         let (mut values, mut removed) = (values.peekable(), self.removed().peekable());
-        let (mut at, end) = (root.id().0, root.node().next);
-        iter::from_fn(move || {
-            while at < end {
-                let node = root.document.cursor(NodeId(at));
-                let is = |id: &NodeId| id.0 == at;
-                if removed.next_if(is).or_else(|| values.next_if(is)).is_some() {
-                    at = node.node().next;
-                    continue;
+        let mut next_gone = move || {
+            let is_next = |id: &NodeId| removed.peek().is_none_or(|removed| id < removed);
+            values.next_if(is_next).or_else(|| removed.next())
+        };
+        let mut gone = next_gone();
+        let ids = root.id().0..root.node().next;
+        let nodes = root
+            .document
+            .nodes
+            .get(ids.start as usize..ids.end as usize);
+        let mut stays_from = ids.start;
+        ids.zip(nodes.unwrap_or_default())
+            .filter_map(move |(id, node)| {
+                if gone == Some(NodeId(id)) {
+                    stays_from = node.next;
+                    gone = next_gone();
                 }
-                at += 1;
-                if matches!(node.node().kind, Kind::Scalar(_)) {
-                    return Some(node);
-                }
-            }
-            None
-        })
+                let is_noted = node.has(Flags::TEXT) && !node.has(Flags::IN_FLOW);
+                let is_plain = node.kind == Kind::Scalar(Style::Plain);
+                let is_wanted = is_plain && !is_noted && id >= stays_from;
+                is_wanted.then(|| root.document.cursor(NodeId(id)))
+            })
     }
 
     /// The other values of parts, in the order of the text.

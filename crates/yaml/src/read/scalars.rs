@@ -222,6 +222,13 @@ impl<'d> Cursor<'d> {
     }
 
     fn unnoted_scalar(self) -> Result<Option<Scalar<'d>>> {
+        let node = self.node();
+        if node.kind == Kind::Scalar(Style::Plain)
+            && !node.has(Flags::TAG)
+            && scalar::is_short_integer(self.raw().as_bytes())
+        {
+            return Ok(Some(Scalar::Number(Cow::Borrowed(self.raw()))));
+        }
         if let Some(entry) = self.entry_of_key() {
             return entry.key_scalar().map(Some);
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::read::document::Cursor;
 use crate::read::parts::{Added, Parts};
 use crate::scalar::data::Scalar;
-use crate::table::{Flags, Kind, NodeId};
+use crate::table::{Kind, NodeId};
 use crate::value::{Data, Value};
 
 /// A value, or an ordinary node of which some parts have other values.
@@ -80,20 +80,6 @@ impl<'v> View<'v> {
         self.scalar() == Some(Scalar::Null)
     }
 
-    /// Whether there is a null in it, as it is or as it was written.
-    #[must_use]
-    pub fn has_null(self) -> bool {
-        match self.0 {
-            Seen::Value(value) => value.has_null(),
-            Seen::Node(node, parts) => {
-                let nodes = (node.id().0..node.node().next).map(NodeId);
-                let mut nodes = nodes.map(|id| node.document.cursor(id));
-                let mut values = parts.values().iter();
-                nodes.any(Cursor::is_null_scalar) || values.any(|(_, value)| value.has_null())
-            }
-        }
-    }
-
     /// Whether this is a value, or a part of it is.
     #[must_use]
     pub fn is_changed(self) -> bool {
@@ -106,44 +92,17 @@ impl<'v> View<'v> {
         }
     }
 
-    /// Calls `visit` with each key of a mapping that may have one of these lengths: a bit for each,
-    /// modulo 64.
-    pub fn each_key(self, lengths: u64, mut visit: impl FnMut(&str)) {
-        match self.0 {
-            Seen::Value(value) => {
-                let entries = value.entries().unwrap_or_default();
-                for (key, _) in entries {
-                    visit(key);
-                }
-            }
-            Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
-                for entry in node.document.children(node.id()) {
-                    let own = entry.node();
-                    let length = own.key.length();
-                    // Quotes add two.
-                    let may_be =
-                        lengths >> (length % 64) | lengths >> (length.wrapping_sub(2) % 64);
-                    if (may_be & 1 != 0 || !own.has(Flags::KEY_TEXT))
-                        && !parts.removes(entry.id())
-                        && let Ok(key) = entry.key()
-                    {
-                        visit(&key);
-                    }
-                }
-                parts
-                    .added_to(node.id())
-                    .iter()
-                    .for_each(|added| visit(&added.entry.key));
-            }
-            Seen::Node(..) => {}
-        }
-    }
-
     /// Whether this is a mapping without entries.
     #[must_use]
     pub fn is_empty_mapping(self) -> bool {
-        self.entries()
-            .is_some_and(|mut entries| entries.next().is_none())
+        match self.0 {
+            Seen::Value(value) => value.entries().is_some_and(<[_]>::is_empty),
+            Seen::Node(node, parts) => {
+                node.node().kind == Kind::Mapping
+                    && parts.children(node).next().is_none()
+                    && parts.added_to(node.id()).is_empty()
+            }
+        }
     }
 
     /// The value under a key of a mapping.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::read::document::Cursor;
+use crate::read::keys::KeyIndex;
 use crate::read::parts::Parts;
 use crate::read::patched::Patched;
 use crate::read::view::View;
@@ -68,6 +69,18 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         }
     }
 
+    /// Whether there may be a null in it.
+    #[must_use]
+    pub fn may_have_null(&self) -> bool {
+        match &self.0 {
+            Held::Value(value) => value.has_null(),
+            Held::Node(object, _) => {
+                let mut values = object.parts().values().iter();
+                object.root().has_null() || values.any(|(_, value)| value.has_null())
+            }
+        }
+    }
+
     /// The value under a key of a mapping.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
@@ -126,6 +139,27 @@ impl<'p, 'd> ViewMut<'p, 'd> {
                 }
             }
             Held::Node(..) => {}
+        }
+    }
+
+    /// Calls `visit` with each entry of a mapping whose key is in an index, with the number of the key.
+    pub fn each_entry_of(self, keys: &KeyIndex, mut visit: impl FnMut(usize, ViewMut<'_, 'd>)) {
+        match self.fresh() {
+            Held::Node(object, node) if node.node().kind == Kind::Mapping => {
+                for entry in node.document.children(node.id()) {
+                    if let Ok(key) = entry.key()
+                        && let Some(number) = keys.get(&key)
+                        && !object.parts().removes(entry.id())
+                    {
+                        visit(number, ViewMut::of(object, entry));
+                    }
+                }
+            }
+            held => Self(held).each_entry(|key, part| {
+                if let Some(number) = keys.get(key) {
+                    visit(number, part);
+                }
+            }),
         }
     }
 

@@ -143,11 +143,13 @@ fn number(plain: &str) -> Option<Cow<'_, str>> {
 
 /// Whether a plain scalar is an integer that every reader reads alike: `0`, or a few digits of
 /// which the first is not zero.
-fn is_short_integer(plain: &[u8]) -> bool {
+pub(crate) fn is_short_integer(plain: &[u8]) -> bool {
     /// The most digits that always fit into 63 bits.
     const MOST_DIGITS: usize = 18;
     let has_leading_zero = plain.len() > 1 && plain.first() == Some(&b'0');
-    plain.len() <= MOST_DIGITS && !has_leading_zero && plain.iter().all(u8::is_ascii_digit)
+    (1..=MOST_DIGITS).contains(&plain.len())
+        && !has_leading_zero
+        && plain.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether each underscore is between two digits.

@@ -10,6 +10,7 @@ use crate::scalar::data::Scalar;
 use crate::source::Source;
 use crate::table::{Flags, Kind, NodeId};
 use crate::value::{Data, Value};
+use crate::words;
 use crate::write::comments::{
     end_with_comments, ends_kept_block, extent, extent_from, head, head_comments, moves_up,
     skip_blank_lines,
@@ -112,11 +113,11 @@ impl<'d> Rewrite<'d> {
         collections.sort_unstable();
         collections.dedup();
         for collection in collections {
-            let children = self.document.children(collection).map(Cursor::id);
-            let children: Vec<NodeId> = children.collect();
+            let children = || self.document.children(collection).map(Cursor::id);
+            let children: Vec<NodeId> = with_capacity(children().count(), children());
             let stay = children.iter().filter(|child| !parts.removes(**child));
             self.remove_others(&Kept {
-                pairs: stay.map(|child| (*child, 0)).collect(),
+                pairs: with_capacity(children.len(), stay.map(|child| (*child, 0))),
                 children,
                 inserts: Vec::new(),
             });
@@ -541,7 +542,7 @@ fn is_new_line(value: &Value<'_>) -> bool {
 /// Whether a value is a scalar that is written on one line.
 pub(super) fn is_on_line(value: &Value<'_>) -> bool {
     match &value.data {
-        Data::Scalar(Scalar::String(text)) => !text.contains('\n'),
+        Data::Scalar(Scalar::String(text)) => words::newline(text.as_bytes()) == text.len(),
         Data::Scalar(_) => true,
         Data::Sequence(_) | Data::Mapping(_) => false,
     }

@@ -1,6 +1,6 @@
 //! Edits inside braces and brackets, in the style of their neighbours.
 
-use crate::lines::{line_end, next_line, skip_blank};
+use crate::lines::{byte_at, line_end, next_line, skip_blank};
 use crate::read::characters::Characters;
 use crate::read::json;
 use crate::scalar::data::Scalar;
@@ -27,11 +27,16 @@ impl Rewrite<'_> {
         let text = document.text();
         let start = document.node(first).entry as usize;
         let end = document.node(last).value.end as usize;
-        let comma = skip_blank(text, end);
-        let has_comma = text.get(comma..).is_some_and(|rest| rest.starts_with(','));
+        let keeps_comma = after.is_none() && before.is_some_and(|before| self.is_dash(before));
+        let comma = if keeps_comma {
+            skip_comments(text, end)
+        } else {
+            skip_blank(text, end)
+        };
+        let has_comma = byte_at(text, comma) == Some(b',');
         let ends_at = if has_comma { comma + 1 } else { end };
         if self.is_on_own_line(start) && rest_is_blank(text, ends_at) && !is_filled {
-            if let (Some(before), false) = (before, has_comma) {
+            if let (Some(before), false) = (before, has_comma || keeps_comma) {
                 let at = skip_blank(text, document.node(before).value.end as usize);
                 if text.get(at..).is_some_and(|rest| rest.starts_with(',')) {
                     self.edit(at, at + 1, "");
@@ -42,6 +47,7 @@ impl Rewrite<'_> {
         }
         match (before, after) {
             (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
+            (Some(_), None) if keeps_comma => self.edit(start, ends_at, ""),
             (Some(before), None) => {
                 let before = document.node(before);
                 self.edit(before.value.end as usize, end, self.gap(before));
@@ -183,9 +189,7 @@ impl Rewrite<'_> {
     /// as one word: after a colon, after a tag or an anchor without a value, and after an alias.
     fn gap(&self, node: &Node) -> &'static str {
         let end = node.value.end;
-        // For a pair in brackets, its value or key.
-        let last = self.document.node(NodeId(node.next.saturating_sub(1)));
-        let last = if last.value.end == end { last } else { node };
+        let last = self.last_in(node);
         let needs_space = if last.value.is_empty() {
             let is_property = last.has(Flags::TAG) || last.has(Flags::ANCHOR);
             let before = self.document.slice(0..end as usize);
@@ -194,6 +198,25 @@ impl Rewrite<'_> {
             last.kind == Kind::Alias
         };
         if needs_space { " " } else { "" }
+    }
+
+    /// Whether a child in braces or brackets ends in a plain `-`: only before a comma or a bracket
+    /// does it not begin an item.
+    fn is_dash(&self, child: NodeId) -> bool {
+        let last = self.last_in(self.document.node(child));
+        let part = if last.value.is_empty() {
+            last.key
+        } else {
+            last.value
+        };
+        part.end == last.value.end && self.document.slice(part.range()) == "-"
+    }
+
+    /// For a pair in brackets, its value or key.
+    fn last_in<'n>(&'n self, node: &'n Node) -> &'n Node {
+        let last = self.document.node(NodeId(node.next.saturating_sub(1)));
+        let is_inside = last.value.end == node.value.end;
+        if is_inside { last } else { node }
     }
 
     /// Puts another value in place of one in braces or brackets.
@@ -235,4 +258,13 @@ fn ends_in_property(node: &Node) -> bool {
         KeyKind::Alias => true,
         KeyKind::Scalar(_) | KeyKind::Complex => node.key.is_empty(),
     }
+}
+
+/// What comes after blanks, line breaks and comments.
+fn skip_comments(text: &str, from: usize) -> usize {
+    let mut at = skip_blank(text, from);
+    while let Some(b'#' | b'\r' | b'\n') = byte_at(text, at) {
+        at = skip_blank(text, next_line(text, at));
+    }
+    at
 }

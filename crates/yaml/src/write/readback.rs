@@ -42,8 +42,6 @@ impl Rewrite<'_> {
         let Some(edit) = self.edits.last().filter(|_| self.reads_back) else {
             return;
         };
-        let after = byte_at(self.document.text(), edit.end);
-        let is_apart = after.is_none_or(|byte| byte.is_ascii_whitespace());
         let is_read = is_clearly(&edit.text, scalar) || {
             let item = ["- ", &edit.text].concat();
             let table = alone(&item, &mut self.memory);
@@ -52,7 +50,18 @@ impl Rewrite<'_> {
                 _ => false,
             })
         };
-        self.unread -= usize::from(is_apart && is_read);
+        if is_read {
+            self.note_scalar_read();
+        }
+    }
+
+    /// Notes that the scalar of the last edit reads as it should in any such place: here, too, if
+    /// nothing directly follows it.
+    pub(super) fn note_scalar_read(&mut self) {
+        let end = self.edits.last().map(|edit| edit.end);
+        let after = end.and_then(|end| byte_at(self.document.text(), end));
+        let is_apart = after.is_none_or(|byte| byte.is_ascii_whitespace());
+        self.unread -= usize::from(self.reads_back && is_apart);
     }
 
     /// Whole lines of entries or items that are taken out, as the last edit does, need no reading: some

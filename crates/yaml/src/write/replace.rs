@@ -11,6 +11,7 @@ use crate::value::{Data, Value};
 use crate::write::children::is_on_line;
 use crate::write::comments::{after_blank, end_of_entry, end_with_comments, extent};
 use crate::write::emit::{self, Layout, Slot};
+use crate::write::readback::stays_itself;
 use crate::write::rewrite::Rewrite;
 
 /// A value of a block that is replaced.
@@ -188,8 +189,19 @@ impl<'d> Rewrite<'d> {
             .slice(node.key.end as usize..node.props as usize);
         let is_beside = (node.value_text().is_some() || self.is_word(node))
             && (is_item || node.key_text().is_some())
-            && !between.contains('\n');
-        if !is_on_line(value) || !is_beside {
+            && !between.bytes().any(|byte| byte == b'\n');
+        if !is_beside {
+            return false;
+        }
+        let (start, end) = (node.props as usize, node.value.end as usize);
+        if let (Scalar::String(text), None | Some(Style::Plain)) = (scalar, keep)
+            && stays_itself(text)
+        {
+            self.edit(start, end, text.as_ref());
+            self.note_scalar_read();
+            return true;
+        }
+        if !is_on_line(value) {
             return false;
         }
         let length = match scalar {
@@ -199,7 +211,7 @@ impl<'d> Rewrite<'d> {
         let mut out = String::with_capacity(length + QUOTES);
         let eol = self.layout.eol;
         scalar::write_scalar(&mut out, scalar, Context::BlockValue, keep, 0, eol);
-        self.edit(node.props as usize, node.value.end as usize, out);
+        self.edit(start, end, out);
         self.read_back_scalar(scalar);
         true
     }
@@ -215,8 +227,12 @@ impl<'d> Rewrite<'d> {
             let line = line.unwrap_or_default().trim_ascii_start();
             line.is_empty() || line.starts_with('#')
         };
-        let above = text.get(..start).unwrap_or_default().lines().next_back();
-        let below = text.get(next..).unwrap_or_default().lines().next();
+        let above = text.get(..start).and_then(|above| {
+            let above = above.strip_suffix('\n')?;
+            let line = memchr::memrchr(b'\n', above.as_bytes()).map_or(0, |at| at + 1);
+            above.get(line..)
+        });
+        let below = text.get(next..line_end(text, next));
         let is_plain =
             matches!(node.key_kind, KeyKind::Scalar(Style::Plain)) && node.key_text().is_some();
         let is_alone = is_plain

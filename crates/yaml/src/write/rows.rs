@@ -12,13 +12,37 @@ use crate::write::render::{Position, render_new};
 
 /// Columns before the lines of a block in an item at the left margin.
 const BODY: usize = 4;
+/// What is before the first key of a mapping, and before the others.
+const DASH: &str = "- ";
+const LINE: &str = "\n  ";
+
+/// A scalar of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub enum Field<'f> {
+    /// A string.
+    Text(&'f str),
+    /// A number, as it is spelled.
+    Number(&'f str),
+    /// A flag that is set.
+    True,
+}
+
+impl<'f> From<Field<'f>> for Scalar<'f> {
+    fn from(field: Field<'f>) -> Self {
+        match field {
+            Field::Text(text) => Self::String(Cow::Borrowed(text)),
+            Field::Number(digits) => Self::Number(Cow::Borrowed(digits)),
+            Field::True => Self::Bool(true),
+        }
+    }
+}
 
 /// Writes mappings of scalars as items at the left margin, each as [`render_new`] writes it. Each
 /// scalar is read back by itself.
 #[derive(Debug)]
 pub struct Rows<const N: usize> {
     keys: &'static [&'static str; N],
-    /// The keys as they are written, with what is before their values.
+    /// The keys as they are written on a line of their own, with what is before their values.
     heads: Vec<String>,
     /// Whether these need not be read back.
     are_clear: bool,
@@ -30,7 +54,7 @@ impl<const N: usize> Rows<N> {
     #[must_use]
     pub fn new(keys: &'static [&'static str; N]) -> Self {
         let heads = keys.iter().map(|key| {
-            let mut head = String::new();
+            let mut head = LINE.to_owned();
             Layout::default().key(&mut head, key, 0);
             head + " "
         });
@@ -38,8 +62,10 @@ impl<const N: usize> Rows<N> {
         let mut both = keys.iter().zip(&heads);
         let are_clear = both.all(|(key, head)| {
             let key = Scalar::String(Cow::Borrowed(key));
-            head.strip_suffix(": ")
-                .is_some_and(|head| is_clearly(head, &key))
+            let head = head
+                .strip_prefix(LINE)
+                .and_then(|head| head.strip_suffix(": "));
+            head.is_some_and(|head| is_clearly(head, &key))
         });
         Self {
             keys,
@@ -53,7 +79,7 @@ impl<const N: usize> Rows<N> {
     ///
     /// # Errors
     /// As [`render_new`].
-    pub fn push(&mut self, row: &[Option<Scalar<'_>>; N]) -> Result<()> {
+    pub fn push(&mut self, row: &[Option<Field<'_>>; N]) -> Result<()> {
         let start = self.text.len();
         let is_read = self.are_clear && self.lines(row);
         if is_read && !cfg!(debug_assertions) {
@@ -61,8 +87,8 @@ impl<const N: usize> Rows<N> {
         }
         let lines = self.text.split_off(start);
         let entries = self.keys.iter().zip(row);
-        let entries = entries.filter_map(|(key, scalar)| {
-            let value = Data::Scalar(scalar.clone()?).into();
+        let entries = entries.filter_map(|(key, field)| {
+            let value = Data::Scalar((*field)?.into()).into();
             Some((Cow::Borrowed(*key), value))
         });
         let value = Value::mapping(entries.collect());
@@ -73,30 +99,34 @@ impl<const N: usize> Rows<N> {
     }
 
     /// Writes the lines of a mapping. Returns whether they read as it.
-    fn lines(&mut self, row: &[Option<Scalar<'_>>; N]) -> bool {
-        let mut before = "- ";
-        for (head, scalar) in self.heads.iter().zip(row) {
-            let Some(scalar) = scalar else { continue };
+    fn lines(&mut self, row: &[Option<Field<'_>>; N]) -> bool {
+        let start = self.text.len();
+        for (head, field) in self.heads.iter().zip(row) {
+            let Some(field) = *field else { continue };
             let text = &mut self.text;
-            text.push_str(before);
-            text.push_str(head);
-            before = "\n  ";
-            match scalar {
-                Scalar::String(scalar) if stays_itself(scalar) => text.push_str(scalar),
-                // Most flags are true.
-                Scalar::Bool(true) => text.push_str("true"),
-                scalar => {
+            if text.len() == start {
+                text.push_str(DASH);
+                text.push_str(head.get(LINE.len()..).unwrap_or_default());
+            } else {
+                text.push_str(head);
+            }
+            match field {
+                Field::Text(field) if stays_itself(field) => text.push_str(field),
+                Field::True => text.push_str("true"),
+                Field::Text(_) | Field::Number(_) => {
+                    let scalar = field.into();
                     let start = text.len();
-                    write_scalar(text, scalar, Context::BlockValue, None, BODY, "\n");
+                    write_scalar(text, &scalar, Context::BlockValue, None, BODY, "\n");
                     let written = text.get(start..);
-                    if !written.is_some_and(|written| is_clearly(written, scalar)) {
+                    if !written.is_some_and(|written| is_clearly(written, &scalar)) {
                         return false;
                     }
                 }
             }
         }
+        let has_any = self.text.len() > start;
         self.text.push('\n');
-        before != "- "
+        has_any
     }
 
     /// The lines of all mappings.
@@ -108,32 +138,21 @@ impl<const N: usize> Rows<N> {
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
-
     use proptest::prelude::*;
 
+    use super::Field::{Number, Text, True};
     use super::Rows;
-    use crate::scalar::data::Scalar;
-
-    fn text(text: &str) -> Scalar<'_> {
-        Scalar::String(Cow::Borrowed(text))
-    }
 
     #[test]
     fn mappings_are_items_of_a_list() {
         let mut rows = Rows::new(&["name", "value", "required"]);
-        rows.push(&[
-            Some(text("A")),
-            Some(text("a: b")),
-            Some(Scalar::Bool(true)),
-        ])
-        .unwrap();
-        rows.push(&[Some(text("B")), None, None]).unwrap();
-        rows.push(&[None, Some(text("a\n\nb\n\n")), Some(Scalar::Null)])
+        rows.push(&[Some(Text("A")), Some(Text("a: b")), Some(True)])
+            .unwrap();
+        rows.push(&[Some(Text("B")), None, None]).unwrap();
+        rows.push(&[None, Some(Text("a\n\nb\n\n")), Some(True)])
             .unwrap();
         rows.push(&[None, None, None]).unwrap();
-        let number = Some(Scalar::Number(Cow::Borrowed("1.10")));
-        rows.push(&[Some(text("1")), Some(text("")), number])
+        rows.push(&[Some(Text("1")), Some(Text("")), Some(Number("1.10"))])
             .unwrap();
         let expected = "\
 - name: A
@@ -145,7 +164,7 @@ mod tests {
 
     b
 
-  required: null
+  required: true
 - {}
 - name: \"1\"
   value: \"\"
@@ -157,7 +176,7 @@ mod tests {
     #[test]
     fn keys_are_quoted_as_elsewhere() {
         let mut rows = Rows::new(&["on", "a: b", "c\nd"]);
-        rows.push(&[Some(text("A")), Some(text("B")), Some(text("C"))])
+        rows.push(&[Some(Text("A")), Some(Text("B")), Some(Text("C"))])
             .unwrap();
         assert_eq!(rows.as_str(), "- \"on\": A\n  'a: b': B\n  \"c\\nd\": C\n");
     }
@@ -168,7 +187,7 @@ mod tests {
         fn any_text_can_be_written(texts in prop::array::uniform2("[ -~]{0,3}[a/$0-9#: '\"`.\n\t\u{85}é-]{0,8}")) {
             let mut rows = Rows::new(&["a", "b"]);
             let [first, second] = &texts;
-            prop_assert!(rows.push(&[Some(text(first)), Some(text(second))]).is_ok());
+            prop_assert!(rows.push(&[Some(Text(first)), Some(Text(second))]).is_ok());
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Shifted {
     more: usize,
     /// At the start of a line: how many spaces are still left out.
     start: Option<usize>,
-    /// Whether a line may begin with a document marker.
+    /// Whether a line at the margin may begin with a document marker.
     may_have_markers: bool,
 }
 
@@ -45,15 +45,14 @@ impl Shifted {
         while let Some((line, after)) = rest.split_at_checked(words::newline(rest.as_bytes()) + 1) {
             self.text.push_str(line);
             rest = match after.as_bytes() {
-                // The common case.
+                // The common cases.
+                [first, ..] if self.more == 2 && !matches!(first, b'\n' | b'\r') => {
+                    self.text.push_str("  ");
+                    after
+                }
                 [b' ', b' ', first, ..] if self.less == 2 => {
                     self.may_have_markers |= matches!(first, b'-' | b'.');
                     after.get(2..).unwrap_or_default()
-                }
-                [first, ..] if self.more > 0 && !matches!(first, b'\n' | b'\r') => {
-                    self.may_have_markers |= matches!(first, b'-' | b'.');
-                    emit::indent(&mut self.text, self.more);
-                    after
                 }
                 _ => {
                     self.start = Some(self.less);

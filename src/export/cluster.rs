@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+
 use crate::export::gather::Types;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, DuplicateKeys, Scalar, Value, View};
@@ -11,22 +14,12 @@ use krm_yaml::{Cursor, DuplicateKeys, Scalar, Value, View};
 pub(super) struct Cluster {
     /// The names of the objects in messages, by their `uid`.
     by_uid: BTreeMap<String, String>,
-    /// Name, namespace and kind of all objects: most names differ.
-    all: BTreeSet<(String, String, String)>,
+    /// Name, namespace and kind of all objects.
+    all: IndexSet<(String, String, String), RandomState>,
     /// Namespace and name of the Services without a selector.
     without_selector: BTreeSet<(String, String)>,
     /// Kind, namespace and name of the objects that autoscalers scale.
     scaled: BTreeSet<(String, String, String)>,
-}
-
-/// Kind, namespace and name of an object.
-pub(super) fn head(object: View<'_>) -> (String, String, String) {
-    let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default().into_owned();
-    (
-        text(&["kind"]),
-        text(&["metadata", "namespace"]),
-        text(&["metadata", "name"]),
-    )
 }
 
 /// The text of a field, if it is a string.
@@ -73,10 +66,10 @@ impl Cluster {
         self.all.insert((name, namespace, kind));
     }
 
-    /// The name of an object's owner in messages, if the owner is in the input.
-    pub(super) fn owner(&self, object: View<'_>) -> Option<String> {
-        let mut owners = object.at(&["metadata", "ownerReferences"])?.items()?;
-        let (_, namespace, _) = head(object);
+    /// The name in messages of the owner that the metadata of an object in a namespace names, if the
+    /// owner is in the input.
+    pub(super) fn owner(&self, metadata: View<'_>, namespace: &str) -> Option<String> {
+        let mut owners = metadata.get("ownerReferences")?.items()?;
         owners.find_map(|owner| {
             let uid = owner.str_at(&["uid"]);
             if let Some(called) = uid.and_then(|uid| self.by_uid.get(uid.as_ref())) {
@@ -87,7 +80,7 @@ impl Cluster {
                 let key = (name.to_string(), namespace.to_owned(), kind.to_string());
                 self.all.contains(&key)
             };
-            (is_there(&namespace) || is_there("")).then(|| format!("{kind} `{name}`"))
+            (is_there(namespace) || is_there("")).then(|| format!("{kind} `{name}`"))
         })
     }
 

@@ -27,7 +27,8 @@ impl<'g> Content<'g> {
     /// Of a stripped object that stays open.
     pub(super) fn of_open(object: &'g Object, draft: Draft<'g>) -> Result<Self> {
         let node = object.node.cursor();
-        if dropped(node, &draft).is_some() {
+        let only_drops = matches!(&draft, Draft::Node(object) if object.only_lacks_parts());
+        if only_drops || dropped(node, &draft).is_some() {
             return Ok(Self::Open(object, draft));
         }
         text_of(node, draft).map(Self::Text)
@@ -122,9 +123,10 @@ fn of_draft<R>(
 
 /// The parts that a stripped object lacks, in order; `None` if it differs otherwise.
 fn dropped(node: Cursor<'_>, draft: &Draft<'_>) -> Option<Vec<NodeId>> {
-    if !strip::only_drops(draft.view()) {
-        return None;
-    }
+    let only_drops = || {
+        let kind = draft.view().str_at(&["kind"]);
+        strip::only_drops(&kind.unwrap_or_default())
+    };
     let of_value = |value: &Value<'_>| {
         let mut dropped = Vec::new();
         find_dropped(node, value, &mut dropped).then_some(dropped)
@@ -133,6 +135,7 @@ fn dropped(node: Cursor<'_>, draft: &Draft<'_>) -> Option<Vec<NodeId>> {
     let is_simple = || node.offsets_of(b'$').is_some();
     match draft {
         Draft::Node(object) if object.only_lacks_parts() => Some(object.removed().collect()),
+        _ if !only_drops() => None,
         Draft::Node(object) => of_value(&object.clone().into_value()),
         Draft::Value(value) => is_simple().then(|| of_value(value))?,
     }
@@ -246,20 +249,21 @@ fn is_beside_comment(part: Cursor<'_>) -> bool {
     let after = text.get(part.end()..).unwrap_or_default();
     let above = memchr::memrchr(b'\n', before.as_bytes()).and_then(|end| before.get(..end));
     let above = above.map(|above| {
-        let start = memchr::memrchr(b'\n', above.as_bytes()).map_or(0, |at| at + 1);
-        above.get(start..).unwrap_or_default()
+        let start = memchr::memrchr2(b'#', b'\n', above.as_bytes());
+        above.get(start.unwrap_or(0)..).unwrap_or_default()
     });
     let below = memchr::memchr(b'\n', after.as_bytes()).and_then(|end| after.get(end + 1..));
     let below = below.map(|below| {
-        let end = memchr::memchr(b'\n', below.as_bytes());
-        end.and_then(|end| below.get(..end)).unwrap_or(below)
+        let end = memchr::memchr2(b'#', b'\n', below.as_bytes());
+        end.and_then(|end| below.get(..=end)).unwrap_or(below)
     });
+    let is_comment = |line: &str| line.starts_with('#') || line.ends_with('#');
     let mut lines = above.into_iter().chain(below);
-    lines.any(|line| is_blank(line) || memchr::memchr(b'#', line.as_bytes()).is_some())
+    lines.any(|line| is_comment(line) || is_blank(line))
 }
 
 fn is_blank(line: &str) -> bool {
-    line.trim_ascii().is_empty()
+    line.trim_ascii_end().is_empty()
 }
 
 /// The text of a changed object that is written twice: `changed` is changed, `before` only stripped.

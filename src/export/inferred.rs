@@ -44,8 +44,8 @@ impl Evidence {
                 self.insert(Source::Field, "Service", &name, &namespace);
             }
         }
-        let pod = pods::pod(kind).map(|pod| [pod.as_slice(), &["spec"]].concat());
-        if let Some(spec) = pod.and_then(|path| object.at(&path)) {
+        let spec = pods::spec(kind).and_then(|path| object.at(path));
+        if let Some(spec) = spec {
             containers(spec).for_each(|container| self.dns_names(container));
         }
     }

@@ -10,26 +10,26 @@ const END: &str = "\u{fdd2}";
 /// The byte with which all three begin in UTF-8.
 pub(super) const FIRST_BYTE: u8 = 0xef;
 
-/// A part of a text with marks.
+/// A reference in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece<'t> {
-    Literal(&'t str),
+pub(super) enum Reference<'t> {
     Text(&'t str),
     Raw(&'t str),
 }
 
 /// A reference to a parameter that inserts its text.
 pub(super) fn text(name: &str) -> String {
-    marked(TEXT, name)
+    [TEXT, name, END].concat()
+}
+
+/// Adds such a reference to a text.
+pub(super) fn add_text(out: &mut String, name: &str) {
+    out.extend([TEXT, name, END]);
 }
 
 /// A reference that is a whole number.
 pub(super) fn raw(name: &str) -> String {
-    marked(RAW, name)
-}
-
-fn marked(mark: &str, name: &str) -> String {
-    [mark, name, END].concat()
+    [RAW, name, END].concat()
 }
 
 /// Whether a text has marks, or could be mistaken for them.
@@ -41,57 +41,38 @@ pub(super) fn has_any(text: &str) -> bool {
 fn find(text: &str, marks: &[&str]) -> Option<usize> {
     let mut starts = memchr::memchr_iter(FIRST_BYTE, text.as_bytes());
     starts.find(|at| {
-        let rest = text.get(*at..).unwrap_or_default();
-        marks.iter().any(|mark| rest.starts_with(mark))
+        let mark = text.as_bytes().get(*at..at + TEXT.len());
+        mark.is_some_and(|mark| marks.iter().any(|one| mark == one.as_bytes()))
     })
 }
 
-/// The first piece of a text, and the rest.
-pub(super) fn split(text: &str) -> Option<(Piece<'_>, &str)> {
-    let at = find(text, &[TEXT, RAW]);
-    let parts = at.and_then(|at| text.split_at_checked(at));
-    let reference = parts.and_then(|(_, marked)| reference(marked));
-    match (parts, reference) {
-        (Some(("", _)), Some(reference)) => Some(reference),
-        (Some((before, marked)), Some(_)) => Some((Piece::Literal(before), marked)),
-        _ => (!text.is_empty()).then_some((Piece::Literal(text), "")),
-    }
-}
-
-/// The reference that a text begins with, and the rest.
-fn reference(marked: &str) -> Option<(Piece<'_>, &str)> {
-    let at = find(marked, &[END])?;
-    let (name, after) = marked.split_at_checked(at)?;
-    let piece = match name.strip_prefix(RAW) {
-        Some(name) => Piece::Raw(name),
-        None => Piece::Text(name.strip_prefix(TEXT).unwrap_or(name)),
+/// The first reference of a text, with what is before and after it.
+pub(super) fn split(text: &str) -> Option<(&str, Reference<'_>, &str)> {
+    let (before, marked) = text.split_at_checked(find(text, &[TEXT, RAW])?)?;
+    let (mark, marked) = marked.split_at_checked(TEXT.len())?;
+    // Names are short, and ASCII.
+    let end = marked.bytes().position(|byte| byte == FIRST_BYTE)?;
+    let (name, end) = marked.split_at_checked(end)?;
+    let reference = match mark {
+        RAW => Reference::Raw(name),
+        _ => Reference::Text(name),
     };
-    Some((piece, after.strip_prefix(END).unwrap_or_default()))
+    Some((before, reference, end.strip_prefix(END)?))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Piece, raw, split, text};
-
-    fn pieces(mut text: &str) -> Vec<Piece<'_>> {
-        let mut pieces = Vec::new();
-        while let Some((piece, rest)) = split(text) {
-            pieces.push(piece);
-            text = rest;
-        }
-        pieces
-    }
+    use super::{Reference, raw, split, text};
 
     #[test]
     fn a_text_is_split_at_its_marks() {
         let marked = format!("{}-web.{}", text("NAME"), raw("N"));
-        let expected = [
-            Piece::Text("NAME"),
-            Piece::Literal("-web."),
-            Piece::Raw("N"),
-        ];
-        assert_eq!(pieces(&marked), expected);
-        assert_eq!(pieces("web"), [Piece::Literal("web")]);
-        assert_eq!(pieces(""), []);
+        let rest = format!("-web.{}", raw("N"));
+        let first = ("", Reference::Text("NAME"), rest.as_str());
+        assert_eq!(split(&marked), Some(first));
+        assert_eq!(split(&rest), Some(("-web.", Reference::Raw("N"), "")));
+        assert_eq!(split("web"), None);
+        assert_eq!(split(""), None);
+        assert_eq!(split("a\u{fdd0}b"), None);
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
+use crate::export::gather::MAX_OPEN;
 use crate::export::options::Options;
-use crate::export::parameters::{self, Maker, Object, Parameters, Scope};
+use crate::export::parameters::{self, Maker, Object, Parameters, Remarks, Scope};
 use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
 use crate::export::survey::Survey;
@@ -15,7 +16,7 @@ use crate::krm::Identity;
 use crate::krm::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
-use krm_yaml::{Document, SharedNode, Value, ViewMut};
+use krm_yaml::{Document, LongLists, SharedNode, Value, ViewMut};
 
 /// A Template that was made of objects.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub(crate) struct Exported {
     /// Remarks about objects left out and fields dropped.
     pub(crate) report: Diagnostics,
     /// Remarks about its parameters.
-    pub(crate) parameters: Vec<String>,
+    pub(crate) parameters: Remarks,
 }
 
 /// Makes a Template of the objects of some texts. All errors go to `diagnostics`.
@@ -58,7 +59,14 @@ fn of_sources(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<Made>, Diagnostics> {
-    let mut documents = Document::open_all(sources, MANY_OBJECTS)?;
+    let length: usize = sources.iter().map(|source| source.text().len()).sum();
+    // What stays open is read at once.
+    let lists: LongLists = if length <= MAX_OPEN {
+        &[]
+    } else {
+        MANY_OBJECTS
+    };
+    let mut documents = Document::open_all(sources, lists)?;
     loop {
         let mut found = Diagnostics::new();
         let gathered = stripped::gather(documents.iter().flat_map(SharedNode::roots));
@@ -122,7 +130,7 @@ fn made(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Optio
     } = all;
     let scope = scope(&survey, options);
     let is_kept = scope.namespace.is_none();
-    let has_namespaces = !survey.namespaces().is_empty();
+    let has_namespaces = survey.namespaces().next().is_some();
     let writer = Writer {
         options,
         scope: &scope,
@@ -184,11 +192,10 @@ impl Made {
 /// The survey of all objects.
 fn scope<'s>(survey: &'s Survey, options: &Options) -> Scope<'s> {
     let prefix = survey.prefix().map(str::to_owned);
-    let mut namespaces: BTreeSet<String> =
-        survey.namespaces().into_iter().map(str::to_owned).collect();
+    let mut namespaces: BTreeSet<String> = survey.namespaces().map(str::to_owned).collect();
     let mut services: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut secrets = BTreeSet::new();
-    let mut names = IndexSet::new();
+    let mut names = IndexSet::default();
     for (identity, _) in &survey.objects {
         let name = &identity.name;
         match (identity.group.as_str(), identity.kind.as_str()) {
@@ -242,9 +249,8 @@ impl Writer<'_> {
     /// The names of all parameters.
     fn names(&self, objects: &[Stripped<'_>]) -> BTreeSet<String> {
         let mut maker = self.maker();
-        for object in objects {
-            let identity = &object.identity;
-            let change = |part: ViewMut<'_, '_>| change(part, identity, &mut maker, &mut |_| {});
+        for (object, named) in objects.iter().zip(&self.survey.objects) {
+            let change = |part: ViewMut<'_, '_>| change(part, named, &mut maker, &mut |_| {});
             let _ = object.content.look(change);
         }
         maker.parameters.names.into_iter().collect()
@@ -270,18 +276,16 @@ impl Writer<'_> {
             reads_copied: true,
             uses_dollar: false,
             clashes: Vec::new(),
+            out: String::new(),
+            first: <(String, String)>::default(),
         };
         let mut texts = Vec::with_capacity(objects.len());
-        for Stripped {
-            content,
-            identity,
-            place,
-        } in objects
-        {
+        for (Stripped { content, place }, named) in objects.into_iter().zip(&self.survey.objects) {
+            let (identity, _) = named;
             let written = content.write(self.options.format, |draft, old_text| {
                 maker.changes_variables = false;
-                change(draft.view_mut(), &identity, &mut maker, &mut |line| {
-                    let called = called(&identity);
+                change(draft.view_mut(), named, &mut maker, &mut |line| {
+                    let called = called(identity);
                     report.push(Diagnostic::info(format!("{called}: {line}")));
                 });
                 speller.object(draft, old_text, maker.changes_variables);
@@ -289,7 +293,7 @@ impl Writer<'_> {
             let mut found = Diagnostics::new();
             texts.extend(found.take(written.map_err(hide)));
             for (path, spelling) in std::mem::take(&mut speller.clashes) {
-                found.push(clash(&identity, place.as_ref(), path, &spelling));
+                found.push(clash(identity, place.as_ref(), path, &spelling));
             }
             diagnostics.append(found);
         }
@@ -316,12 +320,13 @@ fn hide(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
 
 fn change(
     part: ViewMut<'_, '_>,
-    identity: &Identity,
+    (identity, api_version): &(Identity, String),
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
 ) {
     let object = Object {
         identity,
+        api_version,
         called: &[&identity.kind, " ", &identity.name].concat(),
         word: maker.word(&identity.name),
     };

@@ -4,14 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::export::draft::Draft;
-use crate::export::marks::{self, Piece};
+use crate::export::marks::{self, Reference};
 use crate::template::{Dialect, Part, Path, parts};
 use krm_yaml::{Data, Scalar, Value, View, ViewMut};
 
 /// The parameter whose value is `$`, for text that cannot be escaped otherwise.
 pub(super) const DOLLAR: &str = "DOLLAR";
-/// Room for the brackets of references.
-const SPARE: usize = 8;
 
 /// Spells references.
 pub(super) struct Speller<'s> {
@@ -26,6 +24,11 @@ pub(super) struct Speller<'s> {
     pub(super) uses_dollar: bool,
     /// Where the text would become a reference, and its spelling.
     pub(super) clashes: Vec<(String, String)>,
+    /// The text that is being spelled.
+    pub(super) out: String,
+    /// A text of the object with references but without a `$`, and its spelling. Others are often the
+    /// same, for it is mostly the name.
+    pub(super) first: (String, String),
 }
 
 /// The variables that the kubelet expands in a text.
@@ -99,6 +102,7 @@ impl Speller<'_> {
         // An escape may stand for a `$` or a mark.
         let is_plain = memchr::memchr(b'\\', text.as_bytes()).is_none();
         self.reads_copied = may_have(text);
+        self.first.0.clear();
         let root = Path::Root("");
         if !is_plain || self.reads_copied {
             self.value(object.view_mut().value(), &root, Expands::Nothing);
@@ -118,9 +122,8 @@ impl Speller<'_> {
 
     /// A text outside of objects with its references spelled.
     pub(super) fn spelled(&mut self, text: String) -> String {
-        let text = Cow::Owned(text);
-        let spelled = self.text(&text, &Path::Root(""), None);
-        spelled.unwrap_or_else(|| text.into_owned())
+        let spelled = self.spell(&text, &Path::Root(""), None);
+        spelled.map(str::to_owned).unwrap_or(text)
     }
 
     /// Spells the references in the changed parts of a part.
@@ -153,7 +156,7 @@ impl Speller<'_> {
                     _ => None,
                 };
                 if let Some(spelled) = self.text(text, path, variables) {
-                    value.set(Value::string(spelled).data);
+                    spelled.clone_into(text.to_mut());
                 }
             }
             (Data::Scalar(_), _) => {}
@@ -175,7 +178,7 @@ impl Speller<'_> {
             let here = Path::Key(path, key);
             let spelled = match expands {
                 Expands::Variable(_) => None,
-                _ => self.text(key, &here, None),
+                _ => self.text(key, &here, None).map(str::to_owned),
             };
             self.value(value, &here, expands.entry(key, container.as_ref()));
             if let Some(spelled) = spelled {
@@ -184,7 +187,7 @@ impl Speller<'_> {
         }
     }
 
-    /// The spelling of a text; `None` if it stays.
+    /// The spelling of a text of an object; `None` if it stays.
     #[inline]
     #[expect(
         clippy::ptr_arg,
@@ -195,106 +198,115 @@ impl Speller<'_> {
         text: &Cow<'_, str>,
         path: &Path<'_>,
         variables: Option<Variables<'_>>,
-    ) -> Option<String> {
+    ) -> Option<&str> {
         match text {
             Cow::Borrowed(_) if !self.reads_copied => None,
-            text => self.spelling(text, path, variables),
+            text => self.spell(text, path, variables),
         }
     }
 
-    fn spelling(
+    /// The spelling of a text; `None` if it stays.
+    fn spell(
         &mut self,
         text: &str,
         path: &Path<'_>,
         variables: Option<Variables<'_>>,
-    ) -> Option<String> {
-        if !may_have(text) {
-            return None;
+    ) -> Option<&str> {
+        if text == self.first.0 && variables.is_none() && !text.is_empty() {
+            return Some(&self.first.1);
         }
         let has_dollar = memchr::memchr(b'$', text.as_bytes()).is_some();
-        if !has_dollar && !marks::has_any(text) {
+        let dollars = has_dollar.then_some((path, variables));
+        let mut next = marks::split(text);
+        if !has_dollar && next.is_none() {
             return None;
         }
-        let mut out = String::with_capacity(text.len() + SPARE);
+        self.out.clear();
         let mut rest = text;
-        while let Some((piece, after)) = marks::split(rest) {
-            let is_whole = rest.len() == text.len() && after.is_empty();
-            rest = after;
-            match piece {
-                Piece::Literal(literal) if has_dollar => {
-                    self.literal(&mut out, literal, !after.is_empty(), (path, variables));
-                }
-                Piece::Literal(literal) => out.push_str(literal),
-                Piece::Text(name) => {
+        while let Some((before, reference, after)) = next {
+            self.literal(before, true, dollars);
+            match reference {
+                Reference::Text(name) => {
                     let clashes = variables.is_some_and(|variables| variables.is_before(name));
-                    let is_raw = clashes && self.dialect == Dialect::Proposal;
-                    self.reference(&mut out, name, is_raw);
+                    self.reference(name, clashes && self.dialect == Dialect::Proposal);
                 }
-                Piece::Raw(name) => self.reference(&mut out, name, is_whole),
+                Reference::Raw(name) => {
+                    let is_first = rest.len() == text.len() && before.is_empty();
+                    self.reference(name, is_first && after.is_empty());
+                }
             }
+            rest = after;
+            next = marks::split(rest);
         }
-        (out != text).then_some(out)
+        self.literal(rest, false, dollars);
+        let is_anywhere_alike = !has_dollar && variables.is_none();
+        if is_anywhere_alike && self.first.0.is_empty() {
+            text.clone_into(&mut self.first.0);
+            self.out.clone_into(&mut self.first.1);
+        }
+        Some(self.out.as_str()).filter(|out| *out != text)
     }
 
     /// Adds a reference. A raw one never means a variable of the container.
-    fn reference(&self, out: &mut String, name: &str, is_raw: bool) {
+    fn reference(&mut self, name: &str, is_raw: bool) {
         let (open, close) = match (self.dialect, is_raw) {
             (Dialect::Proposal, true) => ("$((", "))"),
             (Dialect::Proposal, false) => ("$(", ")"),
             (Dialect::OpenShift, true) => ("${{", "}}"),
             (Dialect::OpenShift, false) => ("${", "}"),
         };
-        for piece in [open, name, close] {
-            out.push_str(piece);
-        }
+        self.out.extend([open, name, close]);
     }
 
-    /// Adds a text that must not change.
+    /// Adds a text that must not change. `dollars` is where it is, if it may have a `$`.
     fn literal(
         &mut self,
-        out: &mut String,
         literal: &str,
         is_before_reference: bool,
-        (path, variables): (&Path<'_>, Option<Variables<'_>>),
+        dollars: Option<(&Path<'_>, Option<Variables<'_>>)>,
     ) {
+        let Some((path, variables)) = dollars else {
+            self.out.push_str(literal);
+            return;
+        };
         let split = match self.dialect {
             Dialect::Proposal if is_before_reference => literal.strip_suffix('$'),
             _ => None,
         };
         for part in parts(split.unwrap_or(literal), self.dialect) {
             match self.dialect {
-                Dialect::Proposal => self.proposal(out, part, variables),
+                Dialect::Proposal => self.proposal(part, variables),
                 Dialect::OpenShift => {
                     if let Some(name) = part.name().filter(|name| self.declared.contains(*name)) {
                         let clash = (path.to_string(), format!("${{{name}}}"));
                         self.clashes.push(clash);
                     }
-                    out.push_str(part.spelling());
+                    self.out.push_str(part.spelling());
                 }
             }
         }
         if split.is_some() {
-            self.dollar(out, "$");
+            self.dollar("$");
         }
     }
 
-    fn proposal(&mut self, out: &mut String, part: Part<'_>, variables: Option<Variables<'_>>) {
+    fn proposal(&mut self, part: Part<'_>, variables: Option<Variables<'_>>) {
         let spelling = part.spelling();
         match (part, variables) {
-            (Part::Text(_), _) | (Part::Escaped { .. }, Some(_)) => out.push_str(spelling),
+            (Part::Text(_), _) | (Part::Escaped { .. }, Some(_)) => self.out.push_str(spelling),
             (Part::String { name, .. } | Part::Raw { name, .. }, Some(variables)) => {
                 if variables.expands(name) && !self.declared.contains(name) {
-                    out.push_str(spelling);
+                    self.out.push_str(spelling);
                 } else {
-                    self.dollar(out, spelling);
+                    self.dollar(spelling);
                 }
             }
             (Part::Foreign { name, .. }, _) if !self.declared.contains(name) => {
-                out.push_str(spelling);
+                self.out.push_str(spelling);
             }
             (_, None) => {
-                out.push('$');
-                out.push_str(spelling);
+                self.out.push('$');
+                self.out.push_str(spelling);
             }
             (
                 Part::Foreign {
@@ -303,9 +315,9 @@ impl Speller<'_> {
                 Some(variables),
             ) => {
                 if is_escaped || variables.has(name) {
-                    out.push_str(spelling);
+                    self.out.push_str(spelling);
                 } else {
-                    self.dollar(out, spelling);
+                    self.dollar(spelling);
                 }
             }
         }
@@ -313,10 +325,10 @@ impl Speller<'_> {
 
     /// Adds a text whose first character, a `$`, is inserted by a parameter: where the kubelet
     /// expands variables, `$$` stays.
-    fn dollar(&mut self, out: &mut String, text: &str) {
+    fn dollar(&mut self, text: &str) {
         self.uses_dollar = true;
-        self.reference(out, self.dollar, false);
-        out.push_str(text.get(1..).unwrap_or_default());
+        self.reference(self.dollar, false);
+        self.out.push_str(text.get(1..).unwrap_or_default());
     }
 }
 

@@ -1,6 +1,8 @@
 //! The objects that are exported, stripped.
 
-use std::collections::BTreeMap;
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 use crate::export::cluster::Cluster;
 use crate::export::content::Content;
@@ -8,7 +10,7 @@ use crate::export::draft::Draft;
 use crate::export::gather::{self, Found, MAX_OPEN, Object};
 use crate::export::options::Options;
 use crate::export::strip;
-use crate::export::survey::{Survey, infer};
+use crate::export::survey::Survey;
 use crate::krm::identity::{self, Identity};
 use crate::krm::scope::effective;
 use crate::template::Dialect;
@@ -19,7 +21,6 @@ use krm_yaml::{Cursor, SharedNode, View};
 /// An object that is exported.
 pub(super) struct Stripped<'g> {
     pub(super) content: Content<'g>,
-    pub(super) identity: Identity,
     /// Where it was read, if an error may still be about it: a place keeps the whole input.
     pub(super) place: Option<Place>,
 }
@@ -27,6 +28,7 @@ pub(super) struct Stripped<'g> {
 /// All objects that are exported.
 pub(super) struct All<'g> {
     pub(super) objects: Vec<Stripped<'g>>,
+    /// The survey of them, with their identities in the same order.
     pub(super) survey: Survey,
     /// The comments at the tops of files.
     pub(super) headers: Vec<String>,
@@ -64,7 +66,7 @@ pub(super) fn all<'g>(
             headers: Vec::new(),
             report: Diagnostics::new(),
         },
-        seen: BTreeMap::new(),
+        seen: IndexMap::default(),
         unselected: 0,
     };
     for object in objects {
@@ -95,8 +97,8 @@ struct Stripping<'o, 'g> {
     tables: strip::Tables<'o>,
     cluster: &'g Cluster,
     all: All<'g>,
-    /// Where each object was read first, by its name and the rest of its identity.
-    seen: BTreeMap<(String, Identity), Place>,
+    /// Where each object was read first.
+    seen: IndexMap<Identity, Place, RandomState>,
     /// How many objects the selector does not select.
     unselected: usize,
 }
@@ -115,8 +117,9 @@ impl<'g> Stripping<'_, 'g> {
         };
         let view = draft.view();
         let metadata = view.get("metadata");
-        let labels = metadata.and_then(|metadata| metadata.get("labels"));
-        if !self.options.selector.fits(labels) {
+        let labels = || metadata?.get("labels");
+        let selector = &self.options.selector;
+        if !selector.is_empty() && !selector.fits(labels()) {
             self.unselected += 1;
             return;
         }
@@ -128,7 +131,7 @@ impl<'g> Stripping<'_, 'g> {
             name: text(metadata, "name"),
         };
         let called = || called(&identity);
-        if let Some(reason) = strip::reason(view, self.cluster) {
+        if let Some(reason) = strip::reason(view, &identity, self.cluster) {
             self.leave_out(&called(), &reason);
             return;
         }
@@ -140,13 +143,14 @@ impl<'g> Stripping<'_, 'g> {
         let report = &mut self.all.report;
         strip::strip(
             draft.view_mut(),
+            &identity,
             self.cluster,
             &mut self.tables,
             &mut |line| {
                 report.push(Diagnostic::info([&called(), ": ", &line].concat()));
             },
         );
-        if let Some(reason) = strip::is_bare(draft.view()) {
+        if let Some(reason) = strip::is_bare(draft.view(), &identity) {
             self.leave_out(&called(), reason);
             return;
         }
@@ -155,9 +159,9 @@ impl<'g> Stripping<'_, 'g> {
         }
         let is_openshift = self.options.dialect == Dialect::OpenShift;
         let survey = &mut self.all.survey;
-        let dollars = node.offsets_of(b'$');
-        let may_have_dollar = dollars.is_none_or(|dollars| !dollars.is_empty());
-        survey.add(draft.view(), may_have_dollar, &identity, !is_openshift);
+        let may_have_dollar = node.may_contain(b'$');
+        let named = (identity, api_version);
+        survey.add(draft.view(), may_have_dollar, named, !is_openshift);
         let mut found = Diagnostics::new();
         let content = found.take(content(draft));
         found.conceal(&[node.place()]);
@@ -165,7 +169,6 @@ impl<'g> Stripping<'_, 'g> {
         if let Some(content) = content {
             self.all.objects.push(Stripped {
                 content,
-                identity,
                 place: is_openshift.then(|| node.key_place()),
             });
         }
@@ -183,18 +186,19 @@ impl<'g> Stripping<'_, 'g> {
         node: Cursor<'_>,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let mut rest = effective(identity.clone());
-        let key = (std::mem::take(&mut rest.name), rest);
         let place = node.key_place();
-        let Some(first) = self.seen.get(&key) else {
-            self.seen.insert(key, place);
-            return false;
+        let first = match self.seen.entry(effective(identity.clone())) {
+            Entry::Vacant(new) => {
+                new.insert(place);
+                return false;
+            }
+            Entry::Occupied(first) => first.get().clone(),
         };
         diagnostics.push(
             Diagnostic::error(format!("{identity} is in the input twice"))
                 .at(place)
                 .conceal(true)
-                .related(first.clone(), "first here")
+                .related(first, "first here")
                 .hint("remove one of them, or export the namespaces one by one"),
         );
         true
@@ -218,11 +222,7 @@ impl<'g> Stripping<'_, 'g> {
                     .advise(Way::Objects, "add objects to the package, or move the step after those that create them")
             });
         }
-        if let Some(namespace) = self.all.survey.infer_namespace() {
-            for object in &mut self.all.objects {
-                infer(&mut object.identity, &namespace);
-            }
-        }
+        self.all.survey.infer_namespace();
         self.all
     }
 }

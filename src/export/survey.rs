@@ -1,7 +1,7 @@
 //! Common parts of all objects, found before the first one is changed.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::export::fields::places::{Form, places};
 use crate::export::inferred::Evidence;
@@ -23,8 +23,8 @@ const SHORTEST: usize = 3;
 pub(super) struct Survey {
     /// The identities of the objects, with their API versions.
     pub(super) objects: Vec<(Identity, String)>,
-    /// The namespaces of the objects, the one of most first; empty if some name none.
-    namespaces: BTreeMap<String, usize>,
+    /// The namespaces of the objects; one is empty if some name none.
+    namespaces: BTreeSet<String>,
     pub(super) images: Images,
     /// The names of hosts.
     pub(super) hosts: BTreeSet<String>,
@@ -42,19 +42,27 @@ impl Survey {
         &mut self,
         object: View<'_>,
         may_have_dollar: bool,
+        (identity, api_version): (Identity, String),
+        adds_selectors: bool,
+    ) {
+        self.look(object, may_have_dollar, &identity, adds_selectors);
+        self.objects.push((identity, api_version));
+    }
+
+    fn look(
+        &mut self,
+        object: View<'_>,
+        may_have_dollar: bool,
         identity: &Identity,
         adds_selectors: bool,
     ) {
-        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-        self.objects
-            .push((identity.clone(), api_version.into_owned()));
-        if is_namespaced(&identity.group, &identity.kind) {
-            let count = self.namespaces.entry(identity.namespace.clone());
-            *count.or_default() += 1;
+        let is_known = self.namespaces.contains(&identity.namespace);
+        if !is_known && is_namespaced(&identity.group, &identity.kind) {
+            self.namespaces.insert(identity.namespace.clone());
         }
         self.common_labels(object, identity, adds_selectors);
         // New text may come from what stripping decodes.
-        let may_have = may_have_dollar || !strip::only_drops(object);
+        let may_have = may_have_dollar || !strip::only_drops(&identity.kind);
         self.has_dollar = self.has_dollar || (may_have && has_dollar(object));
         if !is_built_in(&identity.group) {
             return;
@@ -63,8 +71,8 @@ impl Survey {
         if identity.namespace.is_empty() {
             self.evidence.add(object, kind);
         }
-        let pod = pods::pod(kind).map(|pod| [pod.as_slice(), &["spec"]].concat());
-        if let Some(spec) = pod.and_then(|pod| object.at(&pod)) {
+        let spec = pods::spec(kind).and_then(|path| object.at(path));
+        if let Some(spec) = spec {
             for container in containers(spec) {
                 if let Some(image) = container.str_at(&["image"]) {
                     self.images.add(&image);
@@ -90,6 +98,9 @@ impl Survey {
 
     /// Keeps the labels that this object has, too, and everywhere where a Template would set them.
     fn common_labels(&mut self, object: View<'_>, identity: &Identity, adds_selectors: bool) {
+        if self.labels.as_ref().is_some_and(Vec::is_empty) {
+            return;
+        }
         let own = object.at(&["metadata", "labels"]);
         let labels = self.labels.get_or_insert_with(|| {
             let own = own.and_then(View::entries).into_iter().flatten();
@@ -109,21 +120,26 @@ impl Survey {
         });
     }
 
-    /// The namespace of objects that name none, if others call it by its name.
-    pub(super) fn infer_namespace(&mut self) -> Option<String> {
-        let is_named = self.namespaces.keys().any(|name| !name.is_empty());
+    /// Puts objects that name no namespace into the one that others call them by.
+    pub(super) fn infer_namespace(&mut self) {
+        if self.namespaces().next().is_some() {
+            return;
+        }
         let objects = self.objects.iter();
         let objects = objects.map(|(one, _)| (one.kind.as_str(), one.name.as_str()));
         let objects: BTreeSet<(&str, &str)> = objects.collect();
         let has = |kind: &str, name: &str| objects.contains(&(kind, name));
-        let namespace = self.evidence.namespace(&has).filter(|_| !is_named)?;
-        if let Some(count) = self.namespaces.remove("") {
-            self.namespaces.insert(namespace.clone(), count);
+        let Some(namespace) = self.evidence.namespace(&has) else {
+            return;
+        };
+        if self.namespaces.remove("") {
+            self.namespaces.insert(namespace.clone());
         }
         for (identity, _) in &mut self.objects {
-            infer(identity, &namespace);
+            if is_namespaced(&identity.group, &identity.kind) {
+                namespace.clone_into(&mut identity.namespace);
+            }
         }
-        Some(namespace)
     }
 
     /// The labels that all objects have, and that a Template may set.
@@ -133,19 +149,17 @@ impl Survey {
 
     /// The namespace of all objects, if they have one and the same.
     pub(super) fn namespace(&self) -> Option<&str> {
-        let mut namespaces = self.namespaces.keys();
+        let mut namespaces = self.namespaces.iter();
         let first = namespaces.next().filter(|first| !first.is_empty());
         first
             .filter(|_| namespaces.next().is_none())
             .map(String::as_str)
     }
 
-    /// All namespaces, the one with most objects first.
-    pub(super) fn namespaces(&self) -> Vec<&str> {
-        let named = self.namespaces.iter().filter(|(name, _)| !name.is_empty());
-        let mut named: Vec<_> = named.collect();
-        named.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        named.into_iter().map(|(name, _)| name.as_str()).collect()
+    /// The namespaces that objects name.
+    pub(super) fn namespaces(&self) -> impl Iterator<Item = &str> {
+        let names = self.namespaces.iter().map(String::as_str);
+        names.filter(|name| !name.is_empty())
     }
 
     /// The longest beginning that all names have in common; it ends at a `-` or with the name.
@@ -178,13 +192,6 @@ impl Survey {
         let objects = self.objects.iter();
         let free = objects.filter(|(identity, _)| can_be_renamed(identity));
         free.map(|(identity, _)| identity.name.as_str())
-    }
-}
-
-/// Puts an object that names no namespace into this one.
-pub(super) fn infer(identity: &mut Identity, namespace: &str) {
-    if is_namespaced(&identity.group, &identity.kind) {
-        namespace.clone_into(&mut identity.namespace);
     }
 }
 

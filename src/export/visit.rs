@@ -1,9 +1,10 @@
 //! Visits the fields of an object by the paths of the tables.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use crate::krm::label_fields::{self, Sets, for_template};
-use krm_yaml::{View, ViewMut};
+use krm_yaml::{KeyIndex, View, ViewMut};
 
 /// The first key of a path, and the rest. `%2F` is a slash in a key.
 fn step(path: &str) -> (Cow<'_, str>, Option<&str>) {
@@ -20,15 +21,15 @@ fn step(path: &str) -> (Cow<'_, str>, Option<&str>) {
 /// Paths of a table, which lead through lists, by their keys.
 pub(super) struct Tree<R> {
     branches: Vec<Branch<R>>,
-    /// A bit for the length of each key: most keys of objects have another one.
-    lengths: u64,
+    /// The keys of the branches.
+    keys: KeyIndex,
 }
 
 impl<R> Default for Tree<R> {
     fn default() -> Self {
         Self {
             branches: Vec::new(),
-            lengths: 0,
+            keys: KeyIndex::default(),
         }
     }
 }
@@ -51,34 +52,25 @@ impl<R> Tree<R> {
         tree
     }
 
-    fn add(&mut self, path: &str, row: R) {
+    /// Adds a row for the field at a path.
+    pub(super) fn add(&mut self, path: &str, row: R) {
         let (key, rest) = step(path);
-        let at = self.branches.iter().position(|branch| branch.key == key);
-        self.lengths |= length(&key);
-        let at = at.unwrap_or_else(|| {
+        let at = self.keys.add(&key);
+        debug_assert!(at.is_some(), "too many keys beside {path}");
+        let Some(at) = at else { return };
+        if at == self.branches.len() {
             self.branches.push(Branch {
                 key: key.into_owned(),
                 rows: Vec::new(),
                 below: Self::default(),
             });
-            self.branches.len() - 1
-        });
+        }
         if let Some(branch) = self.branches.get_mut(at) {
             match rest {
                 Some(rest) => branch.below.add(rest, row),
                 None => branch.rows.push(row),
             }
         }
-    }
-
-    /// Puts a tree below a key that has none.
-    pub(super) fn put(&mut self, key: &str, below: Self) {
-        self.lengths |= length(key);
-        self.branches.push(Branch {
-            key: key.to_owned(),
-            rows: Vec::new(),
-            below,
-        });
     }
 
     /// Calls `visit` with each field that a part has, as the mapping and its key, and with its row.
@@ -90,39 +82,48 @@ impl<R> Tree<R> {
         if part.view().is_sequence() {
             return part.each_item(|item| self.each(item, visit));
         }
-        for branch in self.branches_in(part.view()) {
-            let Some(branch) = self.branches.get(branch) else {
-                continue;
-            };
-            if !branch.below.branches.is_empty()
-                && let Some(field) = part.by_ref().get(&branch.key)
-            {
-                branch.below.each(field, visit);
+        // A bit for each branch with rows that the mapping has.
+        let mut found = 0_u64;
+        part.by_ref().each_entry_of(&self.keys, |at, field| {
+            if let Some(branch) = self.branches.get(at) {
+                if !branch.below.branches.is_empty() {
+                    branch.below.each(field, visit);
+                }
+                found |= u64::from(!branch.rows.is_empty()) << at;
             }
-            for row in &branch.rows {
-                visit(part.by_ref(), &branch.key, row);
-            }
-        }
-    }
-
-    /// The branches whose keys a mapping has, by their index, in order.
-    fn branches_in(&self, mapping: View<'_>) -> Vec<usize> {
-        let mut found = Vec::new();
-        if self.branches.is_empty() {
-            return found;
-        }
-        mapping.each_key(self.lengths, |key| {
-            let mut branches = self.branches.iter();
-            found.extend(branches.position(|branch| branch.key == key));
         });
-        found.sort_unstable();
-        found
+        while found != 0 {
+            if let Some(branch) = self.branches.get(found.trailing_zeros() as usize) {
+                for row in &branch.rows {
+                    visit(part.by_ref(), &branch.key, row);
+                }
+            }
+            found &= found - 1;
+        }
     }
 }
 
-/// The bit for the length of a key.
-const fn length(key: &str) -> u64 {
-    1 << (key.len() % 64)
+/// Values of kinds, made when they are first asked for.
+pub(super) struct ByKind<T>(BTreeMap<String, BTreeMap<String, Rc<T>>>);
+
+impl<T> Default for ByKind<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T> ByKind<T> {
+    /// That of a kind of an API group.
+    pub(super) fn get(&mut self, (group, kind): (&str, &str), make: impl FnOnce() -> T) -> Rc<T> {
+        let known = self.0.get(kind).and_then(|groups| groups.get(group));
+        if let Some(known) = known {
+            return Rc::clone(known);
+        }
+        let new = Rc::new(make());
+        let groups = self.0.entry(kind.to_owned()).or_default();
+        groups.insert(group.to_owned(), Rc::clone(&new));
+        new
+    }
 }
 
 /// Calls `visit` with each part at a path, which leads through lists. The last list is one part.
@@ -185,7 +186,7 @@ fn scalars<'s>(part: ViewMut<'_, 's>, visit: &mut dyn FnMut(ViewMut<'_, 's>)) {
 }
 
 /// The lists of containers in a pod specification.
-const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+pub(super) const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// The containers of a pod specification.
 pub(super) fn containers(spec: View<'_>) -> impl Iterator<Item = View<'_>> {
@@ -203,35 +204,5 @@ pub(super) fn each_container<'s>(
         if let Some(containers) = spec.by_ref().get(list) {
             containers.each_item(&mut *visit);
         }
-    }
-}
-
-/// Calls `visit` with the labels of the pods of an object, and with those by which it selects.
-pub(super) fn each_label_field<'s>(
-    mut object: ViewMut<'_, 's>,
-    (group, kind): (&str, &str),
-    visit: &mut dyn FnMut(ViewMut<'_, 's>),
-) {
-    for branch in for_template(group, kind) {
-        on_branch(object.by_ref(), branch, visit);
-    }
-}
-
-fn on_branch<'s>(
-    part: ViewMut<'_, 's>,
-    branch: &label_fields::Branch,
-    visit: &mut dyn FnMut(ViewMut<'_, 's>),
-) {
-    if part.view().is_sequence() {
-        return part.each_item(|item| on_branch(item, branch, visit));
-    }
-    let Some(mut field) = part.get(branch.key) else {
-        return;
-    };
-    if branch.sets != Sets::No {
-        visit(field.by_ref());
-    }
-    for inner in &branch.children {
-        on_branch(field.by_ref(), inner, visit);
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn decide<O: Objects>(
         for line in &exported.report {
             found.push(line.clone().of_success());
         }
-        for remark in exported.parameters {
+        for remark in exported.parameters.iter() {
             found.push(Diagnostic::info(remark).of_success());
         }
         let instance = Instance {

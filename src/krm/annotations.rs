@@ -38,9 +38,9 @@ pub(crate) fn is_internal(key: &str) -> bool {
         || IDS.contains(&key)
 }
 
-/// Whether an object is kept out of the cluster.
-pub(crate) fn is_local(object: View<'_>) -> bool {
-    let annotation = object.at(&["metadata", "annotations", LOCAL_CONFIG]);
+/// Whether an object with this metadata is kept out of the cluster.
+pub(crate) fn is_local(metadata: Option<View<'_>>) -> bool {
+    let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
     annotation.is_some_and(|value| value.as_str().as_deref() != Some("false"))
 }
 

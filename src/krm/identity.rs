@@ -8,7 +8,7 @@ use krm_yaml::diagnostic::ObjectReference;
 use krm_yaml::{Cursor, View};
 
 /// Objects with equal identities are the same object in a cluster; the API version may differ.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     /// The group of the API version; empty for the core group.
     pub group: String,

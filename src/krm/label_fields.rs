@@ -130,6 +130,28 @@ pub(crate) fn for_template(group: &str, kind: &str) -> &'static [Branch] {
         .unwrap_or_default()
 }
 
+/// The paths of these fields, as in [`Field::path`].
+pub(crate) fn paths(group: &str, kind: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for branch in for_template(group, kind) {
+        branch.paths("", &mut paths);
+    }
+    paths
+}
+
+impl Branch {
+    fn paths(&self, above: &str, paths: &mut Vec<String>) {
+        let path = [above, self.key].concat();
+        let below = [&path, "/"].concat();
+        if self.sets != Sets::No {
+            paths.push(path);
+        }
+        for branch in &self.children {
+            branch.paths(&below, paths);
+        }
+    }
+}
+
 fn trees() -> Vec<Tree> {
     let all = || LABEL_FIELDS.iter().chain(OPENSHIFT);
     let mut trees: Vec<Tree> = Vec::new();

@@ -131,8 +131,12 @@ pub(crate) fn effective_namespace(identity: &Identity) -> &str {
 
 /// An identity with the [namespace that the object is in](effective_namespace).
 pub(crate) fn effective(identity: Identity) -> Identity {
+    let namespace = effective_namespace(&identity);
+    if namespace == identity.namespace {
+        return identity;
+    }
     Identity {
-        namespace: effective_namespace(&identity).to_owned(),
+        namespace: namespace.to_owned(),
         ..identity
     }
 }

@@ -10,7 +10,7 @@ pub(crate) type Pairs<'v> = Vec<(&'v str, &'v str)>;
 /// The labels of the pods that an object creates.
 pub(crate) fn pod_labels<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
     let pod = pods::pod(object.str_at(&["kind"])?)?;
-    let labels = object.at(&pod)?.at(&["metadata", "labels"])?;
+    let labels = object.at(pod)?.at(&["metadata", "labels"])?;
     pairs(labels)
 }
 

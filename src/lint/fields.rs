@@ -375,20 +375,16 @@ fn each_field(object: &Object<'_>, visit: &mut Visit<'_>) {
 
 /// The fields of the pods that an object has or creates.
 fn pods_of(kind: &str, object: View<'_>, root: &Path<'_>, visit: &mut Visit<'_>) {
-    if kind == "Pod" {
-        follow(object, &["spec"], root, &mut |spec, path| {
+    if let Some(maker) = pods::maker(kind) {
+        follow(object, maker, root, &mut |spec, path| {
+            each(spec, path, POD_TEMPLATE, visit);
+        });
+    }
+    if let Some(spec) = pods::spec(kind) {
+        follow(object, spec, root, &mut |spec, path| {
             pod(spec, path, visit);
         });
     }
-    let Some(maker) = pods::maker(kind) else {
-        return;
-    };
-    follow(object, maker, root, &mut |spec, path| {
-        each(spec, path, POD_TEMPLATE, visit);
-        follow(spec, &["template", "spec"], path, &mut |spec, path| {
-            pod(spec, path, visit);
-        });
-    });
 }
 
 fn pod(spec: View<'_>, path: &Path<'_>, visit: &mut Visit<'_>) {

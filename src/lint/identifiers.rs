@@ -109,7 +109,7 @@ fn each_name(object: &Look<'_>, head: &Typed<'_>, visit: &mut VisitName<'_>) {
         each(value, &root, &["spec", "ports", "name"], &port, Form::Label);
     }
     if let Some(pod) = pods::pod(kind) {
-        follow(value, pod.as_slice(), &root, &mut |pod, path| {
+        follow(value, pod, &root, &mut |pod, path| {
             follow(pod, &["spec"], path, &mut |spec, path| {
                 for (key, names) in POD_LISTS {
                     let Some(list) = spec.get(key) else { continue };

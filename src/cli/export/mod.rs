@@ -162,7 +162,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         return Ok(FAILED);
     };
     let mut report = remarks(&exported.report);
-    for remark in &exported.parameters {
+    for remark in exported.parameters.iter() {
         add_line(&mut report, remark);
     }
     if let Some(path) = &arguments.secrets_to {

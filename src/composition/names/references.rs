@@ -31,15 +31,18 @@ pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &
     }
     for resource in resources {
         let text = |key| resource.str_at(&[key]).unwrap_or_default();
-        if renames
-            .links_from(text("apiVersion"), text("kind"))
-            .is_empty()
-        {
+        let links = renames.links_from(text("apiVersion"), text("kind"));
+        if links.is_empty() {
             continue;
         }
         let referrer = Referrer::of_resource(resource);
         let mut problems = Vec::new();
-        renames.follow(resource.value_mut().into(), |_| referrer, &mut problems);
+        renames.follow(
+            resource.value_mut().into(),
+            &links,
+            &referrer,
+            &mut problems,
+        );
         for problem in problems {
             context.outcome(resource, Err(problem));
         }
@@ -80,7 +83,7 @@ impl<'t> Renames<'t> {
     }
 
     /// The links from objects of an API version and kind, by index.
-    fn links_from(&mut self, api_version: &str, kind: &str) -> Rc<[usize]> {
+    pub(crate) fn links_from(&mut self, api_version: &str, kind: &str) -> Rc<[usize]> {
         let known = self.by_kind.get(api_version);
         if let Some(known) = known.and_then(|kinds| kinds.get(kind)) {
             return Rc::clone(known);
@@ -93,19 +96,14 @@ impl<'t> Renames<'t> {
         links
     }
 
-    /// Updates the references of one object. `referrer` is called only if a field may refer to another.
+    /// Updates the references of one object, which has these [links](Self::links_from).
     pub(crate) fn follow(
-        &mut self,
+        &self,
         mut object: ViewMut<'_, '_>,
-        referrer: impl FnOnce(View<'_>) -> Referrer,
+        links: &[usize],
+        referrer: &Referrer,
         problems: &mut Vec<String>,
     ) {
-        let text = |key| object.view().str_at(&[key]).unwrap_or_default();
-        let links = self.links_from(&text("apiVersion"), &text("kind"));
-        if links.is_empty() {
-            return;
-        }
-        let referrer = &referrer(object.view());
         for link in links.iter().filter_map(|index| self.links.get(*index)) {
             let lookup = Lookup {
                 targets: &self.targets,
@@ -130,7 +128,7 @@ struct Link<'t> {
 
 /// An object that fields may refer to.
 pub(crate) struct Target<'t> {
-    version: String,
+    api_version: Cow<'t, str>,
     now: Identity,
     /// Whether its kind has no namespace.
     is_global: bool,
@@ -145,11 +143,14 @@ pub(crate) struct Target<'t> {
 
 impl<'t> Target<'t> {
     /// An object of an API version as it is now, with its former identities.
-    pub(crate) fn new(api_version: &str, previous: Cow<'t, [Identity]>, now: Identity) -> Self {
-        let version = api_version.rsplit('/').next().unwrap_or_default();
+    pub(crate) fn new(
+        api_version: Cow<'t, str>,
+        previous: Cow<'t, [Identity]>,
+        now: Identity,
+    ) -> Self {
         let is_renamed = !previous.is_empty();
         Self {
-            version: version.to_owned(),
+            api_version,
             is_global: !is_namespaced(&now.group, &now.kind),
             previous: if is_renamed {
                 previous
@@ -169,7 +170,7 @@ impl<'t> Target<'t> {
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
             ..Self::new(
-                api_version,
+                Cow::Owned(api_version.to_owned()),
                 Cow::Owned(resource.previous.clone()),
                 resource.identity()?,
             )
@@ -187,8 +188,9 @@ impl<'t> Target<'t> {
 
     /// Its group, version and kind, and those that it had before.
     fn kinds(&self) -> impl Iterator<Item = [&str; 3]> {
+        let version = self.api_version.rsplit('/').next().unwrap_or_default();
         let kinds = self.previous.iter();
-        kinds.map(|one| [self.now.group.as_str(), &self.version, &one.kind])
+        kinds.map(move |one| [self.now.group.as_str(), version, &one.kind])
     }
 
     /// Whether it was of a kind; empty parts match any.

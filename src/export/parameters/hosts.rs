@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::export::marks;
-use crate::export::parameters::made::{Made, name};
+use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use krm_yaml::{Value, ViewMut};
 
@@ -34,11 +34,12 @@ pub(crate) fn of_field(
     let Some(host) = host.map(Cow::into_owned) else {
         return;
     };
-    let reference = match maker.hosts.get(&host) {
-        Some(known) => known.clone(),
-        None => reference(&host, path, object, maker),
-    };
-    maker.hosts.insert(host, reference.clone());
+    let known = maker.hosts.get(&host).cloned();
+    let reference = known.unwrap_or_else(|| {
+        let reference = reference(&host, path, object, maker);
+        maker.hosts.insert(host, reference.clone());
+        reference
+    });
     field.set(Value::string(reference).data);
 }
 
@@ -46,25 +47,26 @@ fn reference(host: &str, path: &str, object: &Object<'_>, maker: &mut Maker<'_>)
     let shared = host.split_once('.');
     let shared = shared.filter(|(_, domain)| maker.scope.domains.contains(*domain));
     let made = Made {
-        name: name(&[object.word, "HOST"]),
-        title: format!("Host of {}", object.short()).into(),
-        origin: format!("`{path}` of {}", object.called).into(),
+        name: &[object.word, "HOST"],
+        title: &["Host of ", object.short()],
+        origin: &["`", path, "` of ", object.called],
         group: object.called,
-        value: shared.map_or(host, |(own, _)| own).into(),
+        value: shared.map_or(host, |(own, _)| own),
         is_required: true,
         ..Made::default()
     };
-    let own = marks::text(maker.parameters.add(made, &|_| false));
+    let own = marks::text(maker.parameters.add(&made, &|_| false));
     let Some((_, domain)) = shared else {
         return own;
     };
-    let domain = maker.shared("domain", domain, || Made {
-        name: "DOMAIN".into(),
-        title: "Domain".into(),
-        origin: "the domain of several hosts".into(),
+    let made = Made {
+        name: &["DOMAIN"],
+        title: &["Domain"],
+        origin: &["the domain of several hosts"],
+        value: domain,
         ..Made::default()
-    });
-    format!("{own}.{domain}")
+    };
+    [&own, ".", maker.shared("domain", made)].concat()
 }
 
 #[cfg(test)]

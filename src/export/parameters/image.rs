@@ -13,19 +13,20 @@ pub(crate) struct Image<'t> {
 impl<'t> Image<'t> {
     /// Reads an image; `None` if it is empty, or contains text that looks like a reference.
     pub(crate) fn parse(text: &'t str) -> Option<Self> {
-        if text.trim().is_empty() || text.contains('$') {
+        if text.trim().is_empty() || memchr::memchr(b'$', text.as_bytes()).is_some() {
             return None;
         }
-        let (registry, rest) = match text.split_once('/') {
-            Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" => {
-                (Some(first), rest)
-            }
+        let is_host = |first: &str| {
+            memchr::memchr2(b'.', b':', first.as_bytes()).is_some() || first == "localhost"
+        };
+        let (registry, rest) = match split(text, memchr::memchr(b'/', text.as_bytes())) {
+            Some((first, rest)) if is_host(first) => (Some(first), rest),
             _ => (None, text),
         };
-        let (repository, tag) = if rest.contains('@') {
+        let (repository, tag) = if memchr::memchr(b'@', rest.as_bytes()).is_some() {
             (rest, None)
         } else {
-            match rest.rsplit_once(':') {
+            match split(rest, memchr::memrchr(b':', rest.as_bytes())) {
                 Some((repository, tag)) if !tag.contains('/') => (repository, Some(tag)),
                 _ => (rest, None),
             }
@@ -36,6 +37,12 @@ impl<'t> Image<'t> {
             tag,
         })
     }
+}
+
+/// The text before and after a byte.
+fn split(text: &str, at: Option<usize>) -> Option<(&str, &str)> {
+    let (before, rest) = text.split_at_checked(at?)?;
+    Some((before, rest.get(1..)?))
 }
 
 /// What several images have in common.

@@ -7,9 +7,12 @@ use krm_yaml::{Value, ViewMut};
 use crate::export::marks;
 use crate::export::options::Group;
 use crate::export::parameters::image::Image;
-use crate::export::parameters::made::{Made, name};
+use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::visit::each_container;
+
+/// Room for the references of an image, apart from the names of objects in them.
+const ROOM: usize = 64;
 
 /// Makes parameters of the images of the containers of a pod.
 pub(crate) fn of_pod(spec: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
@@ -20,15 +23,16 @@ pub(crate) fn of_pod(spec: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Mak
         let of = container.view().str_at(&["name"]);
         let of = of.unwrap_or_default().into_owned();
         if let Some(image) = container.get("image") {
-            of_text(image, &["container `", &of, "`"].concat(), object, maker);
+            of_text(image, ["container `", &of, "`"], object, maker);
         }
     });
 }
 
-/// Makes parameters of an image, or refers to those of the same image.
+/// Makes parameters of an image, or refers to those of the same image. `of` says in parts what it is
+/// the image of.
 pub(crate) fn of_text(
     value: ViewMut<'_, '_>,
-    of: &str,
+    of: [&str; 3],
     object: &Object<'_>,
     maker: &mut Maker<'_>,
 ) {
@@ -48,42 +52,54 @@ pub(crate) fn of_text(
     value.set(Value::string(marked).data);
 }
 
-fn reference(image: Image<'_>, of: &str, object: &Object<'_>, maker: &mut Maker<'_>) -> String {
-    let scope = maker.scope;
-    let registry = scope.registry.as_deref();
-    let registry = registry.map(|registry| {
-        maker.shared("registry", registry, || Made {
-            name: "REGISTRY".into(),
-            title: "Registry".into(),
-            origin: "the registry of all images".into(),
-            ..Made::default()
-        })
-    });
-    let mut make = |field: &str, title: &str, noun: &str, value: &str| {
+fn reference(
+    image: Image<'_>,
+    [before, of, after]: [&str; 3],
+    object: &Object<'_>,
+    maker: &mut Maker<'_>,
+) -> String {
+    let mut text = String::with_capacity(ROOM + 2 * object.word.len());
+    let registry = maker.scope.registry.as_deref();
+    if let Some(registry) = registry {
         let made = Made {
-            name: name(&[object.word, field]),
-            title: [title, " of ", object.short()].concat().into(),
-            origin: ["the ", noun, " of ", of, " in ", object.called]
-                .concat()
-                .into(),
+            name: &["REGISTRY"],
+            title: &["Registry"],
+            origin: &["the registry of all images"],
+            value: registry,
+            ..Made::default()
+        };
+        text.push_str(maker.shared("registry", made));
+        text.push('/');
+    }
+    let mut add = |text: &mut String, [field, title, noun]: [&str; 3], value: &str| {
+        let made = Made {
+            name: &[object.word, field],
+            title: &[title, " of ", object.short()],
+            origin: &[
+                "the ",
+                noun,
+                " of ",
+                before,
+                of,
+                after,
+                " in ",
+                object.called,
+            ],
             group: object.called,
-            value: value.into(),
+            value,
             is_required: true,
             ..Made::default()
         };
-        marks::text(maker.parameters.add(made, &|_| false))
+        marks::add_text(text, maker.parameters.add(&made, &|_| false));
     };
-    let own = match (&registry, image.registry) {
+    let own = match (registry, image.registry) {
         (None, Some(own)) => Cow::Owned([own, "/", image.repository].concat()),
         _ => Cow::Borrowed(image.repository),
     };
-    let mut text = make("IMAGE", "Image", "image", &own);
-    if let Some(registry) = registry {
-        text = [&registry, "/", &text].concat();
-    }
+    add(&mut text, ["IMAGE", "Image", "image"], &own);
     if let Some(tag) = image.tag {
         text.push(':');
-        text.push_str(&make("TAG", "Tag", "tag", tag));
+        add(&mut text, ["TAG", "Tag", "tag"], tag);
     }
     text
 }

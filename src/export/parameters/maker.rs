@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::fast::RandomState;
 use indexmap::{IndexMap, IndexSet};
 
 use crate::composition::Renames;
 use crate::export::marks;
 use crate::export::options::{Group, Options};
 use crate::export::parameters::made::{Made, Parameters};
+use crate::export::parameters::names;
 use crate::export::parameters::renames::renames;
 use crate::krm::Identity;
 
@@ -29,7 +31,7 @@ pub(crate) struct Scope<'s> {
     /// The names of the Secrets.
     pub(crate) secrets: BTreeSet<String>,
     /// The names that change with the prefix.
-    pub(crate) names: IndexSet<&'s str>,
+    pub(crate) names: IndexSet<&'s str, RandomState>,
 }
 
 /// Makes the parameters of one object after the other.
@@ -38,9 +40,10 @@ pub(crate) struct Maker<'m> {
     pub(crate) scope: &'m Scope<'m>,
     pub(crate) parameters: Parameters,
     pub(crate) renames: Renames<'m>,
+    pub(crate) fields: names::Fields,
     /// The references of images, and of hosts.
-    pub(crate) images: IndexMap<String, String>,
-    pub(crate) hosts: IndexMap<String, String>,
+    pub(crate) images: IndexMap<String, String, RandomState>,
+    pub(crate) hosts: IndexMap<String, String, RandomState>,
     /// Whether texts changed in which the kubelet expands variables.
     pub(crate) changes_variables: bool,
     /// Parameters that several objects share, by a word and the value.
@@ -52,6 +55,7 @@ pub(crate) struct Maker<'m> {
 /// The object that is changed.
 pub(crate) struct Object<'o> {
     pub(crate) identity: &'o Identity,
+    pub(crate) api_version: &'o str,
     /// Its kind and name.
     pub(crate) called: &'o str,
     /// Its part of the names of parameters.
@@ -81,8 +85,9 @@ impl<'m> Maker<'m> {
             scope,
             parameters: Parameters::new(options.format),
             renames: renames(none(), false, &|_| None),
-            images: IndexMap::new(),
-            hosts: IndexMap::new(),
+            fields: names::Fields::default(),
+            images: IndexMap::default(),
+            hosts: IndexMap::default(),
             changes_variables: false,
             shared: BTreeMap::new(),
             prefix: None,
@@ -90,14 +95,14 @@ impl<'m> Maker<'m> {
         let names = scope.prefix.as_ref().filter(|_| maker.makes(Group::Names));
         if let Some(prefix) = names {
             let made = Made {
-                name: "NAME".into(),
-                title: "Name".into(),
-                origin: "the beginning of the names of all objects".into(),
-                value: prefix.into(),
+                name: &["NAME"],
+                title: &["Name"],
+                origin: &["the beginning of the names of all objects"],
+                value: prefix,
                 is_required: true,
                 ..Made::default()
             };
-            let name = maker.parameters.add(made, &|_| false);
+            let name = maker.parameters.add(&made, &|_| false);
             maker.prefix = Some(marks::text(name));
             let objects = objects.map(|(identity, version)| (identity, version.as_str()));
             let has_one_namespace = scope.namespace.is_some();
@@ -120,43 +125,40 @@ impl<'m> Maker<'m> {
         Some([marked, rest].concat())
     }
 
-    /// The marked reference to a required parameter that all places with a value share.
-    pub(crate) fn shared<'v>(
-        &mut self,
-        word: &'static str,
-        value: &'v str,
-        made: impl FnOnce() -> Made<'v>,
-    ) -> String {
+    /// The marked reference to a required parameter that all places with its value share.
+    pub(crate) fn shared(&mut self, word: &'static str, made: Made<'_>) -> &str {
         let known = self.shared.entry(word).or_default();
-        if let Some(known) = known.get(value) {
-            return known.clone();
+        if !known.contains_key(made.value) {
+            let value = made.value.to_owned();
+            let made = Made {
+                is_required: true,
+                ..made
+            };
+            let name = self.parameters.add(&made, &|_| false);
+            known.insert(value, marks::text(name));
         }
-        let made = Made {
-            value: value.into(),
-            is_required: true,
-            ..made()
-        };
-        let marked = marks::text(self.parameters.add(made, &|_| false));
-        known.insert(value.to_owned(), marked.clone());
-        marked
+        known.get(made.value).map_or("", String::as_str)
     }
 
     /// The marked reference to a namespace of the export; `None` if it is another one.
     pub(crate) fn namespace(&mut self, name: &str) -> Option<String> {
+        const WORD: &str = "namespace";
+        let known = self.shared.get(WORD).and_then(|known| known.get(name));
+        if known.is_some() {
+            return known.cloned();
+        }
         if !self.makes(Group::Namespace) || !self.scope.namespaces.contains(name) {
             return None;
         }
-        Some(self.shared("namespace", name, || {
-            Made {
-                name: "NAMESPACE".into(),
-                title: "Namespace".into(),
-                origin: ["the namespace `", name, "`"].concat().into(),
-                description: ["namespace `", name, "` of the exported objects"]
-                    .concat()
-                    .into(),
-                ..Made::default()
-            }
-        }))
+        let made = Made {
+            name: &["NAMESPACE"],
+            title: &["Namespace"],
+            origin: &["the namespace `", name, "`"],
+            description: &["namespace `", name, "` of the exported objects"].concat(),
+            value: name,
+            ..Made::default()
+        };
+        Some(self.shared(WORD, made).to_owned())
     }
 
     /// The part of an object's name after the prefix.

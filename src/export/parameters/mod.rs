@@ -18,7 +18,7 @@ use krm_yaml::ViewMut;
 
 pub(super) use hosts::shared_domains;
 pub(super) use image::Images;
-pub(super) use made::{Declarations, Parameters};
+pub(super) use made::{Declarations, Parameters, Remarks};
 pub(super) use maker::{Maker, Object, Scope};
 pub(super) use renames::can_be_renamed;
 
@@ -30,10 +30,15 @@ pub(super) fn of_object(
     say: &mut dyn FnMut(String),
 ) {
     let is_built_in = crate::krm::identity::is_built_in(&object.identity.group);
-    namespaces::drop_common(part.by_ref(), maker);
+    if let Some(mut metadata) = part.by_ref().get("metadata") {
+        namespaces::drop_common(metadata.by_ref(), maker);
+        labels::take_common(metadata, maker);
+    }
     names::of_object(part.by_ref(), object, maker, say);
-    namespaces::of_object(part.by_ref(), maker);
-    labels::of_object(part.by_ref(), object, maker);
+    if let Some(mut metadata) = part.by_ref().get("metadata") {
+        names::of_metadata(metadata.by_ref(), object.identity, maker);
+        namespaces::of_metadata(metadata, maker);
+    }
     if is_built_in {
         pods::of_object(part.by_ref(), object, maker);
     }

@@ -1,23 +1,57 @@
 //! Names of objects, and the references to them.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
 
 use crate::composition::Referrer;
-use crate::export::fields::references::IMAGE_STREAM_TAGS;
+use crate::export::fields::references::{IMAGE_STREAM_TAGS, POD_SELECTORS, SELECTORS};
 use crate::export::options::Group;
+use crate::export::parameters::labels;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::renames::can_be_renamed;
-use crate::export::visit::Tree;
-use crate::krm::identity::is_built_in;
+use crate::export::visit::{ByKind, Tree};
+use crate::krm::identity::{Identity, is_built_in};
+use crate::krm::{label_fields, pods};
 use krm_yaml::{Value, ViewMut};
 
-/// The fields that name image streams with tags.
-static TAGS: LazyLock<Tree<()>> = LazyLock::new(|| {
-    let paths = IMAGE_STREAM_TAGS.iter();
-    Tree::of(paths.map(|path| (*path, ())))
-});
+/// A field with names.
+#[derive(Clone, Copy)]
+pub(crate) enum Field {
+    /// Labels, or the values of a selector.
+    Labels,
+    /// The name of an image stream with a tag.
+    StreamTag,
+}
 
-/// Changes the name of an object, and its references to others. `say` reports problems.
+/// The fields of the kinds of an input.
+pub(crate) type Fields = ByKind<Tree<Field>>;
+
+/// Those of a kind of an API group.
+fn fields((group, kind): (&str, &str)) -> Tree<Field> {
+    let mut paths = BTreeMap::from([("metadata/labels".to_owned(), Field::Labels)]);
+    let mut select = |path: &str| {
+        for labels in ["matchLabels", "matchExpressions/values"] {
+            paths.insert([path, "/", labels].concat(), Field::Labels);
+        }
+    };
+    for (_, path) in SELECTORS.iter().filter(|(own, _)| *own == kind) {
+        select(path);
+    }
+    if is_built_in(group) {
+        if let Some(spec) = pods::spec(kind) {
+            for path in POD_SELECTORS {
+                select(&[&spec.join("/"), "/", path].concat());
+            }
+        }
+        let labels = label_fields::paths(group, kind).into_iter();
+        paths.extend(labels.map(|path| (path, Field::Labels)));
+        let tags = IMAGE_STREAM_TAGS.iter();
+        paths.extend(tags.map(|path| ((*path).to_owned(), Field::StreamTag)));
+    }
+    let paths = paths.iter();
+    Tree::of(paths.map(|(path, field)| (path.as_str(), *field)))
+}
+
+/// Changes the labels of an object that are names, and its references to others. `say` reports problems.
 pub(crate) fn of_object(
     mut part: ViewMut<'_, '_>,
     object: &Object<'_>,
@@ -27,23 +61,40 @@ pub(crate) fn of_object(
     if !maker.makes(Group::Names) {
         return;
     }
-    let mut problems = Vec::new();
     let renames = &mut maker.renames;
-    renames.follow(part.by_ref(), Referrer::of, &mut problems);
-    for problem in problems {
-        say(format!("kept a reference in {problem}"));
+    let links = renames.links_from(object.api_version, &object.identity.kind);
+    if !links.is_empty() {
+        let referrer = Referrer::of(part.view());
+        let mut problems = Vec::new();
+        renames.follow(part.by_ref(), &links, &referrer, &mut problems);
+        for problem in problems {
+            say(format!("kept a reference in {problem}"));
+        }
     }
-    if is_built_in(&object.identity.group) {
-        TAGS.each(part.by_ref(), &mut |parent, key, ()| {
-            parent
-                .get(key)
-                .into_iter()
-                .for_each(|from| stream_tag(from, maker));
-        });
+    if maker.scope.prefix.is_none() {
+        return;
     }
-    if can_be_renamed(object.identity)
-        && let Some(renamed) = maker.renamed(&object.identity.name)
-        && let Some(name) = part.at(&["metadata", "name"])
+    let kind = (
+        object.identity.group.as_str(),
+        object.identity.kind.as_str(),
+    );
+    let fields = maker.fields.get(kind, || fields(kind));
+    fields.each(part.by_ref(), &mut |parent, key, field| {
+        if let Some(part) = parent.get(key) {
+            match field {
+                Field::Labels => labels::rename_values(part, maker),
+                Field::StreamTag => stream_tag(part, maker),
+            }
+        }
+    });
+}
+
+/// Changes the name in the metadata of an object.
+pub(crate) fn of_metadata(metadata: ViewMut<'_, '_>, identity: &Identity, maker: &Maker<'_>) {
+    if maker.makes(Group::Names)
+        && can_be_renamed(identity)
+        && let Some(renamed) = maker.renamed(&identity.name)
+        && let Some(name) = metadata.get("name")
     {
         name.set(Value::string(renamed).data);
     }

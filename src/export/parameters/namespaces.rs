@@ -4,20 +4,19 @@ use crate::export::options::Group;
 use crate::export::parameters::maker::Maker;
 use krm_yaml::{Value, ViewMut};
 
-/// Drops the namespace that all objects have.
-pub(crate) fn drop_common(part: ViewMut<'_, '_>, maker: &Maker<'_>) {
-    let metadata = part.get("metadata");
-    if let Some(metadata) = metadata.filter(|_| maker.scope.namespace.is_some()) {
+/// Drops the namespace that all objects have from the metadata of one.
+pub(crate) fn drop_common(metadata: ViewMut<'_, '_>, maker: &Maker<'_>) {
+    if maker.scope.namespace.is_some() {
         metadata.remove("namespace");
     }
 }
 
-/// Makes a parameter of the namespace of an object that still has it.
-pub(crate) fn of_object(part: ViewMut<'_, '_>, maker: &mut Maker<'_>) {
+/// Makes a parameter of the namespace in the metadata of an object that still has it.
+pub(crate) fn of_metadata(metadata: ViewMut<'_, '_>, maker: &mut Maker<'_>) {
     if maker.options.keeps(&[], "metadata/namespace") {
         return;
     }
-    if let Some(namespace) = part.at(&["metadata", "namespace"]) {
+    if let Some(namespace) = metadata.get("namespace") {
         of_field(namespace, maker);
     }
 }

@@ -1,7 +1,7 @@
 //! Pods: images, resources, secret variables, and the names of Services in variables.
 
 use crate::export::options::Group;
-use crate::export::parameters::made::{Made, name};
+use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{images, secrets, values};
 use crate::export::visit::each_container;
@@ -10,10 +10,8 @@ use krm_yaml::{Value, ViewMut};
 
 /// Makes the parameters of the pods that an object is or creates.
 pub(crate) fn of_object(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let Some(pod) = pods::pod(&object.identity.kind) else {
-        return;
-    };
-    let Some(mut spec) = part.at(&[pod.as_slice(), &["spec"]].concat()) else {
+    let spec = pods::spec(&object.identity.kind);
+    let Some(mut spec) = spec.and_then(|path| part.at(path)) else {
         return;
     };
     images::of_pod(spec.by_ref(), object, maker);
@@ -30,20 +28,27 @@ pub(crate) fn of_object(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut 
 fn resources(mut container: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
     let own = container.view().str_at(&["name"]);
     let own = own.unwrap_or_default().into_owned();
-    for (list, field) in [("requests", "REQUEST"), ("limits", "LIMIT")] {
+    for (list, noun, field) in [
+        ("requests", "request", "REQUEST"),
+        ("limits", "limit", "LIMIT"),
+    ] {
         let Some(amounts) = container.by_ref().at(&["resources", list]) else {
             continue;
         };
         amounts.each_entry(|key, amount| {
-            let lower = field.to_ascii_lowercase();
             let made = Made {
-                name: name(&[object.word, key, field]),
-                title: format!("{key} {lower} of {}", object.short()).into(),
-                origin: format!(
-                    "the {key} {lower} of container `{own}` in {}",
-                    object.called
-                )
-                .into(),
+                name: &[object.word, key, field],
+                title: &[key, " ", noun, " of ", object.short()],
+                origin: &[
+                    "the ",
+                    key,
+                    " ",
+                    noun,
+                    " of container `",
+                    &own,
+                    "` in ",
+                    object.called,
+                ],
                 group: object.called,
                 ..Made::default()
             };

@@ -35,7 +35,7 @@ pub(crate) fn renames<'o>(
             name,
         };
         let previous = Cow::Borrowed(std::slice::from_ref(identity));
-        Some(Target::new(api_version, previous, now))
+        Some(Target::new(Cow::Borrowed(api_version), previous, now))
     });
     Renames::of(targets, all())
 }

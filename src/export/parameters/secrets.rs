@@ -1,10 +1,11 @@
 //! Secrets: required parameters whose values are never in the Template.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::export::fields::places::{Form, Place, SECRET_WORDS};
 use crate::export::marks;
-use crate::export::parameters::made::{Made, name};
+use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use krm_yaml::{Scalar, Value, View, ViewMut};
 
@@ -31,12 +32,13 @@ pub(crate) fn of_secret(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &
                 "string"
             };
             let made = Made {
-                title: format!("{key} of {}", object.short()).into(),
-                origin: format!("`{key}` of {}", object.called).into(),
+                name: &[object.word, key],
+                title: &[key, " of ", object.short()],
+                origin: &["`", key, "` of ", object.called],
                 kind: Some(kind),
-                ..secret(name(&[object.word, key]), value, object)
+                ..secret(&value, object)
             };
-            let name = maker.parameters.add(made, &|_| false);
+            let name = maker.parameters.add(&made, &|_| false);
             *field.value() = Value::string(marks::text(name));
         });
     }
@@ -50,9 +52,8 @@ fn is_base64(text: &str) -> bool {
 }
 
 /// A parameter for a secret of an object.
-fn secret<'v>(name: String, value: Cow<'v, str>, object: &Object<'v>) -> Made<'v> {
+fn secret<'v>(value: &'v str, object: &Object<'v>) -> Made<'v> {
     Made {
-        name,
         value,
         group: object.called,
         is_required: true,
@@ -89,13 +90,14 @@ pub(crate) fn of_fields(
             _ => None,
         };
         let made = Made {
-            title: format!("{} of {}", place.title, object.short()).into(),
-            origin: format!("`{path}` of {}", object.called).into(),
+            name: &[object.word, place.field],
+            title: &[place.title, " of ", object.short()],
+            origin: &["`", &path, "` of ", object.called],
             from,
             is_required: from.is_none(),
-            ..secret(name(&[object.word, place.field]), text, object)
+            ..secret(&text, object)
         };
-        let name = maker.parameters.add(made, &|_| false);
+        let name = maker.parameters.add(&made, &|_| false);
         replace(parent, key, name);
     });
 }
@@ -112,30 +114,42 @@ pub(crate) fn of_variables(container: ViewMut<'_, '_>, object: &Object<'_>, make
     let Some(variables) = container.get("env") else {
         return;
     };
-    let mut before: Vec<String> = Vec::new();
+    let has_secrets = {
+        let mut items = variables.view().items().into_iter().flatten();
+        items.any(|variable| secret_of(variable).is_some())
+    };
+    if !has_secrets {
+        return;
+    }
+    let mut before: BTreeSet<String> = BTreeSet::new();
     variables.each_item(|variable| {
         let own = variable.view().str_at(&["name"]);
         let own = own.unwrap_or_default().into_owned();
-        let is_secret = || {
-            let upper = own.to_ascii_uppercase();
-            SECRET_WORDS.iter().any(|word| upper.contains(word))
-        };
-        let value = variable.view().get("value").and_then(text_of);
-        let value = value.filter(|text| !text.is_empty() && !is_reference(text) && is_secret());
-        if let Some(value) = value {
+        if let Some(value) = secret_of(variable.view()) {
             let made = Made {
-                title: format!("{own} of {}", object.short()).into(),
-                origin: format!("the variable `{own}` in {}", object.called).into(),
-                ..secret(name(&[object.word, &own]), value, object)
+                name: &[object.word, &own],
+                title: &[&own, " of ", object.short()],
+                origin: &["the variable `", &own, "` in ", object.called],
+                ..secret(&value, object)
             };
-            let name = maker
-                .parameters
-                .add(made, &|name| before.iter().any(|one| one == name));
+            let name = maker.parameters.add(&made, &|name| before.contains(name));
             replace(variable, "value", name);
             maker.changes_variables = true;
         }
-        before.push(own);
+        before.insert(own);
     });
+}
+
+/// The value of a variable, if its name says that it is secret.
+fn secret_of(variable: View<'_>) -> Option<Cow<'_, str>> {
+    let value = variable.get("value").and_then(text_of);
+    let value = value.filter(|text| !text.is_empty() && !is_reference(text))?;
+    let name = variable.str_at(&["name"])?;
+    let has = |word: &&str| {
+        let mut parts = name.as_bytes().windows(word.len());
+        parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    SECRET_WORDS.iter().any(has).then_some(value)
 }
 
 /// Whether a value is only a reference to another variable.

@@ -1,10 +1,15 @@
 //! The fields of the table, and those of volume claims and ConfigMaps.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
 use crate::export::fields::places::{Form, Place, QUANTITY, places};
 use crate::export::marks;
 use crate::export::options::Group;
 use crate::export::parameters::images;
-use crate::export::parameters::made::{Made, name};
+use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{hosts, namespaces, secrets};
 use crate::export::visit;
@@ -26,12 +31,13 @@ pub(crate) fn of_object(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &
 }
 
 fn of_place(part: ViewMut<'_, '_>, place: &Place, object: &Object<'_>, maker: &mut Maker<'_>) {
-    let path = || place.path.replace('/', ".").replace("%2F", "/");
+    // Only in the paths of namespaces, which are not told, a key has a slash.
+    let path = || place.path.replace('/', ".");
     match place.form {
         Form::Image => visit::each(part, place.path, &mut |from| {
             let is_image = from.view().str_at(&["kind"]).as_deref() == Some("DockerImage");
             if let Some(name) = from.get("name").filter(|_| is_image) {
-                images::of_text(name, "a tag", object, maker);
+                images::of_text(name, ["a tag", "", ""], object, maker);
             }
         }),
         // The entry itself is replaced, so that no comment beside it stays.
@@ -54,9 +60,9 @@ fn of_field(
     maker: &mut Maker<'_>,
 ) {
     let made = Made {
-        name: name(&[object.word, place.field]),
-        title: [place.title, " of ", object.short()].concat().into(),
-        origin: ["`", path, "` of ", object.called].concat().into(),
+        name: &[object.word, place.field],
+        title: &[place.title, " of ", object.short()],
+        origin: &["`", path, "` of ", object.called],
         group: object.called,
         ..Made::default()
     };
@@ -65,8 +71,8 @@ fn of_field(
         Form::Quantity => quantity(field, made, maker),
         Form::Shared => {
             let made = Made {
-                name: place.field.to_owned(),
-                title: place.title.into(),
+                name: &[place.field],
+                title: &[place.title],
                 group: "",
                 ..made
             };
@@ -82,8 +88,13 @@ fn of_field(
             }
         }
         _ => {
-            if let Some(made) = text(&field, made) {
-                let name = maker.parameters.add(made, &|_| false);
+            if let Some(value) = text(&field) {
+                let made = Made {
+                    value: &value,
+                    is_required: true,
+                    ..made
+                };
+                let name = maker.parameters.add(&made, &|_| false);
                 field.set(Value::string(marks::text(name)).data);
             }
         }
@@ -91,26 +102,25 @@ fn of_field(
 }
 
 /// A parameter of a text, which others share.
-fn shared(field: ViewMut<'_, '_>, word: &'static str, made: Made, maker: &mut Maker<'_>) {
-    if let Some(made) = text(&field, made) {
-        let marked = maker.shared(word, &made.value.clone(), || made);
+fn shared(field: ViewMut<'_, '_>, word: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
+    if let Some(value) = text(&field) {
+        let made = Made {
+            value: &value,
+            ..made
+        };
+        let marked = maker.shared(word, made).to_owned();
         field.set(Value::string(marked).data);
     }
 }
 
-/// A parameter of a text that is not empty and holds no mark.
-fn text<'f>(field: &'f ViewMut<'_, '_>, made: Made<'f>) -> Option<Made<'f>> {
+/// A text that is not empty and holds no mark.
+fn text<'f>(field: &'f ViewMut<'_, '_>) -> Option<Cow<'f, str>> {
     let text = field.view().as_str();
-    let text = text.filter(|text| !text.is_empty() && !marks::has_any(text))?;
-    Some(Made {
-        value: text,
-        is_required: true,
-        ..made
-    })
+    text.filter(|text| !text.is_empty() && !marks::has_any(text))
 }
 
 /// A whole number.
-fn count(field: ViewMut<'_, '_>, least: &'static str, made: Made, maker: &mut Maker<'_>) {
+fn count(field: ViewMut<'_, '_>, least: &'static str, made: Made<'_>, maker: &mut Maker<'_>) {
     let Some(Scalar::Number(digits)) = field.view().scalar() else {
         return;
     };
@@ -118,34 +128,35 @@ fn count(field: ViewMut<'_, '_>, least: &'static str, made: Made, maker: &mut Ma
         return;
     }
     let made = Made {
-        value: digits,
+        value: &digits,
         kind: Some("int"),
         minimum: Some(least),
         is_required: true,
         ..made
     };
-    let name = maker.parameters.add(made, &|_| false);
+    let name = maker.parameters.add(&made, &|_| false);
     field.set(Value::string(marks::raw(name)).data);
 }
 
 /// An amount; a number stays one.
 pub(crate) fn quantity(field: ViewMut<'_, '_>, made: Made<'_>, maker: &mut Maker<'_>) {
+    static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(QUANTITY).ok());
     let (value, is_number) = match field.view().scalar() {
         Some(Scalar::String(text)) => (text, false),
         Some(Scalar::Number(digits)) => (digits, true),
         _ => return,
     };
-    let fits = regex_lite::Regex::new(QUANTITY).is_ok_and(|pattern| pattern.is_match(&value));
-    if !fits {
+    let fits = |pattern: &Regex| pattern.is_match(&value);
+    if !PATTERN.as_ref().is_some_and(fits) {
         return;
     }
     let made = Made {
-        value,
+        value: &value,
         pattern: Some(QUANTITY),
         is_required: true,
         ..made
     };
-    let name = maker.parameters.add(made, &|_| false);
+    let name = maker.parameters.add(&made, &|_| false);
     let marked = if is_number {
         marks::raw(name)
     } else {
@@ -162,9 +173,9 @@ fn claims(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>) {
             let own = own.unwrap_or_default().into_owned();
             visit::each(claim, "spec/resources/requests/storage", &mut |field| {
                 let made = Made {
-                    name: name(&[object.word, &own, "SIZE"]),
-                    title: format!("Size of {own} of {}", object.short()).into(),
-                    origin: format!("the size of the claim `{own}` of {}", object.called).into(),
+                    name: &[object.word, &own, "SIZE"],
+                    title: &["Size of ", &own, " of ", object.short()],
+                    origin: &["the size of the claim `", &own, "` of ", object.called],
                     group: object.called,
                     ..Made::default()
                 };
@@ -180,21 +191,16 @@ fn config_map(part: ViewMut<'_, '_>, object: &Object<'_>, maker: &mut Maker<'_>)
         return;
     };
     data.each_entry(|key, field| {
-        let text_of = field.view().as_str();
-        let is_line = text_of.is_some_and(|text| !text.contains('\n'));
-        let made = Made {
-            name: name(&[object.word, key]),
-            title: format!("{key} of {}", object.short()).into(),
-            origin: format!("`data[{key}]` of {}", object.called).into(),
-            group: object.called,
-            ..Made::default()
-        };
-        if let Some(made) = text(&field, made).filter(|_| is_line) {
+        if let Some(value) = text(&field).filter(|text| !text.contains('\n')) {
             let made = Made {
-                is_required: false,
-                ..made
+                name: &[object.word, key],
+                title: &[key, " of ", object.short()],
+                origin: &["`data[", key, "]` of ", object.called],
+                group: object.called,
+                value: &value,
+                ..Made::default()
             };
-            let name = maker.parameters.add(made, &|_| false);
+            let name = maker.parameters.add(&made, &|_| false);
             field.set(Value::string(marks::text(name)).data);
         }
     });

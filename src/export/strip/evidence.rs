@@ -18,21 +18,23 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Of an object of a kind whose fields may have been chosen or not.
-    pub(super) fn of(object: View<'_>, metadata: Option<View<'_>>) -> Self {
-        let of = |key| metadata.and_then(|metadata| metadata.get(key));
-        let applied = of("annotations").and_then(|own| own.str_at(&[LAST_APPLIED]));
-        let managed = of("managedFields")
-            .and_then(View::items)
-            .into_iter()
-            .flatten();
+    /// Of an object; `allocates` says whether the cluster may have chosen numbers for it.
+    pub(super) fn of(
+        object: View<'_>,
+        (metadata, annotations): (Option<View<'_>>, Option<View<'_>>),
+        allocates: bool,
+    ) -> Self {
+        let applied = annotations.and_then(|own| own.str_at(&[LAST_APPLIED]));
+        let managed = metadata.filter(|_| allocates);
+        let managed = managed.and_then(|metadata| metadata.get("managedFields"));
+        let managed = managed.and_then(View::items).into_iter().flatten();
         let chosen = managed.filter(|one| one.str_at(&["manager"]).as_deref() != Some(API_SERVER));
         Self {
             applied: applied.and_then(|text| serde_json::from_str(&text).ok()),
             managed: chosen
                 .filter_map(|one| serde_json::from_str(&one.get("fieldsV1")?.to_json()).ok())
                 .collect(),
-            is_of_cluster: is_of_cluster(object, metadata),
+            is_of_cluster: allocates && is_of_cluster(object, metadata),
         }
     }
 
@@ -67,13 +69,12 @@ impl Evidence {
         is_applied || self.managed.iter().any(|fields| owns(fields, parent, port))
     }
 
-    /// The names of the containers that `kubectl apply` sent, if it sent the object.
-    pub(super) fn containers(&self, pod: &[&str]) -> Option<Vec<&str>> {
+    /// The names of the containers that `kubectl apply` sent at the field path of the pod's
+    /// specification, if it sent the object.
+    pub(super) fn containers(&self, spec: &[&str]) -> Option<Vec<&str>> {
         let object = self.applied.as_ref()?;
-        let spec = pod.iter().chain(&["spec"]);
-        let spec = spec
-            .into_iter()
-            .try_fold(object, |value, key| value.get(key))?;
+        let mut keys = spec.iter();
+        let spec = keys.try_fold(object, |value, key| value.get(key))?;
         let lists = ["initContainers", "containers"].into_iter();
         let lists = lists.filter_map(|list| spec.get(list)?.as_array());
         let names = lists.flatten().filter_map(|one| one.get("name")?.as_str());

@@ -3,60 +3,23 @@
 use std::borrow::Cow;
 
 use crate::export::cluster::Cluster;
-use crate::export::fields::kinds::{
-    CONTAINER_DEFAULTS, DEFAULTS, FAMILY, INJECTIONS, Item, Known, POD_DEFAULTS, POD_ROWS,
-    PROBE_DEFAULTS, PROBES, ROWS, Row, When,
-};
+use crate::export::fields::kinds::{FAMILY, INJECTIONS, Item, Known, Row, When};
 use crate::export::options::Options;
 use crate::export::strip::evidence::Evidence;
-use crate::export::visit::{self, Tree, each_container};
+use crate::export::strip::system;
+use crate::export::strip::tables::{Action, Table};
+use crate::export::visit::{self, each_container};
 use crate::krm::annotations::remove_empty;
-use crate::krm::pods;
+use crate::krm::{Identity, pods};
 use krm_yaml::{Scalar, Value, View, ViewMut};
-
-/// The rows for the objects of a kind.
-pub(super) struct Tables {
-    rows: Tree<&'static Row>,
-    pod: Tree<&'static Row>,
-    defaults: Tree<&'static Row>,
-    pod_defaults: Tree<&'static Row>,
-    container_defaults: Tree<&'static Row>,
-}
-
-impl Tables {
-    /// Those of a kind that the options do not keep.
-    pub(super) fn of(kind: &str, options: &Options) -> Self {
-        let is_meant = |row: &Row| row.kinds.is_empty() || row.kinds.contains(&kind);
-        let tree = |rows: &'static [Row], prefix: &[&str]| {
-            let rows = rows.iter().filter(|row| is_meant(row));
-            let rows = rows.filter(|row| !options.keeps(prefix, row.path));
-            Tree::of(rows.map(|row| (row.path, row)))
-        };
-        let pod = pods::pod(kind).unwrap_or_default();
-        let spec = [pod.as_slice(), &["spec"]].concat();
-        let container = [spec.as_slice(), &["containers"]].concat();
-        let mut container_defaults = tree(CONTAINER_DEFAULTS, &container);
-        for probe in PROBES {
-            let prefix = [container.as_slice(), &[*probe]].concat();
-            container_defaults.put(probe, tree(PROBE_DEFAULTS, &prefix));
-        }
-        Self {
-            rows: tree(ROWS, &[]),
-            pod: tree(POD_ROWS, &spec),
-            defaults: tree(DEFAULTS, &[]),
-            pod_defaults: tree(POD_DEFAULTS, &spec),
-            container_defaults,
-        }
-    }
-}
 
 /// The options and facts on which the fields of an object depend.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Facts<'f> {
     kind: &'f str,
-    name: String,
-    /// The service account of its pods.
-    account: String,
+    name: &'f str,
+    /// The service account of its pods, if it names one.
+    account: Option<String>,
     is_scaled: bool,
     is_manual: bool,
     is_injected: bool,
@@ -67,38 +30,45 @@ pub(super) struct Facts<'f> {
 }
 
 impl<'f> Facts<'f> {
+    /// Of an object that was not stripped yet.
     pub(super) fn of(
-        object: View<'_>,
-        kind: &'f str,
+        (object, identity): (View<'_>, &'f Identity),
+        table: &Table,
         cluster: &Cluster,
         options: &'f Options,
     ) -> Self {
+        let Identity {
+            kind,
+            namespace,
+            name,
+            ..
+        } = identity;
         let metadata = object.get("metadata");
-        let text = |key: &str| metadata.and_then(|metadata| metadata.str_at(&[key]));
         let annotations = metadata.and_then(|metadata| metadata.get("annotations"));
         let annotation = |key: &str| annotations?.get(key)?.as_str();
-        let name = text("name").unwrap_or_default().into_owned();
-        let namespace = text("namespace").unwrap_or_default();
-        let pod = pods::pod(kind).unwrap_or_default();
-        let account = [pod.as_slice(), &["spec", "serviceAccountName"]].concat();
-        let account = object
-            .str_at(&account)
-            .filter(|_| pods::pod(kind).is_some());
+        let is_true = |field: View<'_>| field.scalar() == Some(Scalar::Bool(true));
+        let account = || {
+            let names_tokens = table.asks(|when| matches!(when, When::Items(Item::TokenVolume)));
+            let spec = pods::spec(kind).filter(|_| names_tokens)?;
+            object.at(spec)?.str_at(&["serviceAccountName"])
+        };
+        let manual = || object.at(system::job(kind)?)?.get("manualSelector");
+        let allocates = table.asks(|when| matches!(when, When::Allocated));
         Self {
             kind,
-            account: account.map_or_else(|| "default".to_owned(), Cow::into_owned),
-            is_scaled: cluster.is_scaled(kind, &namespace, &name),
-            is_manual: object
-                .at(&["spec", "manualSelector"])
-                .is_some_and(|manual| manual.scalar() == Some(Scalar::Bool(true))),
-            is_injected: INJECTIONS.iter().any(|key| annotation(key).is_some()),
-            has_generated_host: annotation("openshift.io/host.generated").as_deref()
-                == Some("true"),
-            is_token: object
-                .str_at(&["type"])
-                .is_some_and(|kind| kind == "kubernetes.io/service-account-token"),
-            evidence: Evidence::of(object, metadata),
             name,
+            account: account().map(Cow::into_owned),
+            is_scaled: table.asks(|when| matches!(when, When::Scaled))
+                && cluster.is_scaled(kind, namespace, name),
+            is_manual: manual().is_some_and(is_true),
+            is_injected: table.asks(|when| matches!(when, When::Injected))
+                && INJECTIONS.iter().any(|key| annotation(key).is_some()),
+            has_generated_host: kind == "Route"
+                && annotation("openshift.io/host.generated").as_deref() == Some("true"),
+            is_token: kind == "Secret"
+                && object.str_at(&["type"]).as_deref()
+                    == Some("kubernetes.io/service-account-token"),
+            evidence: Evidence::of(object, (metadata, annotations), allocates),
             options,
         }
     }
@@ -106,45 +76,40 @@ impl<'f> Facts<'f> {
     /// Strips an object.
     pub(super) fn strip(
         &self,
-        mut object: ViewMut<'_, '_>,
-        tables: &Tables,
+        object: ViewMut<'_, '_>,
+        table: &Table,
         say: &mut dyn FnMut(String),
     ) {
-        let pod = pods::pod(self.kind).map(|pod| [pod.as_slice(), &["spec"]].concat());
-        self.rows(object.by_ref(), &tables.rows, say);
-        if let Some(spec) = pod.as_ref().and_then(|path| object.by_ref().at(path)) {
-            self.rows(spec, &tables.pod, say);
-        }
-        self.codes(object.by_ref(), say);
-        if self.options.keeps_defaults {
-            return;
-        }
-        self.rows(object.by_ref(), &tables.defaults, say);
-        if let Some(mut spec) = pod.and_then(|path| object.at(&path)) {
-            self.rows(spec.by_ref(), &tables.pod_defaults, say);
-            each_container(spec, &mut |container| {
-                self.rows(container, &tables.container_defaults, say);
+        table
+            .fields
+            .each(object, &mut |parent, key, action| match action {
+                Action::Drop => parent.remove(key),
+                Action::Row(row) => self.row(parent, key, row, say),
+                Action::PodLabels => {
+                    if let Some(labels) = parent.get(key) {
+                        system::pod_labels(labels, self.options);
+                    }
+                }
+                Action::PodAnnotations => system::pod_annotations(parent, self.options),
+                Action::JobLabels if self.is_manual => {}
+                Action::JobLabels => system::job_labels(parent, self.options),
             });
-        }
     }
 
-    fn rows(&self, part: ViewMut<'_, '_>, rows: &Tree<&'static Row>, say: &mut dyn FnMut(String)) {
-        rows.each(part, &mut |parent, key, row| {
-            let mapping = parent.view();
-            let Some(field) = mapping.get(key) else {
-                return;
-            };
-            if let When::Items(items) = row.when {
-                if self.are_added(items, field) {
-                    parent.remove(key);
-                } else if let Some(list) = parent.get(key).filter(|list| list.view().is_sequence())
-                {
-                    list.retain(|_, item| !self.is_added(items, item));
-                }
-            } else if self.drops(row, mapping, field, say) {
+    fn row(&self, parent: ViewMut<'_, '_>, key: &str, row: &Row, say: &mut dyn FnMut(String)) {
+        let mapping = parent.view();
+        let Some(field) = mapping.get(key) else {
+            return;
+        };
+        if let When::Items(items) = row.when {
+            if self.are_added(items, field) {
                 parent.remove(key);
+            } else if let Some(list) = parent.get(key).filter(|list| list.view().is_sequence()) {
+                list.retain(|_, item| !self.is_added(items, item));
             }
-        });
+        } else if self.drops(row, mapping, field, say) {
+            parent.remove(key);
+        }
     }
 
     fn drops(
@@ -202,9 +167,10 @@ impl<'f> Facts<'f> {
         let begins = |start: &str| name.starts_with(start);
         match items {
             Item::TokenVolume => {
+                let account = self.account.as_deref().unwrap_or("default");
                 begins("kube-api-access-")
                     || begins("default-token-")
-                    || begins(&format!("{}-token-", self.account))
+                    || begins(&format!("{account}-token-"))
             }
             Item::NodeToleration => {
                 let key = item.str_at(&["key"]);
@@ -225,7 +191,7 @@ impl<'f> Facts<'f> {
     }
 
     /// Rules that do not fit into a table of fields.
-    fn codes(&self, mut object: ViewMut<'_, '_>, say: &mut dyn FnMut(String)) {
+    pub(super) fn codes(&self, mut object: ViewMut<'_, '_>, say: &mut dyn FnMut(String)) {
         match self.kind {
             "Secret" if self.is_token => {
                 for key in ["token", "ca.crt", "service-ca.crt", "namespace"] {
@@ -263,13 +229,13 @@ impl<'f> Facts<'f> {
 
     /// Reports containers that `kubectl apply` did not send.
     fn added_containers(&self, object: View<'_>, say: &mut dyn FnMut(String)) {
-        let Some(pod) = pods::pod(self.kind) else {
+        let Some(path) = pods::spec(self.kind) else {
             return;
         };
-        let Some(applied) = self.evidence.containers(&pod) else {
+        let Some(applied) = self.evidence.containers(path) else {
             return;
         };
-        let Some(spec) = object.at(&[pod.as_slice(), &["spec"]].concat()) else {
+        let Some(spec) = object.at(path) else {
             return;
         };
         for list in ["initContainers", "containers"] {
@@ -301,8 +267,8 @@ impl Known {
                     known.any(|(name, known)| key == *name && known.is(value))
                 };
                 let entries = value.entries();
-                !value.is_empty_mapping()
-                    && entries.is_some_and(|mut entries| entries.all(is_known))
+                entries.is_some_and(|mut entries| entries.all(is_known))
+                    && !value.is_empty_mapping()
             }
             Self::One(text) => value.items().is_some_and(|mut items| {
                 let first = items.next().and_then(View::as_str);

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::export::cluster::{Cluster, head};
+use crate::export::cluster::Cluster;
 use crate::export::fields::left_out::{Condition, LEFT_OUT};
+use crate::krm::Identity;
 use crate::krm::annotations::is_local;
-use crate::krm::identity::{group, is_built_in};
+use crate::krm::identity::is_built_in;
 use crate::template::OWN_GROUP;
 use krm_yaml::{Scalar, View};
 
@@ -19,40 +20,38 @@ const CONFIGURATION: &[&str] = &[
 ];
 
 /// Why an object is left out; `None` if it is exported. [`is_bare`] decides after stripping.
-pub(crate) fn reason(object: View<'_>, cluster: &Cluster) -> Option<String> {
-    if is_local(object) {
+pub(crate) fn reason(object: View<'_>, identity: &Identity, cluster: &Cluster) -> Option<String> {
+    let metadata = object.get("metadata");
+    if is_local(metadata) {
         return Some(
             "it is a configuration of kpt or kustomize, not an object of a cluster".into(),
         );
     }
-    let kind = object.str_at(&["kind"]).unwrap_or_default();
-    let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
-    let group = group(&api_version);
-    if CONFIGURATION.contains(&group) {
+    let Identity { group, kind, .. } = identity;
+    if CONFIGURATION.contains(&group.as_str()) {
         return Some(format!("a {kind} is not an object of a cluster"));
     }
     if is_built_in(group) {
         let mut rows = LEFT_OUT.iter();
         let row = rows.find(|row| {
-            row.kinds.contains(&kind.as_ref()) && holds(row.condition, object, cluster)
+            row.kinds.contains(&kind.as_str()) && holds(row.condition, (object, identity), cluster)
         });
         if let Some(row) = row {
             return Some(row.reason.to_owned());
         }
     }
-    let owner = cluster.owner(object)?;
+    let owner = cluster.owner(metadata?, &identity.namespace)?;
     Some(format!("its owner, {owner}, creates it"))
 }
 
 /// Whether nothing is left of an object that the cluster makes in each namespace.
-pub(crate) fn is_bare(object: View<'_>) -> Option<&'static str> {
-    let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
-    let (kind, name) = (text(&["kind"]), text(&["metadata", "name"]));
+pub(crate) fn is_bare(object: View<'_>, identity: &Identity) -> Option<&'static str> {
+    let Identity { kind, name, .. } = identity;
     let row = LEFT_OUT.iter().find(|row| {
         let Condition::Bare(names) = row.condition else {
             return false;
         };
-        row.kinds.contains(&kind.as_ref()) && names.contains(&name.as_ref())
+        row.kinds.contains(&kind.as_str()) && names.contains(&name.as_str())
     })?;
     let is_empty = |value: View<'_>| {
         let mut items = value.items().into_iter().flatten();
@@ -69,8 +68,14 @@ pub(crate) fn is_bare(object: View<'_>) -> Option<&'static str> {
     is_bare.then_some(row.reason)
 }
 
-fn holds(condition: Condition, object: View<'_>, cluster: &Cluster) -> bool {
-    let (_, namespace, name) = head(object);
+fn holds(
+    condition: Condition,
+    (object, identity): (View<'_>, &Identity),
+    cluster: &Cluster,
+) -> bool {
+    let Identity {
+        namespace, name, ..
+    } = identity;
     let annotation = |key: &str| object.str_at(&["metadata", "annotations", key]);
     let label = |key: &str| object.str_at(&["metadata", "labels", key]);
     let kind_of = || object.str_at(&["type"]);
@@ -79,8 +84,8 @@ fn holds(condition: Condition, object: View<'_>, cluster: &Cluster) -> bool {
         Condition::Controlled => has_controller(object),
         Condition::Finished => has_finished(object),
         Condition::OfSelector => {
-            let service = label("kubernetes.io/service-name").unwrap_or(Cow::Borrowed(&name));
-            !cluster.is_without_selector(&namespace, &service)
+            let service = label("kubernetes.io/service-name").unwrap_or(Cow::Borrowed(name));
+            !cluster.is_without_selector(namespace, &service)
         }
         Condition::Annotated(key) => annotation(key).is_some(),
         Condition::Labelled(key, value) => label(key).as_deref() == Some(value),

@@ -6,16 +6,16 @@ mod leave_out;
 mod secret;
 mod spelling;
 mod system;
-
-use std::collections::BTreeMap;
+mod tables;
 
 use crate::export::cluster::Cluster;
 use crate::export::options::Options;
-use crate::export::visit::Tree;
+use crate::export::strip::tables::Table;
+use crate::export::visit::ByKind;
 use crate::krm::annotations::remove_empty;
-use crate::krm::identity::{group, is_built_in};
+use crate::krm::identity::{Identity, is_built_in};
 use crate::krm::pods;
-use krm_yaml::{View, ViewMut};
+use krm_yaml::ViewMut;
 
 pub(super) use leave_out::{is_bare, reason};
 pub(super) use spelling::canonical;
@@ -23,17 +23,14 @@ pub(super) use spelling::canonical;
 /// The tables of fields, as options leave them.
 pub(super) struct Tables<'o> {
     options: &'o Options,
-    fields: Tree<()>,
-    /// By kind.
-    kinds: BTreeMap<String, kinds::Tables>,
+    kinds: ByKind<Table>,
 }
 
 impl<'o> Tables<'o> {
     pub(super) fn of(options: &'o Options) -> Self {
         Self {
             options,
-            fields: system::fields(options),
-            kinds: BTreeMap::new(),
+            kinds: ByKind::default(),
         }
     }
 }
@@ -41,23 +38,21 @@ impl<'o> Tables<'o> {
 /// Strips an object; `say` reports the fields that are not the cluster's.
 pub(super) fn strip(
     mut object: ViewMut<'_, '_>,
+    identity: &Identity,
     cluster: &Cluster,
     tables: &mut Tables<'_>,
     say: &mut dyn FnMut(String),
 ) {
     let options = tables.options;
-    let text = |key| object.view().str_at(&[key]).unwrap_or_default();
-    let kind = text("kind").into_owned();
-    let group = group(&text("apiVersion")).to_owned();
-    let facts = (!options.exact && is_built_in(&group))
-        .then(|| kinds::Facts::of(object.view(), &kind, cluster, options));
-    let fields = (&tables.fields, options);
-    system::strip(object.by_ref(), (&group, &kind), fields, say);
-    if let Some(facts) = facts {
-        let tables = tables.kinds.entry(kind.clone());
-        let tables = tables.or_insert_with(|| kinds::Tables::of(&kind, options));
-        facts.strip(object.by_ref(), tables, say);
+    let Identity { group, kind, .. } = identity;
+    let own = (group.as_str(), kind.as_str());
+    let table = tables.kinds.get(own, || Table::of(own, options));
+    let facts = kinds::Facts::of((object.view(), identity), &table, cluster, options);
+    system::strip(object.by_ref(), kind, options, say);
+    if !options.exact && is_built_in(group) {
+        facts.codes(object.by_ref(), say);
     }
+    facts.strip(object.by_ref(), &table, say);
     for pattern in &options.drop {
         if remove(object.by_ref(), pattern.keys()) {
             say(format!(
@@ -70,17 +65,13 @@ pub(super) fn strip(
         secret::to_text(object.by_ref().value());
     }
     if !options.exact {
-        remove_empty_metadata(object, &kind);
+        remove_empty_metadata(object, kind);
     }
 }
 
-/// Whether stripping an object only drops parts of it.
-pub(super) fn only_drops(object: View<'_>) -> bool {
-    let kind = object.str_at(&["kind"]);
-    !matches!(
-        kind.as_deref(),
-        Some("Secret" | "DeploymentConfig" | "ImageStream")
-    )
+/// Whether stripping an object of a kind only drops parts of it.
+pub(super) fn only_drops(kind: &str) -> bool {
+    !matches!(kind, "Secret" | "DeploymentConfig" | "ImageStream")
 }
 
 /// Removes the entries at a path, through all lists. Returns whether there were any.
@@ -105,8 +96,7 @@ fn remove(part: ViewMut<'_, '_>, keys: &[String]) -> bool {
 fn remove_empty_metadata(mut object: ViewMut<'_, '_>, kind: &str) {
     let job: &[&str] = &["spec", "jobTemplate"];
     let pod = pods::pod(kind).filter(|pod| !pod.is_empty());
-    let paths = pod.iter().map(Vec::as_slice);
-    for path in paths.chain((kind == "CronJob").then_some(job)) {
+    for path in pod.into_iter().chain((kind == "CronJob").then_some(job)) {
         if let Some(template) = object.by_ref().at(path) {
             remove_empty(template, "metadata");
         }

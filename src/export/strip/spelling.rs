@@ -2,7 +2,7 @@
 
 use crate::export::draft::Draft;
 use krm_yaml::scalar::{Context, write_string};
-use krm_yaml::{Cursor, Document, Patched, Scalar, ViewMut};
+use krm_yaml::{Cursor, Data, Document, Patched, Scalar, ViewMut};
 
 /// Lets scalars be written anew that nobody writes as they are spelled: readers of YAML may take
 /// them for something else. Returns whether one of them is a text, which gets quotes and keeps them if
@@ -19,30 +19,39 @@ pub(crate) fn canonical(
 }
 
 fn of_node(object: &mut Patched<'_>, matters: &dyn Fn(Cursor<'_>) -> bool) -> bool {
-    let is_natural = |raw: &str| !raw.starts_with('0') && raw.bytes().all(|c| c.is_ascii_digit());
     let may_be_typed =
         |raw: &str| raw.starts_with(|c: char| c.is_ascii_digit() || "+-.tTfF".contains(c));
     let mut odd = Vec::new();
     let mut any_matters = false;
-    for node in object.scalars() {
-        let in_flow = node.is_in_flow();
-        if !in_flow && node.literal().is_some() {
-            continue;
-        }
-        let raw = node.raw();
-        if is_natural(raw) || !in_flow && !may_be_typed(raw) {
+    for node in object.plain_scalars() {
+        let (raw, in_flow) = (node.raw(), node.is_in_flow());
+        if is_usual(raw) || !in_flow && !may_be_typed(raw) {
             continue;
         }
         let scalar = node.scalar().ok().flatten();
         if let Some(scalar) = scalar.filter(|scalar| is_odd(scalar, node, in_flow)) {
             any_matters |= matches!(scalar, Scalar::String(_)) || matters(node);
-            odd.push(node);
+            odd.push((node, scalar));
         }
     }
-    for node in odd {
+    for (node, scalar) in odd {
+        object.set(node, Data::Scalar(scalar));
         object.value_mut(node).origin = None;
     }
     any_matters
+}
+
+/// Whether a quick look shows that a plain scalar is written as it is spelled: `true`, a natural
+/// number, or one before a unit.
+fn is_usual(raw: &str) -> bool {
+    // An `e` may begin an exponent.
+    let is_unit = |c: char| c == '%' || c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E');
+    let digits = raw.trim_end_matches(is_unit);
+    let is_natural = || {
+        let mut bytes = digits.bytes();
+        matches!(bytes.next(), Some(b'1'..=b'9')) && bytes.all(|byte| byte.is_ascii_digit())
+    };
+    matches!(raw, "" | "true" | "false") || is_natural()
 }
 
 /// `in_flow` says whether the part is in braces or brackets.
@@ -86,5 +95,47 @@ fn is_odd(scalar: &Scalar<'_>, node: Cursor<'_>, in_flow: bool) -> bool {
             differs(&new)
         }
         Scalar::String(_) | Scalar::Null => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_odd, is_usual};
+    use krm_yaml::source::Source;
+    use krm_yaml::{Cursor, Document};
+
+    /// Whether a value is written as it is spelled, in a block and in braces.
+    fn stays(text: &str) -> bool {
+        let document = format!("a: {text}\nb: {{c: {text}}}\n");
+        let document = Document::parse(&Source::new("test", document)).unwrap();
+        let root = document.roots().next().unwrap();
+        let is_odd = |node: Cursor<'_>| {
+            let scalar = node.scalar().unwrap().unwrap();
+            is_odd(&scalar, node, node.is_in_flow())
+        };
+        let in_flow = root.children().last().unwrap().children().next().unwrap();
+        !is_odd(root.children().next().unwrap()) && !is_odd(in_flow)
+    }
+
+    #[test]
+    fn a_quick_look_finds_only_scalars_that_stay() {
+        for text in ["", "true", "false", "1", "80", "250m", "64Mi", "50%", "5d"] {
+            assert!(is_usual(text) && stays(text), "{text}");
+        }
+        for text in [
+            "yes", "True", "0", "0644", "0x1F", "1e3", "1E", "1_0", "1:30", "1.5", "m",
+        ] {
+            assert!(!is_usual(text), "{text}");
+        }
+        let characters = "019eEmxobBfiny_.:+-%";
+        let mut texts = vec![String::new()];
+        for _ in 0..3 {
+            for text in std::mem::take(&mut texts) {
+                texts.extend(characters.chars().map(|last| format!("{text}{last}")));
+            }
+            for text in &texts {
+                assert!(!is_usual(text) || stays(text), "{text}");
+            }
+        }
     }
 }

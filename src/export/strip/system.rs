@@ -2,42 +2,36 @@
 
 use crate::export::fields::kinds;
 use crate::export::fields::system::{
-    ANNOTATIONS, FIELDS, FINALIZERS, JOB_LABELS, LABELS, LAST_APPLIED, Mark,
+    ANNOTATIONS, FINALIZERS, JOB_LABELS, LABELS, LAST_APPLIED, Mark,
 };
 use crate::export::options::Options;
-use crate::export::visit::{self, Tree};
 use crate::krm::annotations::remove_empty;
-use crate::krm::pods;
-use krm_yaml::{Scalar, View, ViewMut};
+use krm_yaml::{View, ViewMut};
 
-/// The fields of every object that are dropped.
-pub(super) fn fields(options: &Options) -> Tree<()> {
-    let fields = FIELDS.iter().filter(|path| !options.keeps(&[], path));
-    Tree::of(fields.map(|path| (*path, ())))
-}
-
-/// Strips the fields of every object; `say` reports those that are not the cluster's.
+/// Strips the nulls and the metadata of an object; `say` reports what is not the cluster's.
 pub(super) fn strip(
     mut object: ViewMut<'_, '_>,
-    (group, kind): (&str, &str),
-    (fields, options): (&Tree<()>, &Options),
+    kind: &str,
+    options: &Options,
     say: &mut dyn FnMut(String),
 ) {
-    if object.view().has_null() {
+    if object.may_have_null() {
         remove_nulls(object.by_ref());
     }
-    fields.each(object.by_ref(), &mut |parent, key, ()| {
-        parent.remove(key);
-    });
-    if let Some(mut metadata) = object.by_ref().get("metadata") {
-        finalizers(metadata.by_ref(), options, say);
-        let has_name = metadata.view().str_at(&["name"]).is_some();
-        if has_name && !options.keeps(&[], "metadata/generateName") {
-            metadata.remove("generateName");
-        }
+    let Some(mut metadata) = object.get("metadata") else {
+        return;
+    };
+    finalizers(metadata.by_ref(), options, say);
+    if metadata.view().get("generateName").is_some()
+        && metadata.view().str_at(&["name"]).is_some()
+        && !options.keeps(&[], "metadata/generateName")
+    {
+        metadata.by_ref().remove("generateName");
     }
-    annotations(object.by_ref(), kind, options, say);
-    labels(object, (group, kind), options);
+    annotations(metadata.by_ref(), kind, options, say);
+    retain(metadata, "labels", |key, value| {
+        !is_dropped(LABELS, key, value, options)
+    });
 }
 
 fn remove_nulls(mut part: ViewMut<'_, '_>) {
@@ -53,100 +47,98 @@ fn finalizers(metadata: ViewMut<'_, '_>, options: &Options, say: &mut dyn FnMut(
     if options.keeps(&[], "metadata/finalizers") {
         return;
     }
-    let list = metadata.view().get("finalizers").and_then(View::items);
-    let names = list.into_iter().flatten().filter_map(View::as_str);
-    for name in names.filter(|name| !FINALIZERS.contains(&name.as_ref())) {
-        say(format!(
-            "dropped `metadata.finalizers[{name}]`: a controller put it there"
-        ));
+    let Some(list) = metadata.view().get("finalizers") else {
+        return;
+    };
+    let names = list.items().into_iter().flatten();
+    for name in names.filter_map(View::as_str) {
+        if !FINALIZERS.contains(&name.as_ref()) {
+            say(format!(
+                "dropped `metadata.finalizers[{name}]`: a controller put it there"
+            ));
+        }
     }
     metadata.remove("finalizers");
 }
 
+/// Whether the user keeps an annotation.
+fn keeps_annotation(key: &str, options: &Options) -> bool {
+    // It holds the whole object, secrets included.
+    key != LAST_APPLIED && options.keeps_entry(&["metadata", "annotations"], key)
+}
+
 fn annotations(
-    mut object: ViewMut<'_, '_>,
+    metadata: ViewMut<'_, '_>,
     kind: &str,
     options: &Options,
     say: &mut dyn FnMut(String),
 ) {
-    let prefix = ["metadata", "annotations"];
-    // It holds the whole object, secrets included.
-    let keeps = |key: &str| key != LAST_APPLIED && options.keeps_entry(&prefix, key);
-    if let Some(metadata) = object.by_ref().get("metadata") {
-        let own = |key: &str| {
-            let mut rows = kinds::ANNOTATIONS.iter();
-            !options.exact
-                && rows.any(|(of, known)| {
-                    *of == kind
-                        && match known.strip_suffix('*') {
-                            Some(start) => key.starts_with(start),
-                            None => key == *known,
-                        }
-                })
-        };
-        retain(metadata, "annotations", |key, value| {
-            let text = value.as_str();
-            let mut marks = ANNOTATIONS.iter();
-            let mark = marks.find(|mark| mark.fits(key, text.as_deref()));
-            let drops = (mark.is_some() || own(key)) && !keeps(key);
-            if let Some(mark) = mark.filter(|mark| drops && !mark.report.is_empty()) {
-                say(format!(
-                    "dropped `metadata.annotations[{key}]`: {}",
-                    mark.report
-                ));
-            }
-            !drops
-        });
-    }
-    let Some(pod) = pods::maker(kind) else { return };
-    let template = [pod, &["template", "metadata"]].concat();
-    if let Some(metadata) = object.at(&template) {
-        retain(metadata, "annotations", |key, _| {
-            let mut marks = ANNOTATIONS.iter().filter(|mark| mark.in_pods);
-            !marks.any(|mark| mark.fits(key, None)) || keeps(key)
-        });
+    let own = |key: &str| {
+        let mut rows = kinds::ANNOTATIONS.iter();
+        !options.exact
+            && rows.any(|(of, known)| {
+                *of == kind
+                    && match known.strip_suffix('*') {
+                        Some(start) => key.starts_with(start),
+                        None => key == *known,
+                    }
+            })
+    };
+    retain(metadata, "annotations", |key, value| {
+        let mut marks = ANNOTATIONS.iter();
+        let mark = marks.find(|mark| mark.fits(key, value));
+        let drops = (mark.is_some() || own(key)) && !keeps_annotation(key, options);
+        if let Some(mark) = mark.filter(|mark| drops && !mark.report.is_empty()) {
+            say(format!(
+                "dropped `metadata.annotations[{key}]`: {}",
+                mark.report
+            ));
+        }
+        !drops
+    });
+}
+
+/// Strips the annotations in the metadata of a pod template.
+pub(super) fn pod_annotations(metadata: ViewMut<'_, '_>, options: &Options) {
+    retain(metadata, "annotations", |key, value| {
+        let mut marks = ANNOTATIONS.iter().filter(|mark| mark.in_pods);
+        !marks.any(|mark| mark.fits(key, value)) || keeps_annotation(key, options)
+    });
+}
+
+/// Whether a label is dropped.
+fn is_dropped(marks: &[Mark], key: &str, value: View<'_>, options: &Options) -> bool {
+    marks.iter().any(|mark| mark.fits(key, value))
+        && !options.keeps_entry(&["metadata", "labels"], key)
+}
+
+/// Strips the labels of pods, or those by which an object selects them.
+pub(super) fn pod_labels(labels: ViewMut<'_, '_>, options: &Options) {
+    let stays = |key: &str, value: View<'_>| {
+        let mut marks = LABELS.iter().filter(|mark| mark.in_pods);
+        !marks.any(|mark| mark.fits(key, value))
+            || options.keeps_entry(&["metadata", "labels"], key)
+    };
+    let entries = labels.view().entries();
+    // A selector without labels would select all.
+    if entries.is_some_and(|mut entries| entries.any(|(key, value)| stays(&key, value))) {
+        labels.retain(|key, value| key.is_none_or(|key| stays(key, value)));
     }
 }
 
-fn labels(mut object: ViewMut<'_, '_>, (group, kind): (&str, &str), options: &Options) {
-    let keeps = |key: &str| options.keeps_entry(&["metadata", "labels"], key);
-    let is_dropped = |marks: &[Mark], key: &str, value: View<'_>| {
-        let text = value.as_str();
-        marks.iter().any(|mark| mark.fits(key, text.as_deref())) && !keeps(key)
-    };
-    let in_pods = |key: &str, value: View<'_>| {
-        let text = value.as_str();
-        let mut marks = LABELS.iter().filter(|mark| mark.in_pods);
-        marks.any(|mark| mark.fits(key, text.as_deref())) && !keeps(key)
-    };
-    if let Some(metadata) = object.by_ref().get("metadata") {
-        retain(metadata, "labels", |key, value| {
-            !is_dropped(LABELS, key, value)
-        });
-    }
-    visit::each_label_field(object.by_ref(), (group, kind), &mut |labels| {
-        let entries = labels.view().entries();
-        // A selector without labels would select all.
-        let stays =
-            entries.is_some_and(|mut entries| entries.any(|(key, value)| !in_pods(&key, value)));
-        if stays {
-            labels.retain(|key, value| key.is_none_or(|key| !in_pods(key, value)));
-        }
+/// Strips the labels by which a Job selects its pods from the metadata of their template.
+pub(super) fn job_labels(metadata: ViewMut<'_, '_>, options: &Options) {
+    retain(metadata, "labels", |key, value| {
+        !is_dropped(JOB_LABELS, key, value, options)
     });
-    let job: &[&str] = match kind {
-        "Job" => &["spec"],
-        "CronJob" => &["spec", "jobTemplate", "spec"],
-        _ => return,
-    };
-    let is_manual = object.view().at(job).is_some_and(|job| {
-        let manual = job.get("manualSelector").and_then(View::scalar);
-        manual == Some(Scalar::Bool(true))
-    });
-    let template = [job, &["template", "metadata"]].concat();
-    if !is_manual && let Some(metadata) = object.at(&template) {
-        retain(metadata, "labels", |key, value| {
-            !is_dropped(JOB_LABELS, key, value)
-        });
+}
+
+/// The field path of a Job, or of the specification of the Jobs that an object of this kind makes.
+pub(super) fn job(kind: &str) -> Option<&'static [&'static str]> {
+    match kind {
+        "Job" => Some(&["spec"]),
+        "CronJob" => Some(&["spec", "jobTemplate", "spec"]),
+        _ => None,
     }
 }
 

@@ -6,10 +6,10 @@ use foldhash::fast::RandomState;
 use indexmap::{IndexMap, IndexSet};
 
 use crate::composition::Renames;
+use crate::export::fields::names::Fields;
 use crate::export::marks;
 use crate::export::options::{Group, Options};
 use crate::export::parameters::made::{Made, Parameters};
-use crate::export::parameters::names;
 use crate::export::parameters::renames::renames;
 use crate::krm::Identity;
 
@@ -40,7 +40,7 @@ pub(crate) struct Maker<'m> {
     pub(crate) scope: &'m Scope<'m>,
     pub(crate) parameters: Parameters,
     pub(crate) renames: Renames<'m>,
-    pub(crate) fields: names::Fields,
+    pub(crate) fields: Fields,
     /// The references of images, and of hosts.
     pub(crate) images: IndexMap<String, String, RandomState>,
     pub(crate) hosts: IndexMap<String, String, RandomState>,
@@ -85,7 +85,7 @@ impl<'m> Maker<'m> {
             scope,
             parameters: Parameters::new(options.format),
             renames: renames(none(), false, &|_| None),
-            fields: names::Fields::default(),
+            fields: Fields::default(),
             images: IndexMap::default(),
             hosts: IndexMap::default(),
             changes_variables: false,

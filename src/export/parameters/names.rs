@@ -1,55 +1,13 @@
 //! Names of objects, and the references to them.
 
-use std::collections::BTreeMap;
-
 use crate::composition::Referrer;
-use crate::export::fields::references::{IMAGE_STREAM_TAGS, POD_SELECTORS, SELECTORS};
+use crate::export::fields::names::{Field, fields};
 use crate::export::options::Group;
 use crate::export::parameters::labels;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::renames::can_be_renamed;
-use crate::export::visit::{ByKind, Tree};
-use crate::krm::identity::{Identity, is_built_in};
-use crate::krm::{label_fields, pods};
+use crate::krm::Identity;
 use krm_yaml::{Value, ViewMut};
-
-/// A field with names.
-#[derive(Clone, Copy)]
-pub(crate) enum Field {
-    /// Labels, or the values of a selector.
-    Labels,
-    /// The name of an image stream with a tag.
-    StreamTag,
-}
-
-/// The fields of the kinds of an input.
-pub(crate) type Fields = ByKind<Tree<Field>>;
-
-/// Those of a kind of an API group.
-fn fields((group, kind): (&str, &str)) -> Tree<Field> {
-    let mut paths = BTreeMap::from([("metadata/labels".to_owned(), Field::Labels)]);
-    let mut select = |path: &str| {
-        for labels in ["matchLabels", "matchExpressions/values"] {
-            paths.insert([path, "/", labels].concat(), Field::Labels);
-        }
-    };
-    for (_, path) in SELECTORS.iter().filter(|(own, _)| *own == kind) {
-        select(path);
-    }
-    if is_built_in(group) {
-        if let Some(spec) = pods::spec(kind) {
-            for path in POD_SELECTORS {
-                select(&[&spec.join("/"), "/", path].concat());
-            }
-        }
-        let labels = label_fields::paths(group, kind).into_iter();
-        paths.extend(labels.map(|path| (path, Field::Labels)));
-        let tags = IMAGE_STREAM_TAGS.iter();
-        paths.extend(tags.map(|path| ((*path).to_owned(), Field::StreamTag)));
-    }
-    let paths = paths.iter();
-    Tree::of(paths.map(|(path, field)| (path.as_str(), *field)))
-}
 
 /// Changes the labels of an object that are names, and its references to others. `say` reports problems.
 pub(crate) fn of_object(

@@ -84,6 +84,21 @@ fn a_kept_block_does_not_include_blank_lines_of_an_entry_removed_below() {
 }
 
 #[test]
+fn a_block_does_not_include_spaces_below_a_removed_entry() {
+    check("a:\n  >-2\nb:\n     ", &["remove b"], "a:\n  >-2\n");
+    check(
+        "a: |\n  x\nb: 1\n    \n\nc: 1\n",
+        &["remove b"],
+        "a: |\n  x\nc: 1\n",
+    );
+    check(
+        "a: |\n  x\nb: 1\n\nc: 1\n",
+        &["remove b"],
+        "a: |\n  x\n\nc: 1\n",
+    );
+}
+
+#[test]
 fn comments_between_a_key_and_its_value_stay() {
     let text = "a: # key\n  # between\n\n    # deep\n  b # right\nc: 1\n";
     let kept = "a: # key\n  # between\n\n    # deep\n  x # right\nc: 1\n";

@@ -12,8 +12,7 @@ use crate::table::{Flags, Kind, NodeId};
 use crate::value::{Data, Value};
 use crate::words;
 use crate::write::comments::{
-    end_with_comments, ends_kept_block, extent, extent_from, head, head_comments, moves_up,
-    skip_blank_lines,
+    Block, block_above, end_with_comments, extent, extent_from, head, head_comments, moves_up,
 };
 use crate::write::edited::apply;
 use crate::write::emit::{self, Layout, Slot};
@@ -147,14 +146,14 @@ impl<'d> Rewrite<'d> {
         let mut end = extent(document.cursor(last));
         if self.is_on_own_line(start) && !self.begins_moved(first) {
             let start = head(document, first);
-            let follows_block = ends_kept_block(document, first, start);
-            if follows_block {
-                end = skip_blank_lines(text, end);
+            let block = block_above(document, first, start);
+            if let Some(block) = block {
+                end = block.skip_taken_in(text, end);
             }
             self.take_out(start, end);
             self.read_back_removal(start, end);
-            if follows_block {
-                self.take_out_blank_lines(end);
+            if let Some(block) = block {
+                self.take_out_blank_lines(block, end);
             }
         } else {
             // The first on the line of a dash, or of a text that is moved: the next one moves up.
@@ -175,12 +174,12 @@ impl<'d> Rewrite<'d> {
         self.edit(start, end, "");
     }
 
-    /// Removes the blank lines below the lines that are removed from `at` on: a block scalar above
-    /// would include them.
-    fn take_out_blank_lines(&mut self, mut at: usize) {
+    /// Removes the blank lines below the lines that are removed from `at` on that would become part
+    /// of the block scalar above.
+    fn take_out_blank_lines(&mut self, block: Block, mut at: usize) {
         while let Some(removed) = self.removed.iter().find(|removed| removed.start == at) {
             let end = removed.end;
-            at = skip_blank_lines(self.document.text(), end);
+            at = block.skip_taken_in(self.document.text(), end);
             if at > end {
                 self.take_out(end, at);
             }

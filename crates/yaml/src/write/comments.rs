@@ -126,24 +126,41 @@ pub(crate) fn skip_blank_lines(text: &str, at: usize) -> usize {
     at
 }
 
-/// Whether the text before `start`, where child `id` is removed, is a block scalar that would
-/// include the blank lines after it.
-pub(super) fn ends_kept_block(document: &Document, id: NodeId, start: usize) -> bool {
-    let Some(before) = id.0.checked_sub(1).map(NodeId) else {
-        return false;
-    };
-    let node = document.node(before);
+/// A block scalar above lines that are removed.
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    /// Whether it keeps the line breaks at its end.
+    keeps: bool,
+}
+
+impl Block {
+    /// After the blank lines at `at` that would become part of its text.
+    pub(super) fn skip_taken_in(self, text: &str, at: usize) -> usize {
+        let end = skip_blank_lines(text, at);
+        let blank = text.get(at..end).unwrap_or_default();
+        if self.keeps || blank.contains([' ', '\t']) {
+            end
+        } else {
+            at
+        }
+    }
+}
+
+/// The block scalar that ends the text before `start`, where child `id` is removed.
+pub(super) fn block_above(document: &Document, id: NodeId, start: usize) -> Option<Block> {
+    let node = document.node(NodeId(id.0.checked_sub(1)?));
     // For an entry without a value, its key.
     let (style, range) = match (node.kind, node.key_kind) {
         (_, KeyKind::Scalar(style)) if node.value.is_empty() => (style, node.key.range()),
         (Kind::Scalar(style), _) => (style, node.value.range()),
-        _ => return false,
+        _ => return None,
     };
-    let raw = document.slice(range.clone());
-    let header = raw.split([' ', '\n', '\r']).next().unwrap_or_default();
-    matches!(style, Style::Literal | Style::Folded)
-        && header.contains('+')
-        && document.slice(range.end..start).trim().is_empty()
+    let is_above = matches!(style, Style::Literal | Style::Folded)
+        && document.slice(range.end..start).trim().is_empty();
+    let header = document.slice(range).split([' ', '\n', '\r']).next();
+    is_above.then(|| Block {
+        keeps: header.is_some_and(|header| header.contains('+')),
+    })
 }
 
 /// Whether nothing but a comment follows on the line.

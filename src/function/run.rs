@@ -76,7 +76,7 @@ pub(super) fn run(
     changing: &Changing<'_>,
 ) -> Output {
     let run = |document: &Arc<Document>| match ResourceList::read(document) {
-        Ok(list) => run_on(&list, source, environment, changing),
+        Ok(list) => run_on(&list, document.source(), environment, changing),
         Err(diagnostic) => diagnostic.into(),
     };
     read(source, run).unwrap_or_else(Output::from)
@@ -99,9 +99,12 @@ fn read<T>(source: &Arc<Source>, run: impl Fn(&Arc<Document>) -> T) -> Result<T>
     }
     let document = Arc::new(document);
     let read = run(&document);
-    Ok(document
-        .upgrade()?
-        .map_or(read, |whole| run(&Arc::new(whole))))
+    if document.is_sound() {
+        return Ok(read);
+    }
+    // Places of the first run have their origins in its source.
+    let source = Source::new(source.name(), source.text());
+    Ok(run(&Arc::new(Document::parse(&source)?)))
 }
 
 /// Decides the changes, and gives the messages their places.

@@ -108,8 +108,9 @@ impl Document {
         Some((Self::new(&self.source, table), id))
     }
 
-    /// Whether the table is right: all deferred items can be read.
-    fn is_sound(&self) -> bool {
+    /// Whether each deferred item can be read by itself. Otherwise [upgrade](Self::upgrade).
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
         let is_opened = |id: usize| {
             let opened = self.deferred.opened.get(id);
             opened.is_some_and(|opened| opened.load(Relaxed))

@@ -84,6 +84,12 @@ fn a_kept_block_does_not_include_blank_lines_of_an_entry_removed_below() {
 }
 
 #[test]
+fn a_plain_dash_keeps_its_comma() {
+    check("{-,\n b }\n", &["remove b"], "{-,\n }\n");
+    check("a: {-,\nb\t}\n", &["remove a.b"], "a: {-,\n}\n");
+}
+
+#[test]
 fn a_block_does_not_include_spaces_below_a_removed_entry() {
     check("a:\n  >-2\nb:\n     ", &["remove b"], "a:\n  >-2\n");
     check(

@@ -47,7 +47,12 @@ impl Rewrite<'_> {
         }
         match (before, after) {
             (_, Some(after)) => self.edit(start, document.node(after).entry as usize, ""),
-            (Some(_), None) if keeps_comma => self.edit(start, ends_at, ""),
+            (Some(_), None) if keeps_comma => {
+                // A tab may not begin the line.
+                let rest = text.get(ends_at..).unwrap_or_default();
+                let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+                self.edit(start, ends_at + blanks, "");
+            }
             (Some(before), None) => {
                 let before = document.node(before);
                 self.edit(before.value.end as usize, end, self.gap(before));

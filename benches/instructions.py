@@ -172,7 +172,7 @@ def main():
             if arguments.bound and count / (size or 1) > arguments.bound * work.goal:
                 failed.append(work.name)
     if failed:
-        sys.exit(f"more than {arguments.bound:g} times the bound: {'; '.join(failed)}")
+        sys.exit(f"more than {arguments.bound:g} times the goal: {'; '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ impl Cluster {
         self.all.insert((name, namespace, kind));
     }
 
-    /// The name in messages of the owner that the metadata of an object in a namespace names, if the
-    /// owner is in the input.
+    /// The owner of an object as messages call it, if it is in the input. The metadata and the
+    /// namespace are the object's.
     pub(super) fn owner(&self, metadata: View<'_>, namespace: &str) -> Option<String> {
         let mut owners = metadata.get("ownerReferences")?.items()?;
         owners.find_map(|owner| {

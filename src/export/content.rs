@@ -27,6 +27,7 @@ impl<'g> Content<'g> {
     /// Of a stripped object that stays open.
     pub(super) fn of_open(object: &'g Object, draft: Draft<'g>) -> Result<Self> {
         let node = object.node.cursor();
+        // The common case: the list of the parts is not needed.
         let only_drops = matches!(&draft, Draft::Node(object) if object.only_lacks_parts());
         if only_drops || dropped(node, &draft).is_some() {
             return Ok(Self::Open(object, draft));

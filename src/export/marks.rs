@@ -1,10 +1,12 @@
 //! References in the making: marked in a text until the whole object is spelled in a dialect.
 
+use krm_yaml::View;
+
 /// Begins a reference that inserts text.
 const TEXT: &str = "\u{fdd0}";
 /// Begins a reference that inserts a number.
 const RAW: &str = "\u{fdd1}";
-/// Ends a reference. No text that is exported has these noncharacters.
+/// Ends a reference. An object with these noncharacters is not exported.
 const END: &str = "\u{fdd2}";
 
 /// The byte with which all three begin in UTF-8.
@@ -35,6 +37,17 @@ pub(super) fn raw(name: &str) -> String {
 /// Whether a text has marks, or could be mistaken for them.
 pub(super) fn has_any(text: &str) -> bool {
     find(text, &[TEXT, RAW, END]).is_some()
+}
+
+/// Whether a key or a string of a part has marks.
+pub(super) fn are_in(part: View<'_>) -> bool {
+    if let Some(mut items) = part.items() {
+        return items.any(are_in);
+    }
+    if let Some(mut entries) = part.entries() {
+        return entries.any(|(key, value)| has_any(&key) || are_in(value));
+    }
+    part.as_str().is_some_and(|text| has_any(&text))
 }
 
 /// Where the first of some marks is.

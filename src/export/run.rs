@@ -60,7 +60,7 @@ fn of_sources(
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<Made>, Diagnostics> {
     let length: usize = sources.iter().map(|source| source.text().len()).sum();
-    // What stays open is read at once.
+    // So short a text stays open: reading its objects one by one saves no memory.
     let lists: LongLists = if length <= MAX_OPEN {
         &[]
     } else {
@@ -128,6 +128,7 @@ fn made(all: All<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Optio
         headers,
         mut report,
     } = all;
+    debug_assert_eq!(objects.len(), survey.objects.len());
     let scope = scope(&survey, options);
     let is_kept = scope.namespace.is_none();
     let has_namespaces = survey.namespaces().next().is_some();
@@ -269,16 +270,7 @@ impl Writer<'_> {
         } else {
             DOLLAR.to_owned()
         };
-        let mut speller = Speller {
-            dialect: self.options.dialect,
-            declared,
-            dollar: &dollar,
-            reads_copied: true,
-            uses_dollar: false,
-            clashes: Vec::new(),
-            out: String::new(),
-            first: <(String, String)>::default(),
-        };
+        let mut speller = Speller::new(self.options.dialect, declared, &dollar);
         let mut texts = Vec::with_capacity(objects.len());
         for (Stripped { content, place }, named) in objects.into_iter().zip(&self.survey.objects) {
             let (identity, _) = named;

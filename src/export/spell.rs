@@ -13,22 +13,22 @@ pub(super) const DOLLAR: &str = "DOLLAR";
 
 /// Spells references.
 pub(super) struct Speller<'s> {
-    pub(super) dialect: Dialect,
+    dialect: Dialect,
     /// The names of all parameters.
-    pub(super) declared: &'s BTreeSet<String>,
+    declared: &'s BTreeSet<String>,
     /// The name of the parameter whose value is `$`.
-    pub(super) dollar: &'s str,
+    dollar: &'s str,
     /// Whether a text that an object has from its old text may have a `$` or a mark.
-    pub(super) reads_copied: bool,
+    reads_copied: bool,
     /// Whether it is referred to.
     pub(super) uses_dollar: bool,
     /// Where the text would become a reference, and its spelling.
     pub(super) clashes: Vec<(String, String)>,
     /// The text that is being spelled.
-    pub(super) out: String,
-    /// A text of the object with references but without a `$`, and its spelling. Others are often the
-    /// same, for it is mostly the name.
-    pub(super) first: (String, String),
+    out: String,
+    /// The first text of the object with references but without a `$`, and its spelling. Other texts
+    /// are often equal to it: mostly it is the name.
+    first: (String, String),
 }
 
 /// The variables that the kubelet expands in a text.
@@ -95,7 +95,25 @@ impl<'v> Expands<'v> {
     }
 }
 
-impl Speller<'_> {
+impl<'s> Speller<'s> {
+    /// For parameters of these names; `dollar` is the one whose value is `$`.
+    pub(super) const fn new(
+        dialect: Dialect,
+        declared: &'s BTreeSet<String>,
+        dollar: &'s str,
+    ) -> Self {
+        Self {
+            dialect,
+            declared,
+            dollar,
+            reads_copied: true,
+            uses_dollar: false,
+            clashes: Vec::new(),
+            out: String::new(),
+            first: (String::new(), String::new()),
+        }
+    }
+
     /// Spells the references of an object with this old text. `changes_variables` says whether texts
     /// changed in which the kubelet expands variables.
     pub(super) fn object(&mut self, object: &mut Draft<'_>, text: &str, changes_variables: bool) {

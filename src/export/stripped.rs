@@ -8,6 +8,7 @@ use crate::export::cluster::Cluster;
 use crate::export::content::Content;
 use crate::export::draft::Draft;
 use crate::export::gather::{self, Found, MAX_OPEN, Object};
+use crate::export::marks;
 use crate::export::options::Options;
 use crate::export::strip;
 use crate::export::survey::Survey;
@@ -140,6 +141,10 @@ impl<'g> Stripping<'_, 'g> {
             diagnostics.push(incomplete(node, &identity));
             return;
         }
+        if node.may_contain(marks::FIRST_BYTE) && marks::are_in(draft.view()) {
+            diagnostics.push(marked(node, &identity));
+            return;
+        }
         let report = &mut self.all.report;
         strip::strip(
             draft.view_mut(),
@@ -239,6 +244,17 @@ pub(super) fn called(identity: &Identity) -> String {
         (kind, "") => kind.to_owned(),
         (kind, name) => [kind, " `", name, "`"].concat(),
     }
+}
+
+/// An object with characters that export uses itself.
+fn marked(node: Cursor<'_>, identity: &Identity) -> Diagnostic {
+    let called = called(identity);
+    Diagnostic::error(format!(
+        "{called} contains a character from U+FDD0 to U+FDD2"
+    ))
+    .at(node.key_place())
+    .conceal(true)
+    .hint("remove it: Unicode reserves these characters for programs, and `export` uses them")
 }
 
 /// An object without a kind, an API version or a name.

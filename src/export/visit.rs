@@ -36,20 +36,24 @@ impl<R> Default for Tree<R> {
 
 /// A key on the way to fields.
 struct Branch<R> {
-    key: String,
     /// The rows of the table for this field.
     rows: Vec<R>,
     below: Tree<R>,
 }
 
 impl<R> Tree<R> {
-    /// Of the rows of a table, with their paths. Those below a field come before the field itself.
+    /// Of the rows of a table, with their paths.
     pub(super) fn of<'p>(rows: impl Iterator<Item = (&'p str, R)>) -> Self {
         let mut tree = Self::default();
         for (path, row) in rows {
             tree.add(path, row);
         }
         tree
+    }
+
+    #[cfg(test)]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.branches.is_empty()
     }
 
     /// Adds a row for the field at a path.
@@ -60,7 +64,6 @@ impl<R> Tree<R> {
         let Some(at) = at else { return };
         if at == self.branches.len() {
             self.branches.push(Branch {
-                key: key.into_owned(),
                 rows: Vec::new(),
                 below: Self::default(),
             });
@@ -74,6 +77,8 @@ impl<R> Tree<R> {
     }
 
     /// Calls `visit` with each field that a part has, as the mapping and its key, and with its row.
+    /// Fields below a field come before it, and those of one mapping come in the order in which they
+    /// were added.
     pub(super) fn each<'s>(
         &self,
         mut part: ViewMut<'_, 's>,
@@ -93,9 +98,10 @@ impl<R> Tree<R> {
             }
         });
         while found != 0 {
-            if let Some(branch) = self.branches.get(found.trailing_zeros() as usize) {
+            let at = found.trailing_zeros() as usize;
+            if let (Some(branch), Some(key)) = (self.branches.get(at), self.keys.key(at)) {
                 for row in &branch.rows {
-                    visit(part.by_ref(), &branch.key, row);
+                    visit(part.by_ref(), key, row);
                 }
             }
             found &= found - 1;
@@ -104,24 +110,36 @@ impl<R> Tree<R> {
 }
 
 /// Values of kinds, made when they are first asked for.
-pub(super) struct ByKind<T>(BTreeMap<String, BTreeMap<String, Rc<T>>>);
+pub(super) struct ByKind<T> {
+    kinds: BTreeMap<String, BTreeMap<String, Rc<T>>>,
+    count: usize,
+}
+
+/// How many values are kept. A cluster has a few hundred kinds.
+const MAX_KINDS: usize = 1_000;
 
 impl<T> Default for ByKind<T> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self {
+            kinds: BTreeMap::new(),
+            count: 0,
+        }
     }
 }
 
 impl<T> ByKind<T> {
     /// That of a kind of an API group.
     pub(super) fn get(&mut self, (group, kind): (&str, &str), make: impl FnOnce() -> T) -> Rc<T> {
-        let known = self.0.get(kind).and_then(|groups| groups.get(group));
+        let known = self.kinds.get(kind).and_then(|groups| groups.get(group));
         if let Some(known) = known {
             return Rc::clone(known);
         }
         let new = Rc::new(make());
-        let groups = self.0.entry(kind.to_owned()).or_default();
-        groups.insert(group.to_owned(), Rc::clone(&new));
+        if self.count < MAX_KINDS {
+            self.count += 1;
+            let groups = self.kinds.entry(kind.to_owned()).or_default();
+            groups.insert(group.to_owned(), Rc::clone(&new));
+        }
         new
     }
 }

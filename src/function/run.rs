@@ -102,7 +102,7 @@ fn read<T>(source: &Arc<Source>, run: impl Fn(&Arc<Document>) -> T) -> Result<T>
     if document.is_sound() {
         return Ok(read);
     }
-    // Places of the first run have their origins in its source.
+    // The first run has set the origins of its source, which belong to another table.
     let source = Source::new(source.name(), source.text());
     Ok(run(&Arc::new(Document::parse(&source)?)))
 }

@@ -130,7 +130,7 @@ pub(crate) fn for_template(group: &str, kind: &str) -> &'static [Branch] {
         .unwrap_or_default()
 }
 
-/// The paths of these fields, as in [`Field::path`].
+/// The paths of these fields, as in [`Field::path`] but without `[]`.
 pub(crate) fn paths(group: &str, kind: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for branch in for_template(group, kind) {

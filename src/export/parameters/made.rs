@@ -105,7 +105,7 @@ impl Remarks {
 #[derive(Debug)]
 pub(crate) struct Parameters {
     pub(crate) names: IndexSet<String, RandomState>,
-    /// For names that were taken, a number up to which all others are taken.
+    /// For each name that was taken, the first number that may be free.
     numbers: BTreeMap<String, usize>,
     /// The title of the last one.
     title: String,

@@ -9,7 +9,7 @@ use crate::export::parameters::renames::can_be_renamed;
 use crate::krm::Identity;
 use krm_yaml::{Value, ViewMut};
 
-/// Changes the labels of an object that are names, and its references to others. `say` reports problems.
+/// Changes labels and references of an object that hold names. `say` reports problems.
 pub(crate) fn of_object(
     mut part: ViewMut<'_, '_>,
     object: &Object<'_>,

@@ -31,7 +31,7 @@ pub(crate) fn of_object(mut part: ViewMut<'_, '_>, object: &Object<'_>, maker: &
 }
 
 fn of_place(part: ViewMut<'_, '_>, place: &Place, object: &Object<'_>, maker: &mut Maker<'_>) {
-    // Only in the paths of namespaces, which are not told, a key has a slash.
+    // Only paths of namespaces have a `%2F`, and no message shows them.
     let path = || place.path.replace('/', ".");
     match place.form {
         Form::Image => visit::each(part, place.path, &mut |from| {

@@ -10,7 +10,8 @@ use crate::export::strip::system;
 use crate::export::strip::tables::{Action, Table};
 use crate::export::visit::{self, each_container};
 use crate::krm::annotations::remove_empty;
-use crate::krm::{Identity, pods};
+use crate::krm::identity::{Identity, is_built_in};
+use crate::krm::pods;
 use krm_yaml::{Scalar, Value, View, ViewMut};
 
 /// The options and facts on which the fields of an object depend.
@@ -54,6 +55,9 @@ impl<'f> Facts<'f> {
         };
         let manual = || object.at(system::job(kind)?)?.get("manualSelector");
         let allocates = table.asks(|when| matches!(when, When::Allocated));
+        let has_containers =
+            !options.exact && is_built_in(&identity.group) && pods::spec(kind).is_some();
+        let applied = annotations.filter(|_| allocates || has_containers);
         Self {
             kind,
             name,
@@ -68,7 +72,7 @@ impl<'f> Facts<'f> {
             is_token: kind == "Secret"
                 && object.str_at(&["type"]).as_deref()
                     == Some("kubernetes.io/service-account-token"),
-            evidence: Evidence::of(object, (metadata, annotations), allocates),
+            evidence: Evidence::of(object, (metadata, applied), allocates),
             options,
         }
     }
@@ -167,10 +171,10 @@ impl<'f> Facts<'f> {
         let begins = |start: &str| name.starts_with(start);
         match items {
             Item::TokenVolume => {
-                let account = self.account.as_deref().unwrap_or("default");
+                let account = self.account.as_deref();
                 begins("kube-api-access-")
                     || begins("default-token-")
-                    || begins(&format!("{account}-token-"))
+                    || account.is_some_and(|account| begins(&format!("{account}-token-")))
             }
             Item::NodeToleration => {
                 let key = item.str_at(&["key"]);

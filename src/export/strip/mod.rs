@@ -50,6 +50,8 @@ pub(super) fn strip(
     let facts = kinds::Facts::of((object.view(), identity), &table, cluster, options);
     system::strip(object.by_ref(), kind, options, say);
     if !options.exact && is_built_in(group) {
+        // First: an image that a trigger fills in becomes blank, and the default of
+        // `imagePullPolicy` depends on it.
         facts.codes(object.by_ref(), say);
     }
     facts.strip(object.by_ref(), &table, say);

@@ -30,7 +30,7 @@ pub(super) fn strip(
     }
     annotations(metadata.by_ref(), kind, options, say);
     retain(metadata, "labels", |key, value| {
-        !is_dropped(LABELS, key, value, options)
+        !is_dropped(LABELS.iter(), key, value, options)
     });
 }
 
@@ -107,17 +107,20 @@ pub(super) fn pod_annotations(metadata: ViewMut<'_, '_>, options: &Options) {
 }
 
 /// Whether a label is dropped.
-fn is_dropped(marks: &[Mark], key: &str, value: View<'_>, options: &Options) -> bool {
-    marks.iter().any(|mark| mark.fits(key, value))
-        && !options.keeps_entry(&["metadata", "labels"], key)
+fn is_dropped(
+    mut marks: impl Iterator<Item = &'static Mark>,
+    key: &str,
+    value: View<'_>,
+    options: &Options,
+) -> bool {
+    marks.any(|mark| mark.fits(key, value)) && !options.keeps_entry(&["metadata", "labels"], key)
 }
 
 /// Strips the labels of pods, or those by which an object selects them.
 pub(super) fn pod_labels(labels: ViewMut<'_, '_>, options: &Options) {
     let stays = |key: &str, value: View<'_>| {
-        let mut marks = LABELS.iter().filter(|mark| mark.in_pods);
-        !marks.any(|mark| mark.fits(key, value))
-            || options.keeps_entry(&["metadata", "labels"], key)
+        let marks = LABELS.iter().filter(|mark| mark.in_pods);
+        !is_dropped(marks, key, value, options)
     };
     let entries = labels.view().entries();
     // A selector without labels would select all.
@@ -129,7 +132,7 @@ pub(super) fn pod_labels(labels: ViewMut<'_, '_>, options: &Options) {
 /// Strips the labels by which a Job selects its pods from the metadata of their template.
 pub(super) fn job_labels(metadata: ViewMut<'_, '_>, options: &Options) {
     retain(metadata, "labels", |key, value| {
-        !is_dropped(JOB_LABELS, key, value, options)
+        !is_dropped(JOB_LABELS.iter(), key, value, options)
     });
 }
 

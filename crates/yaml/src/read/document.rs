@@ -324,7 +324,7 @@ impl<'d> Cursor<'d> {
         Some(offsets)
     }
 
-    /// Whether the keys and strings under this node may contain an ASCII character.
+    /// Whether the keys and strings under this node may contain a byte in UTF-8, other than `\\`.
     #[must_use]
     pub fn may_contain(self, character: u8) -> bool {
         let text = self.document.slice(self.start()..self.end());

@@ -1,4 +1,4 @@
-//! Keys found among few, without a look at the whole text of most of the others.
+//! Looks up keys in a small set, mostly without comparing texts.
 
 /// How many marks there are.
 const MARKS: usize = 64;
@@ -47,6 +47,12 @@ impl KeyIndex {
         Some(self.keys.len() - 1)
     }
 
+    /// The key with a number.
+    #[must_use]
+    pub fn key(&self, number: usize) -> Option<&str> {
+        self.keys.get(number).map(|key| key.text.as_str())
+    }
+
     /// The number of a key.
     #[inline]
     pub(crate) fn get(&self, key: &str) -> Option<usize> {
@@ -62,7 +68,7 @@ impl KeyIndex {
     }
 }
 
-/// Keys that may seem to have others among them.
+/// A set of keys that may take a new key for an old one, but never an old one for a new one.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Marks(u64);
 

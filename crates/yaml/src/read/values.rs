@@ -498,19 +498,19 @@ struct Mapping<'d> {
     places: usize,
     /// The values of merge keys, and how many entries are before each.
     merged: Vec<(usize, Value<'d>)>,
-    index: KeyIndex<'d>,
+    index: EntryIndex<'d>,
 }
 
 /// Finds a key among entries: by looking at each in small mappings, by a tree in large ones.
 #[derive(Default)]
-struct KeyIndex<'d> {
+struct EntryIndex<'d> {
     tree: std::collections::BTreeMap<Cow<'d, str>, usize>,
 }
 
 /// Mappings up to this many entries are searched one by one.
 const SMALL: usize = 16;
 
-impl<'d> KeyIndex<'d> {
+impl<'d> EntryIndex<'d> {
     /// The index of the entry with this key, if there is one already.
     #[expect(
         clippy::ptr_arg,

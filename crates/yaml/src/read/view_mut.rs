@@ -69,7 +69,8 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         }
     }
 
-    /// Whether there may be a null in it.
+    /// Whether there may be a null in it. For a part of a node, a null anywhere in the node counts,
+    /// also one that was taken out.
     #[must_use]
     pub fn may_have_null(&self) -> bool {
         match &self.0 {

@@ -34,7 +34,7 @@ impl Source {
 
     /// Sets where places in the text come from. Only the first call counts.
     pub fn set_origins(&self, origins: BTreeMap<(usize, usize), Origin>) {
-        // A second call would set the same places of the same text.
+        // Places may have been looked up already. A second reading takes a source of its own.
         let _ = self.origins.set(origins);
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::read::document::{Cursor, Document};
+use crate::read::keys::KeyIndex;
 use crate::read::ordinary::Ordinary;
 use crate::read::parts::EntryLine;
 use crate::read::patched::Patched;
@@ -285,6 +286,56 @@ fn a_part_that_loses_all_its_entries_is_a_value_from_then_on() {
     let (text, _) = written(&object);
     let expected = TEXT.replace("app: web\n  tier: 'x'", "unit: one");
     assert_eq!(text, expected);
+}
+
+#[test]
+fn entries_of_an_index_are_found_in_nodes_and_in_values() {
+    let mut index = KeyIndex::default();
+    for key in ["spec", "labels", "other"] {
+        index.add(key);
+    }
+    let found = |part: ViewMut<'_, '_>| {
+        let mut found = Vec::new();
+        part.each_entry_of(&index, |number, _| found.push(number));
+        found
+    };
+    let document = document(TEXT);
+    let root = root(&document);
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    assert_eq!(found(ViewMut::from(&mut object)), [1, 0]);
+    ViewMut::from(&mut object).remove("labels");
+    assert_eq!(found(ViewMut::from(&mut object)), [0]);
+    object.value_mut(root);
+    assert_eq!(found(ViewMut::from(&mut object)), [0]);
+}
+
+#[test]
+fn plain_scalars_are_those_that_stay() {
+    let text = "a: 1\nb: {c: x, d: 2}\ne: 'f'\ng: 3\nh:\n- 4\n- text\n";
+    let document = document(text);
+    let root = root(&document);
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    let scalars = |object: &Patched<'_>| -> Vec<String> {
+        let all = object.plain_scalars();
+        all.map(|scalar| scalar.raw().to_owned()).collect()
+    };
+    assert_eq!(scalars(&object), ["1", "x", "2", "3", "4"]);
+    object.set(root.get("b").unwrap(), Value::string("new").data);
+    ViewMut::from(&mut object).remove("g");
+    assert_eq!(scalars(&object), ["1", "4"]);
+}
+
+#[test]
+fn nulls_and_bytes_are_noticed_before_they_are_read() {
+    let text = "a: {b: null}\nc: \"\\x24\"\n";
+    let document = document(text);
+    let root = root(&document);
+    let mut object = Patched::new(Ordinary::of(root).unwrap());
+    assert!(ViewMut::from(&mut object).may_have_null());
+    assert!(root.get("c").unwrap().may_contain(b'$'));
+    assert!(!root.get("a").unwrap().may_contain(b'$'));
+    let mut value = Value::mapping(vec![("a".into(), Value::string("b"))]);
+    assert!(!ViewMut::from(&mut value).may_have_null());
 }
 
 #[test]

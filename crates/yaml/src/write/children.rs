@@ -1,7 +1,5 @@
 //! Entries and items that are added and removed.
 
-use std::ops::Range;
-
 use crate::lines::{ends_line, line_end, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::parts::{Added, Parts};
@@ -164,21 +162,19 @@ impl<'d> Rewrite<'d> {
 
     /// The end of the removed lines around `at`, with blank lines; `at` if there are none.
     fn after_removed(&self, at: usize) -> usize {
-        let is_around = |removed: &&Range<usize>| removed.start < at && at < removed.end;
-        let removed = self.removed.iter().find(is_around);
-        removed.map_or(at, |removed| removed.end)
+        let before = self.removed.range(..at).next_back();
+        before.map_or(at, |(_, end)| at.max(*end))
     }
 
     fn take_out(&mut self, start: usize, end: usize) {
-        self.removed.push(start..end);
+        self.removed.insert(start, end);
         self.edit(start, end, "");
     }
 
     /// Removes the blank lines below the lines that are removed from `at` on that would become part
     /// of the block scalar above.
     fn take_out_blank_lines(&mut self, block: Block, mut at: usize) {
-        while let Some(removed) = self.removed.iter().find(|removed| removed.start == at) {
-            let end = removed.end;
+        while let Some(&end) = self.removed.get(&at) {
             at = block.skip_taken_in(self.document.text(), end);
             if at > end {
                 self.take_out(end, at);
@@ -376,8 +372,10 @@ impl<'d> Rewrite<'d> {
         let text = self.document.text();
         let mut next = at;
         std::iter::from_fn(move || {
-            while let Some(removed) = self.removed.iter().find(|range| range.contains(&next)) {
-                next = removed.end;
+            while let Some((_, end)) = self.removed.range(..=next).next_back()
+                && next < *end
+            {
+                next = *end;
             }
             let line = next;
             next = next_line(text, line);

@@ -131,14 +131,31 @@ pub(crate) fn skip_blank_lines(text: &str, at: usize) -> usize {
 pub(super) struct Block {
     /// Whether it keeps the line breaks at its end.
     keeps: bool,
+    /// The column that its text begins in, at least.
+    column: usize,
 }
 
 impl Block {
-    /// After the blank lines at `at` that would become part of its text.
+    fn of(raw: &str) -> Self {
+        let header = raw.split([' ', '\n', '\r']).next().unwrap_or_default();
+        let mut texts = lines(raw).skip(1).filter(|line| !line.trim().is_empty());
+        let column = texts
+            .next()
+            .map(|line| line.len() - line.trim_start_matches(' ').len());
+        let is_detected = !header.contains(|c: char| c.is_ascii_digit());
+        Self {
+            keeps: header.contains('+'),
+            column: column.filter(|_| is_detected).unwrap_or_default(),
+        }
+    }
+
+    /// After the blank lines at `at`, if one of them would become part of its text.
     pub(super) fn skip_taken_in(self, text: &str, at: usize) -> usize {
         let end = skip_blank_lines(text, at);
         let blank = text.get(at..end).unwrap_or_default();
-        if self.keeps || blank.contains([' ', '\t']) {
+        if self.keeps
+            || lines(blank).any(|line| line.trim_end_matches(['\r', '\n']).len() > self.column)
+        {
             end
         } else {
             at
@@ -157,10 +174,7 @@ pub(super) fn block_above(document: &Document, id: NodeId, start: usize) -> Opti
     };
     let is_above = matches!(style, Style::Literal | Style::Folded)
         && document.slice(range.end..start).trim().is_empty();
-    let header = document.slice(range).split([' ', '\n', '\r']).next();
-    is_above.then(|| Block {
-        keeps: header.is_some_and(|header| header.contains('+')),
-    })
+    is_above.then(|| Block::of(document.slice(range)))
 }
 
 /// Whether nothing but a comment follows on the line.

@@ -28,11 +28,7 @@ impl Rewrite<'_> {
         let start = document.node(first).entry as usize;
         let end = document.node(last).value.end as usize;
         let keeps_comma = after.is_none() && before.is_some_and(|before| self.is_dash(before));
-        let comma = if keeps_comma {
-            skip_comments(text, end)
-        } else {
-            skip_blank(text, end)
-        };
+        let comma = skip_blank(text, end);
         let has_comma = byte_at(text, comma) == Some(b',');
         let ends_at = if has_comma { comma + 1 } else { end };
         if self.is_on_own_line(start) && rest_is_blank(text, ends_at) && !is_filled {
@@ -205,8 +201,8 @@ impl Rewrite<'_> {
         if needs_space { " " } else { "" }
     }
 
-    /// Whether a child in braces or brackets ends in a plain `-`: only before a comma or a bracket
-    /// does it not begin an item.
+    /// Whether a child in braces or brackets ends in a plain `-`. Before a blank or a line break, it
+    /// would begin an item.
     fn is_dash(&self, child: NodeId) -> bool {
         let last = self.last_in(self.document.node(child));
         let part = if last.value.is_empty() {
@@ -217,7 +213,8 @@ impl Rewrite<'_> {
         part.end == last.value.end && self.document.slice(part.range()) == "-"
     }
 
-    /// For a pair in brackets, its value or key.
+    /// The last node in a child that ends where the child ends, such as the value of a pair in
+    /// brackets; else the child.
     fn last_in<'n>(&'n self, node: &'n Node) -> &'n Node {
         let last = self.document.node(NodeId(node.next.saturating_sub(1)));
         let is_inside = last.value.end == node.value.end;
@@ -263,13 +260,4 @@ fn ends_in_property(node: &Node) -> bool {
         KeyKind::Alias => true,
         KeyKind::Scalar(_) | KeyKind::Complex => node.key.is_empty(),
     }
-}
-
-/// What comes after blanks, line breaks and comments.
-fn skip_comments(text: &str, from: usize) -> usize {
-    let mut at = skip_blank(text, from);
-    while let Some(b'#' | b'\r' | b'\n') = byte_at(text, at) {
-        at = skip_blank(text, next_line(text, at));
-    }
-    at
 }

@@ -124,13 +124,7 @@ impl<'g> Stripping<'_, 'g> {
             self.unselected += 1;
             return;
         }
-        let api_version = text(Some(view), "apiVersion");
-        let identity = Identity {
-            group: identity::group(&api_version).to_owned(),
-            kind: text(Some(view), "kind"),
-            namespace: text(metadata, "namespace"),
-            name: text(metadata, "name"),
-        };
+        let (identity, api_version) = named(view);
         let called = || called(&identity);
         if let Some(reason) = strip::reason(view, &identity, self.cluster) {
             self.leave_out(&called(), &reason);
@@ -230,6 +224,19 @@ impl<'g> Stripping<'_, 'g> {
         self.all.survey.infer_namespace();
         self.all
     }
+}
+
+/// The identity of an object, and its API version.
+fn named(object: View<'_>) -> (Identity, String) {
+    let metadata = object.get("metadata");
+    let api_version = text(Some(object), "apiVersion");
+    let identity = Identity {
+        group: identity::group(&api_version).to_owned(),
+        kind: text(Some(object), "kind"),
+        namespace: text(metadata, "namespace"),
+        name: text(metadata, "name"),
+    };
+    (identity, api_version)
 }
 
 /// The text of a field; empty if there is none.

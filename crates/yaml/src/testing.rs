@@ -221,13 +221,7 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
         // several texts.
         return Ok(());
     }
-    for (at, node) in (0..).zip(&document.nodes) {
-        let is_alias = node.kind == Kind::Alias || node.key_kind == KeyKind::Alias;
-        if is_alias || document.cursor(NodeId(at)).is_merge_key() {
-            // May be written out, because its target is changed.
-            editor.touch(NodeId(at));
-        }
-    }
+    editor.touch_aliases();
     editor.touch_between_removed();
     let lines = editor.lines.into_iter();
     let lines = lines.map(|range| range.start..after_tabs(text, range.end));
@@ -726,6 +720,16 @@ impl Editor<'_> {
             let child = self.document.cursor(origin);
             let foot = comments::end_with_comments(child)..comments::extent(child);
             self.lines.push(foot);
+        }
+    }
+
+    /// An alias may be written out, because its target is changed.
+    fn touch_aliases(&mut self) {
+        for (at, node) in (0..).zip(&self.document.nodes) {
+            let is_alias = node.kind == Kind::Alias || node.key_kind == KeyKind::Alias;
+            if is_alias || self.document.cursor(NodeId(at)).is_merge_key() {
+                self.touch(NodeId(at));
+            }
         }
     }
 

@@ -713,3 +713,12 @@ fn objects_are_appended() {
         "items:\n- b: 2\nkind: List\n",
     );
 }
+
+#[test]
+fn a_byte_order_mark_begins_the_first_line() {
+    check(
+        "\u{feff}a: b\n# c\nd: e\n",
+        &["remove a"],
+        "\u{feff}# c\nd: e\n",
+    );
+}

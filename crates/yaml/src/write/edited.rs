@@ -123,7 +123,8 @@ pub(crate) fn space_comments(document: &Document, edits: &mut [Edit]) {
         {
             continue;
         }
-        let before = text.get(..edit.start).unwrap_or_default();
+        let line = document.line_start(edit.start);
+        let before = text.get(line..edit.start).unwrap_or_default();
         let before = if edit.text.is_empty() {
             before
         } else {

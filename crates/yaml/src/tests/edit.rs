@@ -97,11 +97,14 @@ fn a_block_does_not_include_spaces_below_a_removed_entry() {
         &["remove b"],
         "a: |\n  x\nc: 1\n",
     );
-    check(
+    for text in [
         "a: |\n  x\nb: 1\n\nc: 1\n",
-        &["remove b"],
-        "a: |\n  x\n\nc: 1\n",
-    );
+        "a: |\n   x\nb: 1\n  \n\nc: 1\n",
+        "a: |-2\nb: 1\n  \nc: 1\n",
+        "a: >-\nb: 1\n     \nc: 1\n",
+    ] {
+        check(text, &["remove b"], &text.replace("b: 1\n", ""));
+    }
 }
 
 #[test]

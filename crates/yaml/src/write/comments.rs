@@ -136,16 +136,20 @@ pub(super) struct Block {
 }
 
 impl Block {
-    fn of(raw: &str) -> Self {
+    /// Of the text of a block scalar in an entry at `column`.
+    fn of(raw: &str, column: usize) -> Self {
         let header = raw.split([' ', '\n', '\r']).next().unwrap_or_default();
+        let digit = header.chars().find_map(|c| c.to_digit(10));
         let mut texts = lines(raw).skip(1).filter(|line| !line.trim().is_empty());
-        let column = texts
-            .next()
-            .map(|line| line.len() - line.trim_start_matches(' ').len());
-        let is_detected = !header.contains(|c: char| c.is_ascii_digit());
+        let detected = texts.next();
+        let detected = detected.map(|line| line.len() - line.trim_start_matches(' ').len());
         Self {
             keeps: header.contains('+'),
-            column: column.filter(|_| is_detected).unwrap_or_default(),
+            column: match digit {
+                Some(digit) => column + digit as usize,
+                // Without a text, no line of spaces is one.
+                None => detected.unwrap_or(usize::MAX),
+            },
         }
     }
 
@@ -174,7 +178,7 @@ pub(super) fn block_above(document: &Document, id: NodeId, start: usize) -> Opti
     };
     let is_above = matches!(style, Style::Literal | Style::Folded)
         && document.slice(range.end..start).trim().is_empty();
-    is_above.then(|| Block::of(document.slice(range)))
+    is_above.then(|| Block::of(document.slice(range), document.column(node.entry as usize)))
 }
 
 /// Whether nothing but a comment follows on the line.

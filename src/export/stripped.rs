@@ -135,7 +135,10 @@ impl<'g> Stripping<'_, 'g> {
             diagnostics.push(incomplete(node, &identity));
             return;
         }
-        if node.may_contain(marks::FIRST_BYTE) && marks::are_in(draft.view()) {
+        let may_have_dollar = node.may_contain(b'$');
+        // Without an escape, no ASCII text has a mark.
+        let may_have_marks = may_have_dollar || !node.document().is_ascii();
+        if may_have_marks && node.may_contain(marks::FIRST_BYTE) && marks::are_in(draft.view()) {
             diagnostics.push(marked(node, &identity));
             return;
         }
@@ -158,7 +161,6 @@ impl<'g> Stripping<'_, 'g> {
         }
         let is_openshift = self.options.dialect == Dialect::OpenShift;
         let survey = &mut self.all.survey;
-        let may_have_dollar = node.may_contain(b'$');
         let named = (identity, api_version);
         survey.add(draft.view(), may_have_dollar, named, !is_openshift);
         let mut found = Diagnostics::new();

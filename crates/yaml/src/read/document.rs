@@ -121,6 +121,12 @@ impl Document {
         }
     }
 
+    /// Whether the reader has noticed that the text is ASCII.
+    #[must_use]
+    pub fn is_ascii(&self) -> bool {
+        self.deferred.characters == Characters::Common
+    }
+
     /// Bytes between the start of the line and `offset`.
     pub fn column(&self, offset: usize) -> usize {
         offset - self.line_start(offset)

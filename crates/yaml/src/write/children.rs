@@ -1,5 +1,7 @@
 //! Entries and items that are added and removed.
 
+use std::ops::Range;
+
 use crate::lines::{ends_line, line_end, next_line};
 use crate::read::document::{Cursor, Document};
 use crate::read::parts::{Added, Parts};
@@ -162,19 +164,29 @@ impl<'d> Rewrite<'d> {
 
     /// The end of the removed lines around `at`, with blank lines; `at` if there are none.
     fn after_removed(&self, at: usize) -> usize {
-        let before = self.removed.range(..at).next_back();
-        before.map_or(at, |(_, end)| at.max(*end))
+        let before = self.removed_before(at);
+        before.map_or(at, |removed| at.max(removed.end))
+    }
+
+    /// The last removed lines that begin before `at`.
+    fn removed_before(&self, at: usize) -> Option<&Range<usize>> {
+        let after = self.removed.partition_point(|removed| removed.start < at);
+        self.removed.get(after.checked_sub(1)?)
     }
 
     fn take_out(&mut self, start: usize, end: usize) {
-        self.removed.insert(start, end);
+        let at = self
+            .removed
+            .partition_point(|removed| removed.start < start);
+        self.removed.insert(at, start..end);
         self.edit(start, end, "");
     }
 
     /// Removes the blank lines below the lines that are removed from `at` on that would become part
     /// of the block scalar above.
     fn take_out_blank_lines(&mut self, block: Block, mut at: usize) {
-        while let Some(&end) = self.removed.get(&at) {
+        while let Some(removed) = self.removed_before(at + 1).filter(|one| one.start == at) {
+            let end = removed.end;
             at = block.skip_taken_in(self.document.text(), end);
             if at > end {
                 self.take_out(end, at);
@@ -372,10 +384,10 @@ impl<'d> Rewrite<'d> {
         let text = self.document.text();
         let mut next = at;
         std::iter::from_fn(move || {
-            while let Some((_, end)) = self.removed.range(..=next).next_back()
-                && next < *end
+            while let Some(removed) = self.removed_before(next + 1)
+                && next < removed.end
             {
-                next = *end;
+                next = removed.end;
             }
             let line = next;
             next = next_line(text, line);

@@ -1,6 +1,7 @@
 //! The edits of one node in the making.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::read::document::{Cursor, Document};
 use crate::read::scan::Memory;
@@ -32,8 +33,8 @@ pub(crate) struct Rewrite<'d> {
     pub(super) kept: BTreeSet<NodeId>,
     /// Whether the text of that node is JSON, once that was asked.
     pub(super) is_json: Option<bool>,
-    /// The lines of entries and items of a block that are taken out: where each run begins and ends.
-    pub(super) removed: BTreeMap<usize, usize>,
+    /// The lines of entries and items of a block that are taken out, in order.
+    pub(super) removed: Vec<Range<usize>>,
     pub(super) edits: Vec<Edit>,
     /// Whether new lines are read back where that can be done without the others.
     pub(super) reads_back: bool,
@@ -68,7 +69,7 @@ impl<'d> Rewrite<'d> {
             top: node.id(),
             kept: BTreeSet::new(),
             is_json: None,
-            removed: BTreeMap::new(),
+            removed: Vec::new(),
             edits: Vec::with_capacity(EDITS),
             reads_back: false,
             unread: 0,

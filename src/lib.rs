@@ -93,6 +93,7 @@
 //!     require_name: false,
 //!     inspect: None,
 //!     keep_namespace: false,
+//!     budget: None,
 //!     generation: Generation::Random,
 //! };
 //! let given = [Assignment::text("NAME", "web", "-p NAME")];

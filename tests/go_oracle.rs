@@ -535,6 +535,25 @@ mod expanding {
         assignments.into_iter().map(given).collect()
     }
 
+    /// How the Templates are expanded: the same way each time.
+    fn options() -> Options<'static> {
+        Options {
+            labels: vec![("added".to_owned(), "yes".to_owned())],
+            namespace: None,
+            ignore_unknown_parameters: false,
+            strict: false,
+            require_name: false,
+            inspect: None,
+            keep_namespace: false,
+            budget: None,
+            generation: Generation::Reproducible {
+                seed: Some(b"seed".to_vec()),
+                instance: String::new(),
+                existing: &|_| None,
+            },
+        }
+    }
+
     /// Expands a Template and asks for the meaning of each object, as a document and as an item. Returns
     /// how many there are, or none if the Template is refused.
     fn expand(oracle: &mut Oracle, path: &Path, given: &[Assignment]) -> Option<usize> {
@@ -543,20 +562,7 @@ mod expanding {
         let document = Arc::new(Document::parse(&source).ok()?);
         let mut diagnostics = Diagnostics::new();
         let template = Template::read(&SharedNode::roots(&document).next()?, &mut diagnostics)?;
-        let options = Options {
-            labels: vec![("added".to_owned(), "yes".to_owned())],
-            namespace: None,
-            ignore_unknown_parameters: false,
-            strict: false,
-            require_name: false,
-            inspect: None,
-            keep_namespace: false,
-            generation: Generation::Reproducible {
-                seed: Some(b"seed".to_vec()),
-                instance: String::new(),
-                existing: &|_| None,
-            },
-        };
+        let options = options();
         let mut texts: Vec<(Vec<String>, Value)> = Vec::new();
         template::process(
             &template,

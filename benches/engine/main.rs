@@ -165,6 +165,7 @@ fn process(source: &Arc<Source>) -> usize {
         require_name: false,
         inspect: None,
         keep_namespace: false,
+        budget: None,
         generation: Generation::Random,
     };
     let printed = template::print(&template, &[], &options, Format::Yaml, &mut diagnostics);

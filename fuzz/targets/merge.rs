@@ -72,6 +72,7 @@ fn expands(root: &SharedNode) -> Result<(), String> {
         require_name: false,
         inspect: None,
         keep_namespace: false,
+        budget: None,
         generation: Generation::Reproducible {
             seed: Some(b"seed".to_vec()),
             instance: String::new(),

@@ -42,6 +42,7 @@ fn expand(text: &str) {
             require_name: text.len().is_multiple_of(3),
             inspect: None,
             keep_namespace: false,
+            budget: None,
             generation: Generation::Reproducible {
                 seed: Some(b"seed".to_vec()),
                 instance: String::new(),

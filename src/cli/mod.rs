@@ -165,6 +165,7 @@ fn finish(outcome: anyhow::Result<u8>) -> ExitCode {
 fn refuse(mut error: clap::Error) -> ExitCode {
     if let Some(tip) = slips::tip(&error) {
         let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.remove(ContextKind::SuggestedSubcommand);
         error.insert(ContextKind::Suggested, tip);
     }
     match error.print() {

@@ -56,6 +56,10 @@ const COMMANDS: &[(&[&str], &str)] = &[
         &["fn", "function", "run"],
         "to run it as a function, give no arguments: 'krm-template < resource-list.yaml'",
     ),
+    (
+        &["serve", "server"],
+        "to serve Templates over HTTP, run the program 'krm-template-server', or its image",
+    ),
 ];
 
 /// What was probably meant, where clap does not know it.
@@ -66,7 +70,8 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
         _ => None,
     };
     if error.get(ContextKind::SuggestedSubcommand).is_some() {
-        return None;
+        // A word of another program says more than a similar spelling.
+        return known(COMMANDS, &text(ContextKind::InvalidSubcommand)?);
     }
     let command = command(error);
     match error.kind() {

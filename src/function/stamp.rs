@@ -92,6 +92,7 @@ impl<O: Objects> Run<'_, O> {
                 require_name: true,
                 inspect: None,
                 keep_namespace: false,
+                budget: None,
                 generation: Generation::Reproducible {
                     seed: self.seed(expander.template(), diagnostics),
                     instance: instance.seed.clone(),

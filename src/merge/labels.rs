@@ -6,7 +6,7 @@ use crate::merge::objects::{describe, each_mut};
 use crate::merge::options::Options;
 use crate::merge::part::Part;
 use crate::merge::references::as_text;
-use crate::template::labels::{on_object, on_selectors};
+use crate::template::labels::{Set, on_object, on_selectors};
 use crate::template::{Dialect, parts as pieces};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{NodeId, Value};
@@ -188,12 +188,12 @@ fn put_on_objects(part: &mut Part<'_>, labels: &[(String, String)]) -> Moved {
                 let named = named();
                 if selects {
                     let before = object.clone();
-                    on_selectors(object, labels);
+                    on_selectors(object, Set::of(labels));
                     if *object != before {
                         moved.selecting.push(named.title.clone());
                     }
                 }
-                if !on_object(object, labels) {
+                if !on_object(object, Set::of(labels)) {
                     moved.dropped.push(named);
                 }
             },

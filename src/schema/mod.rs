@@ -118,6 +118,19 @@ pub fn files() -> Vec<File> {
     files
 }
 
+/// The schema of a Template for an API of Kubernetes: `OpenAPI` 3.0 without references, as in the
+/// CRD.
+#[must_use]
+pub fn of_template() -> Value {
+    structural::of_resource(structural::schema::<kinds::Template>())
+}
+
+/// The schema of given values for an API of Kubernetes, as [`of_template`].
+#[must_use]
+pub fn of_parameters() -> Value {
+    structural::of_resource(structural::schema::<kinds::ParameterValues>())
+}
+
 fn crd(kind: Kind) -> Value {
     let mut metadata = Map::from_iter([("name".to_owned(), kind.full_name().into())]);
     if kind.group.ends_with(".k8s.io") {

@@ -390,6 +390,7 @@ fn expand(
         require_name: false,
         keep_namespace: false,
         inspect: None,
+        budget: None,
         generation: Generation::Reproducible {
             seed: Some(b"seed".to_vec()),
             instance: String::new(),

@@ -147,6 +147,7 @@ fn process(text: &str, given: &[(String, String)]) -> Result<Vec<Value>, String>
         require_name: false,
         keep_namespace: false,
         inspect: None,
+        budget: None,
         generation: Generation::Random,
     };
     let printed = template::print(&template, &given, &options, Format::Json, &mut diagnostics);

@@ -6,8 +6,6 @@ mod inspection;
 mod targets;
 mod values;
 
-use serde::Serialize;
-
 pub(super) use self::arguments::Arguments;
 
 use self::inputs::Inputs;
@@ -15,7 +13,7 @@ use self::inspection::Inspector;
 use self::targets::Targets;
 use crate::cli::console::Console;
 use crate::plan::{self, Input, Instance, Whence};
-use crate::template::{self, Assignment, Cause, Generation, Options, Template, Trace};
+use crate::template::{self, Assignment, Cause, Generation, Options, SetBy, Template, Trace};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::{Document, SharedNode};
 
@@ -154,6 +152,7 @@ impl Expansions<'_> {
                 require_name: false,
                 inspect: Some(inspector),
                 keep_namespace: arguments.keep_namespace,
+                budget: None,
                 generation: diagnostics.take(Generation::once())?,
             },
             own_labels: instance.labels.len(),
@@ -173,24 +172,6 @@ pub(super) struct Expansion<'e> {
     own_labels: usize,
     /// Whether the namespace is that of the instance.
     is_own_namespace: bool,
-}
-
-/// What put a field into an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum SetBy {
-    /// The object in the Template.
-    Object,
-    /// The labels of the Template.
-    Labels,
-    /// The labels of the instance.
-    InstanceLabels,
-    /// The labels of the arguments.
-    ArgumentLabels,
-    /// The namespace of the instance.
-    InstanceNamespace,
-    /// The namespace of the arguments.
-    ArgumentNamespace,
 }
 
 impl Expansion<'_> {

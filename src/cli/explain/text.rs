@@ -1,10 +1,10 @@
 //! The text that explains an object or a field.
 
-use crate::cli::expansion::{Expansion, SetBy};
+use crate::cli::expansion::Expansion;
 use crate::cli::explain::field::Selection;
 use crate::cli::{io, table};
 use crate::report;
-use crate::template::{Field, Origin, Trace, TracedParameter};
+use crate::template::{Field, Origin, SetBy, Trace, TracedParameter};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;

@@ -7,7 +7,6 @@ mod format;
 mod mask;
 mod output;
 mod record;
-mod source_map;
 mod tables;
 mod unified;
 pub(super) mod writing;
@@ -15,12 +14,12 @@ pub(super) mod writing;
 pub(super) use self::arguments::Arguments;
 use self::mask::Secrets;
 use self::output::Output;
-use self::source_map::SourceMap;
 use crate::cli::console::Console;
 use crate::cli::expansion::{Expansion, Expansions};
 use crate::cli::io;
 use crate::cli::status::{FAILED, OK, USAGE};
-use crate::template::Format;
+use crate::template::{Format, Mapping, SourceMap};
+use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 
 pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
@@ -53,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     };
     // First, so that nothing is applied whose map is missing.
     if let (Some(path), Some(map)) = (&arguments.source_map, &made.source_map) {
-        io::write(path, &map.to_json()?)?;
+        io::write(path, &(map.to_json(true)? + "\n"))?;
     }
     writing.finish(console)?;
     for message in made.messages {
@@ -162,7 +161,14 @@ impl Made {
             self.secrets.add(object);
         }
         if let Some(map) = &mut self.source_map {
-            map.add(expansion, &trace, self.output.file_format());
+            let format = self.output.file_format();
+            let path = |object: &Value<'_>| Some(directory::path(object, format?));
+            let mapping = Mapping {
+                instance: expansion.instance,
+                set_by: &|cause| expansion.set_by(cause),
+                output: &path,
+            };
+            map.add(&mapping, &trace);
         }
     }
 }

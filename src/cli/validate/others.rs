@@ -261,6 +261,7 @@ fn options() -> Options<'static> {
         strict: false,
         require_name: false,
         keep_namespace: false,
+        budget: None,
         generation: Generation::Random,
         inspect: None,
     }

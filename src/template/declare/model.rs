@@ -8,7 +8,7 @@ use crate::template::declare::detect::dialect_of;
 use crate::template::declare::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
 use crate::template::declare::fields::{check_fields, type_field, type_text};
 use crate::template::declare::parameter::{
-    Parameter, check_duplicates, check_names, read_parameters,
+    Parameter, ParameterStyle, check_duplicates, check_names, read_parameters,
 };
 use crate::template::declare::reference;
 use crate::template::values::given::{self, Assignment};
@@ -31,6 +31,19 @@ pub struct Template {
     message: Option<NodeId>,
     /// The map `values`, which a strategic-merge patch merges where it replaces `parameters`.
     pub(crate) values: Vec<Assignment>,
+    /// Whether no message shows a value or a text, so that nothing need be concealed.
+    pub(crate) conceals_values: bool,
+    /// Whether it is read as OpenShift's API reads it.
+    pub(crate) is_upstream: bool,
+}
+
+/// How a Template is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading<'r> {
+    /// Read it as one of this API version, whatever its `apiVersion` is. Its `kind` may be left out.
+    pub api_version: Option<&'r str>,
+    /// Treat each value of a parameter as a secret: no message shows one.
+    pub conceals_values: bool,
 }
 
 /// The fields of a Template that are known.
@@ -84,19 +97,33 @@ impl Template {
     /// [upgrade](krm_yaml::Document::upgrade).
     #[must_use]
     pub fn read(node: &SharedNode, diagnostics: &mut Diagnostics) -> Option<Self> {
+        Self::read_as(node, Reading::default(), diagnostics)
+    }
+
+    /// As [`read`](Self::read), in another way: as a server reads what it receives.
+    #[must_use]
+    pub fn read_as(
+        node: &SharedNode,
+        reading: Reading<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
         let mut found = Diagnostics::new();
-        let template = Self::read_fields(node, &mut found);
+        let template = Self::read_fields(node, reading, &mut found);
         let own = template.as_ref().map(|template| template.reference.clone());
         found.attribute_to(&own.unwrap_or_else(|| identity::reference(node.cursor())));
         let failed = found.has_errors();
-        if let Some(template) = &template {
+        if let Some(template) = template.as_ref().filter(|one| !one.conceals_values) {
             found.conceal(&template.secrets(&[]));
         }
         diagnostics.append(found);
         template.filter(|_| !failed)
     }
 
-    fn read_fields(shared: &SharedNode, found: &mut Diagnostics) -> Option<Self> {
+    fn read_fields(
+        shared: &SharedNode,
+        reading: Reading<'_>,
+        found: &mut Diagnostics,
+    ) -> Option<Self> {
         let node = shared.cursor();
         if !node.is_mapping() {
             found.push(
@@ -107,11 +134,27 @@ impl Template {
             );
             return None;
         }
-        let kind = read_kind(node, found)?;
-        let api_version = read_api_version(node, found);
+        let is_served = reading.api_version.is_some();
+        let has_kind = type_field(node, "kind").is_some_and(|kind| !kind.is_null());
+        let kind = if is_served && !has_kind {
+            Cow::Borrowed("Template")
+        } else {
+            read_kind(node, found)?
+        };
+        let api_version = match reading.api_version {
+            Some(given) => Cow::Borrowed(given),
+            None => read_api_version(node, found),
+        };
         let dialect = dialect_of(node, &api_version, found);
         let lenient = identity::group(&api_version) == OPENSHIFT_GROUP;
-        let parameters = read_parameters(shared, dialect, lenient, found);
+        let is_upstream = is_served && lenient;
+        let style = ParameterStyle {
+            dialect,
+            lenient,
+            conceals_values: reading.conceals_values,
+            is_upstream,
+        };
+        let parameters = read_parameters(shared, style, found);
         check_keys(node, dialect, found);
         check_duplicates(&parameters, dialect, found);
         check_names(&parameters, dialect, found);
@@ -120,9 +163,15 @@ impl Template {
             reference: object_reference(node, &api_version, &kind),
             dialect,
             objects: read_objects(node, dialect, found).map(Cursor::id),
-            labels: read_labels(node, found).map(Cursor::id),
+            labels: read_labels(node, is_upstream, found).map(Cursor::id),
             message: read_message(node, found).map(Cursor::id),
-            values: read_values(node, found),
+            values: if is_upstream {
+                Vec::new()
+            } else {
+                read_values(node, reading.conceals_values, found)
+            },
+            is_upstream,
+            conceals_values: reading.conceals_values,
             parameters,
         };
         let dialect = Some(dialect);
@@ -313,9 +362,14 @@ fn misspelt(node: Cursor<'_>, name: &str) -> Option<String> {
         .map(|key| format!("did you mean `{name}` instead of `{key}`?"))
 }
 
-fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'d>> {
+fn read_labels<'d>(
+    node: Cursor<'d>,
+    is_upstream: bool,
+    found: &mut Diagnostics,
+) -> Option<Cursor<'d>> {
     let labels = node.get("labels").filter(|labels| !labels.is_null());
     let object_labels = node.get("objectLabels").filter(|labels| !labels.is_null());
+    let object_labels = object_labels.filter(|_| !is_upstream);
     if let (Some(labels), Some(object_labels)) = (labels, object_labels) {
         found.push(
             Diagnostic::error("`labels` and `objectLabels` are the same field, but both are set")
@@ -348,10 +402,16 @@ fn read_labels<'d>(node: Cursor<'d>, found: &mut Diagnostics) -> Option<Cursor<'
     None
 }
 
-fn read_values(node: Cursor<'_>, found: &mut Diagnostics) -> Vec<Assignment> {
+fn read_values(node: Cursor<'_>, are_secret: bool, found: &mut Diagnostics) -> Vec<Assignment> {
     match node.get("values").filter(|values| !values.is_null()) {
         None => Vec::new(),
-        Some(values) if values.is_mapping() => given::from_mapping(values, found),
+        Some(values) if values.is_mapping() => {
+            let mut given = given::from_mapping(values, found);
+            for one in &mut given {
+                one.secret = are_secret;
+            }
+            given
+        }
         Some(values) => {
             found.push(
                 Diagnostic::error("`values` must be a mapping from parameter names to values")

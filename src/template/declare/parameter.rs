@@ -90,6 +90,8 @@ pub struct Parameter {
     pub secret: bool,
     /// Its group in forms.
     pub group: Option<String>,
+    /// Whether no message may show its value.
+    conceals_value: bool,
     node: SharedNode,
     /// Its position in the Template's list.
     pub(crate) index: usize,
@@ -97,7 +99,8 @@ pub struct Parameter {
 
 impl Parameter {
     /// The node that it was read from.
-    pub(crate) fn node(&self) -> Cursor<'_> {
+    #[must_use]
+    pub fn node(&self) -> Cursor<'_> {
         self.node.cursor()
     }
 
@@ -151,7 +154,10 @@ impl Parameter {
 
     /// Whether a message may show the value: not that of a secret, nor one that looks like one.
     pub(crate) fn may_show(&self) -> bool {
-        !self.secret && self.kind != ParameterType::Base64 && self.from.is_none()
+        !self.conceals_value
+            && !self.secret
+            && self.kind != ParameterType::Base64
+            && self.from.is_none()
     }
 }
 
@@ -185,11 +191,34 @@ pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
         .collect()
 }
 
-/// Reads the list `parameters`; `lenient` accepts what `oc` accepts.
+/// How parameters are read.
+#[derive(Clone, Copy)]
+pub(crate) struct ParameterStyle {
+    pub(crate) dialect: Dialect,
+    /// Whether to accept what `oc` accepts.
+    pub(crate) lenient: bool,
+    /// Whether no message may show a value.
+    pub(crate) conceals_values: bool,
+    /// Whether to read only what OpenShift's API has: not our own fields, and no generator of a
+    /// parameter with a value.
+    pub(crate) is_upstream: bool,
+}
+
+/// The fields of a parameter in OpenShift's API.
+const UPSTREAM_FIELDS: [&str; 7] = [
+    "name",
+    "displayName",
+    "description",
+    "value",
+    "required",
+    "generate",
+    "from",
+];
+
+/// Reads the list `parameters`.
 pub(crate) fn read_parameters(
     template: &SharedNode,
-    dialect: Dialect,
-    lenient: bool,
+    style: ParameterStyle,
     found: &mut Diagnostics,
 ) -> Vec<Parameter> {
     let list = template.cursor().get("parameters");
@@ -209,7 +238,7 @@ pub(crate) fn read_parameters(
     for (index, parameter) in list.children().enumerate() {
         if !parameter.is_null() {
             let parameter = template.with(parameter.id());
-            parameters.extend(read_parameter(index, &parameter, dialect, lenient, found));
+            parameters.extend(read_parameter(index, &parameter, style, found));
         }
     }
     parameters
@@ -218,8 +247,7 @@ pub(crate) fn read_parameters(
 fn read_parameter(
     index: usize,
     shared: &SharedNode,
-    dialect: Dialect,
-    lenient: bool,
+    style: ParameterStyle,
     found: &mut Diagnostics,
 ) -> Option<Parameter> {
     let node = shared.cursor();
@@ -232,21 +260,24 @@ fn read_parameter(
         );
         return None;
     }
-    let (entries, unknown) = fields::sorted(node, &PARAMETER_FIELDS);
+    let (mut entries, unknown) = fields::sorted(node, &PARAMETER_FIELDS);
+    if style.is_upstream {
+        leave_upstream_fields(&mut entries);
+    }
     report_fields(
         node,
         unknown,
         &PARAMETER_FIELDS,
         format_args!("parameters[{index}]."),
         "a parameter",
-        Some(dialect),
+        Some(style.dialect),
         found,
     );
     let mut fields = Fields {
         node,
         entries,
         index,
-        lenient,
+        lenient: style.lenient,
         found,
     };
     let name = fields.name()?;
@@ -267,6 +298,7 @@ fn read_parameter(
         max_length: fields.length("maxLength"),
         value: fields.get("value").map(Cursor::id),
         name,
+        conceals_value: style.conceals_values,
         kind,
         from,
         node: shared.clone(),
@@ -274,6 +306,21 @@ fn read_parameter(
     };
     check_default(&parameter, found);
     Some(parameter)
+}
+
+/// Takes away the fields that OpenShift's API does not have, and the generator if it is not used.
+fn leave_upstream_fields(entries: &mut [Option<Cursor<'_>>; PARAMETER_FIELDS.len()]) {
+    let mut has_value = false;
+    for (entry, name) in entries.iter_mut().zip(PARAMETER_FIELDS) {
+        // `value` comes before `generate` and `from`.
+        if name == "value" {
+            let text = entry.and_then(|value| value.text().ok()?);
+            has_value = text.is_some_and(|text| !text.is_empty());
+        }
+        if !UPSTREAM_FIELDS.contains(&name) || has_value && matches!(name, "generate" | "from") {
+            *entry = None;
+        }
+    }
 }
 
 /// A default that is not a string: taken by its text, but kustomize re-types it before a function

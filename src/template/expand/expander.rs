@@ -89,6 +89,7 @@ mod tests {
             require_name: false,
             inspect: None,
             keep_namespace: false,
+            budget: None,
             generation: Generation::Random,
         };
         let given = [Assignment::text("NAME", name, "test")];

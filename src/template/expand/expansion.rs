@@ -15,6 +15,7 @@ use crate::template::expand::{labels, refused};
 use crate::template::resolve::generation::{self, Generation};
 use crate::template::resolve::parameters::Parameters;
 use crate::template::resolve::resolver;
+use crate::template::values::budget::{self, Budget};
 use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
@@ -48,6 +49,8 @@ pub struct Options<'o> {
     pub generation: Generation<'o>,
     /// Inspects each object.
     pub inspect: Option<&'o dyn Inspect>,
+    /// What the expansion may use; `None` for no limits.
+    pub budget: Option<&'o Budget<'o>>,
 }
 
 /// Looks at objects, perhaps at several at the same time.
@@ -117,6 +120,9 @@ pub fn process(
         };
         expansion.warn(found);
         for (index, object) in expansion.objects().enumerate() {
+            if !expansion.goes_on() {
+                break;
+            }
             expansion.object(index, object, found, &mut sink);
         }
     })?;
@@ -149,7 +155,7 @@ pub(crate) fn expand<'d, R>(
     let done = prepare(template, given, options, &mut found, run);
     found.attribute_to(&template.reference);
     diagnostics.append(found);
-    if diagnostics.iter().next().is_some() {
+    if !template.conceals_values && diagnostics.iter().next().is_some() {
         diagnostics.conceal(&template.secrets(given));
     }
     done
@@ -169,9 +175,11 @@ fn prepare<'d, R>(
         template,
         given,
         options.ignore_unknown_parameters,
+        options.budget,
         &mut generate,
         diagnostics,
     );
+    report_overrun(options, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
@@ -183,6 +191,7 @@ fn prepare<'d, R>(
         usage: &usage,
         strict: options.strict,
         dollars: Dollars::default(),
+        budget: options.budget,
         diagnostics,
     };
     let message = template.message().and_then(|message| {
@@ -202,9 +211,18 @@ fn prepare<'d, R>(
         removes_namespaces: !options.keep_namespace && template.removes_namespaces(),
         labels_selectors: template.labels_selectors(),
         inspect: options.inspect,
+        budget: options.budget,
     };
     let result = run(&expansion, diagnostics);
+    report_overrun(options, diagnostics);
     Some((message, result))
+}
+
+/// Reports that the expansion used up its budget, once.
+fn report_overrun(options: &Options<'_>, diagnostics: &mut Diagnostics) {
+    if let Some(overrun) = options.budget.and_then(Budget::overrun) {
+        diagnostics.push(overrun.diagnostic());
+    }
 }
 
 /// The Template's labels with references replaced, and the given ones over them. `None` if there
@@ -227,6 +245,9 @@ fn template_labels(
     let field = Path::Key(&root, "labels");
     let mut own: Vec<TemplateLabel<'_>> = Vec::new();
     for entry in template.labels().into_iter().flat_map(Cursor::children) {
+        if options.budget.is_some_and(|budget| !budget.goes_on()) {
+            return None;
+        }
         let Ok(key) = entry.key() else { continue };
         let value = entry.text().ok().flatten().unwrap_or_default();
         let path = Path::Key(&field, &key);
@@ -243,6 +264,9 @@ fn template_labels(
         refuse_equal(&own, substitution.diagnostics);
     }
     for label in &own {
+        if options.budget.is_some_and(|budget| !budget.goes_on()) {
+            return None;
+        }
         // As `oc`: the replaced key beats the literal one.
         let is_beaten = own
             .iter()
@@ -320,6 +344,7 @@ pub(crate) struct Expansion<'e, 'd> {
     removes_namespaces: bool,
     labels_selectors: bool,
     inspect: Option<&'e dyn Inspect>,
+    budget: Option<&'e Budget<'e>>,
 }
 
 impl<'d> Expansion<'_, 'd> {
@@ -421,6 +446,7 @@ impl<'d> Expansion<'_, 'd> {
             usage: self.usage,
             strict: self.strict,
             dollars: Dollars::default(),
+            budget: self.budget,
             diagnostics,
         }
     }
@@ -461,13 +487,31 @@ impl<'d> Expansion<'_, 'd> {
         (!name.is_empty()).then_some(())?;
         if let Some(labels) = &self.labels {
             let lines = self.label_lines.as_deref()?;
+            let labels = self.set_of(labels);
             labels::on_metadata_of(&mut object, metadata, labels, lines)?;
             if self.labels_selectors {
                 let api_version = new.as_deref().unwrap_or(&api_version);
-                labels::on_selectors_of(&mut object, api_version, &kind, lines)?;
+                labels::on_selectors_of(&mut object, api_version, &kind, labels, lines)?;
             }
         }
-        (!diagnostics.has_errors()).then_some(object)
+        let goes_on = !diagnostics.has_errors() && self.takes_object();
+        goes_on.then_some(object)
+    }
+
+    /// Whether the expansion may use more than it has.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.budget.is_none_or(Budget::goes_on)
+    }
+
+    fn takes_object(&self) -> bool {
+        self.budget.is_none_or(Budget::take_object)
+    }
+
+    const fn set_of<'l>(&'l self, labels: &'l labels::Labels) -> labels::Set<'l> {
+        labels::Set {
+            labels,
+            budget: self.budget,
+        }
     }
 
     /// Inspects an object as the settings say.
@@ -511,12 +555,20 @@ impl<'d> Expansion<'_, 'd> {
             diagnostics.push(not_a_mapping(value.is_null(), place, field));
             return;
         }
+        if !self.takes_object() {
+            return;
+        }
+        if self.template.is_upstream && value.get("apiVersion").is_none_or(Value::is_null) {
+            value.insert(Cow::Borrowed("apiVersion"), Value::string(""));
+        }
         legacy::set_group(&mut value);
         if !self.is_complete(&value, node, &field, diagnostics) {
             return;
         }
         self.set_labels(&mut value, node, &field, diagnostics);
-        if let Some(namespace) = self.namespace {
+        if let Some(namespace) = self.namespace
+            && budget::take(self.budget, namespace.len())
+        {
             scope::set_namespace(&mut value, namespace);
         }
         let object = Object {
@@ -537,6 +589,7 @@ impl<'d> Expansion<'_, 'd> {
         diagnostics: &mut Diagnostics,
     ) {
         let Some(labels) = &self.labels else { return };
+        let labels = self.set_of(labels);
         let kept = labels::on_object(value, labels);
         if !kept {
             let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
@@ -567,6 +620,10 @@ impl<'d> Expansion<'_, 'd> {
         let place_of = |origin| node.document().cursor(origin).place();
         let mut complete = true;
         for keys in REQUIRED {
+            if *keys == API_VERSION && self.template.is_upstream {
+                // As OpenShift's API.
+                continue;
+            }
             let Some((problem, hint)) = missing(value, keys, self.require_name) else {
                 continue;
             };
@@ -597,10 +654,11 @@ impl<'d> Expansion<'_, 'd> {
     }
 }
 
+const API_VERSION: [&str; 1] = ["apiVersion"];
 const NAME: [&str; 2] = ["metadata", "name"];
 const GENERATE_NAME: [&str; 2] = ["metadata", "generateName"];
 /// The fields that every object must have.
-const REQUIRED: [&[&str]; 3] = [&["apiVersion"], &["kind"], &NAME];
+const REQUIRED: [&[&str]; 3] = [&API_VERSION, &["kind"], &NAME];
 
 /// The problem with a required field of an object, and a hint; nothing if the field is fine.
 fn missing(

@@ -4,10 +4,41 @@ use std::borrow::Cow;
 
 use crate::krm::identity::group;
 use crate::krm::label_fields::{Branch, Create, Sets, for_template};
+use crate::template::values::budget::Budget;
 use krm_yaml::{Cursor, Data, EntryLine, Patched, Value, View};
 
 /// Labels in the order they are written.
 pub(crate) type Labels = [(String, String)];
+
+/// Labels to be set, and what they may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Set<'l> {
+    pub(crate) labels: &'l Labels,
+    pub(crate) budget: Option<&'l Budget<'l>>,
+}
+
+impl<'l> Set<'l> {
+    /// Labels without a limit.
+    pub(crate) const fn of(labels: &'l Labels) -> Self {
+        Self {
+            labels,
+            budget: None,
+        }
+    }
+
+    /// Counts the labels, to be set once more. Returns whether there is room for them.
+    fn fits(self) -> bool {
+        self.budget.is_none_or(|budget| {
+            let labels = self.labels.iter();
+            budget.take(labels.map(|(key, value)| key.len() + value.len()).sum())
+        })
+    }
+
+    /// Whether the expansion has used up what it may use.
+    fn is_over(self) -> bool {
+        self.budget.is_some_and(|budget| !budget.goes_on())
+    }
+}
 
 /// The labels as lines, to be added to objects that are not read as a whole.
 pub(crate) type Lines = [EntryLine];
@@ -22,7 +53,7 @@ pub(crate) fn lines(labels: &Labels) -> Option<Vec<EntryLine>> {
 
 /// Sets the labels on `metadata.labels`. Returns `false` if labels that were there had to go
 /// because they are not a mapping of strings, as `oc` does.
-pub(crate) fn on_object(object: &mut Value<'_>, labels: &Labels) -> bool {
+pub(crate) fn on_object(object: &mut Value<'_>, labels: Set<'_>) -> bool {
     let metadata = object.mapping_at("metadata");
     metadata.is_none_or(|metadata| on_metadata(metadata, labels))
 }
@@ -31,7 +62,7 @@ pub(crate) fn on_object(object: &mut Value<'_>, labels: &Labels) -> bool {
 pub(crate) fn on_metadata_of<'d>(
     object: &mut Patched<'d>,
     metadata: Cursor<'d>,
-    labels: &Labels,
+    labels: Set<'_>,
     lines: &'d Lines,
 ) -> Option<()> {
     let is_changed = object.changed_mut(metadata).is_some();
@@ -41,17 +72,25 @@ pub(crate) fn on_metadata_of<'d>(
     };
     let mut entries = own.children();
     let are_strings = entries.all(|entry| object.view_of(entry).as_str().is_some());
-    are_strings.then(|| insert_all(object, own, lines))
+    are_strings.then(|| insert_all(object, own, labels, lines))
 }
 
 /// As [`set_all`], for a mapping of an object that is not read as a whole.
-fn insert_all<'d>(object: &mut Patched<'d>, mapping: Cursor<'d>, lines: &'d Lines) {
+fn insert_all<'d>(
+    object: &mut Patched<'d>,
+    mapping: Cursor<'d>,
+    labels: Set<'_>,
+    lines: &'d Lines,
+) {
+    if !labels.fits() {
+        return;
+    }
     for line in lines {
         object.insert(mapping, line);
     }
 }
 
-fn on_metadata(metadata: &mut Value<'_>, labels: &Labels) -> bool {
+fn on_metadata(metadata: &mut Value<'_>, labels: Set<'_>) -> bool {
     let own = metadata.get("labels").filter(|own| !own.is_null());
     let fits = own.is_none_or(|own| {
         let entries = own.entries();
@@ -69,15 +108,21 @@ fn on_metadata(metadata: &mut Value<'_>, labels: &Labels) -> bool {
     fits
 }
 
-fn set_all(mapping: &mut Value<'_>, labels: &Labels) {
-    for (key, value) in labels {
+fn set_all(mapping: &mut Value<'_>, labels: Set<'_>) {
+    if !labels.fits() {
+        return;
+    }
+    for (key, value) in labels.labels {
+        if labels.is_over() {
+            return;
+        }
         mapping.insert(Cow::Owned(key.clone()), Value::string(value.clone()));
     }
 }
 
 /// Sets the labels on the selectors of an object and on the pod templates they select.
-pub(crate) fn on_selectors(object: &mut Value<'_>, labels: &Labels) {
-    if labels.is_empty() {
+pub(crate) fn on_selectors(object: &mut Value<'_>, labels: Set<'_>) {
+    if labels.labels.is_empty() {
         return;
     }
     let kind = object.str_at(&["kind"]).unwrap_or_default();
@@ -87,7 +132,7 @@ pub(crate) fn on_selectors(object: &mut Value<'_>, labels: &Labels) {
     }
 }
 
-fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: &Labels) {
+fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: Set<'_>) {
     if let Data::Sequence(items) = &mut value.data {
         for item in items {
             on_branch(item, branch, labels);
@@ -159,6 +204,7 @@ pub(crate) fn on_selectors_of<'d>(
     object: &mut Patched<'d>,
     api_version: &str,
     kind: &str,
+    labels: Set<'_>,
     lines: &'d Lines,
 ) -> Option<()> {
     if lines.is_empty() {
@@ -166,18 +212,19 @@ pub(crate) fn on_selectors_of<'d>(
     }
     let root = object.root().cursor();
     let mut branches = for_template(group(api_version), kind).iter();
-    branches.try_for_each(|branch| on_branch_of(object, root, branch, lines))
+    branches.try_for_each(|branch| on_branch_of(object, root, branch, labels, lines))
 }
 
 fn on_branch_of<'d>(
     object: &mut Patched<'d>,
     node: Cursor<'d>,
     branch: &Branch,
+    labels: Set<'_>,
     lines: &'d Lines,
 ) -> Option<()> {
     if node.is_sequence() {
         let mut items = node.children();
-        return items.try_for_each(|item| on_branch_of(object, item, branch, lines));
+        return items.try_for_each(|item| on_branch_of(object, item, branch, labels, lines));
     }
     let Some(next) = node.get(branch.key) else {
         return (branch.create == Create::Never).then_some(());
@@ -185,15 +232,15 @@ fn on_branch_of<'d>(
     if branch.sets != Sets::No {
         next.is_mapping().then_some(())?;
         if branch.sets == Sets::Yes || next.children().next().is_some() {
-            insert_all(object, next, lines);
+            insert_all(object, next, labels, lines);
         }
     }
     (next.is_mapping() || next.is_sequence()).then_some(())?;
     let mut inner = branch.children.iter();
-    inner.try_for_each(|inner| on_branch_of(object, next, inner, lines))
+    inner.try_for_each(|inner| on_branch_of(object, next, inner, labels, lines))
 }
 
-fn on_field(value: &mut Value<'_>, sets: Sets, labels: &Labels) {
+fn on_field(value: &mut Value<'_>, sets: Sets, labels: Set<'_>) {
     if sets == Sets::No {
         return;
     }

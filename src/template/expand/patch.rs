@@ -72,10 +72,7 @@ impl<'d> Substitution<'_, 'd> {
                 ..Spot::new(&path, Some(entry.id()))
             };
             if is_container && matches!(key.as_ref(), "command" | "args" | "env") {
-                let (dialect, parameters) = (self.dialect, self.parameters);
-                let known = variables.get_or_insert_with(|| {
-                    Variables::of(object.written(node), dialect, parameters)
-                });
+                let known = variables.get_or_insert_with(|| self.variables(object.written(node)));
                 if key == "env" {
                     self.patch_env(object, entry, inner, known)?;
                     continue;

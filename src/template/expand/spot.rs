@@ -6,14 +6,24 @@ use crate::template::declare::dialect::Dialect;
 use crate::template::declare::reference::with_values;
 use crate::template::expand::path::Path;
 use crate::template::resolve::parameters::Parameters;
+use crate::template::values::budget::{self, Budget};
 use krm_yaml::{NodeId, View};
 
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its
 /// arguments and, if declared earlier, in the values of its variables.
 pub(super) struct Variables<'v> {
-    /// The container, and what its names refer to; few containers are asked for their variables.
-    container: Option<(View<'v>, Dialect, &'v Parameters<'v>)>,
+    /// Few containers are asked for their variables.
+    container: Option<Container<'v>>,
     known: OnceCell<Known>,
+}
+
+/// A container, and what its names refer to.
+#[derive(Clone, Copy)]
+struct Container<'v> {
+    view: View<'v>,
+    dialect: Dialect,
+    parameters: &'v Parameters<'v>,
+    budget: Option<&'v Budget<'v>>,
 }
 
 #[derive(Default)]
@@ -35,9 +45,16 @@ impl<'v> Variables<'v> {
         container: View<'v>,
         dialect: Dialect,
         parameters: &'v Parameters<'v>,
+        budget: Option<&'v Budget<'v>>,
     ) -> Self {
+        let container = Container {
+            view: container,
+            dialect,
+            parameters,
+            budget,
+        };
         Self {
-            container: Some((container, dialect, parameters)),
+            container: Some(container),
             known: OnceCell::new(),
         }
     }
@@ -53,8 +70,8 @@ impl<'v> Variables<'v> {
 
     fn known(&self) -> &Known {
         self.known.get_or_init(|| {
-            let known = |(view, dialect, parameters)| Known::of(view, dialect, parameters);
-            self.container.map(known).unwrap_or_default()
+            let container = self.container.as_ref();
+            container.map(Known::of).unwrap_or_default()
         })
     }
 
@@ -66,9 +83,13 @@ impl<'v> Variables<'v> {
 
 impl Known {
     /// The variables of a container, their names with references replaced.
-    fn of(container: View<'_>, dialect: Dialect, parameters: &Parameters<'_>) -> Self {
-        let items = container.get("env").and_then(View::items);
-        let value_of = |name: &str| Some(parameters.get(name)?.text.as_ref());
+    fn of(container: &Container<'_>) -> Self {
+        let Container { view, dialect, .. } = *container;
+        let items = view.get("env").and_then(View::items);
+        let value_of = |name: &str| {
+            let text = container.parameters.get(name)?.text.as_ref();
+            budget::take(container.budget, text.len()).then_some(text)
+        };
         let variable = |item: View<'_>| {
             let name = item.get("name");
             let text = name.and_then(View::as_str).unwrap_or_default();
@@ -78,7 +99,7 @@ impl Known {
             }
         };
         let list = items.into_iter().flatten().map(variable);
-        let from = container.get("envFrom").and_then(View::items);
+        let from = view.get("envFrom").and_then(View::items);
         Self {
             list: list.collect(),
             more: from.is_some_and(|mut from| from.next().is_some()),

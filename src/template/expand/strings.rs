@@ -11,13 +11,14 @@ use crate::template::declare::reference::{
     Part, has_dollar, parts, references, replace, whole_raw,
 };
 use crate::template::expand::path::Path;
-use crate::template::expand::spot::Spot;
+use crate::template::expand::spot::{Spot, Variables};
 use crate::template::resolve::parameters::Parameters;
+use crate::template::values::budget::{self, Budget};
 use crate::template::values::text::is_json_number;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
-use krm_yaml::{Cursor, Data, Document, NodeId, Scalar, Value};
+use krm_yaml::{Cursor, Data, Document, NodeId, Scalar, Value, View};
 
 /// What references become in one expansion.
 pub(crate) struct Substitution<'s, 'd> {
@@ -30,6 +31,8 @@ pub(crate) struct Substitution<'s, 'd> {
     pub(crate) strict: bool,
     /// Where the object has references.
     pub(crate) dollars: Dollars,
+    /// What the values may take, if there is a limit.
+    pub(crate) budget: Option<&'s Budget<'s>>,
     pub(crate) diagnostics: &'s mut Diagnostics,
 }
 
@@ -100,7 +103,7 @@ pub(super) enum Replaced<'d> {
     Nothing,
 }
 
-impl<'d> Substitution<'_, 'd> {
+impl<'s, 'd> Substitution<'s, 'd> {
     /// Replaces the references in a text outside of objects: a label or the message.
     pub(crate) fn text(&mut self, text: &str, node: Option<NodeId>, path: &Path<'_>) -> String {
         self.flat(text, Spot::new(path, node))
@@ -125,9 +128,29 @@ impl<'d> Substitution<'_, 'd> {
                 if value.is_none() {
                     self.undeclared(name, spelling, spot);
                 }
-                value.map(|value| Cow::Borrowed(value.text.as_ref()))
+                value.map(|value| Cow::Borrowed(self.fitting(&value.text)))
             }
         })
+    }
+
+    /// The variables of a container.
+    pub(super) const fn variables<'v>(&self, container: View<'v>) -> Variables<'v>
+    where
+        's: 'v,
+    {
+        Variables::of(container, self.dialect, self.parameters, self.budget)
+    }
+
+    /// Whether there is room and time for one more message.
+    pub(super) fn may_report(&self) -> bool {
+        let goes_on = |budget: &Budget<'_>| budget.goes_on() && budget.take(MESSAGE);
+        self.budget.is_none_or(goes_on)
+    }
+
+    /// A text that is put in place of a reference: an empty one if it is too long for the budget.
+    fn fitting<'t>(&self, text: &'t str) -> &'t str {
+        let fits = budget::take(self.budget, text.len());
+        if fits { text } else { "" }
     }
 
     /// Replaces the references in a string of an object.
@@ -155,7 +178,7 @@ impl<'d> Substitution<'_, 'd> {
                     );
                     return None;
                 }
-                (Dialect::OpenShift, Some(value)) => match json_data(&value.text) {
+                (Dialect::OpenShift, Some(value)) => match json_data(self.fitting(&value.text)) {
                     Some(Data::Scalar(Scalar::String(text))) => return Some(text.into_owned()),
                     Some(_) => {
                         let message = format!(
@@ -188,6 +211,9 @@ impl<'d> Substitution<'_, 'd> {
                 self.undeclared(name, text, spot);
                 return Replaced::Unchanged;
             };
+            if !budget::take(self.budget, value.text.len()) {
+                return Replaced::Unchanged;
+            }
             if let Some(structured) = &value.structured {
                 return Replaced::Data(structured.data.clone());
             }
@@ -216,10 +242,12 @@ impl<'d> Substitution<'_, 'd> {
         });
         let raw = raw.flatten();
         if let Some(name) = raw
-            && let Some(structured) = parameters
-                .get(name)
-                .and_then(|value| value.structured.as_ref())
+            && let Some(value) = parameters.get(name)
+            && let Some(structured) = &value.structured
         {
+            if !budget::take(self.budget, value.text.len()) {
+                return Replaced::Unchanged;
+            }
             return Replaced::Data(structured.data.clone());
         }
         // A number, a bool or a structure is meant, and a string is none of them.
@@ -248,7 +276,7 @@ impl<'d> Substitution<'_, 'd> {
                     only_raw = false;
                     self.conflict(name, spelling, spot);
                 }
-                Some(Cow::Borrowed(value.text.as_ref()))
+                Some(Cow::Borrowed(self.fitting(&value.text)))
             }
         });
         match replaced {
@@ -276,6 +304,9 @@ impl<'d> Substitution<'_, 'd> {
     /// A raw reference whose text is not a JSON scalar: it stays a string, which may surprise.
     fn untyped(&mut self, text: &str, raw: &[(&str, &str)], spot: Spot<'_>) {
         let kind = |name: &str| self.parameters.get(name).map(|value| value.kind);
+        if !self.may_report() {
+            return;
+        }
         let is_empty = |name: &str| {
             let value = self.parameters.get(name);
             value.is_some_and(|value| value.text.is_empty())
@@ -334,6 +365,9 @@ impl<'d> Substitution<'_, 'd> {
         let Some(variable) = spot.expanding.and_then(|expanding| expanding.find(name)) else {
             return;
         };
+        if !self.may_report() {
+            return;
+        }
         let mut diagnostic = self.diagnostic(
             Diagnostic::error(format!(
                 "`{spelling}` names both a parameter and an environment variable of this container"
@@ -369,7 +403,7 @@ impl<'d> Substitution<'_, 'd> {
             let by_kubelet = spot.expanding.is_some();
             return (!by_kubelet).then(|| part.unescaped());
         }
-        if !spot.expanding.is_some_and(|one| one.has(name)) {
+        if !spot.expanding.is_some_and(|one| one.has(name)) && self.may_report() {
             let diagnostic = foreign::diagnostic(self.dialect, name, spelling, true);
             let diagnostic = self.diagnostic(diagnostic, spot, spelling);
             self.diagnostics.push(diagnostic);
@@ -387,7 +421,7 @@ impl<'d> Substitution<'_, 'd> {
             let by_kubelet = spot
                 .expanding
                 .is_some_and(|one| one.has(name) || one.variables.more());
-            if by_kubelet || self.parameters.get(name).is_none() {
+            if by_kubelet || self.parameters.get(name).is_none() || !self.may_report() {
                 continue;
             }
             let in_script = spot.expanding.is_some() || text.contains('\n');
@@ -404,6 +438,9 @@ impl<'d> Substitution<'_, 'd> {
             .expanding
             .is_some_and(|expanding| expanding.find(name).is_some() || expanding.variables.more());
         if by_kubelet || (self.dialect == Dialect::OpenShift && !self.strict) {
+            return;
+        }
+        if !self.may_report() {
             return;
         }
         let known = closest(name, self.parameters.names());
@@ -439,9 +476,11 @@ impl<'d> Substitution<'_, 'd> {
         message: String,
         hint: Option<String>,
     ) {
-        let diagnostic =
-            self.diagnostic(Diagnostic::error(message).maybe_hint(hint), spot, spelling);
-        self.diagnostics.push(diagnostic);
+        if self.may_report() {
+            let diagnostic =
+                self.diagnostic(Diagnostic::error(message).maybe_hint(hint), spot, spelling);
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     /// Adds field and place: that of `spelling` if it is found in the node's text.
@@ -453,6 +492,9 @@ impl<'d> Substitution<'_, 'd> {
         }
     }
 }
+
+/// What a message counts in a budget, in bytes.
+const MESSAGE: usize = 512;
 
 /// The place of `spelling` in a node or its key, else the place of the node.
 pub(crate) fn place_of(spelling: &str, node: Cursor<'_>) -> Place {

@@ -97,7 +97,7 @@ impl<'d> Substitution<'_, 'd> {
         let variables = spot
             .path
             .is_container()
-            .then(|| Variables::of((&*value).into(), self.dialect, self.parameters).found());
+            .then(|| self.variables((&*value).into()).found());
         let Data::Mapping(entries) = &mut value.data else {
             return;
         };
@@ -205,6 +205,9 @@ impl<'d> Substitution<'_, 'd> {
         spot: Spot<'_>,
     ) {
         for &index in replaced {
+            if self.budget.is_some_and(|budget| !budget.goes_on()) {
+                return;
+            }
             let Some((key, value)) = entries.get(index) else {
                 continue;
             };

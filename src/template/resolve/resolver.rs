@@ -12,6 +12,7 @@ use crate::template::declare::reference::{Part, replace};
 use crate::template::resolve::check::Check;
 use crate::template::resolve::constant;
 use crate::template::resolve::parameters::{Origin, ParameterValue, Parameters};
+use crate::template::values::budget::{self, Budget};
 use crate::template::values::given::{AssignedValue, Assignment};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
 use krm_yaml::source::Place;
@@ -28,6 +29,7 @@ pub(crate) fn resolve<'d>(
     template: &'d Template,
     given: &[Assignment],
     ignore_unknown: bool,
+    budget: Option<&Budget<'_>>,
     generate: &mut Generate<'_, 'd>,
     diagnostics: &mut Diagnostics,
 ) -> Parameters<'d> {
@@ -39,11 +41,15 @@ pub(crate) fn resolve<'d>(
         // Empty entries are not parameters, but they count.
         hidden: BTreeSet::new(),
         texts: vec![None; template.parameters.last().map_or(0, |last| last.index + 1)],
+        budget,
         diagnostics,
     };
     let mut effective = Parameters::default();
     let mut generated = Vec::new();
     for parameter in &template.parameters {
+        if budget.is_some_and(|budget| !budget.goes_on()) {
+            return effective;
+        }
         let text = resolver.text(parameter.index, &mut Vec::new());
         let is_given = resolver.given.contains_key(&parameter.index);
         if let (true, false, Some(from)) = (text.is_empty(), is_given, parameter.expression()) {
@@ -62,6 +68,7 @@ pub(crate) fn resolve<'d>(
             }
         }
         match generate(parameter, from, &effective) {
+            Ok(text) if !budget::take(budget, text.len()) => return effective,
             Ok(text) => resolver.insert(&mut effective, parameter, text.into(), Origin::Generated),
             Err(diagnostic) => resolver.diagnostics.push(*diagnostic),
         }
@@ -155,6 +162,7 @@ struct Resolver<'r, 'd> {
     hidden: BTreeSet<usize>,
     /// Those that were found out, by index in the list as written.
     texts: Vec<Option<Cow<'d, str>>>,
+    budget: Option<&'r Budget<'r>>,
     diagnostics: &'r mut Diagnostics,
 }
 
@@ -268,6 +276,10 @@ impl<'d> Resolver<'_, 'd> {
             };
             let length = new.as_deref().unwrap_or(part.spelling()).len();
             room = room.saturating_sub(length);
+            if !budget::take(self.budget, length) {
+                room = 0;
+                return Some(Cow::Borrowed(""));
+            }
             new
         });
         inside.pop();

@@ -4,5 +4,7 @@ pub(crate) mod listing;
 pub(crate) mod output;
 pub(crate) mod processed;
 pub(crate) mod skeleton;
+pub(crate) mod source_map;
 pub(crate) mod survey;
 pub(crate) mod trace;
+pub(crate) mod visit;

@@ -201,6 +201,9 @@ fn print_objects(
         writer.make_room(objects.iter().map(|(_, object)| *object));
         let mut found = Diagnostics::new();
         for (index, object) in objects {
+            if !expansion.goes_on() {
+                break;
+            }
             let field = format!("objects[{index}]");
             let opened = object.open();
             let object = opened.cursor();

@@ -76,6 +76,7 @@ impl<'t> Survey<'t> {
             strict: false,
             require_name: false,
             inspect: None,
+            budget: None,
             generation: Generation::Random,
         };
         expand(
@@ -163,5 +164,12 @@ fn resolve<'d>(
 ) -> Parameters<'d> {
     // What would be generated is not known either, so nothing is.
     let mut generate = |_: &'d Parameter, from: &str, _: &Parameters<'d>| Ok(from.to_owned());
-    resolver::resolve(template, given, ignore_unknown, &mut generate, diagnostics)
+    resolver::resolve(
+        template,
+        given,
+        ignore_unknown,
+        None,
+        &mut generate,
+        diagnostics,
+    )
 }

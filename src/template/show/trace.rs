@@ -222,6 +222,7 @@ pub fn trace(
     let unseen = Options {
         labels: options.labels.clone(),
         namespace: options.namespace.clone(),
+        budget: options.budget,
         generation: options.generation.clone(),
         inspect: None,
         ..*options
@@ -271,6 +272,7 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
             usage: &usage,
             strict: false,
             dollars: Dollars::default(),
+            budget: options.budget,
             diagnostics: &mut Diagnostics::new(),
         };
         Label {

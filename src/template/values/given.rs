@@ -52,6 +52,17 @@ impl Assignment {
     }
 }
 
+/// Reads a mapping from parameter names to values that a server received. No message shows one of
+/// them. All errors go to `diagnostics`.
+#[must_use]
+pub fn read_values(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
+    let mut given = from_mapping(mapping, diagnostics);
+    for one in &mut given {
+        one.secret = true;
+    }
+    given
+}
+
 /// Reads a mapping from parameter names to values (KUDO KEP-26), or the `data` or `values` of a
 /// `ParameterValues` or `ConfigMap` object with one. `template` is the name of the Template
 /// the values are for: an object may name its Template.

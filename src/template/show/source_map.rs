@@ -1,19 +1,45 @@
-//! `--source-map`: the origin of each field of the objects, for other programs.
+//! The origin of each field of the objects as JSON, for other programs.
 
-use anyhow::Context as _;
 use serde::Serialize;
 
-use crate::cli::expansion::{Expansion, SetBy};
-use crate::cli::process::directory;
-use crate::template::{Cause, Field, Format, Trace, Traced, TracedParameter};
+use crate::template::show::trace::{Cause, Field, Trace, Traced, TracedParameter};
+use krm_yaml::Value;
 use krm_yaml::source::{Place, Positions};
 
 /// The version of the format. Fields may be added to it; any other change makes another version.
 const VERSION: u32 = 1;
 
-/// The origin of the fields of all objects, without values.
+/// What put a field into an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SetBy {
+    /// The object in the Template.
+    Object,
+    /// The labels of the Template.
+    Labels,
+    /// The labels of the instance.
+    InstanceLabels,
+    /// The labels of the arguments or of the request.
+    ArgumentLabels,
+    /// The namespace of the instance.
+    InstanceNamespace,
+    /// The namespace of the arguments or of the request.
+    ArgumentNamespace,
+}
+
+/// What is known of an expansion besides its trace.
+pub struct Mapping<'m> {
+    /// The name of the instance of a `TemplateInstance`; empty if it is none.
+    pub instance: &'m str,
+    /// What a cause is in the user's words.
+    pub set_by: &'m dyn Fn(Cause) -> SetBy,
+    /// The file of an object, if there is one for each.
+    pub output: &'m dyn Fn(&Value<'_>) -> Option<String>,
+}
+
+/// The origin of the fields of all objects, without values. `docs/process.md` describes the format.
 #[derive(Default)]
-pub(super) struct SourceMap {
+pub struct SourceMap {
     objects: Vec<MappedObject>,
     /// Positions in objects, and in labels and values: kept apart, so that each is queried in order.
     positions: [Positions; 2],
@@ -101,21 +127,15 @@ const fn is_false(value: &bool) -> bool {
 }
 
 impl SourceMap {
-    /// Adds the objects of an expansion, which go to files if there is a `format` of these.
-    pub(super) fn add(&mut self, expansion: &Expansion<'_>, trace: &Trace, format: Option<Format>) {
+    /// Adds the objects of an expansion.
+    pub fn add(&mut self, mapping: &Mapping<'_>, trace: &Trace) {
         for object in &trace.objects {
-            let mapped = self.object(expansion, trace, object, format);
+            let mapped = self.object(mapping, trace, object);
             self.objects.push(mapped);
         }
     }
 
-    fn object(
-        &mut self,
-        expansion: &Expansion<'_>,
-        trace: &Trace,
-        object: &Traced,
-        format: Option<Format>,
-    ) -> MappedObject {
+    fn object(&mut self, mapping: &Mapping<'_>, trace: &Trace, object: &Traced) -> MappedObject {
         let text = |keys: &[&str]| object.value.str_at(keys).unwrap_or_default().to_owned();
         let name = Some(text(&["metadata", "name"])).filter(|name| !name.is_empty());
         let section = object.sections.first();
@@ -125,8 +145,8 @@ impl SourceMap {
             kind: text(&["kind"]),
             namespace: text(&["metadata", "namespace"]),
             name: name.unwrap_or_else(|| text(&["metadata", "generateName"])),
-            instance: expansion.instance.to_owned(),
-            output: format.map(|format| directory::path(&object.value, format)),
+            instance: mapping.instance.to_owned(),
+            output: (mapping.output)(&object.value),
             location: section.map(|section| location(&section.place, in_objects)),
             parameters: trace
                 .parameters_of(object.fields.iter())
@@ -134,7 +154,7 @@ impl SourceMap {
                 .collect(),
             fields: object
                 .shown()
-                .map(|field| self.field(expansion, object, field))
+                .map(|field| self.field(mapping, object, field))
                 .collect(),
         }
     }
@@ -153,7 +173,7 @@ impl SourceMap {
         }
     }
 
-    fn field(&mut self, expansion: &Expansion<'_>, object: &Traced, field: &Field) -> MappedField {
+    fn field(&mut self, mapping: &Mapping<'_>, object: &Traced, field: &Field) -> MappedField {
         let [in_objects, elsewhere] = &mut self.positions;
         let positions = match field.cause {
             Cause::Object => in_objects,
@@ -161,21 +181,27 @@ impl SourceMap {
         };
         MappedField {
             path: field.shown.to_string(),
-            cause: expansion.set_by(field.cause),
+            cause: (mapping.set_by)(field.cause),
             location: field.place.as_ref().map(|place| location(place, positions)),
             parameters: field.parameters().into_iter().map(str::to_owned).collect(),
             secret: object.is_secret(field),
         }
     }
 
-    /// The text of the file.
-    pub(super) fn to_json(&self) -> anyhow::Result<String> {
+    /// The map as JSON; on one line, or with an indented line for each field.
+    ///
+    /// # Errors
+    /// Never, as far as is known: all of it is JSON.
+    pub fn to_json(&self, is_pretty: bool) -> serde_json::Result<String> {
         let file = File {
             version: VERSION,
             objects: &self.objects,
         };
-        let text = serde_json::to_string_pretty(&file).context("the source map cannot be made")?;
-        Ok(text + "\n")
+        if is_pretty {
+            serde_json::to_string_pretty(&file)
+        } else {
+            serde_json::to_string(&file)
+        }
     }
 }
 

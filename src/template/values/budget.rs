@@ -1,0 +1,159 @@
+//! What one expansion may use: objects, bytes and time.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+use krm_yaml::diagnostic::Diagnostic;
+
+/// What one expansion may use. The bytes are counted before memory is asked for: those of values
+/// each time one is put in place of a reference, of labels each time they are set, and of messages.
+///
+/// An expansion that needs more ends with an error, and [`overrun`](Self::overrun) says of what.
+pub struct Budget<'b> {
+    objects: Counter,
+    bytes: Counter,
+    is_late: &'b (dyn Fn() -> bool + Sync),
+    overrun: OnceLock<Overrun>,
+}
+
+/// What an expansion needed more of than it may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overrun {
+    /// Objects; with how many there may be.
+    Objects(usize),
+    /// Bytes; with how many there may be.
+    Bytes(usize),
+    /// Time.
+    Time,
+}
+
+struct Counter {
+    left: AtomicUsize,
+    most: usize,
+}
+
+impl Counter {
+    const fn new(most: usize) -> Self {
+        Self {
+            left: AtomicUsize::new(most),
+            most,
+        }
+    }
+
+    fn take(&self, count: usize) -> bool {
+        let less = |left: usize| left.checked_sub(count);
+        self.left.fetch_update(Relaxed, Relaxed, less).is_ok()
+    }
+}
+
+impl<'b> Budget<'b> {
+    /// A budget for one expansion. `is_late` is asked once an object and once a message.
+    #[must_use]
+    pub const fn new(objects: usize, bytes: usize, is_late: &'b (dyn Fn() -> bool + Sync)) -> Self {
+        Self {
+            objects: Counter::new(objects),
+            bytes: Counter::new(bytes),
+            is_late,
+            overrun: OnceLock::new(),
+        }
+    }
+
+    /// What the expansion needed more of, if it did.
+    #[must_use]
+    pub fn overrun(&self) -> Option<Overrun> {
+        self.overrun.get().copied()
+    }
+
+    /// How many objects were created.
+    #[must_use]
+    pub fn created(&self) -> usize {
+        self.objects.most - self.objects.left.load(Relaxed)
+    }
+
+    /// Whether there are bytes and time left.
+    pub(crate) fn goes_on(&self) -> bool {
+        if self.overrun.get().is_none() && (self.is_late)() {
+            self.overrun.get_or_init(|| Overrun::Time);
+        }
+        self.overrun.get().is_none()
+    }
+
+    /// Counts an object. Returns whether there may be so many.
+    pub(crate) fn take_object(&self) -> bool {
+        let fits = self.goes_on() && self.objects.take(1);
+        if !fits {
+            self.overrun
+                .get_or_init(|| Overrun::Objects(self.objects.most));
+        }
+        fits
+    }
+
+    /// Counts bytes. Returns whether there may be so many.
+    pub(crate) fn take(&self, bytes: usize) -> bool {
+        let fits = self.overrun.get().is_none() && self.bytes.take(bytes);
+        if !fits {
+            self.overrun.get_or_init(|| Overrun::Bytes(self.bytes.most));
+        }
+        fits
+    }
+}
+
+impl fmt::Debug for Budget<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Budget")
+            .field("objects", &self.objects.left)
+            .field("bytes", &self.bytes.left)
+            .field("overrun", &self.overrun)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Overrun {
+    /// The error of an expansion that ended early.
+    pub(crate) fn diagnostic(self) -> Diagnostic {
+        match self {
+            Self::Objects(most) => {
+                Diagnostic::error(format!("the Template creates more than {most} objects"))
+                    .field("objects")
+                    .hint("split the Template")
+            }
+            Self::Bytes(most) => Diagnostic::error(format!(
+                "the values in the objects take more than {most} bytes"
+            ))
+            .field("objects")
+            .hint("use shorter values, or refer to long ones less often"),
+            Self::Time => Diagnostic::error("the expansion takes too long").field("objects"),
+        }
+    }
+}
+
+/// Counts bytes if there is a budget. Returns whether there may be so many.
+pub(crate) fn take(budget: Option<&Budget<'_>>, bytes: usize) -> bool {
+    budget.is_none_or(|budget| budget.take(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, Overrun};
+
+    #[test]
+    fn the_first_overrun_counts_and_ends_all() {
+        let budget = Budget::new(1, 10, &|| false);
+        assert!(budget.take(10) && budget.take_object() && budget.goes_on());
+        assert!(!budget.take(1));
+        assert!(!budget.take_object() && !budget.take(0) && !budget.goes_on());
+        assert_eq!(budget.overrun(), Some(Overrun::Bytes(10)));
+    }
+
+    #[test]
+    fn objects_and_time_are_counted() {
+        let budget = Budget::new(1, 10, &|| false);
+        assert!(budget.take_object() && !budget.take_object());
+        assert_eq!(budget.overrun(), Some(Overrun::Objects(1)));
+        let budget = Budget::new(1, 10, &|| true);
+        assert!(!budget.goes_on());
+        assert_eq!(budget.overrun(), Some(Overrun::Time));
+    }
+}

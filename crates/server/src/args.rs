@@ -1,0 +1,187 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::Context as _;
+use clap::{Parser, Subcommand};
+
+use krm_template_server::auth;
+use krm_template_server::ops::{audit, limits, logging, shutdown};
+use krm_template_server::store::Store;
+
+/// The version, with the commit if the build knows it.
+const VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
+/// Serves the API of the Kubernetes Templates proposal, and of OpenShift's Templates
+///
+/// Without arguments it serves on 127.0.0.1, port 8080, from the file templates.redb in the current
+/// directory.
+#[derive(Debug, Parser)]
+#[command(version = VERSION, max_term_width = 100, args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) serve: Serve,
+}
+
+/// What the program does in place of serving.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Writes or reads everything in a store
+    Store {
+        #[command(subcommand)]
+        action: StoreAction,
+    },
+}
+
+/// What is done with a store.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreAction {
+    /// Writes all objects to standard output, one JSON document a line
+    Dump {
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Reads the output of `store dump` from standard input into an empty store
+    Load {
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+}
+
+/// How to serve.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(crate) struct Serve {
+    /// The address and port of the server
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+
+    #[command(flatten)]
+    pub(crate) auth: auth::Args,
+
+    #[command(flatten)]
+    pub(crate) limits: limits::Limits,
+
+    #[command(flatten)]
+    pub(crate) audit: audit::Args,
+
+    #[command(flatten)]
+    pub(crate) logging: logging::Args,
+
+    #[command(flatten)]
+    pub(crate) shutdown: shutdown::Args,
+}
+
+/// Where Templates are kept.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Store")]
+pub(crate) struct StoreArgs {
+    /// Where Templates are kept: `memory`, `file:PATH` or `etcd`
+    #[arg(long, value_name = "STORE", default_value = "file:templates.redb")]
+    store: StoreKind,
+
+    /// The URLs of the members of etcd
+    #[cfg(feature = "etcd")]
+    #[arg(
+        long,
+        value_name = "URL",
+        value_delimiter = ',',
+        required_if_eq("store", "etcd")
+    )]
+    etcd_endpoints: Vec<String>,
+
+    /// The beginning of all keys in etcd
+    #[cfg(feature = "etcd")]
+    #[arg(long, value_name = "PREFIX", default_value = "/krm-template/v1")]
+    etcd_prefix: String,
+
+    /// The certificates that vouch for the members of etcd, in PEM; reread when they change
+    #[cfg(feature = "etcd")]
+    #[arg(long, value_name = "FILE")]
+    etcd_cafile: Option<PathBuf>,
+
+    /// The certificate for etcd, in PEM; reread when it changes
+    #[cfg(feature = "etcd")]
+    #[arg(long, value_name = "FILE", requires = "etcd_keyfile")]
+    etcd_certfile: Option<PathBuf>,
+
+    /// The private key for etcd, in PEM; reread when it changes
+    #[cfg(feature = "etcd")]
+    #[arg(long, value_name = "FILE", requires = "etcd_certfile")]
+    etcd_keyfile: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug)]
+enum StoreKind {
+    Memory,
+    File(PathBuf),
+    #[cfg(feature = "etcd")]
+    Etcd,
+}
+
+impl FromStr for StoreKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "memory" => Ok(Self::Memory),
+            #[cfg(feature = "etcd")]
+            None if text == "etcd" => Ok(Self::Etcd),
+            #[cfg(not(feature = "etcd"))]
+            None if text == "etcd" => {
+                Err("this program was built without the feature `etcd`".to_owned())
+            }
+            Some(("file", path)) if !path.is_empty() => Ok(Self::File(PathBuf::from(path))),
+            _ => Err("must be `memory`, `file:PATH` or `etcd`".to_owned()),
+        }
+    }
+}
+
+impl StoreArgs {
+    /// Opens the store.
+    #[cfg_attr(
+        not(feature = "etcd"),
+        expect(clippy::unused_async, reason = "only etcd waits")
+    )]
+    pub(crate) async fn open(&self) -> anyhow::Result<Store> {
+        match &self.store {
+            StoreKind::Memory => Ok(Store::memory()),
+            StoreKind::File(path) => Store::file(path).with_context(|| path.display().to_string()),
+            #[cfg(feature = "etcd")]
+            StoreKind::Etcd => {
+                let options = krm_template_server::store::EtcdOptions {
+                    endpoints: self.etcd_endpoints.clone(),
+                    prefix: self.etcd_prefix.clone(),
+                    ca_file: self.etcd_cafile.clone(),
+                    cert_file: self.etcd_certfile.clone(),
+                    key_file: self.etcd_keyfile.clone(),
+                };
+                Store::etcd(options).await.context("etcd")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Args;
+
+    #[test]
+    fn the_arguments_fit_together() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether users may do what they want.
+
+use std::sync::Arc;
+
+use super::cluster::Cluster;
+use super::rbac::{Policy, Rule};
+use super::request::{Attributes, Decision, MASTERS, User};
+use crate::reload::Watched;
+use crate::status::Result;
+
+/// What decides.
+pub enum Authorizer {
+    /// Everybody may do everything.
+    Everything,
+    /// Roles and bindings of files.
+    Rbac(Arc<Watched<Policy>>),
+    /// A cluster, by `SubjectAccessReview`.
+    Cluster(Arc<Cluster>),
+}
+
+/// The rights of a user in a namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rights {
+    /// What is allowed.
+    pub rules: Vec<Rule>,
+    /// Whether there may be more.
+    pub is_incomplete: bool,
+    /// What went wrong; empty if nothing did.
+    pub error: String,
+}
+
+impl Authorizer {
+    /// Whether a user may do something. Paths for which [`is_health`](super::is_health) says yes
+    /// need no such question. Users of the group `system:masters` may do everything.
+    ///
+    /// # Errors
+    /// 403 if they may not, or if nobody can say.
+    pub async fn authorize(&self, user: &User, wanted: &Attributes<'_>) -> Result<()> {
+        let Decision { allowed, reason } = self.decide(user, wanted).await;
+        if allowed {
+            Ok(())
+        } else {
+            Err(wanted.forbidden(user, &reason))
+        }
+    }
+
+    /// Whether a user may do something, as [`authorize`](Self::authorize).
+    pub async fn decide(&self, user: &User, wanted: &Attributes<'_>) -> Decision {
+        let (allowed, reason) = match self {
+            Self::Everything => (true, String::new()),
+            _ if user.is_in(MASTERS) => (true, String::new()),
+            Self::Rbac(policy) => match policy.get().decide(user, wanted) {
+                Ok(()) => (true, String::new()),
+                Err(reason) => (false, reason),
+            },
+            Self::Cluster(cluster) => match cluster.decide(user, wanted).await {
+                Ok(decision) => return decision,
+                Err(error) => {
+                    tracing::error!("cannot review access: {error:#}");
+                    (
+                        false,
+                        "the cluster cannot be asked at the moment".to_owned(),
+                    )
+                }
+            },
+        };
+        Decision { allowed, reason }
+    }
+
+    /// The rights of a user in a namespace.
+    #[must_use]
+    pub fn rules(&self, user: &User, namespace: &str) -> Rights {
+        match self {
+            Self::Everything => Rights {
+                rules: everything(),
+                ..Rights::default()
+            },
+            _ if user.is_in(MASTERS) => Rights {
+                rules: everything(),
+                ..Rights::default()
+            },
+            Self::Rbac(policy) => {
+                let policy = policy.get();
+                let (rules, error) = policy.rules(user, namespace);
+                let rules = rules.into_iter().cloned().collect();
+                Rights {
+                    rules,
+                    is_incomplete: !error.is_empty(),
+                    error,
+                }
+            }
+            Self::Cluster(_) => Rights {
+                is_incomplete: true,
+                error: "webhook authorizer does not support user rule resolution".to_owned(),
+                ..Rights::default()
+            },
+        }
+    }
+
+    /// Whether a cluster decides. Then it also answers `kubectl auth`, and this server does not
+    /// serve the reviews.
+    #[must_use]
+    pub const fn is_delegated(&self) -> bool {
+        matches!(self, Self::Cluster(_))
+    }
+}
+
+/// The rules of `cluster-admin`.
+fn everything() -> Vec<Rule> {
+    let all = || vec!["*".to_owned()];
+    let resources = Rule {
+        verbs: all(),
+        api_groups: all(),
+        resources: all(),
+        ..Rule::default()
+    };
+    let paths = Rule {
+        verbs: all(),
+        non_resource_urls: all(),
+        ..Rule::default()
+    };
+    vec![resources, paths]
+}

@@ -1,0 +1,273 @@
+//! A cluster that is asked who somebody is, and whether they may.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use http::header::CONTENT_TYPE;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Collected, Limited};
+use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec};
+use k8s_openapi::api::authorization::v1::{
+    NonResourceAttributes, ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::client::Body;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+
+use super::cache::Cache;
+use super::request::{Attributes, Decision, User};
+
+/// How long an answer of the cluster is remembered.
+pub const LIFETIME: Duration = Duration::from_secs(10);
+
+/// How many answers of each kind are remembered.
+const CAPACITY: usize = 4_096;
+
+/// How long the cluster may take to answer.
+pub const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How many questions of each kind are asked at once.
+const AT_ONCE: usize = 32;
+
+/// The ConfigMap with what extension servers need.
+const SETTINGS: &str =
+    "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+
+/// Where tokens are reviewed.
+const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
+
+/// Where access is reviewed.
+const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+/// How many bytes an answer may have.
+const MAX_BYTES: usize = 4 << 20;
+
+/// How many characters of a refusal are logged.
+const MAX_REFUSAL: usize = 300;
+
+/// A cluster, and its last answers.
+pub struct Cluster {
+    client: Client,
+    timeout: Duration,
+    tokens: Cache<Option<User>>,
+    decisions: Cache<Decision>,
+    asking_tokens: Semaphore,
+    asking_decisions: Semaphore,
+}
+
+impl Cluster {
+    /// The cluster of a kubeconfig's current context, or else the one in which this runs.
+    ///
+    /// # Errors
+    /// If the kubeconfig cannot be used, or there is none and this runs in no cluster.
+    pub async fn of(kubeconfig: Option<&Path>) -> anyhow::Result<Self> {
+        let mut config = match kubeconfig {
+            Some(path) => {
+                let about = || format!("cannot use the kubeconfig {}", path.display());
+                let kubeconfig = Kubeconfig::read_from(path).with_context(about)?;
+                let options = KubeConfigOptions::default();
+                Config::from_custom_kubeconfig(kubeconfig, &options)
+                    .await
+                    .with_context(about)?
+            }
+            None => Config::incluster()
+                .context("this does not run in a cluster; give --kubeconfig of one")?,
+        };
+        config.connect_timeout = Some(TIMEOUT);
+        config.write_timeout = Some(TIMEOUT);
+        let client = Client::try_from(config).context("cannot set up a client of the cluster")?;
+        Ok(Self::new(client, TIMEOUT))
+    }
+
+    /// A cluster that is asked by `client`, and answers within `timeout`.
+    #[must_use]
+    pub const fn new(client: Client, timeout: Duration) -> Self {
+        Self {
+            client,
+            timeout,
+            tokens: Cache::new(LIFETIME, CAPACITY),
+            decisions: Cache::new(LIFETIME, CAPACITY),
+            asking_tokens: Semaphore::const_new(AT_ONCE),
+            asking_decisions: Semaphore::const_new(AT_ONCE),
+        }
+    }
+
+    /// The user of a bearer token, by `TokenReview`; `None` if the token is of nobody.
+    ///
+    /// # Errors
+    /// If the cluster does not answer.
+    pub async fn user(&self, token: &str) -> anyhow::Result<Option<User>> {
+        let key = Sha256::digest(token.as_bytes()).into();
+        let ask = async {
+            let _permit = self.asking_tokens.acquire().await?;
+            if let Some(known) = self.tokens.get(&key, Instant::now()) {
+                return Ok(known);
+            }
+            let user = self.review_token(token).await?;
+            self.tokens.put(key, user.clone(), Instant::now());
+            Ok(user)
+        };
+        match self.tokens.get(&key, Instant::now()) {
+            Some(known) => Ok(known),
+            None => self.within(ask).await,
+        }
+    }
+
+    /// Whether a user may do something, by `SubjectAccessReview`.
+    ///
+    /// # Errors
+    /// If the cluster does not answer.
+    pub async fn decide(&self, user: &User, wanted: &Attributes<'_>) -> anyhow::Result<Decision> {
+        let spec = access_review(user, wanted);
+        let key = Sha256::digest(serde_json::to_vec(&spec)?).into();
+        let ask = async {
+            let _permit = self.asking_decisions.acquire().await?;
+            if let Some(known) = self.decisions.get(&key, Instant::now()) {
+                return Ok(known);
+            }
+            let decision = self.review_access(spec).await?;
+            self.decisions.put(key, decision.clone(), Instant::now());
+            Ok(decision)
+        };
+        match self.decisions.get(&key, Instant::now()) {
+            Some(known) => Ok(known),
+            None => self.within(ask).await,
+        }
+    }
+
+    /// What the cluster tells extension servers about its front proxy and its clients.
+    ///
+    /// # Errors
+    /// If the cluster does not answer, or has no such ConfigMap.
+    pub async fn settings(&self) -> anyhow::Result<BTreeMap<String, String>> {
+        let request = Request::get(SETTINGS).body(Vec::new())?;
+        let get = self.ask::<ConfigMap>(request);
+        let about = || format!("cannot read {SETTINGS}");
+        Ok(self
+            .within(get)
+            .await
+            .with_context(about)?
+            .data
+            .unwrap_or_default())
+    }
+
+    async fn within<T>(
+        &self,
+        asking: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<T> {
+        timeout(self.timeout, asking)
+            .await
+            .context("the cluster does not answer")?
+    }
+
+    /// Sends a request and reads the answer. Not by `Client::request`, which logs answers that it
+    /// cannot read: a `TokenReview` holds the token. For the same reason no error quotes one.
+    async fn ask<T: DeserializeOwned>(&self, request: Request<Vec<u8>>) -> anyhow::Result<T> {
+        let response = self.client.send(request.map(Body::from)).await?;
+        let status = response.status();
+        let body = Limited::new(response.into_body(), MAX_BYTES)
+            .collect()
+            .await;
+        let Ok(body) = body.map(Collected::to_bytes) else {
+            bail!("the cluster's answer breaks off or is too large");
+        };
+        if status.is_success() {
+            let answer = serde_json::from_slice(&body).ok();
+            return answer.context("the cluster's answer cannot be read");
+        }
+        if status == StatusCode::FORBIDDEN {
+            let refusal: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let message = refusal
+                .get("message")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let message: String = message.chars().take(MAX_REFUSAL).collect();
+            bail!("the cluster answers {status}: {message}");
+        }
+        bail!("the cluster answers {status}")
+    }
+
+    async fn review_token(&self, token: &str) -> anyhow::Result<Option<User>> {
+        let spec = TokenReviewSpec {
+            token: token.to_owned(),
+            ..TokenReviewSpec::default()
+        };
+        let review = TokenReview {
+            spec,
+            ..TokenReview::default()
+        };
+        let answer: TokenReview = self.ask(post(TOKEN_REVIEWS, &review)?).await?;
+        let status = answer.status.context("the TokenReview has no status")?;
+        if !status.authenticated.unwrap_or_default() {
+            return match status.error.filter(|error| !error.is_empty()) {
+                Some(_) => bail!("the cluster could not check a token"),
+                None => Ok(None),
+            };
+        }
+        let user = status.user.unwrap_or_default();
+        let name = user.username.filter(|name| !name.is_empty());
+        Ok(Some(User {
+            name: name.context("the TokenReview has no user name")?,
+            uid: user.uid.unwrap_or_default(),
+            groups: user.groups.unwrap_or_default(),
+            extra: user.extra.unwrap_or_default(),
+        }))
+    }
+
+    async fn review_access(&self, spec: SubjectAccessReviewSpec) -> anyhow::Result<Decision> {
+        let review = SubjectAccessReview {
+            spec,
+            ..SubjectAccessReview::default()
+        };
+        let answer: SubjectAccessReview = self.ask(post(ACCESS_REVIEWS, &review)?).await?;
+        let status = answer
+            .status
+            .context("the SubjectAccessReview has no status")?;
+        let allowed = status.allowed && !status.denied.unwrap_or_default();
+        Ok(Decision {
+            allowed,
+            reason: status.reason.unwrap_or_default(),
+        })
+    }
+}
+
+fn post(path: &str, object: &impl Serialize) -> anyhow::Result<Request<Vec<u8>>> {
+    let request = Request::post(path).header(CONTENT_TYPE, "application/json");
+    Ok(request.body(serde_json::to_vec(object)?)?)
+}
+
+fn access_review(user: &User, wanted: &Attributes<'_>) -> SubjectAccessReviewSpec {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let resource_attributes = wanted.path.is_none().then(|| ResourceAttributes {
+        verb: text(wanted.verb),
+        group: text(wanted.group),
+        version: text(wanted.version),
+        resource: text(wanted.resource),
+        subresource: text(wanted.subresource),
+        namespace: text(wanted.namespace),
+        name: text(wanted.name),
+        ..ResourceAttributes::default()
+    });
+    let non_resource_attributes = wanted.path.map(|path| NonResourceAttributes {
+        path: text(path),
+        verb: text(wanted.verb),
+    });
+    SubjectAccessReviewSpec {
+        user: text(&user.name),
+        uid: text(&user.uid),
+        groups: (!user.groups.is_empty()).then(|| user.groups.clone()),
+        extra: (!user.extra.is_empty()).then(|| user.extra.clone()),
+        resource_attributes,
+        non_resource_attributes,
+    }
+}

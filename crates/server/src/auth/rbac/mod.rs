@@ -1,0 +1,13 @@
+//! Rights from files with Kubernetes' RBAC objects.
+//!
+//! Source: `plugin/pkg/auth/authorizer/rbac` and `pkg/registry/rbac` of Kubernetes.
+
+mod builtin;
+mod labels;
+mod model;
+mod policy;
+mod read;
+
+pub use labels::{Operator, Requirement, Selector};
+pub use model::{Binding, Role, RoleKey, Rule, Subject};
+pub use policy::Policy;

@@ -1,0 +1,129 @@
+//! Roles and bindings.
+
+use std::collections::BTreeMap;
+
+use super::labels::Selector;
+use crate::auth::request::{Attributes, User};
+
+/// What stands for everything in a rule.
+pub(super) const ALL: &str = "*";
+
+/// Rights.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// Which verbs; `*` for all.
+    pub verbs: Vec<String>,
+    /// In which API groups; `*` for all.
+    pub api_groups: Vec<String>,
+    /// On which resources: `a`, `a/subresource`, `*/subresource`, or `*` for all.
+    pub resources: Vec<String>,
+    /// On which objects; on all if empty.
+    pub resource_names: Vec<String>,
+    /// Which paths that are no resources: `/a`, `/a/*`, or `*` for all.
+    pub non_resource_urls: Vec<String>,
+}
+
+impl Rule {
+    /// Whether the rule allows what is wanted.
+    #[must_use]
+    pub fn allows(&self, wanted: &Attributes<'_>) -> bool {
+        if !has(&self.verbs, wanted.verb) {
+            return false;
+        }
+        match wanted.path {
+            Some(path) => self
+                .non_resource_urls
+                .iter()
+                .any(|pattern| is_path(pattern, path)),
+            None => {
+                has(&self.api_groups, wanted.group)
+                    && self
+                        .resources
+                        .iter()
+                        .any(|pattern| is_resource(pattern, wanted))
+                    && (self.resource_names.is_empty()
+                        || self.resource_names.iter().any(|name| name == wanted.name))
+            }
+        }
+    }
+}
+
+fn has(list: &[String], text: &str) -> bool {
+    list.iter().any(|item| item == ALL || item == text)
+}
+
+fn is_path(pattern: &str, path: &str) -> bool {
+    pattern == path || (pattern.ends_with('*') && path.starts_with(pattern.trim_end_matches('*')))
+}
+
+fn is_resource(pattern: &str, wanted: &Attributes<'_>) -> bool {
+    if pattern == ALL {
+        return true;
+    }
+    if wanted.subresource.is_empty() {
+        return pattern == wanted.resource;
+    }
+    pattern
+        .split_once('/')
+        .is_some_and(|(resource, subresource)| {
+            subresource == wanted.subresource && (resource == ALL || resource == wanted.resource)
+        })
+}
+
+/// What a role is known by: its namespace, empty for a `ClusterRole`, and its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RoleKey {
+    /// The namespace; empty for a `ClusterRole`.
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+/// A `Role` or `ClusterRole`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Role {
+    /// The labels, by which a `ClusterRole` may become a part of others.
+    pub labels: BTreeMap<String, String>,
+    /// The rights.
+    pub rules: Vec<Rule>,
+    /// If there are selectors, the rights are those of the `ClusterRole`s with such labels
+    /// instead.
+    pub aggregated: Vec<Selector>,
+}
+
+/// A `RoleBinding` or `ClusterRoleBinding`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The namespace; empty for a `ClusterRoleBinding`.
+    pub namespace: String,
+    /// The role that it gives.
+    pub role: RoleKey,
+    /// Whom it gives the role.
+    pub subjects: Vec<Subject>,
+}
+
+/// Who gets a role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The user with this name.
+    User(String),
+    /// All users in this group.
+    Group(String),
+}
+
+impl Subject {
+    /// The user of a service account.
+    #[must_use]
+    pub fn service_account(namespace: &str, name: &str) -> Self {
+        Self::User(format!("system:serviceaccount:{namespace}:{name}"))
+    }
+
+    /// Whether a user is meant.
+    #[must_use]
+    pub fn is(&self, user: &User) -> bool {
+        match self {
+            Self::User(name) => user.name == *name,
+            Self::Group(name) => user.is_in(name),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! All roles and bindings, and what they allow.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use krm_yaml::diagnostic::Diagnostics;
+
+use super::builtin::BUILTIN;
+use super::model::{Binding, Role, RoleKey, Rule};
+use super::read::{Objects, read};
+use crate::auth::request::{Attributes, User};
+use crate::reload::{Content, Watched};
+
+/// Roles and bindings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    roles: BTreeMap<RoleKey, Role>,
+    bindings: Vec<Binding>,
+}
+
+impl Policy {
+    /// A policy without the default roles of a cluster.
+    #[must_use]
+    pub fn new(roles: BTreeMap<RoleKey, Role>, bindings: Vec<Binding>) -> Self {
+        let mut policy = Self { roles, bindings };
+        policy.aggregate();
+        policy
+    }
+
+    /// The policy in a file or in the files of a folder, which are reread. The default roles of a
+    /// cluster that concern this server are there as well, unless a file has one of the same
+    /// name.
+    ///
+    /// # Errors
+    /// If they cannot be read, or with every mistake in them, as `file:line:column: message`.
+    pub fn open(path: PathBuf) -> anyhow::Result<Arc<Watched<Self>>> {
+        Watched::open(vec![path], |contents| {
+            let mut objects = Objects::default();
+            let mut diagnostics = Diagnostics::new();
+            for Content { path, bytes } in contents {
+                read(
+                    &path.display().to_string(),
+                    bytes.clone(),
+                    &mut objects,
+                    &mut diagnostics,
+                );
+            }
+            let mut defaults = Objects::default();
+            read(
+                "built-in roles",
+                BUILTIN.into(),
+                &mut defaults,
+                &mut diagnostics,
+            );
+            if diagnostics.has_errors() {
+                let errors = diagnostics.errors();
+                let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                return Err(anyhow!(lines.join("\n")));
+            }
+            for warning in &diagnostics {
+                tracing::warn!("{warning}");
+            }
+            Ok(objects.over(defaults))
+        })
+    }
+
+    /// Whether a user may do something; if not, the reason, which may be empty.
+    ///
+    /// # Errors
+    /// If no rule allows it.
+    pub fn decide(&self, user: &User, wanted: &Attributes<'_>) -> Result<(), String> {
+        let mut missing = BTreeSet::new();
+        let namespace = if wanted.path.is_some() {
+            ""
+        } else {
+            wanted.namespace
+        };
+        for binding in self.bindings_of(user, namespace) {
+            match self.roles.get(&binding.role) {
+                Some(role) if role.rules.iter().any(|rule| rule.allows(wanted)) => return Ok(()),
+                Some(_) => {}
+                None => {
+                    missing.insert(&binding.role);
+                }
+            }
+        }
+        Err(reason(&missing))
+    }
+
+    /// The rules for a user in a namespace, and what could not be found.
+    #[must_use]
+    pub fn rules(&self, user: &User, namespace: &str) -> (Vec<&Rule>, String) {
+        let mut missing = BTreeSet::new();
+        let mut rules = Vec::new();
+        for binding in self.bindings_of(user, namespace) {
+            match self.roles.get(&binding.role) {
+                Some(role) => rules.extend(&role.rules),
+                None => {
+                    missing.insert(&binding.role);
+                }
+            }
+        }
+        (rules, reason(&missing))
+    }
+
+    /// The bindings that give a user rights in a namespace: all `ClusterRoleBinding`s, and the
+    /// `RoleBinding`s of the namespace.
+    fn bindings_of(&self, user: &User, namespace: &str) -> impl Iterator<Item = &Binding> {
+        self.bindings
+            .iter()
+            .filter(move |binding| binding.namespace.is_empty() || binding.namespace == namespace)
+            .filter(|binding| binding.subjects.iter().any(|subject| subject.is(user)))
+    }
+
+    /// Gives aggregated roles the rules of the roles that they select.
+    fn aggregate(&mut self) {
+        let parts = |role: &Role| -> Vec<RoleKey> {
+            let is_part = |part: &Role| role.aggregated.iter().any(|one| one.matches(&part.labels));
+            let cluster_roles = self
+                .roles
+                .iter()
+                .filter(|(key, _)| key.namespace.is_empty());
+            cluster_roles
+                .filter(|(_, part)| is_part(part))
+                .map(|(key, _)| key.clone())
+                .collect()
+        };
+        let aggregated: BTreeMap<RoleKey, Vec<RoleKey>> = self
+            .roles
+            .iter()
+            .filter(|(_, role)| !role.aggregated.is_empty())
+            .map(|(key, role)| (key.clone(), parts(role)))
+            .collect();
+        let rules: Vec<(RoleKey, Vec<Rule>)> = aggregated
+            .keys()
+            .map(|key| (key.clone(), self.collect(key, &aggregated)))
+            .collect();
+        for (key, rules) in rules {
+            if let Some(role) = self.roles.get_mut(&key) {
+                role.rules = rules;
+            }
+        }
+    }
+
+    /// The rules of an aggregated role: those of its parts that have rules of their own, also of
+    /// the parts of its parts.
+    fn collect(&self, key: &RoleKey, aggregated: &BTreeMap<RoleKey, Vec<RoleKey>>) -> Vec<Rule> {
+        let mut rules: Vec<Rule> = Vec::new();
+        let mut seen = BTreeSet::from([key]);
+        let mut open = vec![key];
+        while let Some(next) = open.pop() {
+            if let Some(parts) = aggregated.get(next) {
+                open.extend(parts.iter().filter(|part| seen.insert(part)));
+            } else if let Some(role) = self.roles.get(next) {
+                rules.extend(role.rules.iter().cloned());
+            }
+        }
+        rules
+    }
+}
+
+impl Objects {
+    /// The policy with these objects, and those of `defaults` that have another name.
+    fn over(self, mut defaults: Self) -> Policy {
+        defaults.bindings.extend(self.bindings);
+        defaults.roles.extend(self.roles);
+        Policy::new(defaults.roles, defaults.bindings.into_values().collect())
+    }
+}
+
+/// Which roles are missing, as Kubernetes says it.
+fn reason(missing: &BTreeSet<&RoleKey>) -> String {
+    let texts: Vec<String> = missing
+        .iter()
+        .map(|RoleKey { namespace, name }| {
+            let kind = if namespace.is_empty() {
+                "clusterrole"
+            } else {
+                "role"
+            };
+            format!("{kind}.rbac.authorization.k8s.io {name:?} not found")
+        })
+        .collect();
+    match texts.as_slice() {
+        [] => String::new(),
+        [one] => format!("RBAC: {one}"),
+        all => format!("RBAC: [{}]", all.join(", ")),
+    }
+}

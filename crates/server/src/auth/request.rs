@@ -1,0 +1,152 @@
+//! Users, and what they want.
+
+use std::collections::BTreeMap;
+
+use crate::status::{Details, Status};
+
+/// The user of a request without credentials.
+pub const ANONYMOUS: &str = "system:anonymous";
+
+/// The group of users with credentials.
+pub const AUTHENTICATED: &str = "system:authenticated";
+
+/// The group of users without credentials.
+pub const UNAUTHENTICATED: &str = "system:unauthenticated";
+
+/// The group that may do everything.
+pub const MASTERS: &str = "system:masters";
+
+/// The sender of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct User {
+    /// The name, not empty.
+    pub name: String,
+    /// What tells users apart that have the same name at different times; may be empty.
+    pub uid: String,
+    /// The groups.
+    pub groups: Vec<String>,
+    /// Further facts for authorizers, by lower-case key.
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+impl User {
+    /// A user without credentials.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self {
+            name: ANONYMOUS.to_owned(),
+            groups: vec![UNAUTHENTICATED.to_owned()],
+            ..Self::default()
+        }
+    }
+
+    /// Whether the user is in a group.
+    #[must_use]
+    pub fn is_in(&self, group: &str) -> bool {
+        self.groups.iter().any(|own| own == group)
+    }
+
+    /// The same in the group of users with credentials, but for anonymous ones.
+    #[must_use]
+    pub(crate) fn authenticated(mut self) -> Self {
+        if self.name != ANONYMOUS && !self.is_in(AUTHENTICATED) && !self.is_in(UNAUTHENTICATED) {
+            self.groups.push(AUTHENTICATED.to_owned());
+        }
+        self
+    }
+}
+
+/// What a request wants: an action on a resource, or on another path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes<'a> {
+    /// The verb, such as `list`; for a path the HTTP method in lower case.
+    pub verb: &'a str,
+    /// The API group.
+    pub group: &'a str,
+    /// The version of the group.
+    pub version: &'a str,
+    /// The plural name of the resource.
+    pub resource: &'a str,
+    /// The subresource; may be empty.
+    pub subresource: &'a str,
+    /// The namespace; empty for all.
+    pub namespace: &'a str,
+    /// The name of the object; empty for all.
+    pub name: &'a str,
+    /// The path, if the request is for no resource. All other fields but `verb` are then empty.
+    pub path: Option<&'a str>,
+}
+
+impl Attributes<'_> {
+    /// 403: `user` may not do this. `reason` is empty if there is nothing to add.
+    ///
+    /// Source: `ForbiddenStatusError` of `k8s.io/apiserver`.
+    #[must_use]
+    pub fn forbidden(&self, user: &User, reason: &str) -> Box<Status> {
+        let user = &user.name;
+        let Self {
+            verb,
+            group,
+            resource,
+            name,
+            ..
+        } = self;
+        let wanted = match (self.path, self.namespace) {
+            (Some(path), _) => format!("User {user:?} cannot {verb} path {path:?}"),
+            (None, namespace) => {
+                let slash = if self.subresource.is_empty() { "" } else { "/" };
+                let resource = format!("{resource}{slash}{}", self.subresource);
+                let place = if namespace.is_empty() {
+                    "at the cluster scope".to_owned()
+                } else {
+                    format!("in the namespace {namespace:?}")
+                };
+                format!(
+                    "User {user:?} cannot {verb} resource {resource:?} in API group {group:?} {place}"
+                )
+            }
+        };
+        let wanted = wanted
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
+        let colon = if reason.is_empty() { "" } else { ": " };
+        if resource.is_empty() {
+            let message = format!("forbidden: {wanted}{colon}{reason}");
+            return Status::new(403, "Forbidden", message).with(Details::default());
+        }
+        let dot = if group.is_empty() { "" } else { "." };
+        let object = if name.is_empty() {
+            String::new()
+        } else {
+            format!(" {name:?}")
+        };
+        let message =
+            format!("{resource}{dot}{group}{object} is forbidden: {wanted}{colon}{reason}");
+        Status::new(403, "Forbidden", message).with(Details::of(group, resource, name))
+    }
+}
+
+/// Whether a user may do something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether they may.
+    pub allowed: bool,
+    /// Why, or why not; may be empty.
+    pub reason: String,
+}
+
+/// 401: there are no credentials, or wrong ones.
+#[must_use]
+pub fn unauthorized() -> Box<Status> {
+    Status::new(401, "Unauthorized", "Unauthorized")
+}
+
+/// Whether a path is for probes, which need no credentials and no rights.
+#[must_use]
+pub fn is_health(path: &str) -> bool {
+    ["/healthz", "/livez", "/readyz"].iter().any(|probe| {
+        path.strip_prefix(probe)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}

@@ -1,0 +1,154 @@
+//! Makes everything as the arguments want it.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use tokio_rustls::TlsAcceptor;
+
+use super::args::{Args, Way};
+use super::authenticator::Authenticator;
+use super::authorizer::Authorizer;
+use super::cluster::Cluster;
+use super::delegated::Delegated;
+use super::front_proxy::{FrontProxy, Headers};
+use super::rbac::Policy;
+use super::tokens::Tokens;
+use crate::reload::{Reload, Watched};
+use crate::tls::{self, ClientCa, ClientCertificates};
+
+/// Who may use a server, and how it proves who it is.
+pub struct Auth {
+    /// Says who sends a request.
+    pub authenticator: Authenticator,
+    /// Says whether they may.
+    pub authorizer: Authorizer,
+    /// Accepts TLS; without it the server speaks plain HTTP.
+    pub tls: Option<TlsAcceptor>,
+    /// The files in use, for [`follow`](crate::reload::follow).
+    pub files: Vec<Arc<dyn Reload>>,
+    /// What a person who starts the server should know.
+    pub warnings: Vec<String>,
+}
+
+/// Reads all files, and asks the cluster if one is needed.
+///
+/// # Errors
+/// As [`Args::check`], or if a file or the cluster cannot be used.
+pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
+    args.check(listen)?;
+    let mut files: Vec<Arc<dyn Reload>> = Vec::new();
+    let cluster = if args.needs_cluster() {
+        Some(Arc::new(Cluster::of(args.kubeconfig.as_deref()).await?))
+    } else {
+        None
+    };
+    let mut authenticator = by_files(args, &mut files)?;
+    if let Some(cluster) = &cluster {
+        if args.has(&Way::TokenReview) {
+            authenticator.token_review = Some(Arc::clone(cluster));
+        }
+        if args.reads_settings() {
+            authenticator.delegated = Some(Delegated::start(Arc::clone(cluster)).await);
+        }
+    }
+    let authorizer = match (&args.rbac, cluster) {
+        (Some(path), _) => {
+            let policy = Policy::open(path.clone()).context("--rbac")?;
+            files.push(Arc::clone(&policy) as Arc<dyn Reload>);
+            Authorizer::Rbac(policy)
+        }
+        (None, Some(cluster)) => Authorizer::Cluster(cluster),
+        (None, None) => Authorizer::Everything,
+    };
+    let tls = acceptor(args, &mut files)?;
+    let mut warnings = Vec::new();
+    if matches!(authorizer, Authorizer::Everything) && !args.is_anonymous() {
+        warnings.push("every user may do everything in all namespaces: no --rbac".to_owned());
+    }
+    Ok(Auth {
+        authenticator,
+        authorizer,
+        tls,
+        files,
+        warnings,
+    })
+}
+
+fn by_files(args: &Args, files: &mut Vec<Arc<dyn Reload>>) -> anyhow::Result<Authenticator> {
+    let mut by = Authenticator {
+        anonymous: args.is_anonymous(),
+        ..Authenticator::default()
+    };
+    for way in &args.auth {
+        match way {
+            Way::Tokens(path) => {
+                let tokens = Tokens::open(path.clone()).context("--auth tokens")?;
+                files.push(Arc::clone(&tokens) as Arc<dyn Reload>);
+                by.tokens.push(tokens);
+            }
+            Way::ClientCertificates(path) => {
+                let ca = ClientCa::open(path).context("--auth client-certificates")?;
+                files.push(Arc::clone(&ca) as Arc<dyn Reload>);
+                by.client_cas.push(ca);
+            }
+            Way::None | Way::FrontProxy | Way::TokenReview => {}
+        }
+    }
+    if let Some(path) = &args.requestheader_client_ca_file {
+        let proxy = front_proxy(args, path).context("--requestheader-client-ca-file")?;
+        files.push(Arc::clone(&proxy) as Arc<dyn Reload>);
+        by.front_proxies.push(proxy);
+    }
+    Ok(by)
+}
+
+fn front_proxy(args: &Args, path: &Path) -> anyhow::Result<Arc<Watched<FrontProxy>>> {
+    let mut headers = Headers::default();
+    let given = [
+        (&args.requestheader_username_headers, &mut headers.name),
+        (&args.requestheader_uid_headers, &mut headers.uid),
+        (&args.requestheader_group_headers, &mut headers.group),
+    ];
+    for (given, names) in given {
+        if !given.is_empty() {
+            names.clone_from(given);
+        }
+    }
+    let prefixes = &args.requestheader_extra_headers_prefix;
+    if !prefixes.is_empty() {
+        headers.extra_prefix = prefixes
+            .iter()
+            .map(|prefix| prefix.to_ascii_lowercase())
+            .collect();
+    }
+    let allowed_names = args.requestheader_allowed_names.clone();
+    Watched::open(vec![path.to_owned()], move |contents| {
+        let [content] = contents else {
+            bail!("expected one file")
+        };
+        let ca = ClientCa::from_pem(&content.bytes);
+        let ca = Arc::new(ca.with_context(|| content.path.display().to_string())?);
+        let (allowed_names, headers) = (allowed_names.clone(), headers.clone());
+        Ok(FrontProxy {
+            ca,
+            allowed_names,
+            headers,
+        })
+    })
+}
+
+fn acceptor(args: &Args, files: &mut Vec<Arc<dyn Reload>>) -> anyhow::Result<Option<TlsAcceptor>> {
+    let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else {
+        return Ok(None);
+    };
+    let identity = tls::identity(certificate, key).context("--tls-cert and --tls-key")?;
+    files.push(Arc::clone(&identity) as Arc<dyn Reload>);
+    let clients = if args.asks_for_certificates() {
+        ClientCertificates::Asked
+    } else {
+        ClientCertificates::Ignored
+    };
+    Ok(Some(tls::acceptor(identity, clients)?))
+}

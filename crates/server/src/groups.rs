@@ -1,0 +1,51 @@
+//! The API groups that are served.
+
+/// An API group with stored Templates.
+///
+/// A Template lives in the group in which it was created: the groups are two dialects, and a
+/// conversion would change its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// `template.krm.dev/v1alpha1`, the group of the Templates proposal.
+    Krm,
+    /// `template.openshift.io/v1`.
+    OpenShift,
+}
+
+impl Group {
+    /// All groups, in the order of their names.
+    pub const ALL: [Self; 2] = [Self::Krm, Self::OpenShift];
+
+    /// The group with a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|group| group.name() == name)
+    }
+
+    /// The name of the group, such as `template.krm.dev`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Krm => "template.krm.dev",
+            Self::OpenShift => "template.openshift.io",
+        }
+    }
+
+    /// The only version that is served of the group.
+    #[must_use]
+    pub const fn version(self) -> &'static str {
+        match self {
+            Self::Krm => "v1alpha1",
+            Self::OpenShift => "v1",
+        }
+    }
+
+    /// Group and version, as in the field `apiVersion`.
+    #[must_use]
+    pub const fn api_version(self) -> &'static str {
+        match self {
+            Self::Krm => "template.krm.dev/v1alpha1",
+            Self::OpenShift => "template.openshift.io/v1",
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The program `krm-template-server`.
+
+mod args;
+
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use tokio::net::TcpListener;
+
+use crate::args::{Args, Command, Serve, StoreAction};
+use krm_template_server::ops::admission::Admission;
+use krm_template_server::ops::audit::Audit;
+use krm_template_server::ops::measured::Measured;
+use krm_template_server::ops::metrics::Metrics;
+use krm_template_server::ops::{logging, shutdown};
+use krm_template_server::serve::{self, App, Documents, State};
+use krm_template_server::store;
+use krm_template_server::{auth, process, reload};
+
+/// Between two looks at files that may have changed.
+const RELOAD: Duration = Duration::from_secs(10);
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = runtime().and_then(|runtime| runtime.block_on(run(args)));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing else can be done if standard error is closed.
+            let _ = writeln!(io::stderr(), "krm-template-server: error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A runtime whose threads have the stack that expanding needs.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.enable_all().thread_stack_size(process::STACK);
+    builder.build().context("cannot start the threads")
+}
+
+async fn run(args: Args) -> anyhow::Result<()> {
+    match args.command {
+        None => serve(args.serve).await,
+        Some(Command::Store {
+            action: StoreAction::Dump { store },
+        }) => {
+            let store = store.open().await?;
+            let dumped = store::dump(&store, io::stdout().lock()).await;
+            store.close().await;
+            match dumped {
+                // Who reads it, as `head`, has read enough.
+                Err(error) if is_closed_pipe(&error) => Ok(()),
+                dumped => dumped.map(drop),
+            }
+        }
+        Some(Command::Store {
+            action: StoreAction::Load { store },
+        }) => {
+            let store = store.open().await?;
+            let loaded = store::load(&store, io::stdin().lock()).await;
+            store.close().await;
+            loaded.map(drop)
+        }
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let kind = match cause.downcast_ref::<serde_json::Error>() {
+            Some(error) => error.io_error_kind(),
+            None => cause.downcast_ref::<io::Error>().map(io::Error::kind),
+        };
+        kind == Some(io::ErrorKind::BrokenPipe)
+    })
+}
+
+async fn serve(args: Serve) -> anyhow::Result<()> {
+    logging::start(&args.logging)?;
+    let auth = auth::start(&args.auth, args.listen).await?;
+    for warning in &auth.warnings {
+        tracing::warn!("{warning}");
+    }
+    let store = args.store.open().await?;
+    let listener = TcpListener::bind(args.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}", args.listen))?;
+    let address = listener.local_addr().context("the socket has no address")?;
+    let (shutdown, mut reload) =
+        shutdown::listen(args.shutdown).context("cannot handle signals")?;
+    let admission = Admission::new(&args.limits);
+    let metrics = Arc::new(Metrics::new(
+        admission.clone(),
+        env!("CARGO_PKG_VERSION"),
+        option_env!("KRM_TEMPLATE_COMMIT").unwrap_or_default(),
+    ));
+    let audit = Audit::start(&args.audit, Arc::clone(&metrics))?;
+    let is_standalone = !auth.authorizer.is_delegated();
+    let app = App::new(State {
+        store: Measured::new(store, Arc::clone(&metrics)),
+        authenticator: auth.authenticator,
+        is_standalone,
+        documents: Documents::new(is_standalone),
+        authorizer: auth.authorizer,
+        limits: args.limits,
+        admission,
+        metrics,
+        audit,
+        shutdown: shutdown.clone(),
+    });
+    tokio::spawn(reload::follow(auth.files, RELOAD, reload.clone()));
+    tokio::spawn({
+        let app = app.clone();
+        async move {
+            loop {
+                reload.requested().await;
+                app.state().audit.reopen();
+            }
+        }
+    });
+    greet(address, auth.tls.is_some(), args.logging.log_format);
+    serve::serve(listener, auth.tls, app.clone(), shutdown).await;
+    app.state().store.close().await;
+    app.state().audit.end();
+    Ok(())
+}
+
+/// Tells where the server is; a person also gets commands to try.
+fn greet(address: SocketAddr, is_encrypted: bool, format: logging::Format) {
+    let scheme = if is_encrypted { "https" } else { "http" };
+    let url = format!("{scheme}://{address}");
+    if format == logging::Format::Json {
+        tracing::info!(url, "serving");
+        return;
+    }
+    // The server works without a standard error as well.
+    let _ = writeln!(
+        io::stderr(),
+        "krm-template-server: serving {url}\n\
+         Try:\n  \
+         kubectl --server {url} create -f examples/web/template.yaml\n  \
+         kubectl --server {url} get tpl\n  \
+         curl '{url}/templates/web/processed?output=list' -H 'Content-Type: application/json' \
+         --data '{{\"values\": {{\"NAME\": \"shop\"}}}}'"
+    );
+}

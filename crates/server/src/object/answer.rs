@@ -1,0 +1,238 @@
+//! Stored Templates as the answers of an API: single ones, lists, tables, only their metadata.
+//!
+//! All functions append to `out`. Answers in JSON are compact and end with a line feed. A revision
+//! of 0 writes no `resourceVersion`, as for a dry run.
+
+use crate::groups::Group;
+use crate::object::cells::age;
+use crate::object::json;
+use crate::object::stored::Stored;
+use crate::store::Revision;
+use crate::wire::accept::{Include, MetaVersion};
+
+/// The metadata of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListMeta {
+    /// The revision that the list shows.
+    pub revision: Revision,
+    /// The token for the next page.
+    pub next: Option<String>,
+    /// How many items follow, if that is known.
+    pub remaining: Option<u64>,
+}
+
+/// A Template with the revision that wrote it.
+pub type Item<'s> = (&'s Stored, Revision);
+
+/// A single Template.
+pub fn object(item: Item<'_>, out: &mut Vec<u8>) {
+    splice(item.0.object(), item.1, out);
+    out.push(b'\n');
+}
+
+/// A Template without a line feed, as in the events of a watch.
+pub fn object_inside(item: Item<'_>, out: &mut Vec<u8>) {
+    splice(item.0.object(), item.1, out);
+}
+
+/// The `PartialObjectMetadata` of a Template.
+pub fn partial(item: Item<'_>, version: MetaVersion, out: &mut Vec<u8>) {
+    partial_inside(item, version, out);
+    out.push(b'\n');
+}
+
+/// The same without a line feed, as in the events of a watch.
+pub fn partial_inside((stored, revision): Item<'_>, version: MetaVersion, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"");
+    out.extend_from_slice(version.api_version().as_bytes());
+    out.extend_from_slice(b"\",\"metadata\":");
+    splice(stored.metadata(), revision, out);
+    out.push(b'}');
+}
+
+/// A `TemplateList`. As upstream, the items of OpenShift's group have no `kind` and `apiVersion`.
+pub fn list<'s>(
+    group: Group,
+    meta: &ListMeta,
+    items: impl IntoIterator<Item = Item<'s>>,
+    out: &mut Vec<u8>,
+) {
+    begin_list("TemplateList", group.api_version(), meta, out);
+    separated(items, out, |(stored, revision), out| match group {
+        Group::Krm => splice(stored.object(), revision, out),
+        Group::OpenShift => {
+            out.push(b'{');
+            splice(stored.item(), revision, out);
+        }
+    });
+    out.extend_from_slice(b"]}\n");
+}
+
+/// A `PartialObjectMetadataList`.
+pub fn partial_list<'s>(
+    version: MetaVersion,
+    meta: &ListMeta,
+    items: impl IntoIterator<Item = Item<'s>>,
+    out: &mut Vec<u8>,
+) {
+    begin_list(
+        "PartialObjectMetadataList",
+        version.api_version(),
+        meta,
+        out,
+    );
+    separated(items, out, |item, out| partial_inside(item, version, out));
+    out.extend_from_slice(b"]}\n");
+}
+
+/// The form of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// The group of its Templates.
+    pub group: Group,
+    /// The version of `meta.k8s.io`.
+    pub version: MetaVersion,
+    /// What rows show of their objects.
+    pub include: Include,
+    /// Whether it has its column definitions: of a watch only the first has.
+    pub has_columns: bool,
+    /// The time that ages count to, in seconds since 1970.
+    pub now: i64,
+}
+
+/// A `Table` of Templates.
+pub fn table<'s>(
+    table: Table,
+    meta: &ListMeta,
+    items: impl IntoIterator<Item = Item<'s>>,
+    out: &mut Vec<u8>,
+) {
+    table_inside(table, meta, items, out);
+    out.push(b'\n');
+}
+
+/// The same without a line feed, as in the events of a watch.
+pub fn table_inside<'s>(
+    table: Table,
+    meta: &ListMeta,
+    items: impl IntoIterator<Item = Item<'s>>,
+    out: &mut Vec<u8>,
+) {
+    begin("Table", table.version.api_version(), meta, out);
+    out.extend_from_slice(b",\"columnDefinitions\":");
+    let columns = match table.group {
+        _ if !table.has_columns => "null".to_owned(),
+        Group::Krm => format!("[{NAME}{TEMPLATE}{KRM}]"),
+        Group::OpenShift => format!("[{NAME}{TEMPLATE}]"),
+    };
+    out.extend_from_slice(columns.as_bytes());
+    out.extend_from_slice(b",\"rows\":[");
+    separated(items, out, |item, out| row(table, item, out));
+    out.extend_from_slice(b"]}");
+}
+
+fn row(table: Table, (stored, revision): Item<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"cells\":[");
+    match stored.cells().split_once('\t') {
+        Some((before, after)) => {
+            out.extend_from_slice(before.as_bytes());
+            out.extend_from_slice(b",\"");
+            out.extend_from_slice(age(table.now.saturating_sub(stored.created())).as_bytes());
+            out.extend_from_slice(b"\",");
+            out.extend_from_slice(after.as_bytes());
+        }
+        None => out.extend_from_slice(stored.cells().as_bytes()),
+    }
+    out.extend_from_slice(b"],\"object\":");
+    match table.include {
+        Include::None => out.extend_from_slice(b"null"),
+        Include::Metadata => partial_inside((stored, revision), table.version, out),
+        Include::Object => splice(stored.object(), revision, out),
+    }
+    out.push(b'}');
+}
+
+/// Writes an object with its `resourceVersion` between its parts.
+fn splice((before, after): (&[u8], &[u8]), revision: Revision, out: &mut Vec<u8>) {
+    out.extend_from_slice(before);
+    if revision > 0 {
+        if before.last() != Some(&b'{') {
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"resourceVersion\":\"");
+        out.extend_from_slice(revision.to_string().as_bytes());
+        out.push(b'"');
+        if before.last() == Some(&b'{') && after.first() != Some(&b'}') {
+            out.push(b',');
+        }
+    }
+    out.extend_from_slice(after);
+}
+
+/// The beginning of a list, up to its other fields.
+fn begin(kind: &str, api_version: &str, meta: &ListMeta, out: &mut Vec<u8>) {
+    let mut head =
+        format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":{{");
+    head.push_str("\"resourceVersion\":\"");
+    head.push_str(&meta.revision.to_string());
+    head.push('"');
+    if let Some(next) = &meta.next {
+        head.push_str(",\"continue\":");
+        json::quote(next, &mut head);
+    }
+    if let Some(remaining) = meta.remaining.filter(|remaining| *remaining > 0) {
+        head.push_str(",\"remainingItemCount\":");
+        head.push_str(&remaining.to_string());
+    }
+    head.push('}');
+    out.extend_from_slice(head.as_bytes());
+}
+
+fn begin_list(kind: &str, api_version: &str, meta: &ListMeta, out: &mut Vec<u8>) {
+    begin(kind, api_version, meta, out);
+    out.extend_from_slice(b",\"items\":[");
+}
+
+fn separated<'s>(
+    items: impl IntoIterator<Item = Item<'s>>,
+    out: &mut Vec<u8>,
+    write: impl Fn(Item<'s>, &mut Vec<u8>),
+) {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write(item, out);
+    }
+}
+
+/// The definition of the first column.
+const NAME: &str = concat!(
+    r#"{"name":"Name","type":"string","format":"name","description":"Name must be unique within a "#,
+    r"namespace. Is required when creating resources, although some resources may allow a client ",
+    r"to request the generation of an appropriate name automatically. Name is primarily intended ",
+    r"for creation idempotence and configuration definition. Cannot be updated. More info: ",
+    r#"https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names","priority":0}"#,
+);
+
+/// The definitions of the columns that both groups have.
+const TEMPLATE: &str = concat!(
+    r#",{"name":"Description","type":"string","format":"","description":"Template description.","#,
+    r#""priority":0},{"name":"Parameters","type":"string","format":"","description":"parameters is "#,
+    r"an optional array of Parameters used during the Template to Config transformation.",
+    r#"","priority":0},{"name":"Objects","type":"string","format":"","#,
+    r#""description":"Number of resources in this template.","priority":0}"#,
+);
+
+/// The definitions of the columns of our group.
+const KRM: &str = concat!(
+    r#",{"name":"Age","type":"date","format":"","description":"CreationTimestamp is a timestamp "#,
+    r"representing the server time when this object was created. It is not guaranteed to be set in ",
+    r"happens-before order across separate operations. Clients may not set this value. It is ",
+    r"represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for ",
+    r"lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/",
+    r#"api-conventions.md#metadata","priority":0},{"name":"Display Name","type":"string","#,
+    r#""format":"","description":"The annotation `openshift.io/display-name`.","priority":1},"#,
+    r#"{"name":"Tags","type":"string","format":"","description":"The annotation `tags`.","#,
+    r#""priority":1}"#,
+);

@@ -1,0 +1,137 @@
+//! The cells of the row of a Template in a table.
+//!
+//! Source: `pkg/template/printers` of openshift-apiserver, `HumanDuration` of
+//! `k8s.io/apimachinery`.
+
+use serde_json::Value;
+
+use crate::groups::Group;
+use crate::object::draft::Draft;
+use crate::object::json::{self, Data, Node};
+
+/// The most bytes of a description.
+const MAX_DESCRIPTION: usize = 80;
+
+/// The cells as JSON without brackets; in our group a tab, where the age belongs, and the cells
+/// after it.
+pub(crate) fn of(draft: &Draft) -> String {
+    let mut out = String::new();
+    json::quote(draft.name(), &mut out);
+    out.push(',');
+    json::quote(&first_line(annotation(draft, "description")), &mut out);
+    out.push_str(",\"");
+    out.push_str(&parameters(draft.field("parameters")));
+    out.push_str("\",");
+    let objects = draft
+        .field("objects")
+        .and_then(|text| Node::parse(text).ok());
+    let count = objects.map_or(0, |objects| objects.items().len());
+    out.push_str(&count.to_string());
+    if draft.group == Group::Krm {
+        out.push('\t');
+        json::quote(annotation(draft, "openshift.io/display-name"), &mut out);
+        out.push(',');
+        json::quote(annotation(draft, "tags"), &mut out);
+    }
+    out
+}
+
+fn annotation<'d>(draft: &'d Draft, key: &str) -> &'d str {
+    let annotations = draft.metadata.get("annotations");
+    annotations
+        .and_then(|map| map.get(key))
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+fn first_line(description: &str) -> String {
+    let line = match description.split_once('\n') {
+        Some((line, _)) => format!("{line}..."),
+        None => description.to_owned(),
+    };
+    if line.len() <= MAX_DESCRIPTION {
+        return line;
+    }
+    let cut = line.floor_char_boundary(MAX_DESCRIPTION - 3);
+    format!("{}...", line.get(..cut).unwrap_or_default().trim())
+}
+
+/// The number of parameters, and of those that have no value.
+fn parameters(text: Option<&str>) -> String {
+    let node = text.and_then(|text| Node::parse(text).ok());
+    let items = node.as_ref().map_or(&[][..], Node::items);
+    let is_set = |item: &Node<'_>, key: &str| match item.get(key).map(|node| &node.data) {
+        None | Some(Data::Null) => false,
+        Some(Data::String(text)) => !text.is_empty(),
+        Some(_) => true,
+    };
+    let (mut blank, mut generated) = (0, 0);
+    for item in items.iter().filter(|item| !is_set(item, "value")) {
+        if is_set(item, "generate") {
+            generated += 1;
+        } else {
+            blank += 1;
+        }
+    }
+    let total = items.len();
+    match (blank, generated) {
+        (0, 0) => format!("{total} (all set)"),
+        (0, generated) => format!("{total} ({generated} generated)"),
+        (blank, _) => format!("{total} ({blank} blank)"),
+    }
+}
+
+/// A duration in seconds as kubectl shows ages.
+pub(crate) fn age(seconds: i64) -> String {
+    let parts = |large: i64, unit: char, small: i64, small_unit: char| match small {
+        0 => format!("{large}{unit}"),
+        _ => format!("{large}{unit}{small}{small_unit}"),
+    };
+    let (minutes, hours) = (seconds / 60, seconds / 3600);
+    let days = hours / 24;
+    match (seconds, minutes, hours) {
+        (..=-2, ..) => "<invalid>".to_owned(),
+        (-1, ..) => "0s".to_owned(),
+        (..120, ..) => format!("{seconds}s"),
+        (_, ..10, _) => parts(minutes, 'm', seconds % 60, 's'),
+        (_, ..180, _) => format!("{minutes}m"),
+        (_, _, ..8) => parts(hours, 'h', minutes % 60, 'm'),
+        (_, _, ..48) => format!("{hours}h"),
+        (_, _, ..192) => parts(days, 'd', hours % 24, 'h'),
+        (_, _, ..17_520) => format!("{days}d"),
+        (_, _, ..70_080) => parts(days / 365, 'y', days % 365, 'd'),
+        _ => format!("{}y", days / 365),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::age;
+
+    #[test]
+    fn ages_are_as_kubectl_shows_them() {
+        let cases = [
+            (-2, "<invalid>"),
+            (-1, "0s"),
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (185, "3m5s"),
+            (600, "10m"),
+            (10_799, "179m"),
+            (10_800, "3h"),
+            (11_100, "3h5m"),
+            (28_800, "8h"),
+            (172_799, "47h"),
+            (172_800, "2d"),
+            (176_400, "2d1h"),
+            (691_200, "8d"),
+            (63_072_000, "2y"),
+            (63_158_400, "2y1d"),
+            (252_288_000, "8y"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(age(seconds), text, "{seconds}");
+        }
+    }
+}

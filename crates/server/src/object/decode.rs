@@ -1,0 +1,412 @@
+//! From the body of a request to a [`Draft`]: syntax, kind, types, unknown and duplicate fields.
+
+use std::borrow::Cow;
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::{Document, DuplicateKeys, lines_of_root};
+use serde_json::Value;
+
+use crate::groups::Group;
+use crate::object::draft::{Draft, values_as_text};
+use crate::object::json::{self, Data, Node};
+use crate::object::schema;
+use crate::object::types::{self, Complaints};
+use crate::status::{Cause, Result, Status};
+use crate::wire::content::Format;
+use crate::wire::options::FieldValidation;
+
+/// Reads the Template in the body of a request. Returns it with texts for `Warning` headers, which
+/// name fields and hold no values.
+///
+/// # Errors
+/// 400 if the body is not JSON or YAML, is nested too deeply, is of another kind or version, if a
+/// field has the wrong type, or, with [`FieldValidation::Strict`], for unknown and duplicate fields.
+pub fn template(
+    group: Group,
+    format: Format,
+    body: &[u8],
+    validation: FieldValidation,
+) -> Result<(Draft, Vec<String>)> {
+    let body = Body::read(format, body)?;
+    let mut node = Node::parse(&body.json).map_err(|why| unrecognized(&why))?;
+    let mut warnings = checked(group, &node, &body.repeated, validation)?;
+    warnings.extend(as_text(group, &mut node));
+    Ok((Draft::new(group, &node, body.kept), warnings))
+}
+
+/// Checks the Template in the body of a request as [`template`] does, without keeping it. Returns
+/// the texts for `Warning` headers.
+///
+/// # Errors
+/// As [`template`].
+pub fn check(
+    group: Group,
+    format: Format,
+    body: &[u8],
+    validation: FieldValidation,
+) -> Result<Vec<String>> {
+    let body = Body::read(format, body)?;
+    let node = match group {
+        // Only repeated keys are wrong in the objects.
+        Group::Krm => Node::parse(&body.json),
+        // Nothing is.
+        Group::OpenShift => Node::parse_around(&body.json, "objects"),
+    };
+    let mut node = node.map_err(|why| unrecognized(&why))?;
+    let mut warnings = checked(group, &node, &body.repeated, validation)?;
+    warnings.extend(as_text(group, &mut node));
+    Ok(warnings)
+}
+
+/// Checks the kind, version and fields of a body. Returns the texts for `Warning` headers.
+fn checked(
+    group: Group,
+    node: &Node<'_>,
+    repeated: &[(usize, String)],
+    validation: FieldValidation,
+) -> Result<Vec<String>> {
+    let version = group.version();
+    let named = kind(group, node)?;
+    let refused = |why: &str| {
+        let version = named.version.rsplit('/').next().unwrap_or(version);
+        let kind = named.kind;
+        Status::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a Template: {why}"
+        ))
+    };
+    if let Some(why) = named.wrong() {
+        return Err(refused(&why));
+    }
+    let complaints = types::check_values(node, group);
+    judge(complaints, repeated, validation).map_err(|why| refused(&why))
+}
+
+/// Reads a configuration that is applied: YAML, of which JSON is a part. Returns it with texts for
+/// `Warning` headers. It can have fields that cannot be applied.
+///
+/// # Errors
+/// 400 if the body is not a mapping in YAML, or, with [`FieldValidation::Strict`], if one has a key
+/// twice.
+pub fn configuration(body: &[u8], validation: FieldValidation) -> Result<(Value, Vec<String>)> {
+    const CONVERTING: &str = "error converting YAML to JSON";
+    let refused = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
+    let body = Body::yaml(body).map_err(|why| refused(&format!("{CONVERTING}: {why}")))?;
+    let node = Node::parse(&body.json).map_err(|why| refused(&why))?;
+    if !matches!(node.data, Data::Object(_) | Data::Null) {
+        return Err(refused(&format!(
+            "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value \
+             of type map[string]interface {{}}",
+            node.kind()
+        )));
+    }
+    let complaints = Complaints::default();
+    let warnings = judge(complaints, &body.repeated, validation).map_err(|_| {
+        let why = repeated_in_yaml(&repeated_lines(&body.repeated));
+        Status::bad_request(format!("error strict decoding YAML: {CONVERTING}: {why}"))
+    })?;
+    Ok((node.to_value(), warnings))
+}
+
+/// Why a configuration cannot be applied: an unknown field, or a value of another type.
+pub(crate) fn undeclared(group: Group, object: &Value) -> Option<String> {
+    let mut text = String::new();
+    json::write(object, &mut text);
+    let node = Node::parse(&text).ok()?;
+    types::check_values(&node, group).undeclared().or_else(|| {
+        let causes = match group {
+            Group::Krm => schema::check(|key| node.get(key).cloned()),
+            Group::OpenShift => Vec::new(),
+        };
+        let mut causes = causes.into_iter();
+        let wrong = causes.find(|cause| cause.reason == schema::WRONG_TYPE)?;
+        Some(format!(".{}: {}", wrong.field, wrong.message))
+    })
+}
+
+/// The keys that objects in a body of JSON have twice, as texts such as `duplicate field "a"`.
+#[must_use]
+pub fn repeated_keys(body: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(body);
+    Node::parse(&text).map_or_else(|_| Vec::new(), |node| types::repeated_keys(&node))
+}
+
+/// Checks the result of a patch. Fields that are unknown in `old`, too, are not reported again, and
+/// fields with the same value keep the spelling of `old`. `repeated` are the keys that the patch has
+/// twice. Returns it with texts for `Warning` headers.
+///
+/// # Errors
+/// 422 about `patch`, if the kind or version changed, if a field has the wrong type, or, with
+/// [`FieldValidation::Strict`], for unknown and duplicate fields.
+pub fn patched(
+    group: Group,
+    object: &Value,
+    old: Option<&Draft>,
+    repeated: &[String],
+    validation: FieldValidation,
+) -> Result<(Draft, Vec<String>)> {
+    let refused = |why: &str| {
+        let cause = Cause::new(
+            "FieldValueInvalid",
+            "patch",
+            format!("Invalid value: {why}"),
+        );
+        Status::invalid("", "", "", vec![cause])
+    };
+    let mut text = String::new();
+    json::write(object, &mut text);
+    let mut node = Node::parse(&text).map_err(|why| refused(&why))?;
+    let named = kind(group, &node).map_err(|status| refused(&status.message))?;
+    if let Some(why) = named.wrong() {
+        return Err(refused(&why));
+    }
+    let mut complaints = types::check_values(&node, group);
+    if let Some(old) = old {
+        let mut text = String::new();
+        json::write(&old.to_value(), &mut text);
+        if let Ok(old) = Node::parse(&text) {
+            complaints.forget(&types::check_values(&old, group));
+        }
+    }
+    complaints.strict.splice(..0, repeated.iter().cloned());
+    let mut warnings = judge(complaints, &[], validation).map_err(|why| refused(&why))?;
+    warnings.extend(as_text(group, &mut node));
+    let mut draft = Draft::new(group, &node, None);
+    if let Some(old) = old {
+        draft.keep_spelling(old);
+    }
+    Ok((draft, warnings))
+}
+
+/// The group that the `apiVersion` of a body names, if it names one that is served.
+#[must_use]
+pub fn group(format: Format, body: &[u8]) -> Option<Group> {
+    let body = Body::read(format, body).ok()?;
+    let node = Node::parse_around(&body.json, "objects").ok()?;
+    let version = node.get("apiVersion").map(Node::as_str)?;
+    Group::ALL
+        .into_iter()
+        .find(|group| group.api_version() == version)
+}
+
+fn unrecognized(why: &str) -> Box<Status> {
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type Template): couldn't get version/kind; \
+         json parse error: {why}"
+    ))
+}
+
+/// A body as JSON.
+struct Body<'b> {
+    json: Cow<'b, str>,
+    /// The text of the document, if it was YAML.
+    kept: Option<String>,
+    /// The keys that a mapping in YAML has twice, each with the number of its line.
+    repeated: Vec<(usize, String)>,
+}
+
+impl<'b> Body<'b> {
+    fn read(format: Format, body: &'b [u8]) -> Result<Self> {
+        let read = match format {
+            // As Go does, bytes that are not UTF-8 are read as U+FFFD.
+            Format::Json => Ok(Self {
+                json: String::from_utf8_lossy(body),
+                kept: None,
+                repeated: Vec::new(),
+            }),
+            Format::Yaml => Self::yaml(body),
+        };
+        read.map_err(|why| {
+            let message =
+                format!("the object provided is unrecognized (must be of type Template): {why}");
+            Status::bad_request(message)
+        })
+    }
+
+    fn yaml(body: &[u8]) -> std::result::Result<Self, String> {
+        let source = krm_yaml::decode("body", body.to_vec()).map_err(|why| in_yaml(&why))?;
+        let document = Document::parse(&source).map_err(|why| in_yaml(&why))?;
+        let Some(root) = document.roots().next() else {
+            return Ok(Self {
+                json: "null".into(),
+                kept: None,
+                repeated: Vec::new(),
+            });
+        };
+        let mut found = Diagnostics::new();
+        let value = root.value(DuplicateKeys::LastWins, &mut found);
+        let error = found.iter().find(|one| one.severity == Severity::Error);
+        if let Some(error) = error {
+            return Err(in_yaml(error));
+        }
+        let Some(value) = value else {
+            return Err("yaml: the value cannot be read".to_owned());
+        };
+        if value.non_finite().is_some() {
+            return Err("yaml: a number that is not finite has no form in JSON".to_owned());
+        }
+        let is_json = source.text().trim_start().starts_with('{');
+        let kept = match document.roots().nth(1) {
+            _ if is_json => None,
+            None => Some(source.text().to_owned()),
+            Some(_) => Some(document.slice(lines_of_root(root)).to_owned()),
+        };
+        let repeated = found.iter().filter_map(repeated_key).collect();
+        Ok(Self {
+            json: value.to_json().into(),
+            kept,
+            repeated,
+        })
+    }
+}
+
+/// The error of the YAML reader, without texts of the body.
+fn in_yaml(why: &Diagnostic) -> String {
+    let line = why.place.as_ref().map(|place| place.line_column().0);
+    let mut message = String::new();
+    for (index, part) in why.message.split('`').enumerate() {
+        let is_quoted = index % 2 == 1;
+        match part {
+            _ if !is_quoted => message.push_str(part),
+            part if part.chars().any(char::is_alphanumeric) => message.push_str("this text"),
+            part => message.extend(["`", part, "`"]),
+        }
+    }
+    match line {
+        Some(line) => format!("yaml: line {line}: {message}"),
+        None => format!("yaml: {message}"),
+    }
+}
+
+fn repeated_key(found: &Diagnostic) -> Option<(usize, String)> {
+    let key = found
+        .message
+        .strip_prefix("duplicate mapping key `")?
+        .strip_suffix('`')?;
+    Some((found.place.as_ref()?.line_column().0, key.to_owned()))
+}
+
+/// The kind and version that a body names.
+struct Named<'n> {
+    group: Group,
+    kind: &'n str,
+    version: &'n str,
+}
+
+impl Named<'_> {
+    /// Why an object of this kind cannot be a Template of the group.
+    fn wrong(&self) -> Option<String> {
+        let is_version = self.version == self.group.api_version();
+        (self.kind != "Template" || !is_version).then(|| {
+            format!(
+                "no kind {:?} is registered for version {:?}",
+                self.kind, self.version
+            )
+        })
+    }
+}
+
+/// Reads the kind and version; an absent one is the expected one in OpenShift's group.
+fn kind<'n>(group: Group, node: &'n Node<'_>) -> Result<Named<'n>> {
+    const HEAD: &str = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; \
+                        Kind string \"json:\\\"kind,omitempty\\\"\" }";
+    if !matches!(node.data, Data::Object(_) | Data::Null) {
+        let found = node.kind();
+        return Err(unrecognized(&format!(
+            "json: cannot unmarshal {found} into Go value of type {HEAD}"
+        )));
+    }
+    let text = |key: &str| match node.get(key) {
+        None => Ok(""),
+        Some(node) if matches!(node.data, Data::String(_) | Data::Null) => Ok(node.as_str()),
+        Some(node) => Err(unrecognized(&format!(
+            "json: cannot unmarshal {} into Go struct field .{key} of type string",
+            node.kind()
+        ))),
+    };
+    let (kind, version) = (text("kind")?, text("apiVersion")?);
+    let expected = group.api_version();
+    match (group, kind, version) {
+        (Group::Krm, _, version) if version != expected => Err(Status::bad_request(format!(
+            "the API version in the data ({version}) does not match the expected API version ({expected})"
+        ))),
+        (Group::Krm, "", _) => Err(Status::bad_request(
+            "the object provided is unrecognized (must be of type Template): Object 'Kind' is missing",
+        )),
+        (Group::OpenShift, "Template" | "", "v1" | "") | (Group::OpenShift, "", _) => {
+            let version = if matches!(version, "v1" | "") {
+                expected
+            } else {
+                version
+            };
+            Ok(Named {
+                group,
+                kind: "Template",
+                version,
+            })
+        }
+        (_, kind, "") => Ok(Named {
+            group,
+            kind,
+            version: expected,
+        }),
+        _ => Ok(Named {
+            group,
+            kind,
+            version,
+        }),
+    }
+}
+
+/// Turns complaints into warnings, or into an error.
+fn judge(
+    complaints: Complaints,
+    repeated: &[(usize, String)],
+    validation: FieldValidation,
+) -> std::result::Result<Vec<String>, String> {
+    if let Some(mismatch) = complaints.mismatch {
+        return Err(mismatch);
+    }
+    let repeated = repeated_lines(repeated);
+    match validation {
+        FieldValidation::Ignore => Ok(Vec::new()),
+        FieldValidation::Warn => Ok(repeated.into_iter().chain(complaints.strict).collect()),
+        FieldValidation::Strict if repeated.is_empty() && complaints.strict.is_empty() => {
+            Ok(Vec::new())
+        }
+        FieldValidation::Strict => {
+            let mut all = complaints.strict;
+            if !repeated.is_empty() {
+                all.insert(0, repeated_in_yaml(&repeated));
+            }
+            Err(format!("strict decoding error: {}", all.join(", ")))
+        }
+    }
+}
+
+fn repeated_lines(repeated: &[(usize, String)]) -> Vec<String> {
+    let repeated = repeated.iter();
+    repeated
+        .map(|(line, key)| format!("line {line}: key {key:?} already set in map"))
+        .collect()
+}
+
+fn repeated_in_yaml(lines: &[String]) -> String {
+    format!("yaml: unmarshal errors:\n  {}", lines.join("\n  "))
+}
+
+/// Makes texts of the values of parameters in OpenShift's group. Returns a warning for each.
+fn as_text(group: Group, node: &mut Node<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if group == Group::OpenShift
+        && let Data::Object(entries) = &mut node.data
+    {
+        for (_, parameters) in entries.iter_mut().filter(|(key, _)| key == "parameters") {
+            for index in values_as_text(parameters) {
+                warnings.push(format!(
+                    "parameters[{index}].value: a number or bool is stored as its text: put it in quotes"
+                ));
+            }
+        }
+    }
+    warnings
+}

@@ -1,0 +1,491 @@
+//! System fields of a Template and the rules for its `metadata`, on create, update and delete.
+//!
+//! Source: `k8s.io/apiserver/pkg/registry/rest` and `ValidateObjectMeta` of `k8s.io/apimachinery`.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::groups::Group;
+use crate::object::draft::Draft;
+use crate::object::json::{Data, Node};
+use crate::object::schema;
+use crate::status::{Cause, Result, Status};
+use crate::store::Revision;
+use crate::wire::names;
+
+/// What a new object needs from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Create<'a> {
+    /// The namespace of the URL.
+    pub namespace: &'a str,
+    /// The time.
+    pub now: Timestamp,
+    /// A new uid.
+    pub uid: &'a str,
+    /// Five random characters for a name that is generated.
+    pub suffix: &'a str,
+}
+
+/// The characters of generated names.
+pub const SUFFIX_CHARACTERS: &str = "bcdfghjklmnpqrstvwxz2456789";
+
+/// How many characters a generated name has after its `generateName`.
+pub const SUFFIX_LENGTH: usize = 5;
+
+/// The most characters of a generated name before its suffix.
+const MAX_PREFIX: usize = 63 - SUFFIX_LENGTH;
+
+/// The most bytes of all annotations of an object.
+const MAX_ANNOTATIONS: usize = 256 * 1024;
+
+/// Gives a new object its system fields, and checks it.
+///
+/// # Errors
+/// 400 if it has another namespace or a `resourceVersion`; 422 for everything that is wrong with
+/// its fields.
+pub fn create(draft: &mut Draft, how: &Create<'_>) -> Result<()> {
+    in_namespace(draft, how.namespace)?;
+    if !draft.text("resourceVersion").is_empty() {
+        return Err(Status::bad_request(
+            "resourceVersion should not be set on objects to be created",
+        ));
+    }
+    for key in [
+        "selfLink",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+    ] {
+        draft.metadata.shift_remove(key);
+    }
+    set(draft, "uid", how.uid.to_owned());
+    set(draft, "creationTimestamp", rfc3339(how.now));
+    if draft.group == Group::Krm {
+        draft
+            .metadata
+            .insert("generation".to_owned(), Value::from(1));
+    }
+    let prefix = draft.text("generateName");
+    if draft.name().is_empty() && !prefix.is_empty() {
+        let prefix = prefix
+            .get(..prefix.floor_char_boundary(MAX_PREFIX))
+            .unwrap_or_default();
+        let name = format!("{prefix}{}", how.suffix);
+        set(draft, "name", name);
+    }
+    let mut causes = check(draft);
+    if draft.group == Group::OpenShift {
+        parameter_names(draft, &mut causes);
+    }
+    finish(draft, causes)
+}
+
+/// Checks that the object of an update has the name and namespace of the URL; an absent namespace
+/// is set.
+///
+/// # Errors
+/// 400 if it has not.
+pub fn named(draft: &mut Draft, namespace: &str, name: &str) -> Result<()> {
+    match draft.name() {
+        "" => Err(Status::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))),
+        other if other != name => Err(Status::bad_request(format!(
+            "the name of the object ({other}) does not match the name on the URL ({name})"
+        ))),
+        _ => in_namespace(draft, namespace),
+    }
+}
+
+/// The revision that the sender expects the object to have, from `metadata.resourceVersion`; none
+/// if it is absent or 0.
+///
+/// # Errors
+/// 400 if it is not a number.
+pub fn expected(draft: &Draft) -> Result<Option<Revision>> {
+    let text = draft.text("resourceVersion");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let revision = text.parse::<Revision>().map_err(|_| {
+        Status::bad_request(format!(
+            "metadata.resourceVersion: {text:?} is not a number"
+        ))
+    })?;
+    Ok((revision > 0).then_some(revision))
+}
+
+/// The same for an update, which needs one.
+///
+/// # Errors
+/// 422 if there is none, 400 if it is not a number.
+pub fn must_expect(draft: &Draft) -> Result<Revision> {
+    expected(draft)?.ok_or_else(|| {
+        let cause = Cause::new(
+            "FieldValueInvalid",
+            "metadata.resourceVersion",
+            "Invalid value: 0: must be specified for an update",
+        );
+        Status::invalid(draft.group.name(), "templates", draft.name(), vec![cause])
+    })
+}
+
+/// Checks that the sender of a whole object means the object with this uid, if it names one.
+///
+/// # Errors
+/// 409 if it means another one.
+pub fn same_uid(draft: &Draft, old: &Draft) -> Result<()> {
+    let (given, uid) = (draft.text("uid"), old.text("uid"));
+    if given.is_empty() || given == uid {
+        return Ok(());
+    }
+    let group = match draft.group {
+        Group::OpenShift => "openshift.io",
+        Group::Krm => draft.group.name(),
+    };
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /{group}/templates/{}/{}, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: {given}, UID in object meta: {uid}",
+        old.namespace(),
+        old.name(),
+    );
+    Err(Status::conflict(
+        draft.group.name(),
+        "templates",
+        draft.name(),
+        &why,
+    ))
+}
+
+/// Gives the new state of an object the system fields of the old one, and checks it. In our group
+/// `generation` counts changes of anything but `metadata`.
+///
+/// # Errors
+/// 422 for everything that is wrong with its fields.
+pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
+    let keep = |draft: &mut Draft, key: &str| match old.metadata.get(key) {
+        Some(value) => _ = draft.metadata.insert(key.to_owned(), value.clone()),
+        None => _ = draft.metadata.shift_remove(key),
+    };
+    for key in ["creationTimestamp", "generation", "selfLink"] {
+        keep(draft, key);
+    }
+    for key in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if !draft.metadata.contains_key(key) {
+            keep(draft, key);
+        }
+    }
+    if draft.group == Group::Krm && !same_fields(draft, old) {
+        let generation = old
+            .metadata
+            .get("generation")
+            .and_then(Value::as_i64)
+            .unwrap_or(0);
+        draft.metadata.insert(
+            "generation".to_owned(),
+            Value::from(generation.saturating_add(1)),
+        );
+    }
+    let mut causes = Vec::new();
+    for key in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        let (new, old) = (draft.metadata.get(key), old.metadata.get(key));
+        if new != old {
+            let value = new.map(ToString::to_string).unwrap_or_default();
+            let message = format!("Invalid value: {value}: field is immutable");
+            causes.push(Cause::new(
+                "FieldValueInvalid",
+                &format!("metadata.{key}"),
+                message,
+            ));
+        }
+    }
+    new_finalizers(draft, old, &mut causes);
+    causes.extend(check(draft));
+    finish(draft, causes)
+}
+
+/// Marks an object that has finalizers as being deleted.
+pub fn delete(draft: &mut Draft, now: Timestamp) {
+    if draft.is_being_deleted() {
+        return;
+    }
+    set(draft, "deletionTimestamp", rfc3339(now));
+    draft
+        .metadata
+        .insert("deletionGracePeriodSeconds".to_owned(), Value::from(0));
+    if let Some(generation) = draft.metadata.get("generation").and_then(Value::as_i64) {
+        draft.metadata.insert(
+            "generation".to_owned(),
+            Value::from(generation.saturating_add(1)),
+        );
+    }
+}
+
+/// Whether the new state of an object is the old one but for its `resourceVersion` and the times of
+/// its managers, so that nothing needs to be written. A new state that came as JSON has no comments
+/// to be kept.
+///
+/// Source: `IgnoreManagedFieldsTimestampsTransformer` of `k8s.io/apiserver`.
+#[must_use]
+pub fn is_same(new: &Draft, old: &Draft) -> bool {
+    let fields = |draft: &Draft| {
+        let mut metadata = draft.metadata.clone();
+        metadata.shift_remove("resourceVersion");
+        let managers = metadata
+            .get_mut("managedFields")
+            .and_then(Value::as_array_mut);
+        for manager in managers.into_iter().flatten() {
+            if let Some(manager) = manager.as_object_mut() {
+                manager.shift_remove("time");
+            }
+        }
+        metadata
+    };
+    let is_text = new.yaml().is_none() || new.yaml() == old.yaml();
+    is_text && same_fields(new, old) && fields(new) == fields(old)
+}
+
+/// Whether two states have the same data beside `metadata`; the order of keys does not count.
+fn same_fields(new: &Draft, old: &Draft) -> bool {
+    let value = |text: &str| Node::parse(text).map(|node| node.to_value());
+    new.fields().count() == old.fields().count()
+        && new.stored_fields().all(|(key, text)| {
+            let mut fields = old.stored_fields();
+            let old = fields.find(|(name, _)| *name == key);
+            old.is_some_and(|(_, old)| old == text || value(old) == value(text))
+        })
+}
+
+/// A time as `metadata` holds it, in UTC with whole seconds.
+#[must_use]
+pub fn rfc3339(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn set(draft: &mut Draft, key: &str, text: String) {
+    draft.metadata.insert(key.to_owned(), Value::String(text));
+}
+
+/// Whether a namespace can have this name.
+#[must_use]
+pub fn is_namespace(namespace: &str) -> bool {
+    names::dns_label(namespace).is_empty()
+}
+
+/// Checks the name of the namespace in a path.
+///
+/// # Errors
+/// 422 if no namespace can have it.
+pub fn namespace(draft: &Draft, namespace: &str) -> Result<()> {
+    let wrong = names::dns_label(namespace);
+    finish(
+        draft,
+        invalid("metadata.namespace", namespace, wrong).collect(),
+    )
+}
+
+fn in_namespace(draft: &mut Draft, namespace: &str) -> Result<()> {
+    if !matches!(draft.namespace(), "") && draft.namespace() != namespace {
+        return Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    set(draft, "namespace", namespace.to_owned());
+    Ok(())
+}
+
+fn finish(draft: &Draft, causes: Vec<Cause>) -> Result<()> {
+    if causes.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid(
+        draft.group.name(),
+        "Template",
+        draft.name(),
+        causes,
+    ))
+}
+
+/// A cause for each thing that is wrong with the text of a field. The text is quoted in them.
+fn invalid(field: &str, text: &str, wrong: Vec<String>) -> impl Iterator<Item = Cause> {
+    wrong.into_iter().map(move |why| {
+        let message = format!("Invalid value: {text:?}: {why}");
+        Cause::new("FieldValueInvalid", field, message)
+    })
+}
+
+/// Everything that is wrong with the fields of an object in any state.
+fn check(draft: &Draft) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    name(draft, &mut causes);
+    if let Some(generation) = draft
+        .metadata
+        .get("generation")
+        .filter(|value| value.as_i64() < Some(0))
+    {
+        let message = format!("Invalid value: {generation}: must be greater than or equal to 0");
+        causes.push(Cause::new(
+            "FieldValueInvalid",
+            "metadata.generation",
+            message,
+        ));
+    }
+    for (key, value) in texts(draft, "labels") {
+        causes.extend(invalid("metadata.labels", key, names::qualified(key)));
+        causes.extend(invalid("metadata.labels", value, names::label_value(value)));
+    }
+    let mut size = 0;
+    for (key, value) in texts(draft, "annotations") {
+        let wrong = names::qualified(&key.to_lowercase());
+        causes.extend(invalid("metadata.annotations", key, wrong));
+        size += key.len() + value.len();
+    }
+    if size > MAX_ANNOTATIONS {
+        let message = format!("Too long: may not be more than {MAX_ANNOTATIONS} bytes");
+        causes.push(Cause::new(
+            "FieldValueTooLong",
+            "metadata.annotations",
+            message,
+        ));
+    }
+    owners(draft, &mut causes);
+    finalizers(draft, &mut causes);
+    if draft.group == Group::Krm {
+        let field = |key: &str| draft.field(key).and_then(|text| Node::parse(text).ok());
+        causes.extend(schema::check(field));
+    }
+    causes
+}
+
+fn name(draft: &Draft, causes: &mut Vec<Cause>) {
+    let prefix = draft.text("generateName");
+    if !prefix.is_empty() {
+        let wrong = names::subdomain_prefix(prefix);
+        causes.extend(invalid("metadata.generateName", prefix, wrong));
+    }
+    match draft.name() {
+        "" => causes.push(Cause::new(
+            "FieldValueRequired",
+            "metadata.name",
+            "Required value: name or generateName is required",
+        )),
+        name => causes.extend(invalid("metadata.name", name, names::subdomain(name))),
+    }
+    let namespace = draft.namespace();
+    causes.extend(invalid(
+        "metadata.namespace",
+        namespace,
+        names::dns_label(namespace),
+    ));
+}
+
+fn texts<'d>(draft: &'d Draft, key: &str) -> impl Iterator<Item = (&'d str, &'d str)> {
+    let map = draft.metadata.get(key).and_then(Value::as_object);
+    map.into_iter()
+        .flatten()
+        .map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default()))
+}
+
+fn owners(draft: &Draft, causes: &mut Vec<Cause>) {
+    const FIELD: &str = "metadata.ownerReferences";
+    const RULES: [(&str, &str); 4] = [
+        ("apiVersion", "version must not be empty"),
+        ("kind", "must not be empty"),
+        ("name", "must not be empty"),
+        ("uid", "must not be empty"),
+    ];
+    let owners = draft
+        .metadata
+        .get("ownerReferences")
+        .and_then(Value::as_array);
+    let mut controllers = Vec::new();
+    for owner in owners.into_iter().flatten() {
+        let text = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default();
+        for (key, why) in RULES {
+            if text(key).is_empty() {
+                let field = format!("{FIELD}.{key}");
+                causes.push(Cause::new(
+                    "FieldValueInvalid",
+                    &field,
+                    format!("Invalid value: \"\": {why}"),
+                ));
+            }
+        }
+        if owner.get("controller").and_then(Value::as_bool) == Some(true) {
+            controllers.push(text("name"));
+        }
+    }
+    if let [first, second, ..] = controllers.as_slice() {
+        let message = format!(
+            "Invalid value: Only one reference can have Controller set to true. Found \"true\" in \
+             references for {first} and {second}"
+        );
+        causes.push(Cause::new("FieldValueInvalid", FIELD, message));
+    }
+}
+
+fn finalizers(draft: &Draft, causes: &mut Vec<Cause>) {
+    const FIELD: &str = "metadata.finalizers";
+    const STANDARD: [&str; 3] = ["kubernetes", "foregroundDeletion", "orphan"];
+    for (index, finalizer) in draft.finalizers().enumerate() {
+        causes.extend(invalid(FIELD, finalizer, names::qualified(finalizer)));
+        let is_known = finalizer.contains('/') || STANDARD.contains(&finalizer);
+        if draft.group == Group::OpenShift && !is_known {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            let field = format!("{FIELD}[{index}]");
+            causes.extend(invalid(&field, finalizer, vec![why.to_owned()]));
+        }
+    }
+    let has = |name: &str| draft.finalizers().any(|finalizer| finalizer == name);
+    if has("orphan") && has("foregroundDeletion") {
+        let message = "Invalid value: finalizer orphan and foregroundDeletion cannot be both set";
+        causes.push(Cause::new("FieldValueInvalid", FIELD, message));
+    }
+}
+
+/// An object that is being deleted gets no new finalizers.
+fn new_finalizers(draft: &Draft, old: &Draft, causes: &mut Vec<Cause>) {
+    if !old.is_being_deleted() {
+        return;
+    }
+    let is_new = |finalizer: &&str| !old.finalizers().any(|known| known == *finalizer);
+    let new: Vec<String> = draft
+        .finalizers()
+        .filter(is_new)
+        .map(|finalizer| format!("{finalizer:?}"))
+        .collect();
+    if !new.is_empty() {
+        let message = format!(
+            "Forbidden: no new finalizers can be added if the object is being deleted, found new \
+             finalizers []string{{{}}}",
+            new.join(", ")
+        );
+        causes.push(Cause::new(
+            "FieldValueForbidden",
+            "metadata.finalizers",
+            message,
+        ));
+    }
+}
+
+/// The names of parameters in OpenShift's group have letters, digits and underscores.
+fn parameter_names(draft: &Draft, causes: &mut Vec<Cause>) {
+    let Some(Ok(parameters)) = draft.field("parameters").map(Node::parse) else {
+        return;
+    };
+    for (index, parameter) in parameters.items().iter().enumerate() {
+        let field = format!("parameters[{index}].name");
+        let name = match parameter.get("name").map(|node| &node.data) {
+            Some(Data::String(name)) => name.as_ref(),
+            _ => "",
+        };
+        if name.is_empty() {
+            causes.push(Cause::new("FieldValueRequired", &field, "Required value"));
+        } else if !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            let why = vec!["does not match ^[a-zA-Z0-9_]+$".to_owned()];
+            causes.extend(invalid(&field, name, why));
+        }
+    }
+}

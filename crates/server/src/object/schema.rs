@@ -1,0 +1,209 @@
+//! The schema of Templates of our group, with the words of the API server for custom resources.
+//!
+//! Source: `functionconfig/template.crd.yaml`, and `kube-openapi/pkg/validation`.
+
+use std::borrow::Cow;
+
+use crate::object::json::{Data, Node};
+use crate::status::Cause;
+
+/// The reason of a cause about a value of another type.
+pub(crate) const WRONG_TYPE: &str = "FieldValueTypeInvalid";
+
+/// What a field may hold.
+enum Rule {
+    Any,
+    Text,
+    /// A text that is not empty.
+    Name,
+    Bool,
+    Number,
+    /// An integer that is not negative.
+    Length,
+    List,
+    OneOf(&'static [&'static str]),
+}
+
+const TYPES: &[&str] = &[
+    "string", "int", "integer", "number", "bool", "boolean", "base64", "array", "map", "object",
+];
+
+/// The fields of a parameter in the order of their names, and whether they may be null.
+const PARAMETER: [(&str, Rule, bool); 17] = [
+    ("description", Rule::Text, true),
+    ("displayName", Rule::Text, true),
+    ("enum", Rule::List, true),
+    ("from", Rule::Text, true),
+    ("generate", Rule::OneOf(&["expression", ""]), false),
+    ("group", Rule::Text, true),
+    ("maxLength", Rule::Length, true),
+    ("maximum", Rule::Number, true),
+    ("minLength", Rule::Length, true),
+    ("minimum", Rule::Number, true),
+    ("name", Rule::Name, false),
+    ("parameterType", Rule::OneOf(TYPES), false),
+    ("pattern", Rule::Text, true),
+    ("required", Rule::Bool, true),
+    ("secret", Rule::Bool, true),
+    ("type", Rule::OneOf(TYPES), false),
+    ("value", Rule::Any, true),
+];
+
+/// Everything that is wrong with the fields beside `metadata`, which `node` looks up. No value of a
+/// parameter is in it.
+pub(crate) fn check<'n>(node: impl Fn(&str) -> Option<Node<'n>>) -> Vec<Cause> {
+    let mut found = Found(Vec::new());
+    for key in ["labels", "objectLabels"] {
+        if let Some(labels) = node(key) {
+            found.texts(key, &labels);
+        }
+    }
+    if let Some(message) = node("message") {
+        found.value("message", &message, &Rule::Text, true);
+    }
+    match node("objects") {
+        Some(objects) if !matches!(objects.data, Data::Null) => found.objects(&objects),
+        _ => found.required("objects"),
+    }
+    if let Some(parameters) = node("parameters") {
+        found.parameters(&parameters);
+    }
+    if let Some(values) = node("values")
+        && !matches!(values.data, Data::Object(_) | Data::Null)
+    {
+        found.wrong_type("values", &values, "object");
+    }
+    found.0
+}
+
+struct Found(Vec<Cause>);
+
+impl Found {
+    fn add(&mut self, reason: &'static str, field: &str, message: String) {
+        self.0.push(Cause::new(reason, field, message));
+    }
+
+    fn required(&mut self, field: &str) {
+        self.add("FieldValueRequired", field, "Required value".to_owned());
+    }
+
+    fn wrong_type(&mut self, field: &str, node: &Node<'_>, wanted: &str) {
+        let found = kind(node);
+        let message = format!(
+            "Invalid value: {found:?}: {field} in body must be of type {wanted}: {found:?}"
+        );
+        self.add(WRONG_TYPE, field, message);
+    }
+
+    fn texts(&mut self, field: &str, node: &Node<'_>) {
+        match &node.data {
+            Data::Null => {}
+            Data::Object(entries) => {
+                for (key, value) in entries {
+                    self.value(&format!("{field}.{key}"), value, &Rule::Text, false);
+                }
+            }
+            _ => self.wrong_type(field, node, "object"),
+        }
+    }
+
+    fn objects(&mut self, node: &Node<'_>) {
+        let Data::Array(items) = &node.data else {
+            return self.wrong_type("objects", node, "array");
+        };
+        for (index, item) in items.iter().enumerate() {
+            if !matches!(item.data, Data::Object(_)) {
+                self.wrong_type(&format!("objects[{index}]"), item, "object");
+            }
+        }
+    }
+
+    fn parameters(&mut self, node: &Node<'_>) {
+        let items = match &node.data {
+            Data::Null => return,
+            Data::Array(items) => items,
+            _ => return self.wrong_type("parameters", node, "array"),
+        };
+        let mut names = std::collections::BTreeSet::<Cow<'_, str>>::new();
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("parameters[{index}]");
+            if !matches!(item.data, Data::Object(_)) {
+                self.wrong_type(&path, item, "object");
+                continue;
+            }
+            for (key, rule, may_be_null) in &PARAMETER {
+                if let Some(value) = item.get(key) {
+                    self.value(&format!("{path}.{key}"), value, rule, *may_be_null);
+                }
+            }
+            let Some(name) = item.get("name") else {
+                self.required(&format!("{path}.name"));
+                continue;
+            };
+            if let Data::String(name) = &name.data
+                && !names.insert(name.clone())
+            {
+                let mut key = String::from("{\"name\":");
+                crate::object::json::quote(name, &mut key);
+                self.add(
+                    "FieldValueDuplicate",
+                    &path,
+                    format!("Duplicate value: {key}}}"),
+                );
+            }
+        }
+    }
+
+    fn value(&mut self, field: &str, node: &Node<'_>, rule: &Rule, may_be_null: bool) {
+        let invalid = |why: &str| {
+            format!(
+                "Invalid value: {}: {field} in body should be {why}",
+                node.text
+            )
+        };
+        match (rule, &node.data) {
+            (Rule::Any, _)
+            | (Rule::Text, Data::String(_))
+            | (Rule::Bool, Data::Bool(_))
+            | (Rule::Number, Data::Number)
+            | (Rule::List, Data::Array(_)) => {}
+            (_, Data::Null) if may_be_null => {}
+            (Rule::Name, Data::String(text)) => {
+                if text.is_empty() {
+                    self.add("FieldValueInvalid", field, invalid("at least 1 chars long"));
+                }
+            }
+            (Rule::OneOf(known), Data::String(text)) => {
+                if !known.contains(&text.as_ref()) {
+                    let known: Vec<String> = known.iter().map(|word| format!("{word:?}")).collect();
+                    let known = known.join(", ");
+                    let message = format!("Unsupported value: {text:?}: supported values: {known}");
+                    self.add("FieldValueNotSupported", field, message);
+                }
+            }
+            (Rule::Length, Data::Number) if kind(node) == "integer" => {
+                if node.text.starts_with('-') && node.text != "-0" {
+                    self.add(
+                        "FieldValueInvalid",
+                        field,
+                        invalid("greater than or equal to 0"),
+                    );
+                }
+            }
+            (Rule::Text | Rule::Name | Rule::OneOf(_), _) => self.wrong_type(field, node, "string"),
+            (Rule::Bool, _) => self.wrong_type(field, node, "boolean"),
+            (Rule::Number, _) => self.wrong_type(field, node, "number"),
+            (Rule::Length, _) => self.wrong_type(field, node, "integer"),
+            (Rule::List, _) => self.wrong_type(field, node, "array"),
+        }
+    }
+}
+
+/// The word of JSON Schema for the type of a value.
+fn kind(node: &Node<'_>) -> &'static str {
+    match node.data {
+        Data::Bool(_) => "boolean",
+        Data::Number if !node.text.contains(['.', 'e', 'E']) => "integer",
+        _ => node.kind(),
+    }
+}

@@ -1,0 +1,312 @@
+//! The form in which a Template is stored: its answer in JSON, ready to be copied.
+//!
+//! Five parts, each of the first four a line: words about the object and the parts; the cells of
+//! its row in a table; its labels as JSON; the object as JSON without `resourceVersion`; the YAML
+//! text that it was posted as, if there is one. The object begins with `kind`, `apiVersion` and
+//! `metadata`. The words of the first line are the version of this form, group, namespace, name,
+//! uid, whether it is being deleted, the time of creation in seconds, the lengths of the next
+//! three parts, and where in the object `metadata` begins, a `resourceVersion` belongs, and
+//! `metadata` ends.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::groups::Group;
+use crate::object::cells;
+use crate::object::draft::Draft;
+use crate::object::json::{self, Node};
+use crate::object::types::OBJECT_META;
+use crate::status::{Result, Status};
+use crate::store::Revision;
+
+/// The first word of a stored Template: the version of the form.
+const FORM: &str = "1";
+
+/// The word of a stored Template that has a `deletionTimestamp`.
+const DELETED: &str = "deleted";
+
+/// A stored Template. Reading one parses no JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    bytes: Bytes,
+    group: Group,
+    namespace: Range<usize>,
+    name: Range<usize>,
+    uid: Range<usize>,
+    is_being_deleted: bool,
+    created: i64,
+    cells: Range<usize>,
+    labels: Range<usize>,
+    object: Range<usize>,
+    metadata: Range<usize>,
+    revision_at: usize,
+}
+
+impl Stored {
+    /// The stored form of a Template with its system fields.
+    ///
+    /// # Errors
+    /// 500 if a system field has white space: nothing checked it.
+    pub fn encode(draft: &Draft) -> Result<Self> {
+        let (object, metadata, revision_at) = object(draft);
+        let mut labels = String::new();
+        match draft.metadata.get("labels") {
+            Some(map) => json::write(map, &mut labels),
+            None => labels.push_str("{}"),
+        }
+        let cells = cells::of(draft);
+        let created = draft.text("creationTimestamp").parse::<jiff::Timestamp>();
+        let word = |text: &str| {
+            if text.is_empty() {
+                "-".to_owned()
+            } else {
+                text.to_owned()
+            }
+        };
+        let words = [
+            FORM.to_owned(),
+            draft.group.name().to_owned(),
+            word(draft.namespace()),
+            word(draft.name()),
+            word(draft.text("uid")),
+            word(if draft.is_being_deleted() {
+                DELETED
+            } else {
+                ""
+            }),
+            created.map_or(0, jiff::Timestamp::as_second).to_string(),
+        ];
+        let numbers = [
+            cells.len(),
+            labels.len(),
+            object.len(),
+            metadata.start,
+            revision_at,
+            metadata.end,
+        ];
+        let mut head = words.join(" ");
+        for number in numbers {
+            head.push(' ');
+            head.push_str(&number.to_string());
+        }
+        let yaml = draft.yaml().unwrap_or_default();
+        let text = [&head, &cells, &labels, &object, yaml].join("\n");
+        Self::decode(&Bytes::from(text))
+    }
+
+    /// Reads the stored form.
+    ///
+    /// # Errors
+    /// 500 if it is not one that this program wrote.
+    pub fn decode(bytes: &Bytes) -> Result<Self> {
+        Self::read(bytes).ok_or_else(|| Status::internal("the stored object is damaged"))
+    }
+
+    fn read(bytes: &Bytes) -> Option<Self> {
+        let end = bytes.iter().position(|byte| *byte == b'\n')?;
+        let head = std::str::from_utf8(bytes.get(..end)?).ok()?;
+        let mut words = head.split(' ');
+        let mut at = 0;
+        let mut word = || {
+            let word = words.next()?;
+            let range = at..at + word.len();
+            at = range.end + 1;
+            Some((word, if word == "-" { 0..0 } else { range }))
+        };
+        let (form, group) = (word()?.0, Group::named(word()?.0)?);
+        let (namespace, name, uid) = (word()?.1, word()?.1, word()?.1);
+        let (deleted, created) = (word()?.0, word()?.0);
+        let mut number = || word()?.0.parse::<usize>().ok();
+        let mut after = end;
+        let mut line = |length: usize| {
+            let start = after.checked_add(1)?;
+            after = start
+                .checked_add(length)
+                .filter(|after| *after <= bytes.len())?;
+            Some(start..after)
+        };
+        let (cells, labels, object) = (line(number()?)?, line(number()?)?, line(number()?)?);
+        let [start, revision, end] = [number()?, number()?, number()?];
+        let is_sound = start <= revision && revision <= end && end <= object.len();
+        (form == FORM && is_sound).then_some(Self {
+            bytes: bytes.clone(),
+            group,
+            namespace,
+            name,
+            uid,
+            is_being_deleted: deleted == DELETED,
+            created: created.parse().ok()?,
+            cells,
+            labels,
+            metadata: object.start + start..object.start + end,
+            revision_at: object.start + revision,
+            object,
+        })
+    }
+
+    /// What to write to the store.
+    #[must_use]
+    pub const fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The group it lives in.
+    #[must_use]
+    pub const fn group(&self) -> Group {
+        self.group
+    }
+
+    /// Its namespace.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        self.slice(&self.namespace)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.slice(&self.name)
+    }
+
+    /// Its uid.
+    #[must_use]
+    pub fn uid(&self) -> &str {
+        self.slice(&self.uid)
+    }
+
+    /// Whether it has a `deletionTimestamp`.
+    #[must_use]
+    pub const fn is_being_deleted(&self) -> bool {
+        self.is_being_deleted
+    }
+
+    /// Its labels.
+    #[must_use]
+    pub fn labels(&self) -> BTreeMap<String, String> {
+        let text = self.slice(&self.labels);
+        if text == "{}" {
+            return BTreeMap::new();
+        }
+        let Ok(node) = Node::parse(text) else {
+            return BTreeMap::new();
+        };
+        let entries = node.entries().iter();
+        entries
+            .map(|(key, value)| (key.clone().into_owned(), value.as_str().to_owned()))
+            .collect()
+    }
+
+    /// The Template, to be changed, with its `resourceVersion`.
+    #[must_use]
+    pub fn draft(&self, revision: Revision) -> Draft {
+        let text = self.slice(&self.object);
+        let yaml = self.yaml().map(str::to_owned);
+        let node = Node::parse(text).unwrap_or(Node {
+            text: "null",
+            data: json::Data::Null,
+        });
+        let mut draft = Draft::new(self.group, &node, yaml);
+        if revision > 0 {
+            draft.metadata.insert(
+                "resourceVersion".to_owned(),
+                Value::from(revision.to_string()),
+            );
+        }
+        draft
+    }
+
+    /// When it was created, in seconds since 1970.
+    pub(crate) const fn created(&self) -> i64 {
+        self.created
+    }
+
+    /// The cells of its row: those before the age, and those after it behind a tab.
+    pub(crate) fn cells(&self) -> &str {
+        self.slice(&self.cells)
+    }
+
+    /// The YAML text it was posted as.
+    pub(crate) fn yaml(&self) -> Option<&str> {
+        let text = self.bytes.get(self.object.end + 1..)?;
+        std::str::from_utf8(text)
+            .ok()
+            .filter(|text| !text.is_empty())
+    }
+
+    /// The object as JSON, in the two parts between which its `resourceVersion` belongs.
+    pub(crate) fn object(&self) -> (&[u8], &[u8]) {
+        self.around_revision(&self.object)
+    }
+
+    /// The same without `kind` and `apiVersion`.
+    pub(crate) fn item(&self) -> (&[u8], &[u8]) {
+        let head = METADATA.len();
+        self.around_revision(&(self.metadata.start.saturating_sub(head)..self.object.end))
+    }
+
+    /// Its `metadata` as JSON, in the two parts between which its `resourceVersion` belongs.
+    pub(crate) fn metadata(&self) -> (&[u8], &[u8]) {
+        self.around_revision(&self.metadata)
+    }
+
+    fn around_revision(&self, range: &Range<usize>) -> (&[u8], &[u8]) {
+        let part = |range: Range<usize>| self.bytes.get(range).unwrap_or_default();
+        (
+            part(range.start..self.revision_at),
+            part(self.revision_at..range.end),
+        )
+    }
+
+    fn slice(&self, range: &Range<usize>) -> &str {
+        let bytes = self.bytes.get(range.clone()).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+/// The text before the value of `metadata` in an object without `kind` and `apiVersion`.
+pub(crate) const METADATA: &str = "\"metadata\":";
+
+/// The object as JSON, the range of its `metadata` in it, and where `resourceVersion` belongs.
+fn object(draft: &Draft) -> (String, Range<usize>, usize) {
+    let mut out = format!(
+        "{{\"kind\":\"Template\",\"apiVersion\":\"{}\",",
+        draft.group.api_version()
+    );
+    out.push_str(METADATA);
+    let start = out.len();
+    out.push('{');
+    let mut is_first = true;
+    let mut entry = |out: &mut String, key: &str, value: &Value| {
+        if !std::mem::take(&mut is_first) {
+            out.push(',');
+        }
+        json::quote(key, out);
+        out.push(':');
+        json::write(value, out);
+    };
+    let mut revision_at = out.len();
+    for (key, _) in OBJECT_META.fields {
+        if *key == "resourceVersion" {
+            revision_at = out.len();
+        } else if let Some(value) = draft.metadata.get(*key) {
+            entry(&mut out, key, value);
+        }
+    }
+    let unknown = |(key, _): &(&String, &Value)| !OBJECT_META.has(key);
+    for (key, value) in draft.metadata.iter().filter(unknown) {
+        entry(&mut out, key, value);
+    }
+    out.push('}');
+    let end = out.len();
+    for (key, text) in draft.stored_fields() {
+        out.push(',');
+        json::quote(key, &mut out);
+        out.push(':');
+        out.push_str(text);
+    }
+    out.push('}');
+    (out, start..end, revision_at)
+}

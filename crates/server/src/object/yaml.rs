@@ -1,0 +1,107 @@
+//! Answers as YAML: new text from JSON, or the text that was posted, with its comments.
+
+use std::cmp::Ordering;
+
+use krm_yaml::source::Source;
+use krm_yaml::{Document, Edited, ItemKey, ItemKeys, Value};
+
+use crate::object::answer::{Item, object};
+use crate::object::json::{Data, Node};
+
+/// An answer in JSON as YAML, with sorted keys, as sigs.k8s.io/yaml prints it.
+#[must_use]
+pub fn yaml(json: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(json);
+    let node = Node::parse(&text).unwrap_or(Node {
+        text: "null",
+        data: Data::Null,
+    });
+    krm_yaml::to_string(&value(&node, true)).into_bytes()
+}
+
+/// A single Template as YAML: the text that it was posted as with the system fields in it, or, if
+/// it was written in JSON, new text.
+pub fn yaml_object(item: Item<'_>, out: &mut Vec<u8>) {
+    let mut json = Vec::new();
+    object(item, &mut json);
+    match item.0.yaml().and_then(|posted| edited(posted, &json)) {
+        Some(text) => out.extend_from_slice(text.as_bytes()),
+        None => out.extend_from_slice(&yaml(&json)),
+    }
+}
+
+/// The posted text, changed where it differs from the object.
+fn edited(posted: &str, json: &[u8]) -> Option<String> {
+    const KEYS: ItemKeys = ItemKeys {
+        of_lists: &[ItemKey::field("name")],
+        of_items: &[],
+    };
+    let document = Document::parse(&Source::new("posted", posted)).ok()?;
+    let root = document.roots().next()?;
+    let text = String::from_utf8_lossy(json);
+    let node = Node::parse(&text).ok()?;
+    let edits = krm_yaml::update(root, value(&node, false), &KEYS).ok()?;
+    let mut text = Edited::new(&document, edits).ok()?.to_string();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Some(text)
+}
+
+fn value(node: &Node<'_>, is_sorted: bool) -> Value<'static> {
+    match &node.data {
+        Data::Null | Data::Bool(_) | Data::Number | Data::String(_) => Value::from(node.to_value()),
+        Data::Array(items) => {
+            Value::sequence(items.iter().map(|item| value(item, is_sorted)).collect())
+        }
+        Data::Object(entries) => {
+            let last: indexmap::IndexMap<&str, &Node<'_>> = entries
+                .iter()
+                .map(|(key, value)| (key.as_ref(), value))
+                .collect();
+            let mut entries: Vec<(&str, &Node<'_>)> = last.into_iter().collect();
+            if is_sorted {
+                entries.sort_by(|(one, _), (other, _)| order(one, other));
+            }
+            let entries = entries.into_iter();
+            Value::mapping(
+                entries
+                    .map(|(key, node)| (key.to_owned().into(), value(node, is_sorted)))
+                    .collect(),
+            )
+        }
+    }
+}
+
+/// The order of keys in go-yaml: letters after everything else, and numbers by their value.
+fn order(one: &str, other: &str) -> Ordering {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let same = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let (Some(a), Some(b)) = (one.get(same), other.get(same)) else {
+        return one.len().cmp(&other.len());
+    };
+    let before = one.get(..same).unwrap_or_default();
+    let is_after_digit = before.last().is_some_and(char::is_ascii_digit);
+    match (a.is_alphabetic(), b.is_alphabetic()) {
+        (true, true) => a.cmp(b),
+        (true, false) if is_after_digit => Ordering::Less,
+        (true, false) => Ordering::Greater,
+        (false, true) if is_after_digit => Ordering::Greater,
+        (false, true) => Ordering::Less,
+        (false, false) => {
+            let has_zero = *a == '0' || *b == '0';
+            let digits = before.iter().rev().take_while(|c| c.is_ascii_digit());
+            let lead = u64::from(has_zero && digits.into_iter().any(|digit| *digit != '0'));
+            let number = |text: &[char]| {
+                let digits = text.iter().skip(same).map_while(|digit| digit.to_digit(10));
+                digits.fold((lead, 0_usize), |(sum, count), digit| {
+                    (
+                        sum.wrapping_mul(10).wrapping_add(u64::from(digit)),
+                        count + 1,
+                    )
+                })
+            };
+            number(&one).cmp(&number(&other)).then(a.cmp(b))
+        }
+    }
+}

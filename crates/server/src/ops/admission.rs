@@ -1,0 +1,242 @@
+//! Counts what happens at once, and refuses what is too much.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::limits::Limits;
+use crate::status::{Details, Result, Status};
+
+/// The places for requests, watches, connections and expansions.
+#[derive(Clone, Debug)]
+pub struct Admission {
+    reads: Places,
+    writes: Places,
+    watches: Places,
+    connections: Places,
+    /// Of expansions that run or wait.
+    admitted: Places,
+    running: Arc<Semaphore>,
+}
+
+/// What needs a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A request that reads.
+    Read,
+    /// A request that writes or processes.
+    Write,
+    /// An open watch.
+    Watch,
+    /// A connection.
+    Connection,
+}
+
+/// A place that was taken; dropping it gives the place back.
+#[derive(Debug)]
+pub struct Place {
+    _permits: Vec<OwnedSemaphorePermit>,
+}
+
+#[derive(Clone, Debug)]
+struct Places {
+    free: Arc<Semaphore>,
+    all: usize,
+}
+
+impl Admission {
+    /// Places for as many as the limits say.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        let expansions = limits.expansions().get();
+        Self {
+            reads: Places::new(limits.max_reads.get()),
+            writes: Places::new(limits.max_writes.get()),
+            watches: Places::new(limits.max_watches.get()),
+            connections: Places::new(limits.max_connections.get()),
+            admitted: Places::new(expansions.saturating_add(limits.max_waiting_expansions)),
+            running: Places::new(expansions).free,
+        }
+    }
+
+    /// Takes a place.
+    ///
+    /// # Errors
+    ///
+    /// 429 if there is none.
+    pub fn enter(&self, class: Class) -> Result<Place> {
+        let permit = self.places(class).take()?;
+        Ok(Place {
+            _permits: vec![permit],
+        })
+    }
+
+    /// How many places of a class are taken.
+    #[must_use]
+    pub fn taken(&self, class: Class) -> usize {
+        self.places(class).taken()
+    }
+
+    /// Waits for the turn of an expansion. Those that wait have an order: first come, first served.
+    ///
+    /// Dropping the future, as when the client has gone, gives up the place in the queue.
+    ///
+    /// # Errors
+    ///
+    /// 429 at once if too many wait.
+    pub async fn expansion(&self) -> Result<Place> {
+        let admitted = self.admitted.take()?;
+        let running = Arc::clone(&self.running)
+            .acquire_owned()
+            .await
+            .map_err(|_| too_many_requests())?;
+        Ok(Place {
+            _permits: vec![running, admitted],
+        })
+    }
+
+    fn places(&self, class: Class) -> &Places {
+        match class {
+            Class::Read => &self.reads,
+            Class::Write => &self.writes,
+            Class::Watch => &self.watches,
+            Class::Connection => &self.connections,
+        }
+    }
+}
+
+impl Places {
+    fn new(wanted: usize) -> Self {
+        let all = wanted.min(Semaphore::MAX_PERMITS);
+        Self {
+            free: Arc::new(Semaphore::new(all)),
+            all,
+        }
+    }
+
+    fn take(&self) -> Result<OwnedSemaphorePermit> {
+        Arc::clone(&self.free)
+            .try_acquire_owned()
+            .map_err(|_| too_many_requests())
+    }
+
+    fn taken(&self) -> usize {
+        self.all.saturating_sub(self.free.available_permits())
+    }
+}
+
+/// 429: the client shall come again in a second.
+///
+/// Source: `NewTooManyRequests` of `k8s.io/apimachinery`, with the text of `k8s.io/apiserver`.
+#[must_use]
+pub fn too_many_requests() -> Box<Status> {
+    Status::new(
+        429,
+        "TooManyRequests",
+        "Too many requests, please try again later.",
+    )
+    .with(Details {
+        retry_after_seconds: 1,
+        ..Details::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use serde_json::json;
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        limits: Limits,
+    }
+
+    fn admission(arguments: &[&str]) -> Admission {
+        Admission::new(&Program::parse_from([&["server"], arguments].concat()).limits)
+    }
+
+    #[test]
+    fn each_class_has_places_of_its_own() {
+        let admission = admission(&[
+            "--max-reads=1",
+            "--max-writes=2",
+            "--max-watches=3",
+            "--max-connections=4",
+        ]);
+        let classes = [
+            (Class::Read, 1),
+            (Class::Write, 2),
+            (Class::Watch, 3),
+            (Class::Connection, 4),
+        ];
+        let mut taken = Vec::new();
+        for (class, places) in classes {
+            for _ in 0..places {
+                taken.push(admission.enter(class).unwrap());
+            }
+            assert_eq!(admission.enter(class).unwrap_err().code, 429, "{class:?}");
+            assert_eq!(admission.taken(class), places);
+        }
+        taken.clear();
+        for (class, _) in classes {
+            assert_eq!(admission.taken(class), 0);
+            assert!(admission.enter(class).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_refused_client_learns_when_to_come_again() {
+        assert_eq!(
+            too_many_requests().object(),
+            json!({
+                "kind": "Status",
+                "apiVersion": "v1",
+                "metadata": {},
+                "status": "Failure",
+                "message": "Too many requests, please try again later.",
+                "reason": "TooManyRequests",
+                "details": {"retryAfterSeconds": 1},
+                "code": 429,
+            })
+        );
+    }
+
+    #[tokio::test]
+    async fn expansions_wait_in_order_and_the_queue_is_bounded() {
+        let admission = admission(&["--max-expansions=1", "--max-waiting-expansions=2"]);
+        let running = admission.expansion().await.unwrap();
+        let waiting: Vec<_> = (0..2)
+            .map(|_| {
+                let admission = admission.clone();
+                tokio::spawn(async move { admission.expansion().await })
+            })
+            .collect();
+        yield_now().await;
+        assert_eq!(admission.expansion().await.unwrap_err().code, 429);
+        drop(running);
+        for task in waiting {
+            drop(task.await.unwrap().unwrap());
+        }
+        assert!(admission.expansion().await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_client_that_goes_leaves_the_queue() {
+        let admission = admission(&["--max-expansions=1", "--max-waiting-expansions=1"]);
+        let running = admission.expansion().await.unwrap();
+        let waiting = tokio::spawn({
+            let admission = admission.clone();
+            async move { admission.expansion().await }
+        });
+        yield_now().await;
+        assert!(admission.expansion().await.is_err());
+        waiting.abort();
+        assert!(waiting.await.unwrap_err().is_cancelled());
+        drop(running);
+        assert!(admission.expansion().await.is_ok());
+    }
+}

@@ -1,0 +1,294 @@
+//! Logs on standard error, as text or as lines of JSON.
+
+use std::io::{self, IsTerminal as _};
+use std::panic::{self, PanicHookInfo};
+
+use tracing::{Span, Subscriber, error_span};
+use tracing_subscriber::filter::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// What is logged, and how.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Logs")]
+pub struct Args {
+    /// The format of logs on standard error
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub log_format: Format,
+
+    /// What is logged: a level (error, warn, info, debug, trace), or levels of modules as in
+    /// `warn,krm_template_server=debug`
+    #[arg(long, value_name = "LEVEL", env = "RUST_LOG", default_value = "info")]
+    pub log_level: String,
+}
+
+/// The format of logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Lines for people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// Logs of the whole process go to standard error from now on, also panics.
+///
+/// # Errors
+///
+/// Fails if the levels cannot be read, or if there are logs already.
+pub fn start(args: &Args) -> anyhow::Result<()> {
+    let colours = args.log_format == Format::Text && io::stderr().is_terminal();
+    match args.log_format {
+        Format::Text => text(&args.log_level, colours, io::stderr)?.try_init()?,
+        Format::Json => json(&args.log_level, io::stderr)?.try_init()?,
+    }
+    panic::set_hook(Box::new(log_panic));
+    Ok(())
+}
+
+/// Logs a panic without a formatted message, which could contain a value of a request.
+fn log_panic(panicked: &PanicHookInfo<'_>) {
+    let message = panicked.payload().downcast_ref::<&'static str>();
+    let place = panicked.location().map(ToString::to_string);
+    tracing::error!(place, constant = message, "panicked");
+}
+
+fn text<W>(level: &str, colours: bool, writer: W) -> anyhow::Result<impl Subscriber + use<W>>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    Ok(tracing_subscriber::fmt()
+        .with_env_filter(filter(level)?)
+        .with_ansi(colours)
+        .with_span_events(FmtSpan::NONE)
+        .with_writer(writer)
+        .finish())
+}
+
+fn json<W>(level: &str, writer: W) -> anyhow::Result<impl Subscriber + use<W>>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    Ok(tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_current_span(true)
+        .with_span_list(false)
+        .with_env_filter(filter(level)?)
+        .with_writer(writer)
+        .finish())
+}
+
+fn filter(level: &str) -> anyhow::Result<EnvFilter> {
+    EnvFilter::builder()
+        .parse(level)
+        .map_err(|_| anyhow::anyhow!("`--log-level {level}`: expected a level such as `info`"))
+}
+
+/// The part of a client's trace that a request belongs to.
+///
+/// Source: <https://www.w3.org/TR/trace-context/#traceparent-header>.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceParent {
+    /// 32 digits.
+    pub trace: String,
+    /// 16 digits.
+    pub parent: String,
+    /// Whether the client records its trace.
+    pub sampled: bool,
+}
+
+impl TraceParent {
+    /// Reads the header `traceparent`. A header of a later version counts up to what is known of
+    /// it; a wrong one counts as none.
+    #[must_use]
+    pub fn read(header: &str) -> Option<Self> {
+        let mut parts = header.trim().split('-');
+        let version = hexadecimal(parts.next()?, 2)?;
+        let trace = hexadecimal(parts.next()?, 32)?;
+        let parent = hexadecimal(parts.next()?, 16)?;
+        let flags = u8::from_str_radix(hexadecimal(parts.next()?, 2)?, 16).ok()?;
+        let too_long = version == "00" && parts.next().is_some();
+        let nothing = |digits: &str| digits.bytes().all(|digit| digit == b'0');
+        if version == "ff" || too_long || nothing(trace) || nothing(parent) {
+            return None;
+        }
+        Some(Self {
+            trace: trace.to_owned(),
+            parent: parent.to_owned(),
+            sampled: flags & 1 == 1,
+        })
+    }
+}
+
+/// The span of a request; what is logged while it is handled names its `audit_id` and, if the
+/// client sent one, its trace.
+///
+/// Its level is that of errors, so that these name their request however little is logged.
+#[must_use]
+pub fn request_span(audit_id: &str, parent: Option<&TraceParent>) -> Span {
+    let Some(TraceParent {
+        trace,
+        parent,
+        sampled,
+    }) = parent
+    else {
+        return error_span!("request", audit_id);
+    };
+    let (trace_id, parent_id) = (trace.as_str(), parent.as_str());
+    error_span!("request", audit_id, trace_id, parent_id, sampled)
+}
+
+/// The text, if it consists of so many lower-case hexadecimal digits.
+fn hexadecimal(text: &str, length: usize) -> Option<&str> {
+    let digits = text
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (digits && text.len() == length).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::Value;
+    use tracing::subscriber::with_default;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Written {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    fn log() {
+        let parent =
+            TraceParent::read("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").unwrap();
+        request_span("id-1", Some(&parent)).in_scope(|| {
+            tracing::info!(code = 200, "answered");
+            tracing::debug!("not logged");
+        });
+    }
+
+    #[test]
+    fn a_line_of_json_names_the_request_and_its_trace() {
+        let written = Written::default();
+        let writer = written.clone();
+        with_default(json("info", move || writer.clone()).unwrap(), log);
+        let text = written.text();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let [line] = lines.as_slice() else {
+            panic!("one line expected:\n{text}")
+        };
+        for (pointer, expected) in [
+            ("/level", "INFO"),
+            ("/message", "answered"),
+            ("/span/name", "request"),
+            ("/span/audit_id", "id-1"),
+            ("/span/trace_id", "4bf92f3577b34da6a3ce929d0e0e4736"),
+            ("/span/parent_id", "00f067aa0ba902b7"),
+        ] {
+            assert_eq!(
+                line.pointer(pointer).and_then(Value::as_str),
+                Some(expected),
+                "{text}"
+            );
+        }
+        assert_eq!(line["code"], 200);
+    }
+
+    #[test]
+    fn text_has_the_same_without_colours() {
+        let written = Written::default();
+        let writer = written.clone();
+        with_default(text("info", false, move || writer.clone()).unwrap(), log);
+        let text = written.text();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains("answered code=200"), "{text}");
+        assert!(text.contains("audit_id=\"id-1\""), "{text}");
+    }
+
+    #[test]
+    fn a_panic_is_one_line_without_values() {
+        let written = Written::default();
+        let writer = written.clone();
+        let known = panic::take_hook();
+        let panicking = std::thread::current().id();
+        panic::set_hook(Box::new(move |panicked| {
+            if std::thread::current().id() == panicking {
+                log_panic(panicked);
+            } else {
+                known(panicked);
+            }
+        }));
+        with_default(json("error", move || writer.clone()).unwrap(), || {
+            let value = written.text() + "canary";
+            let handled = panic::catch_unwind(|| {
+                request_span("id-1", None).in_scope(|| panic!("a wrong value: {value}"));
+            });
+            assert!(handled.is_err());
+        });
+        let text = written.text();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        let line: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(line["message"], "panicked");
+        assert_eq!(line["span"]["audit_id"], "id-1");
+        assert!(
+            line["place"].as_str().unwrap().starts_with(file!()),
+            "{text}"
+        );
+        assert!(!text.contains("canary"), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_level_is_an_error() {
+        let error = filter("krm_template_server=loud").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`--log-level krm_template_server=loud`: expected a level such as `info`"
+        );
+    }
+
+    #[test]
+    fn a_wrong_traceparent_counts_as_none() {
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+        let parent = "00f067aa0ba902b7";
+        for (header, sampled) in [
+            (format!("00-{trace}-{parent}-01"), Some(true)),
+            (format!("00-{trace}-{parent}-00"), Some(false)),
+            (format!(" 00-{trace}-{parent}-03 "), Some(true)),
+            (format!("cc-{trace}-{parent}-01-what-comes"), Some(true)),
+            (format!("00-{trace}-{parent}-01-more"), None),
+            (format!("ff-{trace}-{parent}-01"), None),
+            (format!("00-{}-{parent}-01", "0".repeat(32)), None),
+            (format!("00-{trace}-{}-01", "0".repeat(16)), None),
+            (format!("00-{}-{parent}-01", trace.to_uppercase()), None),
+            (format!("00-{trace}-{parent}"), None),
+            (format!("00-{trace}-{parent}-1"), None),
+            (String::new(), None),
+        ] {
+            let read = TraceParent::read(&header).map(|parent| parent.sampled);
+            assert_eq!(read, sampled, "{header:?}");
+        }
+    }
+}

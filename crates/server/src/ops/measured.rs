@@ -1,0 +1,129 @@
+//! A store whose operations are measured.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::metrics::{Metrics, Operation};
+use crate::store::{Error, Item, Page, Revision, Store, Watch};
+
+/// A store with the methods of [`Store`], each of which is measured.
+#[derive(Debug)]
+pub struct Measured {
+    store: Store,
+    metrics: Arc<Metrics>,
+}
+
+impl Measured {
+    /// Measures a store from now on.
+    #[must_use]
+    pub const fn new(store: Store, metrics: Arc<Metrics>) -> Self {
+        Self { store, metrics }
+    }
+
+    /// See [`Store::get`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::get`].
+    pub async fn get(&self, key: &str) -> Result<Option<Item>, Error> {
+        self.timed(Operation::Get, self.store.get(key)).await
+    }
+
+    /// See [`Store::create`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::create`].
+    pub async fn create(&self, key: &str, value: Bytes) -> Result<Revision, Error> {
+        self.timed(Operation::Create, self.store.create(key, value))
+            .await
+    }
+
+    /// See [`Store::update`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::update`].
+    pub async fn update(
+        &self,
+        key: &str,
+        value: Bytes,
+        expected: Revision,
+    ) -> Result<Revision, Error> {
+        self.timed(Operation::Update, self.store.update(key, value, expected))
+            .await
+    }
+
+    /// See [`Store::delete`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::delete`].
+    pub async fn delete(&self, key: &str, expected: Revision) -> Result<Revision, Error> {
+        self.timed(Operation::Delete, self.store.delete(key, expected))
+            .await
+    }
+
+    /// See [`Store::list`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::list`].
+    pub async fn list(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+        at: Option<Revision>,
+    ) -> Result<Page, Error> {
+        self.timed(Operation::List, self.store.list(prefix, after, limit, at))
+            .await
+    }
+
+    /// See [`Store::watch`]. Only the opening of the watch is measured.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::watch`].
+    pub async fn watch(&self, prefix: &str, after: Revision) -> Result<Watch, Error> {
+        self.timed(Operation::Watch, self.store.watch(prefix, after))
+            .await
+    }
+
+    /// See [`Store::revision`]. This is not measured, as it costs nothing in most stores.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::revision`].
+    pub async fn revision(&self) -> Result<Revision, Error> {
+        self.store.revision().await
+    }
+
+    /// See [`Store::ready`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::ready`].
+    pub async fn ready(&self) -> Result<(), Error> {
+        self.store.ready().await
+    }
+
+    /// See [`Store::close`].
+    pub async fn close(&self) {
+        self.store.close().await;
+    }
+
+    async fn timed<T>(
+        &self,
+        operation: Operation,
+        done: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let began = Instant::now();
+        let done = done.await;
+        self.metrics
+            .observe_store(self.store.name(), operation, began.elapsed());
+        done
+    }
+}

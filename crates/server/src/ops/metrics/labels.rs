@@ -1,0 +1,197 @@
+//! The labels of metrics, and the values that they may have.
+
+use prometheus_client::encoding::EncodeLabelSet;
+
+use crate::groups::Group;
+
+/// Replaces values that are not known.
+const OTHER: &str = "other";
+
+const VERBS: [&str; 14] = [
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+    "head",
+    "options",
+    "post",
+    "put",
+    "connect",
+    "trace",
+];
+const GROUPS: [&str; 5] = [
+    "",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "template.krm.dev",
+    "template.openshift.io",
+];
+const RESOURCES: [&str; 6] = [
+    "",
+    "processedtemplates",
+    "selfsubjectaccessreviews",
+    "selfsubjectreviews",
+    "selfsubjectrulesreviews",
+    "templates",
+];
+const SUBRESOURCES: [&str; 3] = ["", "processed", "schema"];
+
+/// What is counted of a request. Texts that are not known are counted as `other`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request<'a> {
+    /// The verb of Kubernetes, such as `list`; for other paths the method in lower case.
+    pub verb: &'a str,
+    /// The API group; empty for other paths.
+    pub group: &'a str,
+    /// The plural name of the resource; empty for other paths.
+    pub resource: &'a str,
+    /// The subresource; empty if there is none.
+    pub subresource: &'a str,
+}
+
+/// How an expansion ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It created its objects.
+    Ok,
+    /// The Template or the values are wrong.
+    Invalid,
+    /// It reached a limit of size.
+    Limit,
+    /// It took too long.
+    Timeout,
+    /// It failed by a mistake of the server.
+    Error,
+}
+
+/// An operation of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Reading one object.
+    Get,
+    /// Reading a page of objects.
+    List,
+    /// Writing a new object.
+    Create,
+    /// Changing an object.
+    Update,
+    /// Removing an object.
+    Delete,
+    /// Opening a watch.
+    Watch,
+}
+
+/// The labels of counted requests.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct RequestLabels {
+    verb: &'static str,
+    group: &'static str,
+    resource: &'static str,
+    subresource: &'static str,
+    code: u16,
+}
+
+/// The labels of measured requests: fewer, because a histogram is many numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct TimeLabels {
+    verb: &'static str,
+    group: &'static str,
+    resource: &'static str,
+    subresource: &'static str,
+}
+
+/// The labels of expansions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ExpansionLabels {
+    dialect: &'static str,
+    outcome: &'static str,
+}
+
+/// The labels of operations of the store.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct StoreLabels {
+    store: &'static str,
+    operation: &'static str,
+}
+
+/// The labels of stored objects.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ObjectsLabels {
+    resource: &'static str,
+}
+
+impl RequestLabels {
+    pub(super) fn new(request: Request<'_>, code: u16) -> Self {
+        Self {
+            verb: known(&VERBS, request.verb),
+            group: known(&GROUPS, request.group),
+            resource: known(&RESOURCES, request.resource),
+            subresource: known(&SUBRESOURCES, request.subresource),
+            code,
+        }
+    }
+}
+
+impl TimeLabels {
+    pub(super) const fn new(labels: &RequestLabels) -> Self {
+        Self {
+            verb: labels.verb,
+            group: labels.group,
+            resource: labels.resource,
+            subresource: labels.subresource,
+        }
+    }
+}
+
+impl ExpansionLabels {
+    pub(super) const fn new(group: Group, outcome: Outcome) -> Self {
+        let dialect = match group {
+            Group::Krm => "proposal",
+            Group::OpenShift => "openshift",
+        };
+        let outcome = match outcome {
+            Outcome::Ok => "ok",
+            Outcome::Invalid => "invalid",
+            Outcome::Limit => "limit",
+            Outcome::Timeout => "timeout",
+            Outcome::Error => "error",
+        };
+        Self { dialect, outcome }
+    }
+}
+
+impl StoreLabels {
+    pub(super) const fn new(store: &'static str, operation: Operation) -> Self {
+        let operation = match operation {
+            Operation::Get => "get",
+            Operation::List => "list",
+            Operation::Create => "create",
+            Operation::Update => "update",
+            Operation::Delete => "delete",
+            Operation::Watch => "watch",
+        };
+        Self { store, operation }
+    }
+}
+
+impl ObjectsLabels {
+    pub(super) const fn new(group: Group) -> Self {
+        let resource = match group {
+            Group::Krm => "templates.template.krm.dev",
+            Group::OpenShift => "templates.template.openshift.io",
+        };
+        Self { resource }
+    }
+}
+
+fn known(values: &'static [&'static str], value: &str) -> &'static str {
+    values
+        .iter()
+        .find(|&&one| one == value)
+        .copied()
+        .unwrap_or(OTHER)
+}

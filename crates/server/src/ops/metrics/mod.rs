@@ -1,0 +1,242 @@
+//! What the server counts and measures, in the text format of `OpenMetrics`.
+//!
+//! A label has few values, and none of them comes from a client: what is not known is `other`.
+//! The names of Templates, namespaces and users are no labels.
+
+mod labels;
+mod process;
+mod running;
+
+use std::fmt;
+use std::time::Duration;
+
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use self::labels::{ExpansionLabels, ObjectsLabels, RequestLabels, StoreLabels, TimeLabels};
+pub use self::labels::{Operation, Outcome, Request};
+use super::admission::Admission;
+use crate::groups::Group;
+
+/// The content type of [`Metrics::text`].
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The upper bounds of buckets of times, in seconds.
+const SECONDS: [f64; 16] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+    60.0,
+];
+
+/// The upper bounds of buckets of numbers of objects.
+const OBJECTS: [f64; 13] = [
+    1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 2_000.0, 5_000.0, 10_000.0,
+];
+
+type Histograms<Labels> = Family<Labels, Histogram, fn() -> Histogram>;
+
+/// All metrics of the server.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Histograms<TimeLabels>,
+    expansions: Family<ExpansionLabels, Counter>,
+    expansion_seconds: Histogram,
+    expansion_objects: Histogram,
+    store_seconds: Histograms<StoreLabels>,
+    store_objects: Family<ObjectsLabels, Gauge>,
+    events_dropped: Counter,
+    authorization_seconds: Histogram,
+    panics: Counter,
+    audit_dropped: Counter,
+}
+
+impl Metrics {
+    /// Metrics that begin at zero. Requests in flight and watches are counted by `admission`.
+    /// `version` and `commit` say what was built; `commit` may be empty.
+    #[must_use]
+    pub fn new(admission: Admission, version: &str, commit: &str) -> Self {
+        let mut metrics = Self {
+            registry: Registry::default(),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(seconds),
+            expansions: Family::default(),
+            expansion_seconds: seconds(),
+            expansion_objects: Histogram::new(OBJECTS),
+            store_seconds: Family::new_with_constructor(seconds),
+            store_objects: Family::default(),
+            events_dropped: Counter::default(),
+            authorization_seconds: seconds(),
+            panics: Counter::default(),
+            audit_dropped: Counter::default(),
+        };
+        metrics.register_requests();
+        metrics.register_work();
+        let built = vec![
+            ("version", version.to_owned()),
+            ("commit", commit.to_owned()),
+        ];
+        let ours = metrics.registry.sub_registry_with_prefix("krm_template");
+        ours.register(
+            "build",
+            "The version and the commit of the program",
+            Info::new(built),
+        );
+        ours.register_collector(Box::new(running::Running(admission)));
+        metrics
+            .registry
+            .register_collector(Box::new(process::Process::new()));
+        metrics
+    }
+
+    fn register_requests(&mut self) {
+        let ours = self.registry.sub_registry_with_prefix("krm_template");
+        ours.register(
+            "requests",
+            "Requests that were answered",
+            self.requests.clone(),
+        );
+        ours.register(
+            "request_seconds",
+            "How long requests took, except watches",
+            self.request_seconds.clone(),
+        );
+        ours.register("panics", "Panics that were caught", self.panics.clone());
+        ours.register(
+            "authorization_seconds",
+            "How long it took to decide whether a request is allowed",
+            self.authorization_seconds.clone(),
+        );
+        ours.register(
+            "audit_dropped",
+            "Lines of the audit log that were not written",
+            self.audit_dropped.clone(),
+        );
+    }
+
+    fn register_work(&mut self) {
+        let ours = self.registry.sub_registry_with_prefix("krm_template");
+        ours.register(
+            "expansions",
+            "Expansions of Templates",
+            self.expansions.clone(),
+        );
+        ours.register(
+            "expansion_seconds",
+            "How long expansions took",
+            self.expansion_seconds.clone(),
+        );
+        ours.register(
+            "expansion_objects",
+            "How many objects expansions created",
+            self.expansion_objects.clone(),
+        );
+        ours.register(
+            "store_seconds",
+            "How long operations of the store took",
+            self.store_seconds.clone(),
+        );
+        ours.register(
+            "store_objects",
+            "Objects in the store",
+            self.store_objects.clone(),
+        );
+        ours.register(
+            "events_dropped",
+            "Watches that were ended because the client was too slow",
+            self.events_dropped.clone(),
+        );
+    }
+
+    /// Counts a request that was answered with `code`. `elapsed` is absent for a watch.
+    pub fn observe_request(&self, request: Request<'_>, code: u16, elapsed: Option<Duration>) {
+        let labels = RequestLabels::new(request, code);
+        if let Some(elapsed) = elapsed {
+            let seconds = self
+                .request_seconds
+                .get_or_create(&TimeLabels::new(&labels));
+            seconds.observe(elapsed.as_secs_f64());
+        }
+        self.requests.get_or_create(&labels).inc();
+    }
+
+    /// Counts an expansion that created `objects` objects; zero if it failed.
+    pub fn observe_expansion(
+        &self,
+        group: Group,
+        outcome: Outcome,
+        objects: usize,
+        elapsed: Duration,
+    ) {
+        self.expansions
+            .get_or_create(&ExpansionLabels::new(group, outcome))
+            .inc();
+        self.expansion_seconds.observe(elapsed.as_secs_f64());
+        if outcome == Outcome::Ok {
+            self.expansion_objects
+                .observe(f64::from(u32::try_from(objects).unwrap_or(u32::MAX)));
+        }
+    }
+
+    /// Measures an operation of the store, which is `memory`, `file` or `etcd`.
+    pub fn observe_store(&self, store: &'static str, operation: Operation, elapsed: Duration) {
+        self.store_seconds
+            .get_or_create(&StoreLabels::new(store, operation))
+            .observe(elapsed.as_secs_f64());
+    }
+
+    /// Sets how many Templates of a group are stored.
+    pub fn set_store_objects(&self, group: Group, objects: u64) {
+        self.store_objects
+            .get_or_create(&ObjectsLabels::new(group))
+            .set(i64::try_from(objects).unwrap_or(i64::MAX));
+    }
+
+    /// Measures a decision whether a request is allowed.
+    pub fn observe_authorization(&self, elapsed: Duration) {
+        self.authorization_seconds.observe(elapsed.as_secs_f64());
+    }
+
+    /// Counts a watch that was ended because its client was too slow.
+    pub fn count_dropped_events(&self) {
+        self.events_dropped.inc();
+    }
+
+    /// Counts a panic that was caught.
+    pub fn count_panic(&self) {
+        self.panics.inc();
+    }
+
+    /// Counts a line of the audit log that was not written.
+    pub fn count_dropped_audit(&self) {
+        self.audit_dropped.inc();
+    }
+
+    /// All metrics, as text of [`CONTENT_TYPE`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if a metric cannot be printed.
+    pub fn text(&self) -> Result<String, fmt::Error> {
+        let mut printed = String::new();
+        text::encode(&mut printed, &self.registry)?;
+        Ok(printed)
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+fn seconds() -> Histogram {
+    Histogram::new(SECONDS)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! Reads durations and sizes of arguments.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+/// Reads a duration such as `10s`, `500ms` or `1m 30s`.
+///
+/// # Errors
+///
+/// Fails if the text is no duration, or a negative one.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let signed: SignedDuration = text
+        .parse()
+        .map_err(|_| "expected a duration such as `10s` or `500ms`".to_owned())?;
+    Duration::try_from(signed).map_err(|_| "must not be negative".to_owned())
+}
+
+/// Reads a duration that is longer than zero.
+///
+/// # Errors
+///
+/// Fails if the text is no duration, or not a positive one.
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
+    let read = duration(text)?;
+    if read.is_zero() {
+        Err("must be more than 0".to_owned())
+    } else {
+        Ok(read)
+    }
+}
+
+/// Reads a number of bytes, with one of Kubernetes's suffixes `Ki`, `Mi` and `Gi` or without.
+///
+/// # Errors
+///
+/// Fails if the text is no positive number of bytes, or more than fit into the memory.
+pub(super) fn bytes(text: &str) -> Result<usize, String> {
+    const UNITS: [(&str, usize); 3] = [("Ki", 1 << 10), ("Mi", 1 << 20), ("Gi", 1 << 30)];
+    let (digits, unit) = UNITS
+        .into_iter()
+        .find_map(|(suffix, unit)| text.strip_suffix(suffix).map(|digits| (digits, unit)))
+        .unwrap_or((text, 1));
+    digits
+        .parse::<usize>()
+        .ok()
+        .and_then(|count| count.checked_mul(unit))
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "expected a number of bytes such as `1048576` or `1Mi`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        for (text, expected) in [
+            ("10s", Some(Duration::from_secs(10))),
+            ("500ms", Some(Duration::from_millis(500))),
+            ("1m 30s", Some(Duration::from_secs(90))),
+            ("0s", Some(Duration::ZERO)),
+            ("-1s", None),
+            ("10", None),
+            ("", None),
+            ("soon", None),
+        ] {
+            assert_eq!(duration(text).ok(), expected, "{text}");
+        }
+        assert_eq!(timeout("0s"), Err("must be more than 0".to_owned()));
+    }
+
+    #[test]
+    fn sizes_have_suffixes_of_kubernetes() {
+        for (text, expected) in [
+            ("1", Some(1)),
+            ("64Ki", Some(65_536)),
+            ("3Mi", Some(3_145_728)),
+            ("1Gi", Some(1_073_741_824)),
+            ("0", None),
+            ("0Mi", None),
+            ("-1", None),
+            ("3MB", None),
+            ("18446744073709551615Ki", None),
+            ("", None),
+        ] {
+            assert_eq!(bytes(text).ok(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! JSON patches, RFC 6902, with pointers of RFC 6901.
+
+use krm_yaml::MAX_DEPTH;
+use serde_json::{Map, Number, Value};
+
+use super::bounds::{MAX_BYTES, count, size};
+use super::merge::{read, wrong_type};
+use crate::status::{Details, Result, Status};
+
+/// The most operations of a patch.
+///
+/// Source: `maxJSONPatchOperations` of `k8s.io/apiserver`.
+pub const MAX_OPERATIONS: usize = 10_000;
+
+/// How many values a patch may move within lists and maps, or look at to measure their depth.
+///
+/// Inserting at the start of a list moves all its items: without a bound, a small patch of a long
+/// list takes minutes.
+const MAX_WORK: usize = 50_000_000;
+
+/// A list of operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonPatch(Vec<Operation>);
+
+/// One change, or one test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Operation {
+    Add(Pointer, Value),
+    Remove(Pointer),
+    Replace(Pointer, Value),
+    Move { from: Pointer, to: Pointer },
+    Copy { from: Pointer, to: Pointer },
+    Test(Pointer, Value),
+}
+
+/// The steps to a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pointer(Vec<String>);
+
+/// Reads the body of a JSON patch. Members of operations that RFC 6902 does not know are ignored.
+///
+/// # Errors
+///
+/// 400 unless it is a list of objects in JSON, 413 for more than [`MAX_OPERATIONS`], 422 for an
+/// operation that cannot succeed on any object.
+pub fn parse(body: &[u8]) -> Result<JsonPatch> {
+    let patch = read(body)?;
+    let Value::Array(operations) = patch else {
+        return Err(wrong_type(&patch, "value of type []handlers.jsonPatchOp"));
+    };
+    if operations.len() > MAX_OPERATIONS {
+        let message = format!(
+            "Request entity too large: The allowed maximum operations in a JSON patch is \
+             {MAX_OPERATIONS}, got {}",
+            operations.len()
+        );
+        return Err(Status::new(413, "RequestEntityTooLarge", message));
+    }
+    operations
+        .into_iter()
+        .map(operation)
+        .collect::<Result<_>>()
+        .map(JsonPatch)
+}
+
+fn operation(operation: Value) -> Result<Operation> {
+    let Value::Object(mut members) = operation else {
+        return Err(wrong_type(&operation, "value of type handlers.jsonPatchOp"));
+    };
+    let name = text(&members, "op")?.unwrap_or_default().to_owned();
+    let path = pointer(&members, "path")?;
+    let from = pointer(&members, "from")?;
+    let value = members.remove("value");
+    let operation = match (name.as_str(), path, from, value) {
+        ("add", Some(path), _, Some(value)) => Operation::Add(path, value),
+        ("remove", Some(path), ..) => Operation::Remove(path),
+        ("replace", Some(path), _, Some(value)) => Operation::Replace(path, value),
+        ("move", Some(to), Some(from), _) => Operation::Move { from, to },
+        ("copy", Some(to), Some(from), _) => Operation::Copy { from, to },
+        ("test", Some(path), _, Some(value)) => Operation::Test(path, value),
+        _ => return Err(failed()),
+    };
+    Ok(operation)
+}
+
+/// A member of an operation that must be a string.
+fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(wrong_type(
+            other,
+            &format!("struct field jsonPatchOp.{name} of type string"),
+        )),
+    }
+}
+
+fn pointer(members: &Map<String, Value>, name: &str) -> Result<Option<Pointer>> {
+    let Some(text) = text(members, name)? else {
+        return Ok(None);
+    };
+    if text.is_empty() {
+        return Ok(Some(Pointer(Vec::new())));
+    }
+    let steps = text.strip_prefix('/').ok_or_else(failed)?;
+    steps
+        .split('/')
+        .map(|step| step_of(step).ok_or_else(failed))
+        .collect::<Result<_>>()
+        .map(|steps| Some(Pointer(steps)))
+}
+
+/// A step without its escapes; none if `~` stands alone.
+fn step_of(escaped: &str) -> Option<String> {
+    let mut parts = escaped.split('~');
+    let mut step = parts.next()?.to_owned();
+    for part in parts {
+        let (character, rest) = match part.strip_prefix('0') {
+            Some(rest) => ('~', rest),
+            None => ('/', part.strip_prefix('1')?),
+        };
+        step.push(character);
+        step.push_str(rest);
+    }
+    Some(step)
+}
+
+/// The answer to a patch with an operation that fails. Kubernetes does not say which one.
+fn failed() -> Box<Status> {
+    Status::new(
+        422,
+        "Invalid",
+        "the server rejected our request due to an error in our request",
+    )
+    .with(Details::default())
+}
+
+impl JsonPatch {
+    /// Applies all operations, or none. Keys keep their order; new ones follow.
+    ///
+    /// # Errors
+    ///
+    /// 422 if an operation fails: its place does not exist, its test does not hold, all copies
+    /// together have more than 3 MiB, or its result would be too deep. 413 for a result of more
+    /// than 3 MiB.
+    pub fn apply(&self, object: &mut Value) -> Result<()> {
+        let mut patching = Patching {
+            object: object.clone(),
+            copied: MAX_BYTES,
+            work: MAX_WORK,
+        };
+        for operation in &self.0 {
+            patching.apply(operation).ok_or_else(failed)?;
+        }
+        if size(&patching.object, MAX_BYTES).is_none() {
+            let message = format!("Request entity too large: limit is {MAX_BYTES}");
+            return Err(Status::new(413, "RequestEntityTooLarge", message));
+        }
+        *object = patching.object;
+        Ok(())
+    }
+}
+
+/// An object between two operations, and what the next ones may still cost.
+struct Patching {
+    object: Value,
+    copied: usize,
+    work: usize,
+}
+
+impl Patching {
+    /// Applies one operation; none if it fails.
+    fn apply(&mut self, operation: &Operation) -> Option<()> {
+        match operation {
+            Operation::Add(path, value) => self.add(path, value.clone()),
+            Operation::Remove(path) => self.remove(path).map(drop),
+            Operation::Replace(path, value) => {
+                self.spend_depth(path, value)?;
+                *path.find_mut(&mut self.object)? = value.clone();
+                Some(())
+            }
+            Operation::Move { from, to } => self.relocate(from, to),
+            Operation::Copy { from, to } => {
+                let source = from.find(&self.object)?;
+                self.copied = self.copied.checked_sub(size(source, self.copied)?)?;
+                let copy = source.clone();
+                self.add(to, copy)
+            }
+            Operation::Test(path, value) => same(path.find(&self.object)?, value).then_some(()),
+        }
+    }
+
+    fn relocate(&mut self, from: &Pointer, to: &Pointer) -> Option<()> {
+        if from == to && !from.0.is_empty() {
+            return from.find(&self.object).map(drop);
+        }
+        if to.0.starts_with(&from.0) {
+            return None;
+        }
+        let value = self.remove(from)?;
+        self.add(to, value)
+    }
+
+    fn add(&mut self, path: &Pointer, value: Value) -> Option<()> {
+        self.spend_depth(path, &value)?;
+        let Some((last, parent)) = path.0.split_last() else {
+            self.object = value;
+            return Some(());
+        };
+        match find_mut(&mut self.object, parent)? {
+            Value::Object(fields) => {
+                fields.insert(last.clone(), value);
+            }
+            Value::Array(items) => {
+                let index = if last == "-" {
+                    items.len()
+                } else {
+                    index(last)?
+                };
+                let moved = items.len().checked_sub(index)?;
+                self.work = self.work.checked_sub(moved)?;
+                items.insert(index, value);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn remove(&mut self, path: &Pointer) -> Option<Value> {
+        let (last, parent) = path.0.split_last()?;
+        match find_mut(&mut self.object, parent)? {
+            Value::Object(fields) => {
+                self.work = self.work.checked_sub(fields.len())?;
+                fields.shift_remove(last)
+            }
+            Value::Array(items) => {
+                let index = index(last).filter(|index| *index < items.len())?;
+                self.work = self.work.checked_sub(items.len() - index)?;
+                Some(items.remove(index))
+            }
+            _ => None,
+        }
+    }
+
+    /// Refuses a value that would make the object too deep.
+    fn spend_depth(&mut self, path: &Pointer, value: &Value) -> Option<()> {
+        let values = count(value, MAX_DEPTH.checked_sub(path.0.len())?)?;
+        self.work = self.work.checked_sub(values)?;
+        Some(())
+    }
+}
+
+impl Pointer {
+    fn find<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+        self.0.iter().try_fold(value, |value, step| match value {
+            Value::Object(fields) => fields.get(step),
+            Value::Array(items) => items.get(index(step)?),
+            _ => None,
+        })
+    }
+
+    fn find_mut<'a>(&self, value: &'a mut Value) -> Option<&'a mut Value> {
+        find_mut(value, &self.0)
+    }
+}
+
+fn find_mut<'a>(value: &'a mut Value, steps: &[String]) -> Option<&'a mut Value> {
+    steps.iter().try_fold(value, |value, step| match value {
+        Value::Object(fields) => fields.get_mut(step),
+        Value::Array(items) => items.get_mut(index(step)?),
+        _ => None,
+    })
+}
+
+/// The index of a list: digits without leading zeros.
+fn index(step: &str) -> Option<usize> {
+    let plain =
+        step.bytes().all(|byte| byte.is_ascii_digit()) && (step == "0" || !step.starts_with('0'));
+    plain.then(|| step.parse().ok()).flatten()
+}
+
+/// Whether two values are equal as RFC 6902 says: numbers by value, the order of keys is free.
+fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            left == right || decimal(left).is_some_and(|value| Some(value) == decimal(right))
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(key, left)| right.get(key).is_some_and(|right| same(left, right)))
+        }
+        _ => left == right,
+    }
+}
+
+/// A number as sign, digits without zeros at either end, and power of ten of the last digit.
+fn decimal(number: &Number) -> Option<(bool, String, i64)> {
+    let text = number.to_string();
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.as_str()),
+    };
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let trimmed = digits.trim_end_matches('0');
+    if trimmed.is_empty() {
+        return Some((false, String::new(), 0));
+    }
+    let exponent: i64 = exponent.parse().ok()?;
+    let shift =
+        i64::try_from(digits.len() - trimmed.len()).ok()? - i64::try_from(fraction.len()).ok()?;
+    Some((negative, trimmed.to_owned(), exponent.checked_add(shift)?))
+}

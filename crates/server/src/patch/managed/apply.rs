@@ -1,0 +1,199 @@
+//! Server-side apply.
+
+use serde_json::{Map, Value, json};
+
+use super::fields::Fields;
+use super::managers::{Id, Managers, Operation, Writer, time};
+use super::shape::{Changes, Shape, is_system};
+use crate::groups::Group;
+use crate::object::decode::undeclared;
+use crate::patch::merge::with_map;
+use crate::status::{Cause, Details, Result, Status};
+
+/// The manager of the fields of an object that had no managers before it was applied.
+const BEFORE_APPLY: &str = "before-first-apply";
+
+/// The fields of the server that a client gives for a new object.
+const FROM_CLIENTS: [&str; 2] = ["name", "namespace"];
+
+/// The kind of everything that is stored.
+const KIND: &str = "Template";
+
+/// Applies an object: merges it into the current one, removes what the writer applied before and
+/// nobody owns, and sets `metadata.managedFields`.
+///
+/// Without a current object the result is the applied one. The result has the fields of the server
+/// that the current object has. Of the applied object it takes name, namespace,
+/// uid and `resourceVersion`, so that the checks of an update find a difference; without a current
+/// object it takes name and namespace alone.
+///
+/// # Errors
+///
+/// 400 if the applied object has another kind or version, has `managedFields`, unknown fields or
+/// values of another type, or has maps and lists that cannot be merged; 409 if other managers own changed fields, unless `force` is set.
+pub fn apply(
+    group: Group,
+    current: Option<&Value>,
+    applied: &Value,
+    writer: &Writer<'_>,
+    force: bool,
+) -> Result<Value> {
+    check(group, applied)?;
+    let nothing = json!({});
+    let live = current.unwrap_or(&nothing);
+    let mut managers = managers_of(group, live, writer);
+    let id = Id::new(group, Operation::Apply, writer);
+    let before = managers.0.remove(&id);
+    let fields = Shape::Object(group).fields(applied);
+
+    let mut object = merged(group, current, applied);
+    if let Some(before) = &before {
+        let mut owned = fields.clone();
+        for managed in managers.0.values() {
+            owned.add(managed.fields.clone());
+        }
+        Shape::Object(group).prune(&mut object, &before.fields, &owned);
+    }
+
+    let changes = Changes::between(group, live, &object);
+    if !force {
+        refuse_conflicts(&managers, &changes)?;
+    }
+    managers.release(group, &changes);
+    if !fields.is_empty() {
+        // A time says when values changed: to apply the same ones keeps it.
+        let time = match before {
+            before if *live == object => before.and_then(|before| before.time),
+            _ => time(writer.time),
+        };
+        managers.own(group, id, fields, time);
+    }
+    managers.write(&mut object);
+    Ok(object)
+}
+
+/// The managers of the stored object. One without managers gets one for all it has.
+fn managers_of(group: Group, live: &Value, writer: &Writer<'_>) -> Managers {
+    let mut managers = Managers::of(live).unwrap_or_default();
+    if managers.0.is_empty() {
+        let changes = Changes::between(group, &json!({}), live);
+        if !changes.changed.is_empty() {
+            let writer = Writer {
+                manager: BEFORE_APPLY,
+                ..*writer
+            };
+            let id = Id::new(group, Operation::Update, &writer);
+            managers.own(group, id, changes.changed, time(writer.time));
+        }
+    }
+    managers.release(group, &Changes::default());
+    managers
+}
+
+/// The current object with the applied one in it.
+fn merged(group: Group, current: Option<&Value>, applied: &Value) -> Value {
+    let mut object = current.unwrap_or(applied).clone();
+    if let Value::Object(fields) = &mut object {
+        with_map(
+            fields.entry("metadata").or_insert(Value::Null),
+            |metadata| match current {
+                Some(_) => take_identity(metadata, applied),
+                None => {
+                    metadata.retain(|name, _| {
+                        !is_system(name) || FROM_CLIENTS.contains(&name.as_str())
+                    });
+                }
+            },
+        );
+    }
+    Shape::Object(group).merge(&mut object, applied);
+    object
+}
+
+/// Takes what the applied object says about the object that it expects.
+fn take_identity(metadata: &mut Map<String, Value>, applied: &Value) {
+    for name in ["name", "namespace", "uid", "resourceVersion"] {
+        let value = applied
+            .get("metadata")
+            .and_then(|metadata| metadata.get(name));
+        if let Some(value) = value.filter(|value| !value.is_null()) {
+            metadata.insert(name.to_owned(), value.clone());
+        }
+    }
+}
+
+/// Refuses what cannot be applied at all.
+fn check(group: Group, applied: &Value) -> Result<()> {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (version, kind) = (text(applied.get("apiVersion")), text(applied.get("kind")));
+    if version != group.api_version() || kind != KIND {
+        let version = if version.contains('/') {
+            version
+        } else {
+            format!("/{version}")
+        };
+        return Err(Status::bad_request(format!(
+            "invalid object type: {version}, Kind={kind}"
+        )));
+    }
+    let metadata = applied.get("metadata");
+    let managers = metadata.and_then(|metadata| metadata.get("managedFields"));
+    if managers.is_some_and(|managers| !managers.is_null()) {
+        return Err(Status::bad_request("metadata.managedFields must be nil"));
+    }
+    let checked = Shape::Object(group).check(applied, "");
+    let wrong = checked.err().or_else(|| undeclared(group, applied));
+    let Some(why) = wrong else { return Ok(()) };
+    let field = |name| text(metadata.and_then(|metadata| metadata.get(name)));
+    Err(Status::bad_request(format!(
+        "failed to create typed patch object ({}/{}; {version}, Kind={kind}): {why}",
+        field("namespace"),
+        field("name"),
+    )))
+}
+
+/// Refuses changes of fields that other managers own.
+fn refuse_conflicts(managers: &Managers, changes: &Changes) -> Result<()> {
+    let conflicts: Vec<(String, Vec<String>)> = managers
+        .0
+        .iter()
+        .map(|(id, managed)| (id.shown(), managed.fields.intersection(&changes.changed)))
+        .filter(|(_, fields)| !Fields::is_empty(fields))
+        .map(|(manager, fields)| (manager, fields.paths()))
+        .collect();
+    let causes: Vec<Cause> = conflicts
+        .iter()
+        .flat_map(|(manager, paths)| paths.iter().map(move |path| (manager, path)))
+        .map(|(manager, path)| {
+            Cause::new(
+                "FieldManagerConflict",
+                path,
+                format!("conflict with {manager}"),
+            )
+        })
+        .collect();
+    let message = match causes.as_slice() {
+        [] => return Ok(()),
+        [one] => format!(
+            "Apply failed with 1 conflict: {}: {}",
+            one.message, one.field
+        ),
+        all => {
+            let list: Vec<String> = conflicts
+                .iter()
+                .map(|(manager, paths)| {
+                    format!("conflicts with {manager}:\n- {}", paths.join("\n- "))
+                })
+                .collect();
+            format!(
+                "Apply failed with {} conflicts: {}",
+                all.len(),
+                list.join("\n")
+            )
+        }
+    };
+    Err(Status::new(409, "Conflict", message).with(Details {
+        causes,
+        ..Details::default()
+    }))
+}

@@ -1,0 +1,16 @@
+//! The owners of fields: `metadata.managedFields`, and server-side apply.
+//!
+//! The rules are those of kube-apiserver. Templates are flat, so a few shapes replace a general
+//! merge by schema.
+//!
+//! Source: `managedfields` of `k8s.io/apimachinery`, `sigs.k8s.io/structured-merge-diff`.
+
+mod apply;
+mod fields;
+mod managers;
+mod shape;
+mod update;
+
+pub use apply::apply;
+pub use managers::Writer;
+pub use update::track_update;

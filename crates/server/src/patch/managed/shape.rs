@@ -1,0 +1,410 @@
+//! Which parts of a Template have owners of their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::fields::{Fields, Step};
+use crate::groups::Group;
+use crate::object::types::{OBJECT_META, is_field, is_parameter_field};
+use crate::patch::merge::{kind, with_map};
+
+/// The kind of a part of a Template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A value with one owner, whatever is in it.
+    Leaf,
+    /// The Template.
+    Object(Group),
+    /// `metadata`.
+    Metadata,
+    /// A map of strings.
+    Labels,
+    /// A map of values.
+    Values,
+    /// A list of parameters, by `name`.
+    Parameters,
+    /// An item of `parameters`.
+    Parameter,
+    /// A list of owner references, by `uid`.
+    OwnerReferences,
+    /// A set of strings.
+    Set,
+}
+
+/// The fields of `metadata` that the server sets: they have no owner.
+///
+/// Source: `stripSet` of `managedfields`; there the two of a deletion are refused before.
+const SYSTEM: [&str; 11] = [
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+    "uid",
+    "clusterName",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+];
+
+/// Whether the server sets a field of `metadata`.
+pub(super) fn is_system(name: &str) -> bool {
+    SYSTEM.contains(&name)
+}
+
+/// What differs between two objects.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// The fields that are new, or have another value.
+    pub(super) changed: Fields,
+    /// The fields that are gone.
+    pub(super) removed: Fields,
+}
+
+impl Changes {
+    /// Compares two objects. Fields of the server do not count.
+    pub(super) fn between(group: Group, before: &Value, after: &Value) -> Self {
+        Shape::Object(group).compare(Some(before), Some(after))
+    }
+
+    fn at(step: &Step, below: Self, all: &mut Self) {
+        all.changed.insert(step.clone(), below.changed);
+        all.removed.insert(step.clone(), below.removed);
+    }
+}
+
+impl Shape {
+    /// The shape of a field; none if it has no owner.
+    fn field(self, name: &str) -> Option<Self> {
+        Some(match (self, name) {
+            (Self::Object(_), "apiVersion" | "kind") => return None,
+            (Self::Object(_), "metadata") => Self::Metadata,
+            (Self::Object(_), "labels")
+            | (Self::Object(Group::Krm), "objectLabels")
+            | (Self::Metadata, "labels" | "annotations") => Self::Labels,
+            (Self::Object(Group::Krm), "values") => Self::Values,
+            (Self::Object(Group::Krm), "parameters") => Self::Parameters,
+            (Self::Metadata, "finalizers") => Self::Set,
+            (Self::Metadata, "ownerReferences") => Self::OwnerReferences,
+            (Self::Metadata, name) if is_system(name) => return None,
+            // Nobody can apply a field that is unknown.
+            (Self::Object(group), name) if !is_field(group, name) => return None,
+            (Self::Metadata, name) if !OBJECT_META.has(name) => return None,
+            (Self::Parameter, name) if !is_parameter_field(name) => return None,
+            _ => Self::Leaf,
+        })
+    }
+
+    /// Whether the fields are a fixed list: absent and null are the same there, and the map itself
+    /// has no owner.
+    fn is_struct(self) -> bool {
+        matches!(self, Self::Object(_) | Self::Metadata)
+    }
+
+    fn is_map(self) -> bool {
+        self.is_struct() || matches!(self, Self::Labels | Self::Values | Self::Parameter)
+    }
+
+    fn is_list(self) -> bool {
+        matches!(self, Self::Parameters | Self::OwnerReferences | Self::Set)
+    }
+
+    /// The step to an item of a list, and the shape of the item; none if the item has no key.
+    fn item(self, item: &Value) -> Option<(Step, Self)> {
+        let (key, shape) = match self {
+            Self::Parameters => ("name", Self::Parameter),
+            Self::OwnerReferences => ("uid", Self::Leaf),
+            Self::Set => return item.is_string().then(|| (Step::item(item), Self::Leaf)),
+            _ => return None,
+        };
+        let value = item.get(key).filter(|value| value.is_string())?;
+        Some((Step::key(key, value), shape))
+    }
+
+    /// What a value consists of; none if it is a leaf, or not of the shape.
+    fn parts(self, value: &Value) -> Option<BTreeMap<Step, (Self, &Value)>> {
+        match value {
+            Value::Null if self != Self::Leaf => Some(BTreeMap::new()),
+            Value::Object(fields) if self.is_map() => Some(
+                fields
+                    .iter()
+                    .filter_map(|(name, value)| {
+                        Some((Step::field(name), (self.field(name)?, value)))
+                    })
+                    .collect(),
+            ),
+            Value::Array(items) if self.is_list() => {
+                let mut parts = BTreeMap::new();
+                for item in items {
+                    let (step, shape) = self.item(item)?;
+                    if parts.insert(step, (shape, item)).is_some() {
+                        return None;
+                    }
+                }
+                Some(parts)
+            }
+            _ => None,
+        }
+    }
+
+    fn compare(self, before: Option<&Value>, after: Option<&Value>) -> Changes {
+        let none = || Some(BTreeMap::new());
+        let parts = (
+            before.map_or_else(none, |value| self.parts(value)),
+            after.map_or_else(none, |value| self.parts(value)),
+        );
+        let (Some(old), Some(new)) = parts else {
+            return compare_leaf(before, after);
+        };
+        if old.is_empty() && new.is_empty() {
+            return if self.is_struct() {
+                Changes::default()
+            } else {
+                compare_leaf(before, after)
+            };
+        }
+        let mut changes = Changes::default();
+        let steps: BTreeSet<&Step> = old.keys().chain(new.keys()).collect();
+        for step in steps {
+            let (old, new) = (old.get(step), new.get(step));
+            let Some((shape, _)) = old.or(new) else {
+                continue;
+            };
+            let (old, new) = (self.value(step, old), self.value(step, new));
+            Changes::at(step, shape.compare(old, new), &mut changes);
+        }
+        if !self.is_struct() && before.is_none() {
+            changes.changed.insert_self();
+        }
+        if !self.is_struct() && after.is_none() {
+            changes.removed.insert_self();
+        }
+        changes
+    }
+
+    /// A part as it counts in a comparison: in a fixed list of fields, null and absent are the same.
+    /// OpenShift's Templates always have `objects`.
+    fn value<'a>(self, step: &Step, part: Option<&(Self, &'a Value)>) -> Option<&'a Value> {
+        let value = part
+            .map(|(_, value)| *value)
+            .filter(|value| !(self.is_struct() && value.is_null()));
+        let always = self == Self::Object(Group::OpenShift) && *step == Step::field("objects");
+        if always {
+            Some(value.unwrap_or(&Value::Null))
+        } else {
+            value
+        }
+    }
+
+    /// The fields of an applied value.
+    pub(super) fn fields(self, value: &Value) -> Fields {
+        let parts = match self.parts(value) {
+            Some(parts) if !parts.is_empty() => parts,
+            _ if self.is_struct() => return Fields::default(),
+            _ => return Fields::leaf(),
+        };
+        let mut fields = Fields::default();
+        for (step, (shape, value)) in parts {
+            let mut below = shape.fields(value);
+            if self.is_list() {
+                below.insert_self();
+            }
+            fields.insert(step, below);
+        }
+        fields
+    }
+
+    /// Merges an applied value into a live one.
+    pub(super) fn merge(self, live: &mut Value, applied: &Value) {
+        match applied {
+            Value::Null if self.parts(live).is_some_and(|parts| !parts.is_empty()) => {}
+            Value::Object(fields) if self.is_map() => {
+                with_map(live, |live| self.merge_map(live, fields));
+            }
+            Value::Array(items) if self.is_list() => {
+                let current = std::mem::take(live);
+                *live = match current {
+                    Value::Array(current) => self.merge_list(current, items),
+                    _ => self.merge_list(Vec::new(), items),
+                };
+            }
+            _ => live.clone_from(applied),
+        }
+    }
+
+    fn merge_map(self, live: &mut Map<String, Value>, applied: &Map<String, Value>) {
+        for (name, value) in applied {
+            let Some(shape) = self.field(name) else {
+                continue;
+            };
+            match (self, value) {
+                (Self::Labels, Value::Null) => {
+                    live.insert(name.clone(), json!(""));
+                }
+                _ => shape.merge(live.entry(name).or_insert(Value::Null), value),
+            }
+        }
+        if self.is_struct() {
+            let cleared =
+                |name: &str| applied.get(name) == Some(&Value::Null) && self.field(name).is_some();
+            live.retain(|name, value| !(value.is_null() && cleared(name)));
+        }
+    }
+
+    /// Merges lists: the applied order holds, and live items stay where they are between them.
+    fn merge_list(self, live: Vec<Value>, applied: &[Value]) -> Value {
+        let steps = |items: &[Value]| -> Vec<Option<Step>> {
+            items
+                .iter()
+                .map(|item| self.item(item).map(|(step, _)| step))
+                .collect()
+        };
+        let (live_steps, applied_steps) = (steps(&live), steps(applied));
+        let applied_set: BTreeSet<&Step> = applied_steps.iter().flatten().collect();
+        let mut shared: BTreeMap<&Step, Value> = BTreeMap::new();
+        let mut alone = Vec::new();
+        for (step, item) in live_steps.iter().zip(live) {
+            match step.as_ref().filter(|step| applied_set.contains(step)) {
+                Some(step) => {
+                    shared.insert(step, item);
+                    alone.push(None);
+                }
+                None => alone.push(Some(item)),
+            }
+        }
+        let mut before = live_steps.iter().zip(alone).peekable();
+        let mut merged = Vec::new();
+        let mut wanted = applied_steps
+            .iter()
+            .flatten()
+            .filter(|step| shared.contains_key(step))
+            .cloned()
+            .collect::<std::collections::VecDeque<_>>();
+        for (step, item) in applied_steps.iter().zip(applied) {
+            // Live items that are not applied come before the next shared item.
+            while let Some((place, _)) = before.peek() {
+                if place.is_some() && place.as_ref() == wanted.front() {
+                    break;
+                }
+                merged.extend(before.next().and_then(|(_, alone)| alone));
+            }
+            if step.is_some() && step.as_ref() == wanted.front() {
+                wanted.pop_front();
+                before.next();
+            }
+            let mut value = step
+                .as_ref()
+                .and_then(|step| shared.remove(step))
+                .unwrap_or_default();
+            let shape = self.item(item).map_or(Self::Leaf, |(_, shape)| shape);
+            shape.merge(&mut value, item);
+            merged.push(value);
+        }
+        merged.extend(before.filter_map(|(_, alone)| alone));
+        Value::Array(merged)
+    }
+
+    /// Removes what a manager applied before, unless somebody owns it or something in it.
+    pub(super) fn prune(self, value: &mut Value, before: &Fields, owned: &Fields) {
+        match value {
+            Value::Object(fields) if self.is_map() => fields.retain(|name, value| {
+                let kept = self == Self::Parameter && name == "name";
+                let step = Step::field(name);
+                let Some(shape) = self.field(name).filter(|_| !kept) else {
+                    return true;
+                };
+                shape.prune_part(value, before.get(&step), owned.get(&step))
+            }),
+            Value::Array(items) if self.is_list() => items.retain_mut(|item| {
+                let Some((step, shape)) = self.item(item) else {
+                    return true;
+                };
+                let (before, owned) = (before.get(&step), owned.get(&step));
+                // Without an owner an item goes with all that is in it.
+                let shape = if owned.is_none() { Self::Leaf } else { shape };
+                shape.prune_part(item, before, owned)
+            }),
+            _ => {}
+        }
+    }
+
+    /// Prunes a part; false if nothing of it stays.
+    fn prune_part(
+        self,
+        value: &mut Value,
+        before: Option<&Fields>,
+        owned: Option<&Fields>,
+    ) -> bool {
+        let Some(before) = before else { return true };
+        let has_parts = |value: &Value| self.parts(value).is_some_and(|parts| !parts.is_empty());
+        if !self.is_struct() && !has_parts(value) {
+            return owned.is_some();
+        }
+        self.prune(value, before, owned.unwrap_or(&Fields::default()));
+        self.is_struct() || has_parts(value)
+    }
+
+    /// Finds what cannot be applied, as kube-apiserver words it.
+    pub(super) fn check(self, value: &Value, path: &str) -> Result<(), String> {
+        match value {
+            Value::Null => Ok(()),
+            Value::Object(fields) if self.is_map() => {
+                fields.iter().try_for_each(|(name, value)| {
+                    self.field(name).map_or(Ok(()), |shape| {
+                        shape.check(value, &format!("{path}.{name}"))
+                    })
+                })
+            }
+            Value::Array(items) if self.is_list() => self.check_list(items, path),
+            _ if self.is_map() => Err(format!("{path}: expected map, got {}", kind(value))),
+            _ if self.is_list() => Err(format!("{path}: expected list, got {}", kind(value))),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_list(self, items: &[Value], path: &str) -> Result<(), String> {
+        let mut seen = BTreeSet::new();
+        for (index, item) in items.iter().enumerate() {
+            let Some((step, shape)) = self.item(item) else {
+                return Err(self.no_key(index, item, path));
+            };
+            shape.check(item, &format!("{path}[{index}]"))?;
+            let mut fields = Fields::default();
+            fields.insert(step.clone(), Fields::leaf());
+            if !seen.insert(step) {
+                let keys = fields.paths().concat();
+                return Err(format!("{path}: duplicate entries for key {keys}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Why an item of a list has no key.
+    fn no_key(self, index: usize, item: &Value, path: &str) -> String {
+        let key = match self {
+            Self::Parameters => "name",
+            Self::OwnerReferences => "uid",
+            _ => return format!("{path}[{index}]: expected string, got {}", kind(item)),
+        };
+        format!(
+            "{path}: element {index}: associative list with keys has an element that omits key \
+             field {key:?} (and doesn't have default value)"
+        )
+    }
+}
+
+fn compare_leaf(before: Option<&Value>, after: Option<&Value>) -> Changes {
+    match (before, after) {
+        (Some(_), None) => Changes {
+            removed: Fields::leaf(),
+            ..Changes::default()
+        },
+        (before, after) if before == after => Changes::default(),
+        _ => Changes {
+            changed: Fields::leaf(),
+            ..Changes::default()
+        },
+    }
+}

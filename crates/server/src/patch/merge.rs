@@ -1,0 +1,81 @@
+//! JSON merge patches, RFC 7396.
+
+use serde_json::{Map, Value};
+
+use crate::object::json::Node;
+use crate::status::{Result, Status};
+
+/// Reads the body of a merge patch, or of a strategic merge patch.
+///
+/// # Errors
+///
+/// 400 unless the body is a JSON object.
+pub fn parse(body: &[u8]) -> Result<Value> {
+    match read(body)? {
+        object @ Value::Object(_) => Ok(object),
+        Value::Null => Err(Status::bad_request("Invalid JSON Patch")),
+        other => Err(wrong_type(&other, "value of type map[string]interface {}")),
+    }
+}
+
+/// Reads the body of a patch.
+pub(super) fn read(body: &[u8]) -> Result<Value> {
+    let text = std::str::from_utf8(body).map_err(|_| malformed("invalid UTF-8"))?;
+    Node::parse(text)
+        .map(|node| node.to_value())
+        .map_err(|why| malformed(&why))
+}
+
+/// The answer to a patch that has another type than Go's `encoding/json` expects.
+pub(super) fn wrong_type(value: &Value, expected: &str) -> Box<Status> {
+    malformed(&format!(
+        "json: cannot unmarshal {} into Go {expected}",
+        kind(value)
+    ))
+}
+
+/// The answer to a patch that cannot be read.
+pub(super) fn malformed(why: &str) -> Box<Status> {
+    Status::bad_request(format!("error decoding patch: {why}"))
+}
+
+/// The kind of a value, as Go's `encoding/json` names it.
+pub(super) const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Applies a merge patch. The keys of the object keep their order; new ones follow.
+pub fn apply(object: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        object.clone_from(patch);
+        return;
+    };
+    with_map(object, |fields| {
+        // One pass for all removals: each alone would move every key after it.
+        fields.retain(|key, _| patch.get(key) != Some(&Value::Null));
+        for (key, value) in patch.iter().filter(|(_, value)| !value.is_null()) {
+            apply(fields.entry(key).or_insert(Value::Null), value);
+        }
+    });
+}
+
+/// Changes the map of an object; what is not an object becomes an empty one before.
+pub(super) fn with_map<T>(
+    value: &mut Value,
+    change: impl FnOnce(&mut Map<String, Value>) -> T,
+) -> T {
+    let mut fields = match value.take() {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    let result = change(&mut fields);
+    *value = Value::Object(fields);
+    result
+}

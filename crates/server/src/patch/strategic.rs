@@ -1,0 +1,202 @@
+//! Strategic merge patches, for `template.openshift.io` only.
+//!
+//! The types of that group name no merge keys: lists are replaced and maps merged, as by a merge
+//! patch. Besides there are directives, `metadata.finalizers` is a set, and owners have their uid.
+//!
+//! Source: `strategicpatch` of `k8s.io/apimachinery`.
+
+use serde_json::{Map, Value};
+
+use super::merge::{malformed, with_map};
+use crate::status::Result;
+
+/// Says how to patch a map or an item of a list: `replace`, `delete` or `merge`.
+const PATCH: &str = "$patch";
+/// Lists the only keys that stay.
+const RETAIN_KEYS: &str = "$retainKeys";
+/// Followed by the name of a list: the items to take away.
+const DELETE_ITEMS: &str = "$deleteFromPrimitiveList/";
+/// Followed by the name of a list: the order of its items. Finalizers have none.
+const ORDER: &str = "$setElementOrder/";
+
+/// Which map of an object is patched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Object,
+    Metadata,
+    Other,
+}
+
+impl Place {
+    fn below(self, key: &str) -> Self {
+        if self == Self::Object && key == "metadata" {
+            Self::Metadata
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Whether a list has the owners of the object, which are told apart by their uid.
+    fn is_owners(self, key: &str) -> bool {
+        self == Self::Metadata && key == "ownerReferences"
+    }
+
+    /// Whether the list in a field is a set.
+    fn is_set(self, key: &str) -> bool {
+        self == Self::Metadata && key == "finalizers"
+    }
+}
+
+/// Applies a strategic merge patch. Keys keep their order; new ones follow.
+///
+/// # Errors
+///
+/// 400 for a directive that is unknown or malformed, or a patch that is not an object. The object
+/// may be changed in part then.
+pub fn apply(object: &mut Value, patch: &Value) -> Result<()> {
+    let Value::Object(patch) = patch else {
+        return Err(malformed("the patch is not an object"));
+    };
+    with_map(object, |fields| merge(fields, patch, Place::Object))
+}
+
+fn merge(fields: &mut Map<String, Value>, patch: &Map<String, Value>, place: Place) -> Result<()> {
+    match patch.get(PATCH) {
+        None => {}
+        Some(Value::String(directive)) if directive == "merge" => {}
+        Some(Value::String(directive)) if directive == "delete" => {
+            fields.clear();
+            return Ok(());
+        }
+        Some(Value::String(directive)) if directive == "replace" => {
+            fields.clear();
+        }
+        Some(_) => return Err(malformed("unknown patch type found")),
+    }
+    retain_keys(fields, patch, place)?;
+    delete_items(fields, patch, place)?;
+    fields.retain(|key, _| patch.get(key) != Some(&Value::Null));
+    for (key, value) in patch {
+        if value.is_null() || is_directive(key) {
+            continue;
+        }
+        merge_field(fields, key, value, place)?;
+    }
+    Ok(())
+}
+
+fn merge_field(
+    fields: &mut Map<String, Value>,
+    key: &str,
+    value: &Value,
+    place: Place,
+) -> Result<()> {
+    let current = fields.entry(key).or_insert(Value::Null);
+    match (current, value) {
+        (current, Value::Object(patch)) => {
+            with_map(current, |fields| merge(fields, patch, place.below(key)))?;
+        }
+        (Value::Array(items), Value::Array(added)) if place.is_set(key) => {
+            for item in added {
+                if !items.contains(item) {
+                    items.push(item.clone());
+                }
+            }
+        }
+        (current, Value::Array(owners)) if place.is_owners(key) => {
+            let mut items = match current.take() {
+                Value::Array(items) => items,
+                _ => Vec::new(),
+            };
+            merge_owners(&mut items, owners)?;
+            *current = Value::Array(items);
+        }
+        (current, Value::Array(items)) if place == Place::Object && key != "objects" => {
+            *current = items.iter().map(without_directives).collect();
+        }
+        (current, value) => current.clone_from(value),
+    }
+    Ok(())
+}
+
+/// Merges owners by their uid; `$patch: delete` takes one away.
+fn merge_owners(items: &mut Vec<Value>, owners: &[Value]) -> Result<()> {
+    for owner in owners {
+        let Some(uid) = owner.get("uid").filter(|uid| uid.is_string()) else {
+            return Err(malformed("map: does not contain declared merge key: uid"));
+        };
+        let at = items.iter().position(|item| item.get("uid") == Some(uid));
+        match (at.and_then(|at| items.get_mut(at)), owner) {
+            (Some(_), owner) if owner.get(PATCH) == Some(&Value::from("delete")) => {
+                items.retain(|item| item.get("uid") != Some(uid));
+            }
+            (Some(item), Value::Object(patch)) => {
+                with_map(item, |fields| merge(fields, patch, Place::Other))?;
+            }
+            (None, owner) if owner.get(PATCH).is_none() => items.push(owner.clone()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Takes away what `$retainKeys` does not name. Kind and version of the object always stay.
+fn retain_keys(
+    fields: &mut Map<String, Value>,
+    patch: &Map<String, Value>,
+    place: Place,
+) -> Result<()> {
+    let Some(kept) = patch.get(RETAIN_KEYS) else {
+        return Ok(());
+    };
+    let Value::Array(kept) = kept else {
+        return Err(malformed("invalid format of $retainKeys"));
+    };
+    let kept: std::collections::BTreeSet<&str> = kept.iter().filter_map(Value::as_str).collect();
+    let strange = |(key, value): (&String, &Value)| {
+        !value.is_null() && !is_directive(key) && !kept.contains(key.as_str())
+    };
+    if patch.iter().any(strange) {
+        return Err(malformed("invalid format of $retainKeys"));
+    }
+    let always = |key: &str| place == Place::Object && matches!(key, "apiVersion" | "kind");
+    fields.retain(|key, _| kept.contains(key.as_str()) || always(key));
+    Ok(())
+}
+
+/// Takes items out of lists.
+fn delete_items(
+    fields: &mut Map<String, Value>,
+    patch: &Map<String, Value>,
+    place: Place,
+) -> Result<()> {
+    for (key, deleted) in patch {
+        let Some(name) = key.strip_prefix(DELETE_ITEMS) else {
+            continue;
+        };
+        let Value::Array(deleted) = deleted else {
+            return Err(malformed("invalid format of $deleteFromPrimitiveList"));
+        };
+        if let Some(Value::Array(items)) = fields.get_mut(name).filter(|_| place.is_set(name)) {
+            items.retain(|item| !deleted.contains(item));
+        }
+    }
+    Ok(())
+}
+
+/// An item of a list without directives, which are no fields of the object.
+fn without_directives(item: &Value) -> Value {
+    match item {
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(key, _)| !is_directive(key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect::<Map<_, _>>()
+            .into(),
+        other => other.clone(),
+    }
+}
+
+fn is_directive(key: &str) -> bool {
+    key == PATCH || key == RETAIN_KEYS || key.starts_with(DELETE_ITEMS) || key.starts_with(ORDER)
+}

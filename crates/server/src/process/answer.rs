@@ -1,0 +1,227 @@
+//! The answer in JSON.
+
+use std::borrow::Cow;
+
+use krm_template::template::{Assignment, Options, Origin, Parameter, Parameters, Template, visit};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Cursor, Value};
+
+use super::causes::Hidden;
+use super::json::{Style, Writer};
+use super::metadata::{self, value_of};
+use super::request::{Output, Request};
+use super::upstream;
+use crate::groups::Group;
+
+/// An expansion as parts of an answer.
+pub(super) struct Expanded {
+    /// The objects, with commas between them.
+    objects: Writer,
+    /// The fields after `objects`, each after a comma.
+    rest: Writer,
+    message: Option<String>,
+    /// The first object that is a list, if labels were put on its items.
+    pub(super) labelled_list: Option<usize>,
+    /// The values that were generated.
+    generated: Vec<String>,
+}
+
+impl Expanded {
+    /// Whether the answer would be too long.
+    pub(super) fn is_over(&self, limit: usize) -> bool {
+        self.objects.is_over()
+            || self.rest.is_over()
+            || self.objects.text.len() + self.rest.text.len() > limit
+    }
+
+    /// Adds the values that were generated to those that no message shows.
+    pub(super) fn hide_generated(&self, hidden: &mut Hidden) {
+        for text in &self.generated {
+            hidden.add(text);
+        }
+    }
+}
+
+/// The style of the objects of a group.
+const fn style(group: Group) -> Style {
+    Style {
+        is_go: matches!(group, Group::OpenShift),
+    }
+}
+
+/// Expands a Template. `None` after an error in `diagnostics`.
+pub(super) fn expand(
+    request: &Request<'_>,
+    template: &Template,
+    given: &[Assignment],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Expanded> {
+    let limit = request.limits.bytes;
+    let mut objects = Writer::new(style(request.group), limit);
+    let mut rest = Writer::new(style(request.group), limit);
+    let (mut is_first, mut list) = (true, None);
+    let mut generated = Vec::new();
+    let (message, has_labels) = visit(
+        template,
+        given,
+        options,
+        diagnostics,
+        &mut |object, _| {
+            objects.comma(is_first);
+            objects.view(object.view);
+            is_first = false;
+            if list.is_none() && object.field.contains("].items[") {
+                list = upstream::index_of(object.field);
+            }
+        },
+        |values, labels| {
+            write_parameters(&mut rest, request.group, template, values);
+            write_labels(&mut rest, request.group, labels);
+            for name in values.names() {
+                let value = values
+                    .get(name)
+                    .filter(|value| value.origin == Origin::Generated);
+                generated.extend(value.map(|value| value.text.clone().into_owned()));
+            }
+            !labels.is_empty()
+        },
+    )?;
+    let labelled_list = list.filter(|_| has_labels && request.group == Group::OpenShift);
+    Some(Expanded {
+        objects,
+        rest,
+        message,
+        labelled_list,
+        generated,
+    })
+}
+
+/// The whole answer. `source_map` is JSON.
+pub(super) fn whole(
+    request: &Request<'_>,
+    root: Cursor<'_>,
+    expanded: Expanded,
+    source_map: Option<&str>,
+) -> Option<String> {
+    let Expanded {
+        objects,
+        rest,
+        message,
+        ..
+    } = expanded;
+    let mut out = Writer::new(style(request.group), request.limits.bytes);
+    out.text.reserve(objects.text.len() + rest.text.len() + 256);
+    if request.output == Output::List {
+        out.raw(r#"{"kind":"List","apiVersion":"v1","metadata":{},"items":["#);
+        out.raw(&objects.text);
+        out.raw("]");
+    } else {
+        out.raw(r#"{"kind":"Template","apiVersion":""#);
+        out.raw(request.group.api_version());
+        out.raw(r#"","metadata":"#);
+        metadata::write(&mut out, root, request.namespace);
+        if let Some(message) = message.filter(|message| !message.is_empty()) {
+            out.key(false, "message");
+            out.string(&message);
+        }
+        out.key(false, "objects");
+        if root.get("objects").is_none_or(Cursor::is_null) {
+            out.raw("null");
+        } else {
+            out.raw("[");
+            out.raw(&objects.text);
+            out.raw("]");
+        }
+        out.raw(&rest.text);
+    }
+    if let Some(source_map) = source_map {
+        out.key(false, "sourceMap");
+        out.raw(source_map);
+    }
+    out.raw("}\n");
+    (!out.is_over()).then_some(out.text)
+}
+
+fn write_labels(out: &mut Writer, group: Group, labels: &[(String, String)]) {
+    if labels.is_empty() {
+        return;
+    }
+    let mut labels: Vec<&(String, String)> = labels.iter().collect();
+    if group == Group::OpenShift {
+        labels.sort();
+    }
+    out.key(false, "labels");
+    out.raw("{");
+    for (index, (key, value)) in labels.into_iter().enumerate() {
+        out.key(index == 0, key);
+        out.string(value);
+    }
+    out.raw("}");
+}
+
+fn write_parameters(out: &mut Writer, group: Group, template: &Template, values: &Parameters<'_>) {
+    if template.parameters().is_empty() {
+        return;
+    }
+    out.key(false, "parameters");
+    out.raw("[");
+    for (index, parameter) in template.parameters().iter().enumerate() {
+        out.comma(index == 0);
+        match group {
+            Group::OpenShift => upstream_parameter(out, parameter, values),
+            Group::Krm => own_parameter(out, parameter, values),
+        }
+    }
+    out.raw("]");
+}
+
+/// A parameter in the order of OpenShift's API.
+fn upstream_parameter(out: &mut Writer, parameter: &Parameter, values: &Parameters<'_>) {
+    let own = parameter.default_text().filter(|text| !text.is_empty());
+    let effective = || Some(Cow::Borrowed(values.get(&parameter.name)?.text.as_ref()));
+    let field = |key: &str| parameter.node().text_at([key]);
+    let value = if parameter.expression().is_some() {
+        own.or_else(effective)
+    } else {
+        own
+    };
+    out.raw("{");
+    out.key(true, "name");
+    out.string(&parameter.name);
+    let fields = [
+        ("displayName", parameter.display_name()),
+        ("description", parameter.description()),
+        ("value", value),
+        ("generate", field("generate")),
+        ("from", field("from")),
+    ];
+    for (key, text) in fields {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            out.key(false, key);
+            out.string(&text);
+        }
+    }
+    if parameter.required {
+        out.raw(r#","required":true"#);
+    }
+    out.raw("}");
+}
+
+/// A parameter as it is written, with its value.
+fn own_parameter(out: &mut Writer, parameter: &Parameter, values: &Parameters<'_>) {
+    let Some(mut value) = value_of(parameter.node()) else {
+        return;
+    };
+    if let Some(effective) = values.get(&parameter.name) {
+        let has_default = parameter.default_text().is_some();
+        if !effective.text.is_empty() || has_default {
+            let new = match &effective.structured {
+                Some(structured) => structured.clone(),
+                None => Value::string(effective.text.as_ref()),
+            };
+            value.insert(Cow::Borrowed("value"), new);
+        }
+    }
+    out.value(&value);
+}

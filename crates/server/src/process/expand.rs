@@ -1,0 +1,293 @@
+//! Processing a Template: the one of the request, or a stored one with the values of the request.
+
+use std::sync::Arc;
+
+use krm_template::template::{Assignment, Budget, Generation, Options, Overrun, Template};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Cursor, Document};
+
+use super::answer::{self, Expanded};
+use super::causes::{Hidden, Reporter};
+use super::request::{Processed, Request, Syntax, Text};
+use super::{parameters, read, source_map, text, upstream};
+use crate::groups::Group;
+use crate::status::{Cause, Result, Status};
+
+/// Processes the Template in the body of a request.
+///
+/// # Errors
+/// 400 if the body is no object or of another namespace; 422 if the Template or a value has a
+/// mistake, or the result would be too large; 504 if the time is up.
+pub fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
+    let document = read::document("Template", body)?;
+    let work = Work {
+        request,
+        document: &document,
+        syntax: body.syntax,
+        values: None,
+    };
+    work.run(&[], Diagnostics::new(), Vec::new())
+}
+
+/// Processes a stored Template with the `Parameters` in the body of a request. Their labels and
+/// namespace win over those of `request`.
+///
+/// # Errors
+/// As [`template`].
+pub fn stored(
+    request: &Request<'_>,
+    template: Text<'_>,
+    parameters: Text<'_>,
+) -> Result<Processed> {
+    let document = read::document("Template", template)?;
+    let values = read::document("Parameters", parameters)?;
+    let mut found = Diagnostics::new();
+    let name = read::name(read::root(&document)?);
+    let given = parameters::read(read::root(&values)?, request.group, &name, &mut found)?;
+    let mut request = request.clone();
+    request.labels.extend(given.labels);
+    request.target_namespace = given.namespace.as_deref().or(request.target_namespace);
+    let work = Work {
+        request: &request,
+        document: &document,
+        syntax: template.syntax,
+        values: Some(&values),
+    };
+    work.run(&given.values, found, given.warnings)
+}
+
+/// Random bytes that the generated values of several expansions are derived from.
+type Seed = Option<[u8; 32]>;
+
+/// A Template to be processed.
+struct Work<'w> {
+    request: &'w Request<'w>,
+    document: &'w Arc<Document>,
+    /// How the Template is written.
+    syntax: Syntax,
+    /// The document with the values, if they are in one of their own.
+    values: Option<&'w Arc<Document>>,
+}
+
+impl Work<'_> {
+    /// `found` are the messages about the values.
+    fn run(
+        &self,
+        given: &[Assignment],
+        found: Diagnostics,
+        warnings: Vec<String>,
+    ) -> Result<Processed> {
+        let (request, root) = (self.request, read::root(self.document)?);
+        read::check(root, request.group, request.namespace, &request.limits)?;
+        let is_upstream = request.group == Group::OpenShift;
+        if is_upstream {
+            self.refuse(upstream::names(root))?;
+        }
+        let mut diagnostics = Diagnostics::new();
+        let template = read::template(self.document, request.group, true, &mut diagnostics);
+        if is_upstream {
+            self.refuse(upstream::values(root, &diagnostics))?;
+        }
+        diagnostics.append(found);
+        let Some(template) = template else {
+            return Err(self.invalid(root, &diagnostics, Hidden::default()));
+        };
+        self.expand(&template, root, given, diagnostics, warnings)
+    }
+
+    fn expand(
+        &self,
+        template: &Template,
+        root: Cursor<'_>,
+        given: &[Assignment],
+        mut diagnostics: Diagnostics,
+        mut warnings: Vec<String>,
+    ) -> Result<Processed> {
+        let hidden = Hidden::of(template, given);
+        if diagnostics.has_errors() {
+            return Err(self.invalid(root, &diagnostics, hidden));
+        }
+        let request = self.request;
+        let limits = &request.limits;
+        let seed = self.seed()?;
+        let budget = Budget::new(limits.objects, limits.bytes, limits.is_late);
+        let options = self.options(&budget, seed);
+        let expanded = answer::expand(request, template, given, &options, &mut diagnostics);
+        self.check_budget(&budget)?;
+        let Some(expanded) = expanded.filter(|_| !diagnostics.has_errors()) else {
+            return Err(self.invalid(root, &diagnostics, hidden));
+        };
+        if expanded.is_over(limits.bytes) {
+            return Err(self.too_long());
+        }
+        self.refuse(
+            expanded
+                .labelled_list
+                .map(upstream::label_of_list)
+                .into_iter()
+                .collect(),
+        )?;
+        let mut hidden = hidden;
+        expanded.hide_generated(&mut hidden);
+        warnings.extend(self.reporter(hidden).warnings(&diagnostics));
+        warnings.truncate(MAX_WARNINGS);
+        let body = self.body(template, root, given, expanded, seed)?;
+        Ok(Processed {
+            body,
+            warnings,
+            objects: budget.created(),
+        })
+    }
+
+    /// The body of the answer.
+    fn body(
+        &self,
+        template: &Template,
+        root: Cursor<'_>,
+        given: &[Assignment],
+        expanded: Expanded,
+        seed: Seed,
+    ) -> Result<String> {
+        let request = self.request;
+        let limit = request.limits.bytes;
+        let map = self.source_map(&expanded, given, seed)?;
+        let json = answer::whole(request, root, expanded, map.as_deref());
+        let json = json.ok_or_else(|| self.too_long())?;
+        if request.syntax == Syntax::Json {
+            return Ok(json);
+        }
+        if text::size(&json, self.document.text()) > limit {
+            return Err(self.too_long());
+        }
+        if self.syntax == Syntax::Yaml {
+            let budget = Budget::new(request.limits.objects, limit, request.limits.is_late);
+            let options = self.options(&budget, seed);
+            let mut unheard = Diagnostics::new();
+            let text = text::kept(
+                request,
+                template,
+                given,
+                &options,
+                map.as_deref(),
+                &mut unheard,
+            );
+            self.check_budget(&budget)?;
+            if let Some(text) = text {
+                return Ok(text);
+            }
+        }
+        Ok(text::rewritten(json))
+    }
+
+    /// The origin of each field, if the request asks for it.
+    fn source_map(
+        &self,
+        expanded: &Expanded,
+        given: &[Assignment],
+        seed: Seed,
+    ) -> Result<Option<String>> {
+        if !self.request.source_map {
+            return Ok(None);
+        }
+        if expanded.is_over(source_map::LIMIT) {
+            let message = format!("Too long: may not be more than {} bytes", source_map::LIMIT);
+            let message = format!("{message} for a source map");
+            return Err(self.status(vec![Cause::new("FieldValueTooLong", "objects", message)]));
+        }
+        let limits = &self.request.limits;
+        let budget = Budget::new(2 * limits.objects, 3 * limits.bytes, limits.is_late);
+        let options = self.options(&budget, seed);
+        let map = source_map::made(self.document, self.request.group, given, &options);
+        self.check_budget(&budget)?;
+        Ok(map)
+    }
+
+    /// Makes the generated values the same in each expansion, if there are several.
+    fn seed(&self) -> Result<Seed> {
+        let is_once = self.request.source_map || self.request.syntax == Syntax::Yaml;
+        if !is_once {
+            return Ok(None);
+        }
+        let mut seed = [0; 32];
+        let filled = getrandom::fill(&mut seed);
+        filled.map_err(|_| Status::internal("the system gives no random numbers"))?;
+        Ok(Some(seed))
+    }
+
+    fn options<'o>(&'o self, budget: &'o Budget<'o>, seed: Seed) -> Options<'o> {
+        Options {
+            labels: self.request.labels.clone(),
+            namespace: self.request.target_namespace.map(str::to_owned),
+            ignore_unknown_parameters: false,
+            strict: false,
+            require_name: false,
+            keep_namespace: false,
+            inspect: None,
+            budget: Some(budget),
+            generation: seed.map_or(Generation::Random, |seed| Generation::Once { seed }),
+        }
+    }
+
+    fn reporter(&self, hidden: Hidden) -> Reporter<'_> {
+        let documents = [Some(self.document), self.values].into_iter().flatten();
+        Reporter {
+            documents: documents.map(AsRef::as_ref).collect(),
+            hidden,
+        }
+    }
+
+    fn invalid(&self, root: Cursor<'_>, diagnostics: &Diagnostics, hidden: Hidden) -> Box<Status> {
+        let mut errors = diagnostics.iter();
+        if let Some(error) = errors.find(|error| error.message.starts_with(ALIASES)) {
+            return Status::bad_request(error.message.clone());
+        }
+        let reporter = self.reporter(hidden);
+        let causes = match self.request.group {
+            Group::OpenShift => upstream::objects(root, &reporter, diagnostics),
+            Group::Krm => reporter.causes(diagnostics),
+        };
+        self.status(causes)
+    }
+
+    fn status(&self, causes: Vec<Cause>) -> Box<Status> {
+        let name = read::root(self.document)
+            .map(read::name)
+            .unwrap_or_default();
+        Status::invalid(self.request.group.name(), "Template", &name, causes)
+    }
+
+    fn refuse(&self, causes: Vec<Cause>) -> Result<()> {
+        if causes.is_empty() {
+            Ok(())
+        } else {
+            Err(self.status(causes))
+        }
+    }
+
+    fn check_budget(&self, budget: &Budget<'_>) -> Result<()> {
+        match budget.overrun() {
+            None => Ok(()),
+            Some(Overrun::Bytes(_)) => Err(self.too_long()),
+            Some(Overrun::Objects(most)) => {
+                let message = format!("Too many: must have at most {most} items");
+                Err(self.status(vec![Cause::new("FieldValueTooMany", "objects", message)]))
+            }
+            Some(Overrun::Time) => {
+                let message = "the Template takes too long to expand";
+                Err(Status::new(504, "Timeout", message))
+            }
+        }
+    }
+
+    fn too_long(&self) -> Box<Status> {
+        let most = self.request.limits.bytes;
+        let message = format!("Too long: may not be more than {most} bytes");
+        self.status(vec![Cause::new("FieldValueTooLong", "objects", message)])
+    }
+}
+
+/// The error about a text that becomes too large when it is read.
+const ALIASES: &str = "aliases expand to more than";
+
+/// The most texts for `Warning` headers.
+const MAX_WARNINGS: usize = 20;

@@ -1,0 +1,130 @@
+//! The body `Parameters`: values, labels and a namespace for a stored Template.
+
+use krm_template::template::{Assignment, read_values};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::{Cursor, Scalar};
+
+use crate::groups::Group;
+use crate::status::{Result, Status};
+
+/// The fields of `Parameters`; `data` means the same as `values`, as in `ParameterValues`.
+const FIELDS: [&str; 8] = [
+    "apiVersion",
+    "kind",
+    "metadata",
+    "template",
+    "values",
+    "data",
+    "labels",
+    "namespace",
+];
+
+/// What `Parameters` say.
+pub(super) struct Parameters {
+    pub(super) values: Vec<Assignment>,
+    pub(super) labels: Vec<(String, String)>,
+    pub(super) namespace: Option<String>,
+    /// Texts for `Warning` headers.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads `Parameters` for the Template with this name. All errors about fields go to
+/// `diagnostics`.
+///
+/// # Errors
+/// 400 if it is an object of another kind or version.
+pub(super) fn read(
+    root: Cursor<'_>,
+    group: Group,
+    template: &str,
+    diagnostics: &mut Diagnostics,
+) -> Result<Parameters> {
+    check_type(root, group)?;
+    let mut found = Diagnostics::new();
+    if let Some(meant) = root.get("template").filter(|meant| !meant.is_null()) {
+        let is_it = meant
+            .text()
+            .ok()
+            .flatten()
+            .is_some_and(|meant| meant == template);
+        if !is_it {
+            let message = format!("these values are not for the Template `{template}`");
+            found.push(Diagnostic::error(message).field("template"));
+        }
+    }
+    let values = ["data", "values"].iter().filter_map(|key| root.get(key));
+    let values = values.filter(|values| !values.is_null());
+    let values = values
+        .flat_map(|values| read_values(values, &mut found))
+        .collect();
+    let labels = labels(root, &mut found);
+    let namespace = string(root, "namespace", &mut found);
+    diagnostics.append(found);
+    Ok(Parameters {
+        values,
+        labels,
+        namespace,
+        warnings: unknown(root),
+    })
+}
+
+fn check_type(root: Cursor<'_>, group: Group) -> Result<()> {
+    let text = |key: &str| root.text_at([key]).unwrap_or_default();
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    if !matches!(api_version.as_ref(), "" | "v1") && api_version != group.api_version() {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({})",
+            group.api_version()
+        )));
+    }
+    if !matches!(kind.as_ref(), "" | "Parameters" | "ParameterValues") {
+        return Err(Status::bad_request(format!(
+            "{kind} in version {:?} cannot be handled as a Parameters: no kind {kind:?} is registered for version {:?}",
+            group.version(),
+            group.api_version()
+        )));
+    }
+    Ok(())
+}
+
+fn labels(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<(String, String)> {
+    let Some(labels) = root.get("labels").filter(|labels| !labels.is_null()) else {
+        return Vec::new();
+    };
+    if !labels.is_mapping() {
+        found.push(Diagnostic::error("`labels` must be a mapping").field("labels"));
+        return Vec::new();
+    }
+    let mut read = Vec::new();
+    for entry in labels.children() {
+        let Some(key) = found.take(entry.key()) else {
+            continue;
+        };
+        match entry.scalar() {
+            Ok(Some(Scalar::String(value))) => read.push((key.into_owned(), value.into_owned())),
+            _ => found.push(
+                Diagnostic::error(format!("label `{key}` must be a string"))
+                    .field(format!("labels.{key}"))
+                    .hint("put it in quotes"),
+            ),
+        }
+    }
+    read
+}
+
+fn string(root: Cursor<'_>, key: &str, found: &mut Diagnostics) -> Option<String> {
+    let node = root.get(key).filter(|node| !node.is_null())?;
+    if let Ok(Some(Scalar::String(text))) = node.scalar() {
+        return Some(text.into_owned()).filter(|text| !text.is_empty());
+    }
+    found.push(Diagnostic::error(format!("`{key}` must be a string")).field(key));
+    None
+}
+
+fn unknown(root: Cursor<'_>) -> Vec<String> {
+    let keys = root.children().filter_map(|entry| entry.key().ok());
+    let unknown = keys.filter(|key| !FIELDS.contains(&key.as_ref()));
+    unknown
+        .map(|key| format!("unknown field {key:?}"))
+        .collect()
+}

@@ -1,0 +1,100 @@
+//! From text to a Template.
+
+use std::sync::Arc;
+
+use krm_template::template::{Reading, Template};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Cursor, Document, SharedNode};
+
+use super::request::{Limits, Text};
+use crate::groups::Group;
+use crate::status::{Cause, Result, Status};
+
+/// Reads a text with one object. `name` is the kind of the object, for messages.
+pub(super) fn document(name: &str, text: Text<'_>) -> Result<Arc<Document>> {
+    let document = Document::parse(&Source::new(name, text.text));
+    let document = Arc::new(document.map_err(|error| unreadable(name, &error))?);
+    let mut roots = document.roots();
+    let is_one = roots.next().is_some_and(Cursor::is_mapping) && roots.next().is_none();
+    drop(roots);
+    if is_one {
+        Ok(document)
+    } else {
+        Err(Status::bad_request(format!(
+            "the body must be one object of kind {name}"
+        )))
+    }
+}
+
+/// The place of the error without the text there.
+fn unreadable(name: &str, error: &Diagnostic) -> Box<Status> {
+    let place = error.place.as_ref().map(Place::to_text);
+    let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+    Status::bad_request(format!(
+        "the object of kind {name} cannot be read: {}{place}",
+        error.message
+    ))
+}
+
+/// The root of a document.
+pub(super) fn root(document: &Document) -> Result<Cursor<'_>> {
+    document
+        .roots()
+        .next()
+        .ok_or_else(|| Status::internal("a document lost its root"))
+}
+
+/// Reads the Template of a document in the dialect of its group. No message shows a value, if
+/// `conceals_values`. Returns nothing after an error in `diagnostics`.
+pub(super) fn template(
+    document: &Arc<Document>,
+    group: Group,
+    conceals_values: bool,
+    diagnostics: &mut Diagnostics,
+) -> Option<Template> {
+    let node = SharedNode::roots(document).next()?;
+    let reading = Reading {
+        api_version: Some(group.api_version()),
+        conceals_values,
+    };
+    Template::read_as(&node, reading, diagnostics)
+}
+
+/// Refuses a Template of another namespace, and one with too many parameters.
+pub(super) fn check(
+    root: Cursor<'_>,
+    group: Group,
+    namespace: &str,
+    limits: &Limits<'_>,
+) -> Result<()> {
+    let own = root.text_at(["metadata", "namespace"]).unwrap_or_default();
+    if !own.is_empty() && own != namespace {
+        return Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    let parameters = root.get("parameters").filter(|list| list.is_sequence());
+    let count = parameters.into_iter().flat_map(Cursor::children).count();
+    if count > limits.parameters {
+        let message = format!(
+            "Too many: {count}: must have at most {} items",
+            limits.parameters
+        );
+        let cause = Cause::new("FieldValueTooMany", "parameters", message);
+        return Err(Status::invalid(
+            group.name(),
+            "Template",
+            &name(root),
+            vec![cause],
+        ));
+    }
+    Ok(())
+}
+
+/// The name of an object.
+pub(super) fn name(root: Cursor<'_>) -> String {
+    root.text_at(["metadata", "name"])
+        .unwrap_or_default()
+        .into_owned()
+}

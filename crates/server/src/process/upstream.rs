@@ -1,0 +1,173 @@
+//! What OpenShift's API refuses, in its words. Where it prints an object or a parameter with its
+//! value, the value is left out.
+//!
+//! Source: `ValidateProcessedTemplate` of openshift-apiserver, and `Processor` of library-go's
+//! `pkg/template/templateprocessing`.
+
+use std::borrow::Cow;
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::{Cursor, Kind, Scalar};
+
+use super::causes::Reporter;
+use crate::status::Cause;
+
+/// The names of parameters that are refused. If there are some, nothing else is looked at.
+pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for (index, parameter) in parameters(root).enumerate() {
+        let name = text(parameter, "name");
+        let field = format!("parameters[{index}].name");
+        if name.is_empty() {
+            causes.push(Cause::new("FieldValueRequired", &field, "Required value"));
+        } else if !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            let message = format!("Invalid value: {name:?}: does not match ^[a-zA-Z0-9_]+$");
+            causes.push(Cause::new("FieldValueInvalid", &field, message));
+        }
+    }
+    causes
+}
+
+/// The parameters without a value that need one. `diagnostics` are those of reading the Template.
+pub(super) fn values(root: Cursor<'_>, diagnostics: &Diagnostics) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    for (index, parameter) in parameters(root).enumerate() {
+        if text(parameter, "value").is_empty() {
+            causes.extend(value(index, parameter, diagnostics));
+        }
+    }
+    causes
+}
+
+fn value(index: usize, parameter: Cursor<'_>, diagnostics: &Diagnostics) -> Option<Cause> {
+    let field = format!("template.parameters[{index}]");
+    let invalid = |message: String| Some(Cause::new("FieldValueInvalid", &field, message));
+    let name = text(parameter, "name");
+    let generator = text(parameter, "generate");
+    if !generator.is_empty() && generator != "expression" {
+        return invalid(format!(
+            "Invalid value: {generator:?}: Unknown generator name '{generator}' for parameter {name}"
+        ));
+    }
+    if generator == "expression" {
+        let from = format!("parameters[{index}].from");
+        let is_about = |one: &&Diagnostic| {
+            one.severity == Severity::Error && one.field.as_deref() == Some(&from)
+        };
+        if let Some(error) = diagnostics.iter().find(is_about) {
+            return invalid(format!("Invalid value: {}", expression(&error.message)));
+        }
+        if !text(parameter, "from").is_empty() {
+            return None;
+        }
+    }
+    let is_required = parameter.get("required").is_some_and(is_true);
+    is_required.then(|| {
+        let message =
+            format!("Required value: {field}: parameter {name} is required and must be specified");
+        Cause::new("FieldValueRequired", &field, message)
+    })
+}
+
+/// Why an expression generates nothing.
+fn expression(message: &str) -> Cow<'_, str> {
+    let mut names = message.split('`').skip(1);
+    match names.next() {
+        Some(length) if message.starts_with("expected a length") => {
+            format!("range must be within [1-255] characters ({length})").into()
+        }
+        Some(range) if message.ends_with("is reversed") => {
+            format!("invalid range specified: {range}").into()
+        }
+        _ => message.into(),
+    }
+}
+
+/// The errors of an expansion; those about an object that cannot be one, in OpenShift's words.
+pub(super) fn objects(
+    root: Cursor<'_>,
+    reporter: &Reporter<'_>,
+    diagnostics: &Diagnostics,
+) -> Vec<Cause> {
+    let mut causes: Vec<Cause> = Vec::new();
+    for error in diagnostics
+        .iter()
+        .filter(|one| one.severity == Severity::Error)
+    {
+        let index = error.field.as_deref().and_then(index_of);
+        let object = index.and_then(|index| Some((index, problem(root, index)?)));
+        let cause = match object {
+            Some((index, problem)) => {
+                let message = format!("Invalid value: unable to handle object: {problem}");
+                Cause::new(
+                    "FieldValueInvalid",
+                    &format!("item[{index}].objects"),
+                    message,
+                )
+            }
+            None => reporter.cause(error),
+        };
+        if !causes.contains(&cause) {
+            causes.push(cause);
+        }
+    }
+    causes
+}
+
+/// The error of labels for a list of objects.
+pub(super) fn label_of_list(index: usize) -> Cause {
+    Cause::new(
+        "FieldValueInvalid",
+        &format!("item[{index}].labels"),
+        "Invalid value: label could not be applied: object does not implement the Object interfaces",
+    )
+}
+
+/// The index in the path `objects[2].kind`.
+pub(super) fn index_of(field: &str) -> Option<usize> {
+    field
+        .strip_prefix("objects[")?
+        .split_once(']')?
+        .0
+        .parse()
+        .ok()
+}
+
+/// Why the object at `index` cannot be one.
+fn problem(root: Cursor<'_>, index: usize) -> Option<String> {
+    let object = root.get("objects")?.children().nth(index)?;
+    let found = match object.kind() {
+        Kind::Mapping => {
+            let kind = object.get("kind").and_then(|kind| kind.scalar().ok()?);
+            let has_kind = matches!(kind, Some(Scalar::String(text)) if !text.is_empty());
+            return (!has_kind).then(|| "Object 'Kind' is missing".to_owned());
+        }
+        Kind::Sequence => "array",
+        _ => match object.scalar().ok()?? {
+            Scalar::String(_) => "string",
+            Scalar::Number(_) => "number",
+            Scalar::Bool(_) => "bool",
+            Scalar::Null => return Some("it is null".to_owned()),
+        },
+    };
+    Some(format!(
+        "json: cannot unmarshal {found} into Go value of type unstructured.detector"
+    ))
+}
+
+fn parameters(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
+    let list = root.get("parameters").filter(|list| list.is_sequence());
+    list.into_iter().flat_map(Cursor::children)
+}
+
+/// The text of a field; empty if it is missing or null.
+fn text<'d>(node: Cursor<'d>, key: &str) -> Cow<'d, str> {
+    node.text_at([key]).unwrap_or_default()
+}
+
+fn is_true(node: Cursor<'_>) -> bool {
+    matches!(node.scalar(), Ok(Some(Scalar::Bool(true))))
+}

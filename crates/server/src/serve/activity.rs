@@ -1,0 +1,280 @@
+//! Connections that do nothing, send a request too slowly, or do not take their answer.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use http_body::{Body, Frame, SizeHint};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+
+/// What one connection does.
+///
+/// hyper has one limit for the time until the head of a request is complete, and counts the time
+/// in which a connection waits for its next request; these are two limits here.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    opened: Instant,
+    in_flight: AtomicUsize,
+    /// When the last response ended, in milliseconds since `opened`.
+    idle_since: AtomicU64,
+    /// When the first byte after the last response came, in milliseconds since `opened`; zero if
+    /// none came.
+    reading_since: AtomicU64,
+    /// Since when the client takes nothing of what is sent, in milliseconds since `opened`; zero if
+    /// it does.
+    stalled_since: AtomicU64,
+}
+
+/// The limits for one connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// For the head of a request.
+    pub(crate) reading: Duration,
+    /// Between requests.
+    pub(crate) idle: Duration,
+    /// For a client that takes nothing of an answer.
+    pub(crate) stalled: Duration,
+}
+
+/// A request or response of a connection that is not finished.
+#[derive(Debug)]
+pub(crate) struct InFlight(Arc<Activity>);
+
+impl Activity {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            opened: Instant::now(),
+            in_flight: AtomicUsize::new(0),
+            idle_since: AtomicU64::new(0),
+            reading_since: AtomicU64::new(0),
+            stalled_since: AtomicU64::new(0),
+        })
+    }
+
+    /// Counts a request until the guard is dropped.
+    pub(crate) fn begin(self: &Arc<Self>) -> InFlight {
+        self.in_flight.fetch_add(1, Ordering::AcqRel);
+        self.reading_since.store(0, Ordering::Release);
+        InFlight(Arc::clone(self))
+    }
+
+    /// Returns when the connection has exceeded a limit.
+    pub(crate) async fn exceeds(&self, patience: Patience) {
+        let pause = patience.reading.min(patience.idle).min(patience.stalled) / 4;
+        loop {
+            tokio::time::sleep(pause).await;
+            let now = self.milliseconds();
+            let exceeds = |since: &AtomicU64, limit: Duration| {
+                let since = since.load(Ordering::Acquire);
+                Duration::from_millis(now.saturating_sub(since)) > limit
+            };
+            let is_set = |since: &AtomicU64| since.load(Ordering::Acquire) > 0;
+            if is_set(&self.stalled_since) && exceeds(&self.stalled_since, patience.stalled) {
+                return;
+            }
+            if self.in_flight.load(Ordering::Acquire) > 0 {
+                continue;
+            }
+            if (is_set(&self.reading_since) && exceeds(&self.reading_since, patience.reading))
+                || exceeds(&self.idle_since, patience.idle)
+            {
+                return;
+            }
+        }
+    }
+
+    fn read(&self) {
+        if self.in_flight.load(Ordering::Acquire) == 0
+            && self.reading_since.load(Ordering::Acquire) == 0
+        {
+            self.reading_since
+                .store(self.milliseconds().max(1), Ordering::Release);
+        }
+    }
+
+    /// Notes whether the client takes what is sent.
+    fn wrote<T>(&self, written: &Poll<T>) {
+        if written.is_ready() {
+            self.stalled_since.store(0, Ordering::Release);
+        } else if self.stalled_since.load(Ordering::Acquire) == 0 {
+            self.stalled_since
+                .store(self.milliseconds().max(1), Ordering::Release);
+        }
+    }
+
+    fn milliseconds(&self) -> u64 {
+        u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0
+            .idle_since
+            .store(self.0.milliseconds(), Ordering::Release);
+        self.0.in_flight.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// A stream that tells its [`Activity`] when bytes come, and when none can be sent.
+#[derive(Debug)]
+pub(crate) struct Observed<S> {
+    stream: S,
+    activity: Arc<Activity>,
+}
+
+impl<S> Observed<S> {
+    pub(crate) fn new(stream: S, activity: Arc<Activity>) -> Self {
+        Self { stream, activity }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Observed<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        if buffer.filled().len() > before {
+            self.activity.read();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.activity.wrote(&written);
+        written
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.activity.wrote(&flushed);
+        flushed
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.activity.wrote(&written);
+        written
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+/// A body whose request is in flight until it is sent.
+#[derive(Debug)]
+pub(crate) struct Guarded<B> {
+    body: B,
+    _in_flight: InFlight,
+}
+
+impl<B> Guarded<B> {
+    pub(crate) fn new(body: B, in_flight: InFlight) -> Self {
+        Self {
+            body,
+            _in_flight: in_flight,
+        }
+    }
+}
+
+impl<B: Body + Unpin> Body for Guarded<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Patience = Patience {
+        reading: Duration::from_secs(10),
+        idle: Duration::from_mins(2),
+        stalled: Duration::from_mins(1),
+    };
+
+    /// How long a connection lives on which nothing more happens, in seconds of a stopped clock.
+    async fn lives(activity: &Activity) -> u64 {
+        let before = Instant::now();
+        activity.exceeds(PATIENCE).await;
+        before.elapsed().as_secs()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_lives_longer_than_half_a_request() {
+        let activity = Activity::new();
+        assert!((120..125).contains(&lives(&activity).await));
+
+        let activity = Activity::new();
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        activity.read();
+        assert!((10..15).contains(&lives(&activity).await));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_in_flight_keeps_the_connection() {
+        let activity = Activity::new();
+        let in_flight = activity.begin();
+        let dropped = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_hours(1)).await;
+            drop(in_flight);
+        });
+        assert!((3720..3725).contains(&lives(&activity).await));
+        dropped.await.expect("the task ends");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_nothing_of_its_answer_is_left() {
+        let activity = Activity::new();
+        let _in_flight = activity.begin();
+        let (server, _client) = tokio::io::duplex(4);
+        let mut stream = Observed::new(server, Arc::clone(&activity));
+        let answer = tokio::spawn(async move {
+            tokio::io::AsyncWriteExt::write_all(&mut stream, b"an answer").await
+        });
+        assert!((60..65).contains(&lives(&activity).await));
+        answer.abort();
+    }
+}

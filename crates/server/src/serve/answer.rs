@@ -1,0 +1,176 @@
+//! Responses: bodies, their types, warnings.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full};
+use indexmap::IndexSet;
+use serde_json::Value;
+
+use crate::object;
+use crate::status::Status;
+use crate::wire::content::Format;
+
+/// The body of a response: a text, or the events of a watch.
+pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+/// A response with a body that is complete.
+pub(crate) type Answer = Response<Body>;
+
+/// The media type of JSON.
+pub(crate) const JSON: &str = "application/json";
+
+/// The media type of YAML.
+pub(crate) const YAML: &str = "application/yaml";
+
+/// The most characters of all `Warning` headers of a response, and those to which each is cut if
+/// there are more.
+///
+/// Source: `truncateAtTotalRunes` and `truncateItemRunes` of
+/// `k8s.io/apiserver/pkg/endpoints/filters`.
+const WARNINGS_CHARS: usize = 4_096;
+const CUT_WARNING_CHARS: usize = 256;
+
+/// A response with a body of a type.
+pub(crate) fn new(code: u16, content_type: &str, body: impl Into<Bytes>) -> Answer {
+    with_body(code, content_type, full(body))
+}
+
+/// A body that is complete.
+pub(crate) fn full(body: impl Into<Bytes>) -> Body {
+    Full::new(body.into()).boxed_unsync()
+}
+
+/// A response with any body.
+pub(crate) fn with_body(code: u16, content_type: &str, body: Body) -> Answer {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = answer.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(content_type)
+        && !content_type.is_empty()
+    {
+        headers.insert(CONTENT_TYPE, value);
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    answer
+}
+
+/// A JSON document as a response.
+pub(crate) fn json(code: u16, document: &Value) -> Answer {
+    let mut text = document.to_string();
+    text.push('\n');
+    new(code, JSON, text)
+}
+
+/// An indented JSON document without a last line feed as a response.
+///
+/// Source: `WriteRawJSON` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters`.
+pub(crate) fn raw_json(code: u16, document: &Value) -> Answer {
+    new(code, JSON, format!("{document:#}"))
+}
+
+/// An error as a response; raw if the client accepts no format of errors.
+pub(crate) fn status(status: &Status, format: Option<Format>, is_pretty: bool) -> Answer {
+    let object = status.object();
+    let mut answer = match format {
+        None => raw_json(status.code, &object),
+        Some(Format::Yaml) => new(
+            status.code,
+            YAML,
+            object::yaml(object.to_string().as_bytes()),
+        ),
+        Some(Format::Json) if is_pretty => new(status.code, JSON, format!("{object:#}\n")),
+        Some(Format::Json) => json(status.code, &object),
+    };
+    let headers = answer.headers_mut();
+    let seconds = status
+        .details
+        .as_ref()
+        .map_or(0, |details| details.retry_after_seconds);
+    if seconds > 0 {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if status.code == 401 {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    answer
+}
+
+/// Adds warnings as headers, in the form of Kubernetes: `299 - "TEXT"`. Each is added once.
+pub(crate) fn warn(answer: &mut Answer, warnings: &[String]) {
+    let warnings: IndexSet<&String> = warnings.iter().collect();
+    let all: usize = warnings.iter().map(|warning| warning.chars().count()).sum();
+    let longest = if all > WARNINGS_CHARS {
+        CUT_WARNING_CHARS
+    } else {
+        WARNINGS_CHARS
+    };
+    let mut written = 0;
+    for warning in warnings {
+        if written >= WARNINGS_CHARS {
+            return;
+        }
+        let mut text = String::from("299 - \"");
+        for c in warning.chars().take(longest) {
+            written += 1;
+            match c {
+                '"' | '\\' => text.extend(['\\', c]),
+                c if c.is_control() => text.push(' '),
+                c => text.push(c),
+            }
+        }
+        text.push('"');
+        if let Ok(value) = HeaderValue::from_bytes(text.as_bytes()) {
+            answer.headers_mut().append(WARNING, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warned(warnings: &[String]) -> Vec<String> {
+        let mut answer = new(200, JSON, "");
+        warn(&mut answer, warnings);
+        let values = answer.headers().get_all(WARNING).iter();
+        values
+            .map(|value| String::from_utf8(value.as_bytes().to_vec()).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn warnings_are_quoted_strings_in_utf8() {
+        let warnings = ["a \"b\" \\ c", "größer\n2", "größer\n2"].map(str::to_owned);
+        assert_eq!(
+            warned(&warnings),
+            [r#"299 - "a \"b\" \\ c""#, r#"299 - "größer 2""#]
+        );
+    }
+
+    #[test]
+    fn many_warnings_are_cut() {
+        let whole = "ü".repeat(4_096);
+        assert_eq!(
+            warned(std::slice::from_ref(&whole)),
+            [format!("299 - \"{whole}\"")]
+        );
+
+        let many: Vec<_> = (0..100)
+            .map(|n| format!("{n:03}{}", "x".repeat(300)))
+            .collect();
+        let cut = warned(&many);
+        assert_eq!(cut.len(), 16);
+        assert!(
+            cut.iter()
+                .all(|text| text.len() == 256 + "299 - \"\"".len())
+        );
+    }
+}

@@ -1,0 +1,348 @@
+//! The way of a request: limits, user, rights, handler, audit.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Request;
+use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::uri::PathAndQuery;
+use http_body::Body as HttpBody;
+use jiff::Timestamp;
+use tokio::time::Instant;
+use tracing::Instrument as _;
+use uuid::Uuid;
+
+use super::answer::Answer;
+use super::call::Call;
+use super::documents;
+use super::incoming::Incoming;
+use super::state::State;
+use super::{collection, deletion, panics, processing, reviews, templates, watching};
+use crate::auth::{Attributes, User, is_health};
+use crate::groups::Group;
+use crate::object::decode;
+use crate::ops::admission::Class;
+use crate::ops::logging::request_span;
+use crate::ops::{audit, body, metrics};
+use crate::status::Result;
+use crate::tls::Peer;
+use crate::wire::content;
+use crate::wire::endpoint::{self, Action, Endpoint};
+use crate::wire::path::{self, Path, Resource, Verb};
+use crate::wire::query::Query;
+
+/// Answers requests. Clones share everything.
+#[derive(Clone)]
+pub struct App(Arc<State>);
+
+/// The code in the audit log and the metrics for a request whose client left before the answer.
+///
+/// Source: nginx, `NGX_HTTP_CLIENT_CLOSED_REQUEST`.
+const CLIENT_LEFT: u16 = 499;
+
+/// What is learned of a request on its way, for the audit log and the metrics.
+#[derive(Default)]
+struct Trail {
+    user: User,
+    /// The resource if it is another than that of the path.
+    resource: Option<Resource>,
+    bytes_in: u64,
+}
+
+/// A request that is counted and audited when this is dropped: also if its client leaves, which
+/// ends its handling.
+struct Record<'a> {
+    state: &'a State,
+    peer: &'a Peer,
+    incoming: Incoming,
+    trail: Trail,
+    id: Uuid,
+    began: Instant,
+    code: u16,
+    bytes_out: u64,
+}
+
+impl App {
+    /// Answers requests with the state.
+    #[must_use]
+    pub fn new(state: State) -> Self {
+        Self(Arc::new(state))
+    }
+
+    /// The state that requests share.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.0
+    }
+
+    /// Answers a request; a panic with 500.
+    pub async fn answer<B>(&self, request: Request<B>, peer: &Peer) -> Answer
+    where
+        B: HttpBody,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let began = Instant::now();
+        let (parts, body) = request.into_parts();
+        let target = parts.uri.path_and_query();
+        let checked = self
+            .0
+            .limits
+            .check_url(target.map_or("", PathAndQuery::as_str))
+            .and_then(|()| Query::parse(parts.uri.query().unwrap_or_default()));
+        let (query, wrong) = match checked {
+            Ok(query) => (query, None),
+            Err(status) => (Query::default(), Some(status)),
+        };
+        let incoming = Incoming {
+            path: path::parse(&parts.method, parts.uri.path(), &query),
+            method: parts.method,
+            uri: parts.uri,
+            headers: parts.headers,
+            query,
+            at: Timestamp::now(),
+        };
+        let mut record = Record {
+            state: &self.0,
+            peer,
+            incoming,
+            trail: Trail::default(),
+            id: audit::new_id(),
+            began,
+            code: CLIENT_LEFT,
+            bytes_out: 0,
+        };
+        let id = record.id.to_string();
+        let span = request_span(&id, record.incoming.trace_parent().as_ref());
+        let handled = match wrong {
+            Some(status) => Err(status),
+            None => {
+                self.guarded(&record.incoming, body, peer, &mut record.trail)
+                    .instrument(span)
+                    .await
+            }
+        };
+        let mut answer = handled.unwrap_or_else(|status| record.incoming.refusal(&status));
+        if let Ok(id) = HeaderValue::from_str(&id) {
+            answer.headers_mut().insert("audit-id", id);
+        }
+        record.code = answer.status().as_u16();
+        record.bytes_out = answer.body().size_hint().exact().unwrap_or_default();
+        answer
+    }
+
+    /// Handles a request within its time, and survives its panics.
+    async fn guarded<B>(
+        &self,
+        incoming: &Incoming,
+        body: B,
+        peer: &Peer,
+        trail: &mut Trail,
+    ) -> Result<Answer>
+    where
+        B: HttpBody,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let handled = panics::caught(&self.0.metrics, self.handle(incoming, body, peer, trail));
+        tokio::time::timeout(self.0.limits.request_timeout, handled)
+            .await
+            .unwrap_or_else(|_| Err(self.0.limits.timed_out()))
+    }
+
+    async fn handle<B>(
+        &self,
+        incoming: &Incoming,
+        body: B,
+        peer: &Peer,
+        trail: &mut Trail,
+    ) -> Result<Answer>
+    where
+        B: HttpBody,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let state = &*self.0;
+        if let Path::Health(health, check) = &incoming.path {
+            return documents::health(state, incoming, *health, check.as_deref()).await;
+        }
+        trail.user = state
+            .authenticator
+            .authenticate(&incoming.headers, peer)
+            .await?;
+        let Path::Resource(resource) = &incoming.path else {
+            let verb = incoming.method.as_str().to_ascii_lowercase();
+            let path = Some(incoming.uri.path());
+            let wanted = Attributes {
+                verb: &verb,
+                path,
+                ..Attributes::default()
+            };
+            self.authorize(&trail.user, &wanted).await?;
+            let _place = state.admission.enter(Class::Read)?;
+            if incoming.path == Path::Metrics {
+                state.count_objects().await;
+            }
+            return documents::answer(state, incoming);
+        };
+        let is_read = matches!(
+            resource.verb,
+            Some(Verb::Get | Verb::List | Verb::Watch) | None
+        );
+        // A watch has a place of its own.
+        let _place = state
+            .admission
+            .enter(if is_read { Class::Read } else { Class::Write })?;
+        // Who may not do it shall not make the server read a body.
+        if !resource.group_from_body {
+            self.authorize(&trail.user, &attributes(resource)).await?;
+        }
+        let limits = &state.limits;
+        let body = if is_read {
+            Bytes::new()
+        } else {
+            body::read(body, limits.max_body_bytes, limits.read_timeout).await?
+        };
+        trail.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        if !resource.group_from_body {
+            return self.resource(incoming, resource, &trail.user, body).await;
+        }
+        let mut resource = resource.clone();
+        if let Ok(format) = content::of_object(incoming.header(CONTENT_TYPE))
+            && let Some(group) = decode::group(format, &body)
+        {
+            resource.take_group(group.api_version());
+        }
+        let resource = trail.resource.insert(resource);
+        self.authorize(&trail.user, &attributes(resource)).await?;
+        self.resource(incoming, resource, &trail.user, body).await
+    }
+
+    /// Asks whether a user may do something, and measures how long it takes.
+    async fn authorize(&self, user: &User, wanted: &Attributes<'_>) -> Result<()> {
+        let began = Instant::now();
+        let decision = self.0.authorizer.authorize(user, wanted).await;
+        self.0.metrics.observe_authorization(began.elapsed());
+        decision
+    }
+
+    async fn resource(
+        &self,
+        incoming: &Incoming,
+        resource: &Resource,
+        user: &User,
+        body: Bytes,
+    ) -> Result<Answer> {
+        let state = &*self.0;
+        let call = |group, namespace| Call {
+            state,
+            group,
+            namespace,
+            query: &incoming.query,
+            headers: &incoming.headers,
+            body: body.clone(),
+            now: incoming.at,
+        };
+        match endpoint::of(resource, state.is_standalone)? {
+            Endpoint::Process { group, namespace } => {
+                processing::process(&call(group, &namespace)).await
+            }
+            Endpoint::ProcessStored { namespace, name } => {
+                let get = Attributes {
+                    verb: "get",
+                    subresource: "",
+                    ..attributes(resource)
+                };
+                self.authorize(user, &get).await?;
+                processing::process_stored(&call(Group::Krm, &namespace), &name).await
+            }
+            Endpoint::Schema { namespace, name } => {
+                processing::schema(&call(Group::Krm, &namespace), &name).await
+            }
+            Endpoint::Templates {
+                group,
+                namespace,
+                action,
+            } => {
+                let call = call(group, namespace.as_deref().unwrap_or_default());
+                match action {
+                    Action::Create => templates::create(&call).await,
+                    Action::Get(name) => templates::get(&call, &name).await,
+                    Action::Update(name) => templates::update(&call, &name).await,
+                    Action::Patch(name) => templates::patch(&call, &name).await,
+                    Action::Delete(name) => deletion::delete(&call, &name).await,
+                    Action::DeleteCollection => deletion::delete_collection(&call).await,
+                    Action::List => collection::list(&call).await,
+                    Action::Watch(name) => watching::watch(&call, name.as_deref()).await,
+                }
+            }
+            Endpoint::Namespace(name) => Ok(documents::namespace(incoming, &name)),
+            Endpoint::Review(review) => {
+                reviews::answer(state, user, review, incoming.header(CONTENT_TYPE), &body).await
+            }
+        }
+    }
+}
+
+impl Drop for Record<'_> {
+    fn drop(&mut self) {
+        let Self {
+            incoming, trail, ..
+        } = &*self;
+        let asked = trail.resource.as_ref().or(match &incoming.path {
+            Path::Resource(resource) => Some(resource),
+            _ => None,
+        });
+        let method = incoming.method.as_str().to_ascii_lowercase();
+        let verb = match asked.and_then(|asked| asked.verb) {
+            Some(verb) => verb.name(),
+            None => method.as_str(),
+        };
+        let text = |field: fn(&Resource) -> Option<&str>| asked.and_then(field).unwrap_or_default();
+        let request = metrics::Request {
+            verb,
+            group: text(|asked| Some(&asked.group)),
+            resource: text(|asked| Some(&asked.resource)),
+            subresource: text(|asked| asked.subresource.as_deref()),
+        };
+        let elapsed = self.began.elapsed();
+        let measured = (verb != "watch").then_some(elapsed);
+        self.state
+            .metrics
+            .observe_request(request, self.code, measured);
+        let path = incoming.uri.path();
+        if is_health(path) {
+            return;
+        }
+        self.state.audit.record(&audit::Entry {
+            time: incoming.at,
+            id: self.id,
+            user: &trail.user.name,
+            groups: &trail.user.groups,
+            verb,
+            path: if asked.is_some() { "" } else { path },
+            group: request.group,
+            resource: request.resource,
+            namespace: text(|asked| asked.namespace.as_deref()),
+            name: text(|asked| asked.name.as_deref()),
+            subresource: request.subresource,
+            dry_run: incoming.query.first("dryRun").is_some(),
+            code: self.code,
+            bytes_in: trail.bytes_in,
+            bytes_out: self.bytes_out,
+            elapsed,
+            address: &self.peer.address().to_string(),
+            user_agent: incoming.header(USER_AGENT).unwrap_or_default(),
+        });
+    }
+}
+
+fn attributes(resource: &Resource) -> Attributes<'_> {
+    Attributes {
+        verb: resource.verb.map_or("", Verb::name),
+        group: &resource.group,
+        version: &resource.version,
+        resource: &resource.resource,
+        subresource: resource.subresource.as_deref().unwrap_or_default(),
+        namespace: resource.namespace.as_deref().unwrap_or_default(),
+        name: resource.authorized_name(),
+        path: None,
+    }
+}

@@ -1,0 +1,188 @@
+//! A request for a resource, with what its handler needs.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, USER_AGENT};
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::state::State;
+use crate::groups::Group;
+use crate::object::{Draft, Stored, meta};
+use crate::status::{Result, Status};
+use crate::store::{Error, Item, Revision};
+use crate::wire::accept::{self, Scope};
+use crate::wire::list;
+use crate::wire::query::Query;
+
+/// The text of a conflict with another writer.
+///
+/// Source: `OptimisticLockErrorMsg` of `k8s.io/apiserver/pkg/registry/generic/registry`.
+const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+/// The most bytes of a field manager that comes from a `User-Agent`.
+const MAX_MANAGER: usize = 128;
+
+/// How long a request waits for a revision that lies in the future.
+///
+/// Source: `blockTimeout` of `k8s.io/apiserver/pkg/storage/cacher`.
+pub(super) const FUTURE: Duration = Duration::from_secs(3);
+
+/// Between two looks whether the store has a revision.
+const POLL: Duration = Duration::from_millis(50);
+
+/// A request for a resource of one of the groups.
+pub(super) struct Call<'a> {
+    pub(super) state: &'a State,
+    pub(super) group: Group,
+    /// The namespace of the path; empty for all.
+    pub(super) namespace: &'a str,
+    pub(super) query: &'a Query,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) body: Bytes,
+    /// When the request came.
+    pub(super) now: Timestamp,
+}
+
+impl Call<'_> {
+    /// The text of a header; `None` if there is none.
+    pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The `Content-Type`.
+    pub(super) fn content_type(&self) -> Option<&str> {
+        self.header(CONTENT_TYPE)
+    }
+
+    /// How the answer shall look.
+    pub(super) fn shown(&self, scope: Scope) -> Result<accept::Answer> {
+        accept::negotiate(
+            self.header(ACCEPT),
+            self.header(USER_AGENT),
+            self.query,
+            scope,
+        )
+    }
+
+    /// The time of the request, in seconds.
+    pub(super) fn time(&self) -> String {
+        meta::rfc3339(self.now)
+    }
+
+    /// The manager of fields: the given one, else the first word of the `User-Agent`.
+    pub(super) fn manager(&self, given: Option<&str>) -> String {
+        let agent = self.header(USER_AGENT).unwrap_or_default();
+        let agent = agent.split('/').next().unwrap_or_default();
+        let end = agent.floor_char_boundary(MAX_MANAGER);
+        given
+            .unwrap_or_else(|| agent.get(..end).unwrap_or("unknown"))
+            .to_owned()
+    }
+
+    /// Waits until the store has a revision.
+    ///
+    /// # Errors
+    ///
+    /// 504 if it does not get there soon.
+    pub(super) async fn reach(&self, wanted: Revision) -> Result<()> {
+        let deadline = Instant::now() + FUTURE;
+        loop {
+            let newest = self.state.store.revision().await;
+            let newest = newest.map_err(|error| self.refused("", &error))?;
+            if newest >= wanted {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                return Err(list::in_the_future(wanted, newest));
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// The beginning of the keys of all objects that the path is about.
+    pub(super) fn prefix(&self) -> String {
+        match self.namespace {
+            "" => format!("/{}/templates/", self.group.name()),
+            namespace => format!("/{}/templates/{namespace}/", self.group.name()),
+        }
+    }
+
+    /// The key of an object.
+    pub(super) fn key(&self, name: &str) -> String {
+        self.prefix() + name
+    }
+
+    /// The stored object with a name.
+    pub(super) async fn find(&self, name: &str) -> Result<Option<Item>> {
+        self.state
+            .store
+            .get(&self.key(name))
+            .await
+            .map_err(|error| self.refused(name, &error))
+    }
+
+    /// The stored object with a name; 404 if there is none.
+    pub(super) async fn found(&self, name: &str) -> Result<Item> {
+        self.find(name).await?.ok_or_else(|| self.not_found(name))
+    }
+
+    pub(super) fn not_found(&self, name: &str) -> Box<Status> {
+        Status::not_found(self.group.name(), "templates", name)
+    }
+
+    /// 409 for an object that is not as the client expects.
+    pub(super) fn conflict(&self, name: &str, why: &str) -> Box<Status> {
+        Status::conflict(self.group.name(), "templates", name, why)
+    }
+
+    /// 409 for an object that somebody else changed.
+    pub(super) fn modified(&self, name: &str) -> Box<Status> {
+        self.conflict(name, MODIFIED)
+    }
+
+    /// The error of the store as the client sees it.
+    pub(super) fn refused(&self, name: &str, error: &Error) -> Box<Status> {
+        match error {
+            Error::Exists => Status::already_exists(self.group.name(), "templates", name),
+            Error::Missing => self.not_found(name),
+            Error::Stale(_) => self.modified(name),
+            Error::TooLarge => {
+                let limit = self.state.limits.max_object_bytes;
+                let message = format!("Request entity too large: limit is {limit}");
+                Status::new(413, "RequestEntityTooLarge", message)
+            }
+            Error::Compacted(_) | Error::Future(_) => Status::internal(error.to_string()),
+            Error::Unavailable(why) => {
+                tracing::warn!(why, "the store is unavailable");
+                Status::unavailable("the store is unavailable, please try again later")
+            }
+        }
+    }
+
+    /// The stored form of an object.
+    ///
+    /// # Errors
+    ///
+    /// 413 if it is too large.
+    pub(super) fn encoded(&self, draft: &Draft) -> Result<Stored> {
+        let stored = Stored::encode(draft)?;
+        if stored.bytes().len() > self.state.limits.max_object_bytes {
+            return Err(self.refused(draft.name(), &Error::TooLarge));
+        }
+        Ok(stored)
+    }
+}
+
+/// The object of a stored value.
+///
+/// # Errors
+///
+/// 500 if the value was not written by this program.
+pub(super) fn stored(value: &Bytes) -> Result<Stored> {
+    Stored::decode(value)
+        .inspect_err(|error| tracing::error!(%error, "a value of the store cannot be read"))
+}

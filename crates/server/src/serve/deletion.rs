@@ -1,0 +1,139 @@
+//! Deleting Templates: one, or a selection.
+
+use serde_json::json;
+
+use super::answer::Answer;
+use super::call::{self, Call};
+use super::collection;
+use super::render;
+use crate::groups::Group;
+use crate::object::{Stored, meta};
+use crate::status::{Result, Status};
+use crate::store::{Error, Item, Revision};
+use crate::wire::accept::Scope;
+use crate::wire::list::ListOptions;
+use crate::wire::options::DeleteOptions;
+
+/// How often a deletion is tried on an object that others change meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// Deletes one object, or marks it as deleted if it has finalizers.
+pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
+    let shown = call.shown(Scope::One)?;
+    let options = DeleteOptions::parse(call.query, call.content_type(), &call.body)?;
+    let (stored, revision) = remove(call, name, &options).await?;
+    if call.group == Group::OpenShift || stored.draft(revision).finalizers().next().is_some() {
+        return Ok(render::object(200, shown, call.now, &stored, revision));
+    }
+    let status = json!({
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {
+            "name": name,
+            "group": call.group.name(),
+            "kind": "templates",
+            "uid": stored.uid(),
+        },
+    });
+    let mut text = status.to_string().into_bytes();
+    text.push(b'\n');
+    Ok(render::finished(200, shown, text))
+}
+
+/// Deletes all selected objects, and answers with their list.
+pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
+    let shown = call.shown(Scope::List)?;
+    let options = ListOptions::parse(call.query, call.group)?;
+    let deletion = DeleteOptions::parse(call.query, call.content_type(), &call.body)?;
+    let found = collection::read(call, &options).await?;
+    let mut deleted = Vec::with_capacity(found.items.len());
+    for (stored, _) in &found.items {
+        match remove(call, stored.name(), &deletion).await {
+            Ok(removed) => deleted.push(removed),
+            // Somebody else was faster.
+            Err(status) if status.code == 404 => {}
+            Err(status) => return Err(status),
+        }
+    }
+    Ok(render::list(
+        call.group,
+        shown,
+        call.now,
+        &found.meta,
+        &deleted,
+    ))
+}
+
+/// Removes an object, or marks it as deleted if it has finalizers. Returns it as it is then.
+async fn remove(
+    call: &Call<'_>,
+    name: &str,
+    options: &DeleteOptions,
+) -> Result<(Stored, Revision)> {
+    for _ in 0..ATTEMPTS {
+        let current = call.found(name).await?;
+        let stored = call::stored(&current.value)?;
+        check(call, name, &stored, current.revision, options)?;
+        let mut draft = stored.draft(current.revision);
+        let has_finalizers = draft.finalizers().next().is_some();
+        if has_finalizers && draft.is_being_deleted() {
+            return Ok((stored, current.revision));
+        }
+        let (stored, value) = if has_finalizers {
+            meta::delete(&mut draft, call.now);
+            let marked = call.encoded(&draft)?;
+            let value = marked.bytes().clone();
+            (marked, Some(value))
+        } else {
+            (stored, None)
+        };
+        let Item { key, revision, .. } = current;
+        let store = &call.state.store;
+        let written = match (options.dry_run, value) {
+            (true, _) => Ok(revision),
+            (false, Some(value)) => store.update(&key, value, revision).await,
+            // The object is shown as it was before.
+            (false, None) => store.delete(&key, revision).await.map(|_| revision),
+        };
+        match written {
+            Ok(revision) => return Ok((stored, revision)),
+            Err(Error::Stale(_)) => {}
+            Err(error) => return Err(call.refused(name, &error)),
+        }
+    }
+    Err(call.modified(name))
+}
+
+/// Compares an object with the preconditions of a deletion.
+///
+/// Source: `BeforeDelete` of `k8s.io/apiserver/pkg/registry/rest`, for the texts.
+fn check(
+    call: &Call<'_>,
+    name: &str,
+    stored: &Stored,
+    revision: Revision,
+    options: &DeleteOptions,
+) -> Result<()> {
+    if let Some(uid) = &options.uid
+        && uid != stored.uid()
+    {
+        let found = stored.uid();
+        let why = format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({found}). \
+             The object might have been deleted and then recreated"
+        );
+        return Err(Status::conflict(call.group.name(), "Template", name, &why));
+    }
+    if let Some(expected) = &options.resource_version
+        && *expected != revision.to_string()
+    {
+        let why = format!(
+            "the ResourceVersion in the precondition ({expected}) does not match the \
+             ResourceVersion in record ({revision}). The object might have been modified"
+        );
+        return Err(Status::conflict(call.group.name(), "Template", name, &why));
+    }
+    Ok(())
+}

@@ -1,0 +1,451 @@
+//! Discovery: which groups, versions and resources there are.
+//!
+//! Source: `k8s.io/apiserver/pkg/endpoints/discovery`.
+
+use base64::engine::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::groups::Group;
+use crate::serve::etag;
+use crate::wire::accept::DiscoveryVersion;
+use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
+use crate::wire::path::{Path, Verb};
+
+/// A version of a group, with its resources in the order of their names: clients take the last
+/// resource of a kind, and Templates are stored in the last.
+struct Served {
+    group: &'static str,
+    version: &'static str,
+    resources: Vec<Resource>,
+}
+
+struct Resource {
+    name: &'static str,
+    singular: &'static str,
+    kind: &'static str,
+    is_namespaced: bool,
+    is_stored: bool,
+    short_names: &'static [&'static str],
+    categories: &'static [&'static str],
+    subresources: &'static [(&'static str, &'static str, Verb)],
+}
+
+/// The subresources of our Templates: name, kind of the body or answer, verb.
+const SUBRESOURCES: &[(&str, &str, Verb)] = &[
+    ("processed", "Parameters", Verb::Create),
+    ("schema", "Schema", Verb::Get),
+];
+
+impl Resource {
+    /// A resource to which objects are only posted.
+    const fn posted(name: &'static str, singular: &'static str, kind: &'static str) -> Self {
+        Self {
+            name,
+            singular,
+            kind,
+            is_namespaced: false,
+            is_stored: false,
+            short_names: &[],
+            categories: &[],
+            subresources: &[],
+        }
+    }
+
+    fn verbs(&self) -> Vec<&'static str> {
+        let all = Verb::ALL
+            .into_iter()
+            .filter(|verb| self.is_stored || *verb == Verb::Create);
+        all.map(Verb::name).collect()
+    }
+}
+
+fn templates(group: Group) -> Served {
+    let is_ours = group == Group::Krm;
+    let processed = Resource {
+        is_namespaced: true,
+        ..Resource::posted("processedtemplates", "processedtemplate", "Template")
+    };
+    let stored = Resource {
+        is_stored: true,
+        is_namespaced: true,
+        short_names: if is_ours { &["tpl"] } else { &[] },
+        categories: if is_ours { &["krm-template"] } else { &[] },
+        subresources: if is_ours { SUBRESOURCES } else { &[] },
+        ..Resource::posted("templates", "template", "Template")
+    };
+    let resources = vec![processed, stored];
+    Served {
+        group: group.name(),
+        version: group.version(),
+        resources,
+    }
+}
+
+fn reviews() -> [Served; 2] {
+    let access = Resource::posted(
+        "selfsubjectaccessreviews",
+        "selfsubjectaccessreview",
+        "SelfSubjectAccessReview",
+    );
+    let rules = Resource::posted(
+        "selfsubjectrulesreviews",
+        "selfsubjectrulesreview",
+        "SelfSubjectRulesReview",
+    );
+    let subject = Resource::posted(
+        "selfsubjectreviews",
+        "selfsubjectreview",
+        "SelfSubjectReview",
+    );
+    [
+        Served {
+            group: AUTHENTICATION,
+            version: "v1",
+            resources: vec![subject],
+        },
+        Served {
+            group: AUTHORIZATION,
+            version: "v1",
+            resources: vec![access, rules],
+        },
+    ]
+}
+
+/// All versions, with those of reviews if they are served.
+fn versions(with_reviews: bool) -> Vec<Served> {
+    let reviews = reviews().into_iter().filter(|_| with_reviews);
+    Group::ALL
+        .into_iter()
+        .map(templates)
+        .chain(reviews)
+        .collect()
+}
+
+/// The plain document of a path of discovery; `None` if there is no such group or version.
+/// `with_reviews` says whether the groups of reviews are served.
+#[must_use]
+pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
+    let versions = versions(with_reviews);
+    match path {
+        Path::Api => Some(json!({"kind": "APIVersions", "versions": []})),
+        Path::Apis => {
+            let groups: Vec<Value> = versions.iter().map(group).collect();
+            Some(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
+        }
+        Path::Group(name) => {
+            let found = versions.iter().find(|version| version.group == name)?;
+            let mut document = json!({"kind": "APIGroup", "apiVersion": "v1"});
+            let fields = document.as_object_mut()?;
+            fields.extend(group(found).as_object()?.clone());
+            Some(document)
+        }
+        Path::GroupVersion(group, version) => versions
+            .iter()
+            .find(|found| found.group == group && found.version == version)
+            .map(resource_list),
+        _ => None,
+    }
+}
+
+/// The aggregated document of `/apis`, or of `/api` with `is_core`, which has no groups.
+#[must_use]
+pub(super) fn aggregated(
+    is_core: bool,
+    version: DiscoveryVersion,
+    with_reviews: bool,
+    if_none_match: Option<&str>,
+) -> Response<Bytes> {
+    let all = versions(with_reviews);
+    let items: Vec<Value> = all
+        .iter()
+        .filter(|_| !is_core)
+        .map(group_discovery)
+        .collect();
+    let name = version.name();
+    let document = json!({
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": format!("apidiscovery.k8s.io/{name}"),
+        "metadata": {},
+        "items": items,
+    });
+    let body = format!("{document}\n");
+    let tag = etag::of(body.as_bytes());
+    let is_known = etag::is_known(&tag, if_none_match);
+    let mut answer = Response::new(if is_known {
+        Bytes::new()
+    } else {
+        Bytes::from(body)
+    });
+    let headers = answer.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+    headers.extend(
+        HeaderValue::try_from(format!("\"{tag}\""))
+            .ok()
+            .map(|tag| (header::ETAG, tag)),
+    );
+    if is_known {
+        *answer.status_mut() = StatusCode::NOT_MODIFIED;
+    } else {
+        let content_type =
+            format!("application/json;g=apidiscovery.k8s.io;v={name};as=APIGroupDiscoveryList");
+        headers.extend(
+            HeaderValue::try_from(content_type)
+                .ok()
+                .map(|value| (header::CONTENT_TYPE, value)),
+        );
+    }
+    answer
+}
+
+fn group(version: &Served) -> Value {
+    let (group, version) = (version.group, version.version);
+    let only = json!({"groupVersion": format!("{group}/{version}"), "version": version});
+    json!({"name": group, "versions": [only], "preferredVersion": only})
+}
+
+fn resource_list(version: &Served) -> Value {
+    let resources: Vec<Value> = version
+        .resources
+        .iter()
+        .flat_map(|resource| listed(version, resource))
+        .collect();
+    json!({
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": format!("{}/{}", version.group, version.version),
+        "resources": resources,
+    })
+}
+
+/// A resource and its subresources.
+fn listed(version: &Served, resource: &Resource) -> Vec<Value> {
+    let mut fields = Map::new();
+    fields.insert("name".to_owned(), json!(resource.name));
+    fields.insert("singularName".to_owned(), json!(resource.singular));
+    fields.insert("namespaced".to_owned(), json!(resource.is_namespaced));
+    fields.insert("kind".to_owned(), json!(resource.kind));
+    fields.insert("verbs".to_owned(), json!(resource.verbs()));
+    fields.extend(names(resource));
+    if resource.is_stored {
+        let hash = storage_hash(version.group, version.version, resource.kind);
+        fields.insert("storageVersionHash".to_owned(), json!(hash));
+    }
+    let below = resource.subresources.iter().map(|(name, kind, verb)| {
+        json!({
+            "name": format!("{}/{name}", resource.name),
+            "singularName": "",
+            "namespaced": resource.is_namespaced,
+            "kind": kind,
+            "verbs": [verb.name()],
+        })
+    });
+    [Value::Object(fields)].into_iter().chain(below).collect()
+}
+
+/// The short names and categories that a resource has.
+fn names(resource: &Resource) -> impl Iterator<Item = (String, Value)> {
+    let names = [
+        ("shortNames", resource.short_names),
+        ("categories", resource.categories),
+    ];
+    names
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(field, names)| (field.to_owned(), json!(names)))
+}
+
+/// Tells clients whether two resources are the same stored objects.
+///
+/// Source: `StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery`.
+fn storage_hash(group: &str, version: &str, kind: &str) -> String {
+    let hash = Sha256::digest(format!("{group}/{version}/{kind}"));
+    STANDARD.encode(hash.get(..8).unwrap_or_default())
+}
+
+fn group_discovery(version: &Served) -> Value {
+    let resources: Vec<Value> = version
+        .resources
+        .iter()
+        .map(|resource| discovered(version, resource))
+        .collect();
+    json!({
+        "metadata": {"name": version.group},
+        "versions": [{
+            "version": version.version,
+            "resources": resources,
+            "freshness": "Current",
+        }],
+    })
+}
+
+fn discovered(version: &Served, resource: &Resource) -> Value {
+    let kind =
+        |kind: &str| json!({"group": version.group, "version": version.version, "kind": kind});
+    let mut fields = Map::new();
+    fields.insert("resource".to_owned(), json!(resource.name));
+    fields.insert("responseKind".to_owned(), kind(resource.kind));
+    let scope = if resource.is_namespaced {
+        "Namespaced"
+    } else {
+        "Cluster"
+    };
+    fields.insert("scope".to_owned(), json!(scope));
+    fields.insert("singularResource".to_owned(), json!(resource.singular));
+    fields.insert("verbs".to_owned(), json!(resource.verbs()));
+    fields.extend(names(resource));
+    let below: Vec<Value> = resource
+        .subresources
+        .iter()
+        .map(|(name, of, verb)| {
+            json!({"subresource": name, "responseKind": kind(of), "verbs": [verb.name()]})
+        })
+        .collect();
+    if !below.is_empty() {
+        fields.insert("subresources".to_owned(), json!(below));
+    }
+    Value::Object(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test reads recorded files")]
+
+    use super::*;
+
+    fn recorded(name: &str) -> Value {
+        let root = std::env::var_os("KRM_TEMPLATE_SHARED").unwrap();
+        let file = std::path::Path::new(&root)
+            .join("corpus/template-api")
+            .join(name);
+        let exchange: Value =
+            serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        serde_json::from_str(exchange["response"]["body"].as_str().unwrap()).unwrap()
+    }
+
+    /// The items of a list whose field has one of our names.
+    fn served(list: &Value, field: &str) -> Vec<Value> {
+        let items = list.as_array().unwrap().iter();
+        items
+            .filter(|item| {
+                let name = item[field].as_str().unwrap();
+                ["templates", "processedtemplates"].contains(&name)
+            })
+            .cloned()
+            .collect()
+    }
+
+    #[test]
+    #[cfg_attr(
+        not(shared_data),
+        ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+    )]
+    fn openshifts_group_is_described_as_it_was_recorded() {
+        let (group, version) = (Group::OpenShift.name().to_owned(), "v1".to_owned());
+        let document = plain(&Path::Group(group.clone()), false).unwrap();
+        assert_eq!(document, recorded("003-group.json"));
+        let ours = plain(&Path::GroupVersion(group, version), false).unwrap();
+        let theirs = recorded("005-resources.json");
+        assert_eq!(
+            served(&ours["resources"], "name"),
+            served(&theirs["resources"], "name")
+        );
+        // Our CRD has the same kind, so it has the same hash.
+        let ours = resource_list(&templates(Group::Krm));
+        let theirs = recorded("664-crd-resources.json");
+        let hash = |list: &Value| {
+            served(&list["resources"], "name").last().unwrap()["storageVersionHash"].clone()
+        };
+        assert_eq!(hash(&ours), hash(&theirs));
+    }
+
+    #[test]
+    #[cfg_attr(
+        not(shared_data),
+        ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+    )]
+    fn the_aggregated_document_has_the_recorded_form() {
+        let answer = aggregated(false, DiscoveryVersion::V2, false, None);
+        let ours: Value = serde_json::from_slice(answer.body()).unwrap();
+        let theirs = recorded("015-kube-apis-aggregated-v2.json");
+        let version = |list: &Value| {
+            let groups = list["items"].as_array().unwrap().iter();
+            let mut groups =
+                groups.filter(|item| item["metadata"]["name"] == Group::OpenShift.name());
+            groups.next().unwrap()["versions"][0].clone()
+        };
+        let (mut ours, mut theirs) = (version(&ours), version(&theirs));
+        let resources = |version: &mut Value| served(&version["resources"].take(), "resource");
+        let expected: Vec<Value> = resources(&mut theirs)
+            .into_iter()
+            .map(|mut resource| {
+                // OpenShift leaves the group of a kind empty; clients then take that of the list.
+                resource["responseKind"]["group"] = json!(Group::OpenShift.name());
+                resource["responseKind"]["version"] = json!("v1");
+                resource
+            })
+            .collect();
+        assert_eq!(resources(&mut ours), expected);
+        assert_eq!(ours, theirs);
+    }
+
+    #[test]
+    fn stored_templates_are_listed_last() {
+        for group in Group::ALL {
+            let names: Vec<&str> = templates(group)
+                .resources
+                .iter()
+                .map(|one| one.name)
+                .collect();
+            assert_eq!(names, ["processedtemplates", "templates"]);
+        }
+    }
+
+    #[test]
+    fn the_aggregated_document_has_an_entity_tag() {
+        let first = aggregated(false, DiscoveryVersion::V2Beta1, true, None);
+        assert_eq!(
+            first.headers()["content-type"],
+            "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+        );
+        let document: Value = serde_json::from_slice(first.body()).unwrap();
+        assert_eq!(document["apiVersion"], "apidiscovery.k8s.io/v2beta1");
+        assert_eq!(document["items"].as_array().unwrap().len(), 4);
+        let tag = first.headers()["etag"].to_str().unwrap();
+        let again = aggregated(false, DiscoveryVersion::V2Beta1, true, Some(tag));
+        assert_eq!((again.status().as_u16(), again.body().len()), (304, 0));
+        assert_eq!(
+            aggregated(false, DiscoveryVersion::V2, true, Some(tag)).status(),
+            200
+        );
+    }
+
+    #[test]
+    fn reviews_are_served_only_where_no_other_server_does() {
+        let groups = |with_reviews| {
+            let list = plain(&Path::Apis, with_reviews).unwrap();
+            list["groups"].as_array().unwrap().len()
+        };
+        assert_eq!((groups(false), groups(true)), (2, 4));
+        let path = Path::GroupVersion(AUTHORIZATION.to_owned(), "v1".to_owned());
+        assert_eq!(plain(&path, false), None);
+        assert_eq!(
+            plain(&path, true).unwrap()["resources"]
+                .as_array()
+                .unwrap()
+                .len(),
+            2
+        );
+        assert_eq!(
+            plain(
+                &Path::GroupVersion(Group::Krm.name().to_owned(), "v1".to_owned()),
+                true
+            ),
+            None
+        );
+    }
+}

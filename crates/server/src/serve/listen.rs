@@ -1,0 +1,126 @@
+//! Connections: accepting them, TLS, their limits and their graceful end.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+use super::activity::{Activity, Guarded, Observed, Patience};
+use super::app::App;
+use super::compression;
+use crate::ops::admission::{Class, Place};
+use crate::ops::shutdown::{Phase, Shutdown};
+use crate::tls::Peer;
+
+/// The most time for a TLS handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// The pause after a failed `accept`, as for want of file descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves connections until the shutdown closes them, and then lets the requests in flight end.
+pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, shutdown: Shutdown) {
+    let graceful = GracefulShutdown::new();
+    loop {
+        let accepted = tokio::select! {
+            () = shutdown.reached(Phase::Closing) => break,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        // A further connection is closed at once: an answer would need a place as well.
+        let Ok(place) = app.state().admission.enter(Class::Connection) else {
+            continue;
+        };
+        let connection = Connection {
+            tls: tls.clone(),
+            app: app.clone(),
+            watcher: graceful.watcher(),
+        };
+        tokio::spawn(connection.run(stream, address, place));
+    }
+    drop(listener);
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = shutdown.reached(Phase::Ended) => {}
+    }
+}
+
+/// What a connection needs until its end.
+struct Connection {
+    tls: Option<TlsAcceptor>,
+    app: App,
+    watcher: Watcher,
+}
+
+impl Connection {
+    async fn run(self, stream: TcpStream, address: SocketAddr, _place: Place) {
+        // A failure costs some latency only.
+        let _ = stream.set_nodelay(true);
+        let Some(tls) = &self.tls else {
+            return self.requests(stream, Peer::new(address)).await;
+        };
+        match tokio::time::timeout(HANDSHAKE, tls.accept(stream)).await {
+            Ok(Ok(stream)) => {
+                let peer = Peer::of(address, stream.get_ref().1);
+                self.requests(stream, peer).await;
+            }
+            Ok(Err(error)) => tracing::debug!(%address, %error, "TLS handshake failed"),
+            Err(_) => tracing::debug!(%address, "TLS handshake timed out"),
+        }
+    }
+
+    async fn requests<S>(self, stream: S, peer: Peer)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let activity = Activity::new();
+        let stream = TokioIo::new(Observed::new(stream, Arc::clone(&activity)));
+        let peer = Arc::new(peer);
+        let Self { app, watcher, .. } = self;
+        let limits = &app.state().limits;
+        let patience = Patience {
+            reading: limits.read_timeout,
+            idle: limits.idle_timeout,
+            stalled: limits.request_timeout,
+        };
+        let builder = limits.connections();
+        let service = service_fn({
+            let (app, activity) = (app.clone(), Arc::clone(&activity));
+            move |request: http::Request<Incoming>| {
+                let in_flight = activity.begin();
+                let (app, peer) = (app.clone(), Arc::clone(&peer));
+                async move {
+                    let wants_gzip = compression::is_accepted(request.headers());
+                    // It is large, and lives as long as a request.
+                    let answer = Box::pin(app.answer(request, &peer)).await;
+                    let answer = compression::compressed(answer, wants_gzip).await;
+                    Ok::<_, Infallible>(answer.map(|body| Guarded::new(body, in_flight)))
+                }
+            }
+        });
+        let connection = builder.serve_connection(stream, service).into_owned();
+        tokio::select! {
+            ended = watcher.watch(connection) => {
+                if let Err(error) = ended {
+                    tracing::debug!(error, "a connection broke");
+                }
+            }
+            () = activity.exceeds(patience) => {}
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! HTTP: connections, and the way of a request from its first line to its answer.
+
+mod activity;
+mod answer;
+mod app;
+mod call;
+mod collection;
+mod compression;
+mod deletion;
+mod discovery;
+mod documents;
+mod etag;
+mod incoming;
+mod listen;
+mod openapi;
+mod panics;
+mod processing;
+mod render;
+mod reviews;
+mod state;
+mod templates;
+mod version;
+mod watching;
+
+pub use answer::Body;
+pub use app::App;
+pub use listen::serve;
+pub use openapi::Documents;
+pub use state::State;

@@ -1,0 +1,225 @@
+//! The schemas of the documents.
+
+use serde_json::{Map, Value, json};
+
+use crate::groups::Group;
+
+/// The beginning of the names of the types that all APIs share.
+pub(super) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const RAW: &str = "io.k8s.apimachinery.pkg.runtime.RawExtension";
+/// Marks a schema as that of a kind.
+const KINDS: &str = "x-kubernetes-group-version-kind";
+
+/// A reference to a schema.
+pub(super) fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// A reference to the schema of a kind of a group.
+pub(super) fn of(group: Group, kind: &str) -> Value {
+    reference(&name(group, kind))
+}
+
+/// A reference to the schema of a review.
+pub(super) fn of_review(group: &str, kind: &str) -> Value {
+    reference(&review_name(group, kind))
+}
+
+fn name(group: Group, kind: &str) -> String {
+    match group {
+        Group::Krm => format!("dev.krm.template.v1alpha1.{kind}"),
+        Group::OpenShift => format!("com.github.openshift.api.template.v1.{kind}"),
+    }
+}
+
+fn review_name(group: &str, kind: &str) -> String {
+    let package = group.split('.').next().unwrap_or_default();
+    format!("io.k8s.api.{package}.v1.{kind}")
+}
+
+/// The schemas of a group of Templates, and of what they refer to.
+pub(super) fn of_group(group: Group) -> Map<String, Value> {
+    let (api, version) = (group.name(), group.version());
+    let mut schemas = Map::new();
+    match group {
+        Group::Krm => {
+            let parameters = krm_template::schema::of_parameters();
+            schemas.insert(
+                name(group, "Parameters"),
+                resource(api, version, "Parameters", parameters),
+            );
+            let template = krm_template::schema::of_template();
+            schemas.insert(
+                name(group, "Template"),
+                resource(api, version, "Template", template),
+            );
+        }
+        Group::OpenShift => {
+            schemas.insert(name(group, "Parameter"), openshift_parameter());
+            let template = openshift_template(group);
+            schemas.insert(
+                name(group, "Template"),
+                resource(api, version, "Template", template),
+            );
+        }
+    }
+    schemas.insert(name(group, "TemplateList"), list(group));
+    schemas.extend(shared(api, version));
+    schemas
+}
+
+/// The schemas of a group of reviews, and of what they refer to.
+pub(super) fn of_reviews(group: &str) -> Map<String, Value> {
+    let open =
+        |text: &str| json!({"description": text, "type": "object", "additionalProperties": true});
+    let mut schemas = Map::new();
+    let kinds = [
+        (
+            "authentication",
+            "SelfSubjectReview",
+            "Tells a client who it is.",
+        ),
+        (
+            "authorization",
+            "SelfSubjectAccessReview",
+            "Tells a client whether it may do something.",
+        ),
+        (
+            "authorization",
+            "SelfSubjectRulesReview",
+            "Tells a client what it may do in a namespace.",
+        ),
+    ];
+    for (package, kind, text) in kinds {
+        if group.starts_with(package) {
+            let schema = json!({
+                "description": text,
+                "type": "object",
+                "properties": {"spec": open("The question."), "status": open("The answer.")},
+            });
+            schemas.insert(
+                review_name(group, kind),
+                resource(group, "v1", kind, schema),
+            );
+        }
+    }
+    schemas.extend(shared(group, "v1"));
+    schemas
+}
+
+/// The schema of a kind, with what every kind has.
+fn resource(group: &str, version: &str, kind: &str, mut schema: Value) -> Value {
+    if let Some(fields) = schema.as_object_mut() {
+        if let Some(properties) = fields.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert("apiVersion".to_owned(), api_version());
+            properties.insert("kind".to_owned(), kind_field());
+            properties.insert(
+                "metadata".to_owned(),
+                part(&format!("{META}.ObjectMeta"), "The metadata of the object."),
+            );
+            properties.sort_keys();
+        }
+        fields.insert(
+            KINDS.to_owned(),
+            json!([{"group": group, "kind": kind, "version": version}]),
+        );
+    }
+    schema
+}
+
+fn api_version() -> Value {
+    json!({"description": "The group and version of the object.", "type": "string"})
+}
+
+fn kind_field() -> Value {
+    json!({"description": "The kind of the object.", "type": "string"})
+}
+
+/// A field with the schema of another name.
+fn part(name: &str, text: &str) -> Value {
+    json!({"description": text, "default": {}, "allOf": [reference(name)]})
+}
+
+fn list(group: Group) -> Value {
+    let items = json!({"default": {}, "allOf": [of(group, "Template")]});
+    json!({
+        "description": "A list of Templates.",
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": api_version(),
+            "items": {"description": "The Templates.", "type": "array", "items": items},
+            "kind": kind_field(),
+            "metadata": part(&format!("{META}.ListMeta"), "The metadata of the list."),
+        },
+        KINDS: [{"group": group.name(), "kind": "TemplateList", "version": group.version()}],
+    })
+}
+
+fn openshift_template(group: Group) -> Value {
+    let parameter = json!({"default": {}, "allOf": [of(group, "Parameter")]});
+    json!({
+        "description": "A Template: objects with parameters.",
+        "type": "object",
+        "required": ["objects"],
+        "properties": {
+            "labels": labels("Labels that are added to each object."),
+            "message": {
+                "description": "A text for people who process the Template. Parameters are replaced in it.",
+                "type": "string",
+            },
+            "objects": {
+                "description": "The objects. A fixed namespace in them is removed.",
+                "type": "array",
+                "nullable": true,
+                "items": reference(RAW),
+            },
+            "parameters": {
+                "description": "The parameters of the Template.",
+                "type": "array",
+                "items": parameter,
+            },
+        },
+    })
+}
+
+fn openshift_parameter() -> Value {
+    let text = |text: &str| json!({"description": text, "type": "string"});
+    json!({
+        "description": "A parameter of a Template.",
+        "type": "object",
+        "required": ["name"],
+        "properties": {
+            "description": text("What the parameter is for."),
+            "displayName": text("The name of the parameter that forms show."),
+            "from": text("The input of the generator, for `expression` a pattern such as `[a-z]{8}`."),
+            "generate": text("The generator of the value: `expression`."),
+            "name": {
+                "description": "The name, for references such as ${NAME}.",
+                "type": "string",
+                "default": "",
+            },
+            "required": {"description": "Whether the value must not be empty.", "type": "boolean"},
+            "value": text("The value, if no other is given."),
+        },
+    })
+}
+
+fn labels(text: &str) -> Value {
+    json!({
+        "description": text,
+        "type": "object",
+        "additionalProperties": {"type": "string", "default": ""},
+    })
+}
+
+/// The types that all APIs share.
+fn shared(group: &str, version: &str) -> Map<String, Value> {
+    let mut schemas: Map<String, Value> =
+        serde_json::from_str(include_str!("shared.json")).unwrap_or_default();
+    let options = schemas.get_mut(&format!("{META}.DeleteOptions"));
+    if let Some(kinds) = options.and_then(|options| options.get_mut(KINDS)?.as_array_mut()) {
+        kinds.push(json!({"group": group, "kind": "DeleteOptions", "version": version}));
+    }
+    schemas
+}

@@ -1,0 +1,251 @@
+//! Expanding Templates: the one of a body, and a stored one.
+
+use tokio::time::Instant;
+
+use super::answer::{self, Answer};
+use super::call::{self, Call};
+use super::panics;
+use super::render;
+use super::state::State;
+use crate::groups::Group;
+use crate::object::answer as write;
+use crate::object::{decode, meta};
+use crate::ops::metrics::Outcome;
+use crate::process::{self, Limits, Output, Processed, Request, Syntax, Text};
+use crate::status::{Result, Status};
+use crate::wire::accept::{Answer as Shown, Scope};
+use crate::wire::content::{self, Format};
+use crate::wire::options::WriteOptions;
+use crate::wire::query::Query;
+
+/// Expands the Template of the body.
+pub(super) async fn process(call: &Call<'_>) -> Result<Answer> {
+    let shown = call.shown(Scope::One)?;
+    let options = WriteOptions::create(call.query)?;
+    let format = content::of_object(call.content_type())?;
+    let mut warnings = decode::check(call.group, format, &call.body, options.field_validation)?;
+    if !meta::is_namespace(call.namespace) {
+        let (draft, _) =
+            decode::template(call.group, format, &call.body, options.field_validation)?;
+        meta::namespace(&draft, call.namespace)?;
+    }
+    let body = text(&call.body)?;
+    let job = Job::new(call, shown)?;
+    let processed = job
+        .run(move |request| {
+            process::template(
+                request,
+                Text {
+                    text: &body,
+                    syntax: syntax(format),
+                },
+            )
+        })
+        .await?;
+    warnings.extend(processed.warnings);
+    let mut answer = render::processed(call, shown, processed.body)?;
+    answer::warn(&mut answer, &warnings);
+    Ok(answer)
+}
+
+/// Expands a stored Template with the `Parameters` of the body.
+pub(super) async fn process_stored(call: &Call<'_>, name: &str) -> Result<Answer> {
+    let shown = call.shown(Scope::One)?;
+    WriteOptions::create(call.query)?;
+    let format = content::of_object(call.content_type())?;
+    let template = stored_text(call, name).await?;
+    let body = text(&call.body)?;
+    let job = Job::new(call, shown)?;
+    let processed = job
+        .run(move |request| {
+            let parameters = Text {
+                text: &body,
+                syntax: syntax(format),
+            };
+            process::stored(request, template.text(), parameters)
+        })
+        .await?;
+    let mut answer = render::processed(call, shown, processed.body)?;
+    answer::warn(&mut answer, &processed.warnings);
+    Ok(answer)
+}
+
+/// The JSON Schema of the values of a stored Template.
+pub(super) async fn schema(call: &Call<'_>, name: &str) -> Result<Answer> {
+    let shown = call.shown(Scope::One)?;
+    let template = stored_text(call, name).await?;
+    let place = call.state.admission.expansion().await?;
+    let group = call.group;
+    let schema = panics::blocking(&call.state.metrics, move || {
+        let _place = place;
+        process::schema(group, template.text())
+    });
+    let schema = schema.await?;
+    Ok(render::finished(200, shown, schema.into_bytes()))
+}
+
+/// The text of a stored Template.
+struct Template {
+    text: String,
+    syntax: Syntax,
+}
+
+impl Template {
+    fn text(&self) -> Text<'_> {
+        Text {
+            text: &self.text,
+            syntax: self.syntax,
+        }
+    }
+}
+
+/// Reads a stored Template: the text that was posted, if that was YAML.
+async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template> {
+    let item = call.found(name).await?;
+    let stored = call::stored(&item.value)?;
+    if let Some(yaml) = stored.yaml() {
+        return Ok(Template {
+            text: yaml.to_owned(),
+            syntax: Syntax::Yaml,
+        });
+    }
+    let mut json = Vec::new();
+    write::object((&stored, item.revision), &mut json);
+    let text =
+        String::from_utf8(json).map_err(|_| Status::internal("a stored object is not text"))?;
+    Ok(Template {
+        text,
+        syntax: Syntax::Json,
+    })
+}
+
+/// An expansion that is to be done.
+struct Job<'c> {
+    state: &'c State,
+    group: Group,
+    namespace: String,
+    labels: Vec<(String, String)>,
+    target_namespace: Option<String>,
+    output: Output,
+    source_map: bool,
+    syntax: Syntax,
+}
+
+impl<'c> Job<'c> {
+    /// An expansion with the options of the query.
+    fn new(call: &Call<'c>, shown: Shown) -> Result<Self> {
+        let query = call.query;
+        let output = match query.text("output") {
+            "" | "template" => Output::Template,
+            "list" => Output::List,
+            _ => return Err(Status::bad_request("output must be 'list' or 'template'")),
+        };
+        Ok(Self {
+            state: call.state,
+            group: call.group,
+            namespace: call.namespace.to_owned(),
+            labels: labels(query)?,
+            target_namespace: query
+                .first("namespace")
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned),
+            output,
+            source_map: query.flag("sourceMap") == Some(true),
+            syntax: syntax(shown.format),
+        })
+    }
+
+    /// Expands on a thread of its own, once it is its turn.
+    async fn run(
+        self,
+        expand: impl FnOnce(&Request<'_>) -> Result<Processed> + Send + 'static,
+    ) -> Result<Processed> {
+        let state = self.state;
+        let place = state.admission.expansion().await?;
+        let began = Instant::now();
+        let limits = &state.limits;
+        let deadline = began + limits.expansion_timeout;
+        let (objects, bytes) = (
+            limits.max_expansion_objects.get(),
+            limits.max_expansion_bytes,
+        );
+        let parameters = limits.max_parameters.get();
+        let Self {
+            group,
+            namespace,
+            labels,
+            target_namespace,
+            output,
+            source_map,
+            syntax,
+            ..
+        } = self;
+        let done = panics::blocking(&state.metrics, move || {
+            let _place = place;
+            let is_late = || Instant::now() > deadline;
+            expand(&Request {
+                group,
+                namespace: &namespace,
+                labels,
+                target_namespace: target_namespace.as_deref(),
+                output,
+                source_map,
+                syntax,
+                limits: Limits {
+                    objects,
+                    bytes,
+                    parameters,
+                    is_late: &is_late,
+                },
+            })
+        });
+        let done = done.await;
+        let (outcome, created) = match &done {
+            Ok(processed) => (Outcome::Ok, processed.objects),
+            Err(status) => (outcome(status), 0),
+        };
+        state
+            .metrics
+            .observe_expansion(group, outcome, created, began.elapsed());
+        done
+    }
+}
+
+/// How an expansion failed.
+fn outcome(status: &Status) -> Outcome {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let is_limit = |reason| matches!(reason, "FieldValueTooMany" | "FieldValueTooLong");
+    match status.code {
+        504 => Outcome::Timeout,
+        500 => Outcome::Error,
+        _ if causes.into_iter().any(|cause| is_limit(cause.reason)) => Outcome::Limit,
+        _ => Outcome::Invalid,
+    }
+}
+
+/// The labels of `?labels=KEY=VALUE,…`.
+fn labels(query: &Query) -> Result<Vec<(String, String)>> {
+    let text = query.text("labels");
+    let pairs = text.split(',').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| {
+            let pair = pair.split_once('=');
+            let (key, value) =
+                pair.ok_or_else(|| Status::bad_request("labels must be KEY=VALUE,KEY=VALUE"))?;
+            Ok((key.to_owned(), value.to_owned()))
+        })
+        .collect()
+}
+
+fn text(body: &[u8]) -> Result<String> {
+    let text = std::str::from_utf8(body);
+    text.map(str::to_owned)
+        .map_err(|_| Status::bad_request("the body is not UTF-8 text"))
+}
+
+const fn syntax(format: Format) -> Syntax {
+    match format {
+        Format::Json => Syntax::Json,
+        Format::Yaml => Syntax::Yaml,
+    }
+}

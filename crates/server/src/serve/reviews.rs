@@ -1,0 +1,34 @@
+//! Questions of clients about themselves.
+
+use std::borrow::Cow;
+
+use super::answer::{self, Answer};
+use super::state::State;
+use crate::auth::{User, reviews};
+use crate::status::Result;
+use crate::wire::content::{self, ReviewFormat};
+use crate::wire::endpoint::Review;
+
+/// Answers a question about a user.
+pub(super) async fn answer(
+    state: &State,
+    user: &User,
+    review: Review,
+    content_type: Option<&str>,
+    body: &[u8],
+) -> Result<Answer> {
+    let body = match content::of_review(content_type)? {
+        // The bytes tell JSON and protobuf from each other.
+        ReviewFormat::Json | ReviewFormat::Protobuf => Cow::Borrowed(body),
+        ReviewFormat::Yaml => Cow::Owned(content::json_of_yaml(body)?.into_bytes()),
+    };
+    let body = &*body;
+    let document = match review {
+        Review::Access => {
+            reviews::self_subject_access_review(&state.authorizer, user, body).await?
+        }
+        Review::Rules => reviews::self_subject_rules_review(&state.authorizer, user, body)?,
+        Review::Subject => reviews::self_subject_review(user, body)?,
+    };
+    Ok(answer::json(201, &document))
+}

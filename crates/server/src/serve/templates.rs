@@ -1,0 +1,316 @@
+//! One stored Template: create, get, update and patch.
+
+use serde_json::Value;
+
+use super::answer::{self, Answer};
+use super::call::{self, Call};
+use super::render;
+use crate::object::{Draft, Stored, decode, meta};
+use crate::patch::managed::{self, Writer};
+use crate::patch::{json, merge, strategic};
+use crate::status::{Result, Status};
+use crate::store::{Error, Item, Revision};
+use crate::wire::accept::{Answer as Shown, Scope};
+use crate::wire::content::{self, PatchType};
+use crate::wire::list::{self, At};
+use crate::wire::options::{PatchOptions, WriteOptions};
+
+/// How often a name is made for `generateName`.
+///
+/// Source: `k8s.io/apiserver/pkg/registry/rest/create.go`.
+const NAME_ATTEMPTS: usize = 8;
+
+/// How often a patch is tried on an object that others change meanwhile. kube-apiserver tries as
+/// long as the request may take.
+///
+/// Source: `GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage/etcd3`.
+const PATCH_ATTEMPTS: usize = 100;
+
+/// An object as it is after a write, with its revision: zero if a dry run did not write it.
+struct Written(Stored, Revision);
+
+/// Stores the Template of the body.
+pub(super) async fn create(call: &Call<'_>) -> Result<Answer> {
+    let shown = call.shown(Scope::One)?;
+    let options = WriteOptions::create(call.query)?;
+    let format = content::of_object(call.content_type())?;
+    let (mut draft, warnings) =
+        decode::template(call.group, format, &call.body, options.field_validation)?;
+    let manager = call.manager(options.field_manager.as_deref());
+    own(call, None, &mut draft, &manager);
+    let written = insert(call, &draft, options.dry_run).await?;
+    Ok(show(call, 201, shown, &written, &warnings))
+}
+
+/// Stores a new object, and makes a name for it if it needs one.
+async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written> {
+    let mut attempts = if draft.name().is_empty() {
+        NAME_ATTEMPTS
+    } else {
+        1
+    };
+    loop {
+        let mut draft = draft.clone();
+        let create = meta::Create {
+            namespace: call.namespace,
+            now: call.now,
+            uid: &uuid::Uuid::new_v4().to_string(),
+            suffix: &random_suffix()?,
+        };
+        meta::create(&mut draft, &create)?;
+        let stored = call.encoded(&draft)?;
+        let written = if dry_run {
+            match call.find(draft.name()).await? {
+                Some(_) => Err(Error::Exists),
+                None => Ok(0),
+            }
+        } else {
+            let key = call.key(draft.name());
+            call.state.store.create(&key, stored.bytes().clone()).await
+        };
+        attempts -= 1;
+        match written {
+            Ok(revision) => return Ok(Written(stored, revision)),
+            Err(Error::Exists) if attempts > 0 => {}
+            Err(error) => return Err(call.refused(draft.name(), &error)),
+        }
+    }
+}
+
+/// Reads one object.
+pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
+    let shown = call.shown(Scope::One)?;
+    if let At::NotOlderThan(revision) = list::get(call.query)? {
+        call.reach(revision).await?;
+    }
+    let Item {
+        value, revision, ..
+    } = call.found(name).await?;
+    Ok(render::object(
+        200,
+        shown,
+        call.now,
+        &call::stored(&value)?,
+        revision,
+    ))
+}
+
+/// Replaces an object.
+pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
+    let shown = call.shown(Scope::One)?;
+    let options = WriteOptions::update(call.query)?;
+    let format = content::of_object(call.content_type())?;
+    let (mut draft, warnings) =
+        decode::template(call.group, format, &call.body, options.field_validation)?;
+    meta::named(&mut draft, call.namespace, name)?;
+    let current = call.found(name).await?;
+    let old = call::stored(&current.value)?.draft(current.revision);
+    let expected = meta::must_expect(&draft)?;
+    meta::same_uid(&draft, &old)?;
+    if expected != current.revision {
+        return Err(call.modified(name));
+    }
+    meta::update(&mut draft, &old)?;
+    let manager = call.manager(options.field_manager.as_deref());
+    own(call, Some(&old), &mut draft, &manager);
+    let written = replace(call, current, &old, &draft, options.dry_run).await?;
+    let written = written.map_err(|error| call.refused(name, &error))?;
+    Ok(show(call, 200, shown, &written, &warnings))
+}
+
+/// Changes parts of an object, or applies a configuration.
+pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
+    let shown = call.shown(Scope::One)?;
+    let patch = Patch::read(call)?;
+    let dry_run = patch.options.write.dry_run;
+    for _ in 0..PATCH_ATTEMPTS {
+        let Some(current) = call.find(name).await? else {
+            let (draft, warnings) = patch.applied(call, name, None)?;
+            let written = insert(call, &draft, dry_run).await?;
+            return Ok(show(call, 201, shown, &written, &warnings));
+        };
+        let old = call::stored(&current.value)?.draft(current.revision);
+        let (mut draft, warnings) = patch.applied(call, name, Some(&old))?;
+        if meta::must_expect(&draft)? != current.revision {
+            return Err(call.modified(name));
+        }
+        meta::update(&mut draft, &old)?;
+        if !matches!(patch.change, Change::Apply(_)) {
+            own(call, Some(&old), &mut draft, &patch.manager);
+        }
+        match replace(call, current, &old, &draft, dry_run).await? {
+            Ok(written) => return Ok(show(call, 200, shown, &written, &warnings)),
+            // Somebody else wrote meanwhile.
+            Err(Error::Stale(_)) => {}
+            Err(error) => return Err(call.refused(name, &error)),
+        }
+    }
+    Err(call.modified(name))
+}
+
+/// A patch that was read.
+struct Patch {
+    change: Change,
+    options: PatchOptions,
+    manager: String,
+    /// What to say about keys that the body has twice.
+    repeated: Vec<String>,
+}
+
+/// What a patch changes.
+enum Change {
+    Json(json::JsonPatch),
+    Merge(Value),
+    Strategic(Value),
+    /// A configuration to apply.
+    Apply(Value),
+}
+
+impl Patch {
+    fn read(call: &Call<'_>) -> Result<Self> {
+        let kind = content::of_patch(call.content_type(), call.group)?;
+        let options = PatchOptions::parse(call.query, kind == PatchType::Apply)?;
+        let manager = call.manager(options.write.field_manager.as_deref());
+        let change = match kind {
+            PatchType::Json => Change::Json(json::parse(&call.body)?),
+            PatchType::Merge => Change::Merge(merge::parse(&call.body)?),
+            PatchType::Strategic => Change::Strategic(merge::parse(&call.body)?),
+            PatchType::Apply => {
+                let validation = options.write.field_validation;
+                let (object, repeated) = decode::configuration(&call.body, validation)?;
+                return Ok(Self {
+                    change: Change::Apply(object),
+                    options,
+                    manager,
+                    repeated,
+                });
+            }
+        };
+        Ok(Self {
+            change,
+            options,
+            manager,
+            repeated: decode::repeated_keys(&call.body),
+        })
+    }
+
+    /// What the patch makes of an object, and the warnings about it. Only a configuration makes an
+    /// object of nothing.
+    fn applied(
+        &self,
+        call: &Call<'_>,
+        name: &str,
+        old: Option<&Draft>,
+    ) -> Result<(Draft, Vec<String>)> {
+        let current = old.map(Draft::to_value);
+        let value = match (&self.change, current) {
+            (Change::Apply(object), current) => {
+                let time = call.time();
+                let writer = writer(&self.manager, &time);
+                let force = self.options.force;
+                managed::apply(call.group, current.as_ref(), object, &writer, force)?
+            }
+            (_, None) => return Err(call.not_found(name)),
+            (Change::Json(patch), Some(mut value)) => {
+                patch.apply(&mut value)?;
+                value
+            }
+            (Change::Merge(patch), Some(mut value)) => {
+                merge::apply(&mut value, patch);
+                value
+            }
+            (Change::Strategic(patch), Some(mut value)) => {
+                strategic::apply(&mut value, patch)?;
+                value
+            }
+        };
+        let validation = self.options.write.field_validation;
+        let (mut draft, warnings) =
+            decode::patched(call.group, &value, old, &self.repeated, validation)?;
+        meta::named(&mut draft, call.namespace, name)?;
+        Ok((draft, warnings))
+    }
+}
+
+/// The program that writes an object at a time.
+const fn writer<'w>(manager: &'w str, time: &'w str) -> Writer<'w> {
+    Writer {
+        manager,
+        time,
+        subresource: "",
+    }
+}
+
+/// Notes which fields of an object a manager writes.
+fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
+    let time = call.time();
+    let old = old.map(Draft::to_value);
+    let mut value = draft.to_value();
+    managed::track_update(
+        call.group,
+        old.as_ref(),
+        &mut value,
+        &writer(manager, &time),
+    );
+    match value
+        .pointer_mut("/metadata/managedFields")
+        .map(Value::take)
+    {
+        Some(fields) => _ = draft.metadata.insert("managedFields".to_owned(), fields),
+        None => _ = draft.metadata.shift_remove("managedFields"),
+    }
+}
+
+/// Stores what an update or a patch made of an object. An object without changes stays as it is,
+/// and one that only waited for its last finalizer goes.
+async fn replace(
+    call: &Call<'_>,
+    current: Item,
+    old: &Draft,
+    draft: &Draft,
+    dry_run: bool,
+) -> Result<Result<Written, Error>> {
+    if meta::is_same(draft, old) {
+        return Ok(Ok(Written(call::stored(&current.value)?, current.revision)));
+    }
+    let stored = call.encoded(draft)?;
+    let store = &call.state.store;
+    let revision = if dry_run {
+        Ok(current.revision)
+    } else if draft.is_being_deleted() && draft.finalizers().next().is_none() {
+        // As upstream, the answer has the revision of the last state that was stored.
+        let deleted = store.delete(&current.key, current.revision).await;
+        deleted.map(|_| current.revision)
+    } else {
+        store
+            .update(&current.key, stored.bytes().clone(), current.revision)
+            .await
+    };
+    Ok(revision.map(|revision| Written(stored, revision)))
+}
+
+fn show(
+    call: &Call<'_>,
+    code: u16,
+    shown: Shown,
+    Written(stored, revision): &Written,
+    warnings: &[String],
+) -> Answer {
+    let mut answer = render::object(code, shown, call.now, stored, *revision);
+    answer::warn(&mut answer, warnings);
+    answer
+}
+
+/// The end of a generated name.
+fn random_suffix() -> Result<String> {
+    let mut bytes = [0; meta::SUFFIX_LENGTH];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Status::internal(format!("no random numbers: {error}")))?;
+    let letters = meta::SUFFIX_CHARACTERS.as_bytes();
+    let letter = |byte: u8| letters.get(usize::from(byte) % letters.len()).copied();
+    Ok(bytes
+        .into_iter()
+        .filter_map(letter)
+        .map(char::from)
+        .collect())
+}

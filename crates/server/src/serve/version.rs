@@ -1,0 +1,28 @@
+//! `/version`.
+
+use serde_json::{Value, json};
+
+/// The minor version of Kubernetes 1 whose API is followed. kubectl warns if it is further away
+/// than one.
+const MINOR: &str = "33";
+
+/// The document of `/version`: `Info` of `k8s.io/apimachinery/pkg/version`.
+#[must_use]
+pub(super) fn document() -> Value {
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    json!({
+        "major": "1",
+        "minor": MINOR,
+        "gitVersion": format!("v1.{MINOR}.0+krm-template.{}", env!("CARGO_PKG_VERSION")),
+        "gitCommit": "",
+        "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "rustc",
+        "platform": format!("{}/{arch}", std::env::consts::OS),
+    })
+}

@@ -1,0 +1,345 @@
+//! Watches: changes of stored Templates, one JSON document on each line.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http_body::Frame;
+use http_body_util::{BodyExt as _, StreamBody};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
+
+use super::answer::{self, Answer, Body, JSON};
+use super::call::Call;
+use super::collection;
+use crate::groups::Group;
+use crate::object::Stored;
+use crate::object::answer as write;
+use crate::object::answer::{ListMeta, Table};
+use crate::ops::admission::{Class, Place};
+use crate::ops::metrics::Metrics;
+use crate::ops::shutdown::{Phase, Shutdown};
+use crate::status::{Result, Status};
+use crate::store::{Error, Event, Item, Revision, Watch};
+use crate::wire::accept::{Answer as Shown, Include, Scope, Shape};
+use crate::wire::list::{At, ListOptions, Selectors, Start, WatchOptions};
+
+/// Between two bookmarks.
+const BOOKMARKS: Duration = Duration::from_mins(1);
+
+/// The last bookmark comes so long before the end, and at least as long after the beginning.
+const LAST_BOOKMARK: Duration = Duration::from_secs(2);
+
+/// How long a watch without `timeoutSeconds` lives: at least so long, and less than twice as long.
+///
+/// Source: `--min-request-timeout` of kube-apiserver.
+const LIFE: Duration = Duration::from_mins(30);
+
+/// The annotation of the bookmark after the events of a watch that begins with all objects.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+/// Answers with a stream of events.
+pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer> {
+    let shown = call.shown(Scope::Watch)?;
+    let options = WatchOptions::parse(call.query, call.group)?;
+    let place = call.state.admission.enter(Class::Watch)?;
+    let life = match options.timeout_seconds {
+        Some(seconds) => Duration::from_secs(seconds).min(LIFE * 2),
+        None => random_life()?,
+    };
+    let now = Instant::now();
+    let end = now + life;
+    let mut events = Events {
+        group: call.group,
+        prefix: call.prefix(),
+        name: name.map(str::to_owned),
+        shown,
+        selectors: options.selectors.clone(),
+        ready: VecDeque::new(),
+        changes: None,
+        has_columns: false,
+        bookmark: options.bookmarks.then(|| next_bookmark(now, end)),
+        end,
+        shutdown: call.state.shutdown.clone(),
+        metrics: Arc::clone(&call.state.metrics),
+        _place: place,
+    };
+    events.open(call, &options).await?;
+    Ok(answer::with_body(200, JSON, events.into_body()))
+}
+
+/// The events of one watch.
+struct Events {
+    group: Group,
+    prefix: String,
+    name: Option<String>,
+    shown: Shown,
+    selectors: Selectors,
+    /// Lines that were not sent yet.
+    ready: VecDeque<Bytes>,
+    /// The changes that follow; none after an error.
+    changes: Option<Watch>,
+    /// Whether a Table with columns was sent.
+    has_columns: bool,
+    /// When the next bookmark is sent.
+    bookmark: Option<Instant>,
+    end: Instant,
+    shutdown: Shutdown,
+    metrics: Arc<Metrics>,
+    _place: Place,
+}
+
+/// What happened to a selected object.
+#[derive(Clone, Copy)]
+enum Kind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Modified => "MODIFIED",
+            Self::Deleted => "DELETED",
+        }
+    }
+}
+
+impl Events {
+    /// Finds the place from which changes are sent, and makes the events before it.
+    async fn open(&mut self, call: &Call<'_>, options: &WatchOptions) -> Result<()> {
+        let after = match options.start {
+            Start::After(revision) => revision,
+            Start::Now => {
+                let revision = call.state.store.revision().await;
+                revision.map_err(|error| call.refused("", &error))?
+            }
+            Start::State(oldest) => self.all(call, oldest, options.bookmarks).await?,
+        };
+        match call.state.store.watch(&self.prefix, after).await {
+            Ok(changes) => self.changes = Some(changes),
+            Err(Error::Compacted(oldest)) => self.expire(after, oldest),
+            Err(error) => return Err(call.refused("", &error)),
+        }
+        Ok(())
+    }
+
+    /// An event for each object, and the revision they show.
+    async fn all(
+        &mut self,
+        call: &Call<'_>,
+        oldest: Revision,
+        bookmarks: bool,
+    ) -> Result<Revision> {
+        let options = ListOptions {
+            selectors: self.selectors.clone(),
+            limit: None,
+            at: At::NotOlderThan(oldest),
+            after: None,
+        };
+        let found = collection::read(call, &options).await?;
+        for (stored, revision) in &found.items {
+            if self.is_named(stored) {
+                self.send(Kind::Added, stored, *revision);
+            }
+        }
+        if bookmarks {
+            self.mark(found.meta.revision, true);
+        }
+        Ok(found.meta.revision)
+    }
+
+    fn is_named(&self, stored: &Stored) -> bool {
+        self.name
+            .as_deref()
+            .is_none_or(|name| name == stored.name())
+    }
+
+    fn is_selected(&self, stored: &Stored) -> bool {
+        self.is_named(stored) && collection::matches(&self.selectors, stored)
+    }
+
+    fn into_body(self) -> Body {
+        let lines = stream::unfold(self, |mut events| async move {
+            let line = events.next().await?;
+            Some((Ok::<_, Infallible>(Frame::data(line)), events))
+        });
+        StreamBody::new(lines).boxed_unsync()
+    }
+
+    /// The next line; `None` at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(line) = self.ready.pop_front() {
+                return Some(line);
+            }
+            let changes = self.changes.as_mut()?;
+            // A bookmark that is never due lies after the end.
+            let bookmark = self.bookmark.unwrap_or(self.end);
+            let event = tokio::select! {
+                biased;
+                () = self.shutdown.reached(Phase::Closing) => return None,
+                () = sleep_until(self.end) => return None,
+                event = changes.next() => event,
+                () = sleep_until(bookmark), if self.bookmark.is_some() => {
+                    let revision = changes.revision();
+                    self.bookmark = Some(next_bookmark(Instant::now(), self.end));
+                    Ok(Event::Progress(revision))
+                }
+            };
+            self.take(event);
+        }
+    }
+
+    /// Makes the lines of an event.
+    fn take(&mut self, event: Result<Event, Error>) {
+        match event {
+            Ok(Event::Put(item, before)) => self.put(item, before),
+            Ok(Event::Delete(Item {
+                value, revision, ..
+            })) => {
+                if let Ok(stored) = Stored::decode(&value)
+                    && self.is_selected(&stored)
+                {
+                    self.send(Kind::Deleted, &stored, revision);
+                }
+            }
+            Ok(Event::Progress(revision)) => self.mark(revision, false),
+            Err(error) => {
+                let after = self.changes.take().map_or(0, |changes| changes.revision());
+                if let Error::Compacted(oldest) = error {
+                    self.metrics.count_dropped_events();
+                    self.expire(after, oldest);
+                } else {
+                    // The client comes again, and learns then how the store is.
+                    tracing::warn!(%error, "a watch ends");
+                }
+            }
+        }
+    }
+
+    fn put(
+        &mut self,
+        Item {
+            value, revision, ..
+        }: Item,
+        before: Option<Bytes>,
+    ) {
+        let Ok(stored) = Stored::decode(&value) else {
+            return;
+        };
+        let before = before.and_then(|value| Stored::decode(&value).ok());
+        let was = before.filter(|before| self.is_selected(before));
+        match (was, self.is_selected(&stored)) {
+            (None, true) => self.send(Kind::Added, &stored, revision),
+            (Some(_), true) => self.send(Kind::Modified, &stored, revision),
+            // It leaves the selection with its last state in it.
+            (Some(before), false) => self.send(Kind::Deleted, &before, revision),
+            (None, false) => {}
+        }
+    }
+
+    fn send(&mut self, kind: Kind, stored: &Stored, revision: Revision) {
+        let mut object = Vec::with_capacity(stored.bytes().len() + 128);
+        match self.shown.shape {
+            Shape::Plain => write::object_inside((stored, revision), &mut object),
+            Shape::Partial(version) => {
+                write::partial_inside((stored, revision), version, &mut object);
+            }
+            Shape::Table(version, include) => {
+                let meta = ListMeta {
+                    revision,
+                    next: None,
+                    remaining: None,
+                };
+                let items = std::iter::once((stored, revision));
+                let now = Timestamp::now().as_second();
+                let has_columns = !std::mem::replace(&mut self.has_columns, true);
+                let table = Table {
+                    group: self.group,
+                    version,
+                    include,
+                    has_columns,
+                    now,
+                };
+                write::table_inside(table, &meta, items, &mut object);
+            }
+        }
+        self.push(kind.name(), &object);
+    }
+
+    /// Sends a bookmark.
+    fn mark(&mut self, revision: Revision, is_initial_end: bool) {
+        let mut metadata = json!({"resourceVersion": revision.to_string()});
+        if is_initial_end && let Some(fields) = metadata.as_object_mut() {
+            fields.insert(
+                "annotations".to_owned(),
+                json!({INITIAL_EVENTS_END: "true"}),
+            );
+        }
+        let template = || {
+            let version = self.group.api_version();
+            json!({"kind": "Template", "apiVersion": version, "metadata": metadata, "objects": null})
+        };
+        let object = match self.shown.shape {
+            Shape::Plain => template(),
+            Shape::Partial(version) => json!({
+                "kind": "PartialObjectMetadata",
+                "apiVersion": version.api_version(),
+                "metadata": metadata,
+            }),
+            Shape::Table(version, include) => json!({
+                "kind": "Table",
+                "apiVersion": version.api_version(),
+                "metadata": {"resourceVersion": revision.to_string()},
+                "columnDefinitions": null,
+                "rows": [{"cells": [], "object": match include {
+                    Include::None => Value::Null,
+                    Include::Object => template(),
+                    Include::Metadata => json!({
+                        "kind": "PartialObjectMetadata",
+                        "apiVersion": version.api_version(),
+                        "metadata": metadata,
+                    }),
+                }}],
+            }),
+        };
+        self.push("BOOKMARK", object.to_string().as_bytes());
+    }
+
+    /// Ends the watch: changes are missing that the client wants.
+    fn expire(&mut self, asked: Revision, oldest: Revision) {
+        let message = format!("too old resource version: {asked} ({oldest})");
+        let status = Status::new(410, "Expired", message);
+        self.push("ERROR", status.object().to_string().as_bytes());
+    }
+
+    fn push(&mut self, kind: &str, object: &[u8]) {
+        let mut line = Vec::with_capacity(object.len() + 40);
+        line.extend_from_slice(b"{\"type\":\"");
+        line.extend_from_slice(kind.as_bytes());
+        line.extend_from_slice(b"\",\"object\":");
+        line.extend_from_slice(object);
+        line.extend_from_slice(b"}\n");
+        self.ready.push_back(line.into());
+    }
+}
+
+fn next_bookmark(now: Instant, end: Instant) -> Instant {
+    let last = end.checked_sub(LAST_BOOKMARK);
+    let last = last.filter(|last| *last >= now + LAST_BOOKMARK);
+    last.unwrap_or(end + BOOKMARKS).min(now + BOOKMARKS)
+}
+
+/// A random life, so that not all watches come again at the same moment.
+fn random_life() -> Result<Duration> {
+    let random = getrandom::u32()
+        .map_err(|error| Status::internal(format!("no random numbers: {error}")))?;
+    Ok(LIFE + LIFE.mul_f64(f64::from(random) / f64::from(u32::MAX)))
+}

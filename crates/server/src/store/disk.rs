@@ -1,0 +1,290 @@
+//! The tables of a file store.
+//!
+//! An event keeps the value *before* its change: the value after it is that before the next change
+//! of the key, or the stored one. So each value is in the file once.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use redb::{
+    Database, DatabaseError, ReadableDatabase, ReadableTable, Table, TableDefinition,
+    WriteTransaction,
+};
+
+use super::feed::{Change, MAX_EVENT_BYTES, MAX_EVENTS};
+use super::objects::Entry;
+use super::types::{Error, Item, Revision};
+
+/// Key → the revision that wrote the value, and the value.
+const OBJECTS: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("objects");
+
+/// Revision → seconds since 1970, key, whether the key exists after it, and the value before it.
+const EVENTS: TableDefinition<u64, StoredEvent> = TableDefinition::new("events");
+
+type StoredEvent = (i64, &'static str, bool, Option<&'static [u8]>);
+
+/// [`FORMAT_KEY`] and [`REVISION_KEY`].
+const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
+
+const FORMAT_KEY: &str = "format";
+const REVISION_KEY: &str = "revision";
+
+/// The version of these tables.
+const FORMAT: u64 = 1;
+
+/// Events are kept for a day.
+const EVENT_SECONDS: i64 = 24 * 60 * 60;
+
+/// Everything is kept in memory, too, so `redb` needs little of its own.
+const CACHE_BYTES: usize = 4 << 20;
+
+/// An open file.
+#[derive(Debug)]
+pub(super) struct Disk {
+    path: PathBuf,
+    database: Database,
+    /// The events in the file, oldest first.
+    kept: VecDeque<Kept>,
+    kept_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Kept {
+    revision: Revision,
+    seconds: i64,
+    bytes: usize,
+}
+
+/// What a file holds.
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub(super) entries: BTreeMap<String, Entry>,
+    pub(super) revision: Revision,
+    /// The last changes, oldest first.
+    pub(super) changes: Vec<Change>,
+}
+
+impl Disk {
+    /// Opens a file for this process alone, or makes one with mode 0600.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] says why the file cannot be used.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let failed = |error: &dyn std::fmt::Display| unavailable(path, error);
+        create(path).map_err(|error| failed(&error))?;
+        let database = redb::Builder::new()
+            .set_cache_size(CACHE_BYTES)
+            .create(path)
+            .map_err(|error| match error {
+                DatabaseError::DatabaseAlreadyOpen => failed(&"another process uses the file"),
+                error => failed(&error),
+            })?;
+        let path = path.to_owned();
+        let mut disk = Self {
+            path,
+            database,
+            kept: VecDeque::new(),
+            kept_bytes: 0,
+        };
+        disk.prepare().map_err(|error| failed(&error))?;
+        let format = disk.meta(FORMAT_KEY).map_err(|error| failed(&error))?;
+        if format != FORMAT {
+            return Err(failed(&format_args!(
+                "its format is {format}, expected {FORMAT}"
+            )));
+        }
+        Ok(disk)
+    }
+
+    /// The revision of the last durable change.
+    pub(super) fn revision(&self) -> Result<Revision, Error> {
+        self.meta(REVISION_KEY)
+            .map_err(|error| unavailable(&self.path, &error))
+    }
+
+    /// Reads everything.
+    pub(super) fn contents(&self) -> Result<Contents, Error> {
+        self.read().map_err(|error| unavailable(&self.path, &error))
+    }
+
+    /// Makes changes durable, all or none. After an error it is unknown which, and the file must be
+    /// opened again.
+    pub(super) fn append(&mut self, changes: &[Change]) -> Result<(), Error> {
+        self.commit(changes)
+            .map_err(|error| unavailable(&self.path, &error))
+    }
+
+    /// Makes the tables of a new file, and counts the events of an old one.
+    fn prepare(&mut self) -> Result<(), redb::Error> {
+        let transaction = self.database.begin_write()?;
+        let is_new = {
+            transaction.open_table(OBJECTS)?;
+            let mut meta = transaction.open_table(META)?;
+            let is_new = meta.get(FORMAT_KEY)?.is_none();
+            if is_new {
+                meta.insert(FORMAT_KEY, FORMAT)?;
+                meta.insert(REVISION_KEY, 0)?;
+            }
+            for event in transaction.open_table(EVENTS)?.iter()? {
+                let (revision, event) = event?;
+                let (seconds, key, _, before) = event.value();
+                let bytes = key.len() + before.map_or(0, <[u8]>::len);
+                self.kept.push_back(Kept {
+                    revision: revision.value(),
+                    seconds,
+                    bytes,
+                });
+                self.kept_bytes += bytes;
+            }
+            is_new
+        };
+        if is_new {
+            transaction.commit()?;
+        } else {
+            transaction.abort()?;
+        }
+        Ok(())
+    }
+
+    fn meta(&self, key: &str) -> Result<u64, redb::Error> {
+        let meta = self.database.begin_read()?.open_table(META)?;
+        Ok(meta.get(key)?.map_or(0, |number| number.value()))
+    }
+
+    fn read(&self) -> Result<Contents, redb::Error> {
+        let transaction = self.database.begin_read()?;
+        let mut entries = BTreeMap::new();
+        for object in transaction.open_table(OBJECTS)?.iter()? {
+            let (key, object) = object?;
+            let (revision, value) = object.value();
+            let value = Bytes::copy_from_slice(value);
+            entries.insert(key.value().to_owned(), Entry { value, revision });
+        }
+        // Values of keys as they were before the event that was read last.
+        let mut earlier: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
+        let mut changes = Vec::new();
+        for event in transaction.open_table(EVENTS)?.iter()?.rev() {
+            let (revision, event) = event?;
+            let (_, key, exists, before) = event.value();
+            let (key, revision) = (key.to_owned(), revision.value());
+            let before = before.map(Bytes::copy_from_slice);
+            let now = entries.get(&key).map(|entry| entry.value.clone());
+            let after = earlier.insert(key.clone(), before.clone()).unwrap_or(now);
+            changes.push(match (exists, before, after) {
+                (true, before, Some(value)) => Change::Put(
+                    Item {
+                        key,
+                        value,
+                        revision,
+                    },
+                    before,
+                ),
+                (false, Some(value), _) => Change::Delete(Item {
+                    key,
+                    value,
+                    revision,
+                }),
+                _ => {
+                    return Err(redb::Error::Corrupted(format!(
+                        "event {revision} has no value"
+                    )));
+                }
+            });
+        }
+        changes.reverse();
+        Ok(Contents {
+            entries,
+            revision: self.meta(REVISION_KEY)?,
+            changes,
+        })
+    }
+
+    fn commit(&mut self, changes: &[Change]) -> Result<(), redb::Error> {
+        let seconds = Timestamp::now().as_second();
+        let transaction = self.database.begin_write()?;
+        self.write(&transaction, changes, seconds)?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        transaction: &WriteTransaction,
+        changes: &[Change],
+        seconds: i64,
+    ) -> Result<(), redb::Error> {
+        let mut objects = transaction.open_table(OBJECTS)?;
+        let mut events = transaction.open_table(EVENTS)?;
+        for change in changes {
+            let item = change.item();
+            let key = item.key.as_str();
+            let (exists, before) = match change {
+                Change::Put(item, before) => {
+                    objects.insert(key, (item.revision, item.value.as_ref()))?;
+                    (true, before.as_deref())
+                }
+                Change::Delete(item) => {
+                    objects.remove(key)?;
+                    (false, Some(item.value.as_ref()))
+                }
+            };
+            events.insert(item.revision, (seconds, key, exists, before))?;
+            let bytes = key.len() + before.map_or(0, <[u8]>::len);
+            self.kept.push_back(Kept {
+                revision: item.revision,
+                seconds,
+                bytes,
+            });
+            self.kept_bytes += bytes;
+            transaction
+                .open_table(META)?
+                .insert(REVISION_KEY, item.revision)?;
+        }
+        self.forget(&mut events, seconds)
+    }
+
+    /// Removes events that are too old or too many.
+    fn forget(
+        &mut self,
+        events: &mut Table<'_, u64, StoredEvent>,
+        now: i64,
+    ) -> Result<(), redb::Error> {
+        while let Some(oldest) = self.kept.front() {
+            let too_many = self.kept.len() > MAX_EVENTS
+                || (self.kept_bytes > MAX_EVENT_BYTES && self.kept.len() > 1);
+            if !too_many && now.saturating_sub(oldest.seconds) <= EVENT_SECONDS {
+                break;
+            }
+            events.remove(oldest.revision)?;
+            self.kept_bytes -= oldest.bytes;
+            self.kept.pop_front();
+        }
+        Ok(())
+    }
+}
+
+/// Makes the file, so that it has its mode from the start, and its entry in the folder durable.
+fn create(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+        Ok(_) => {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()
+        }
+    }
+}
+
+fn unavailable(path: &Path, why: &dyn std::fmt::Display) -> Error {
+    Error::Unavailable(format!("{}: {why}", path.display()))
+}

@@ -1,0 +1,109 @@
+//! Moving all items out of a store and into another one, as JSON lines.
+//!
+//! A line is `{"key":"…","value":"…"}`; a value that is not UTF-8 is `"base64":"…"` instead.
+//! Revisions are not moved: the other store counts its own.
+
+use std::io::{BufRead, Read, Write};
+
+use anyhow::{Context, Result, anyhow, bail};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::any::Store;
+use super::types::Item;
+
+/// Items that are read together.
+const PAGE: usize = 500;
+
+/// The most bytes of a line: a value and its key, with every byte escaped.
+const MAX_LINE_BYTES: u64 = 8 << 20;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base64: Option<String>,
+}
+
+/// Writes all items as they are at one revision, and returns how many.
+///
+/// # Errors
+///
+/// If the store or the writer fails, or if items change meanwhile and the store does not keep old
+/// revisions.
+pub async fn dump(store: &Store, mut out: impl Write) -> Result<u64> {
+    let mut count = 0;
+    let (mut after, mut at) = (None, None);
+    loop {
+        let page = store.list("", after.as_deref(), PAGE, at).await?;
+        for item in &page.items {
+            serde_json::to_writer(&mut out, &Line::of(item))?;
+            out.write_all(b"\n")?;
+            count += 1;
+        }
+        if page.remaining == 0 {
+            out.flush()?;
+            return Ok(count);
+        }
+        at = Some(page.revision);
+        after = page.items.last().map(|item| item.key.clone());
+    }
+}
+
+/// Creates the items of a dump, and returns how many.
+///
+/// # Errors
+///
+/// At the first line that is wrong, or whose key exists; the items before it are stored.
+pub async fn load(store: &Store, mut lines: impl BufRead) -> Result<u64> {
+    let mut text = String::new();
+    for number in 1_u64.. {
+        text.clear();
+        (&mut lines).take(MAX_LINE_BYTES).read_line(&mut text)?;
+        if text.is_empty() {
+            return Ok(number - 1);
+        }
+        let (key, value) = parse(&text).with_context(|| format!("line {number}"))?;
+        let created = store.create(&key, value).await;
+        created.with_context(|| format!("line {number}: key `{key}`"))?;
+    }
+    bail!("too many lines")
+}
+
+impl Line {
+    fn of(item: &Item) -> Self {
+        let key = item.key.clone();
+        match std::str::from_utf8(&item.value) {
+            Ok(text) => Self {
+                key,
+                value: Some(text.to_owned()),
+                base64: None,
+            },
+            Err(_) => Self {
+                key,
+                value: None,
+                base64: Some(STANDARD.encode(&item.value)),
+            },
+        }
+    }
+}
+
+/// The key and the value of a line. The errors do not quote it: values can be secret.
+fn parse(line: &str) -> Result<(String, Bytes)> {
+    let line: Line = serde_json::from_str(line)
+        .map_err(|error| anyhow!("column {}: not an item of a dump", error.column()))?;
+    let value = match (line.value, line.base64) {
+        (Some(text), None) => Bytes::from(text),
+        (None, Some(text)) => STANDARD
+            .decode(text)
+            .map_err(|_| anyhow!("not base64"))?
+            .into(),
+        _ => bail!("expected `value` or `base64`"),
+    };
+    Ok((line.key, value))
+}

@@ -1,0 +1,395 @@
+//! Reads, writes and watches of a cluster.
+
+use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use etcd_client::{
+    Compare, CompareOp, GetOptions, GetResponse, KvClient, Txn, TxnOp, TxnOpResponse, TxnResponse,
+};
+use tokio::sync::Mutex;
+use tokio::time::{sleep, timeout};
+
+use super::answers::Failure;
+use super::follow::{follow, item_of, number};
+use super::members::{EtcdOptions, Members};
+use crate::store::feed::{Feed, Watch};
+use crate::store::objects::Write;
+use crate::store::types::{Error, Item, Page, Revision};
+
+/// A read is tried again on other members for this time.
+const READ_PATIENCE: Duration = Duration::from_secs(8);
+/// A member must answer a read within this time.
+const READ_ATTEMPT: Duration = Duration::from_secs(2);
+/// A write that reaches no member is tried again on other members for this time.
+const WRITE_PATIENCE: Duration = Duration::from_secs(8);
+/// A member must answer a write within this time.
+const WRITE_ATTEMPT: Duration = Duration::from_secs(5);
+/// A store that had no answer with a quorum for this time is not ready.
+const READY_PATIENCE: Duration = Duration::from_secs(10);
+/// An answer with a quorum of this age needs no other one.
+const READY_AGE: Duration = Duration::from_secs(1);
+
+/// Items that are read together, and fewer if they are large.
+const PAGE: usize = 500;
+/// The most bytes of an answer. [`MIN_PAGE`] items of the largest size fit.
+const MAX_ANSWER_BYTES: usize = 16 << 20;
+const MIN_PAGE: usize = 8;
+
+/// The most feeds at once: each begins at an older revision than the one before it.
+const MAX_FEEDS: usize = 4;
+
+/// A cluster as a store. The clones share the connection and the watches.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Etcd(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    members: Arc<Members>,
+    /// Without a slash at its end: all keys begin with one.
+    prefix: String,
+    feeds: Lock<Feeds>,
+    /// Held while a feed is made.
+    making: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Feeds {
+    /// The one that new watches read, if it reaches back far enough.
+    newest: Option<Arc<Feed>>,
+    all: Vec<Weak<Feed>>,
+}
+
+impl Etcd {
+    pub(in crate::store) async fn new(options: EtcdOptions) -> Result<Self, Error> {
+        let prefix = options.prefix.trim_end_matches('/').to_owned();
+        let members = Arc::new(Members::new(options).await?);
+        let (feeds, making) = (Lock::default(), Mutex::new(()));
+        Ok(Self(Arc::new(Shared {
+            members,
+            prefix,
+            feeds,
+            making,
+        })))
+    }
+
+    pub(in crate::store) async fn get(&self, key: &str) -> Result<Option<Item>, Error> {
+        let response = self.range(&self.key(key), None).await;
+        let response = response.map_err(|failure| unavailable(failure.why()))?;
+        Ok(self.item(&response))
+    }
+
+    pub(in crate::store) async fn revision(&self) -> Result<Revision, Error> {
+        // The prefix itself is no key.
+        let response = self.range(&self.0.prefix, None).await;
+        let response = response.map_err(|failure| unavailable(failure.why()))?;
+        Ok(revision_of(&response))
+    }
+
+    pub(in crate::store) async fn list(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+        at: Option<Revision>,
+    ) -> Result<Page, Error> {
+        let prefix = if prefix.is_empty() { "/" } else { prefix };
+        let mut start = match after {
+            Some(after) if after >= prefix => self.key(after) + "\0",
+            _ => self.key(prefix),
+        };
+        let end = end_of(&self.key(prefix));
+        let (mut at, mut items, mut together) = (at, Vec::new(), PAGE);
+        loop {
+            let missing = if limit == 0 {
+                together
+            } else {
+                (limit - items.len()).min(together)
+            };
+            let mut options = GetOptions::new()
+                .with_range(end.clone())
+                .with_limit(i64::try_from(missing).unwrap_or(i64::MAX));
+            if let Some(at) = at.filter(|&at| at > 0) {
+                options = options.with_revision(signed(at));
+            }
+            let response = match self.range(&start, Some(options)).await {
+                Ok(response) => response,
+                Err(Failure::TooMuch) if together > MIN_PAGE => {
+                    together = (together / 8).max(MIN_PAGE);
+                    continue;
+                }
+                Err(Failure::Compacted) => return Err(Error::Compacted(self.revision().await?)),
+                Err(Failure::Future) => return Err(Error::Future(self.revision().await?)),
+                Err(failure) => return Err(unavailable(failure.why())),
+            };
+            let revision = *at.get_or_insert_with(|| revision_of(&response));
+            let pairs = response.kvs();
+            items.extend(
+                pairs
+                    .iter()
+                    .filter_map(|pair| item_of(pair, &self.0.prefix)),
+            );
+            let remaining = number(response.count()).saturating_sub(pairs.len() as u64);
+            let is_full = limit > 0 && items.len() >= limit;
+            match pairs.last().and_then(|pair| pair.key_str().ok()) {
+                Some(last) if remaining > 0 && !is_full => start = format!("{last}\0"),
+                _ => {
+                    return Ok(Page {
+                        items,
+                        revision,
+                        remaining,
+                    });
+                }
+            }
+        }
+    }
+
+    pub(in crate::store) async fn write(&self, write: Write) -> Result<Revision, Error> {
+        let txn = self.txn(&write);
+        let sent = timeout(WRITE_PATIENCE, self.send(&txn)).await;
+        let sent = sent.unwrap_or_else(|_| Err(Failure::Unknown("no member answers".to_owned())));
+        match sent {
+            Ok(response) => self.outcome(&write, &response),
+            Err(Failure::Unknown(why)) => self.read_back(&write, why).await,
+            Err(failure) => Err(unavailable(failure.why())),
+        }
+    }
+
+    pub(in crate::store) async fn watch(
+        &self,
+        prefix: &str,
+        after: Revision,
+    ) -> Result<Watch, Error> {
+        if let Some(watch) = self.subscribe(prefix, after) {
+            return Ok(watch);
+        }
+        let _alone = self.0.making.lock().await;
+        if let Some(watch) = self.subscribe(prefix, after) {
+            return Ok(watch);
+        }
+        let now = self.revision().await?;
+        let start = after.min(now);
+        self.check_known(start, now).await?;
+        let feed = Arc::new(Feed::new(start));
+        let mut feeds = self.feeds();
+        feeds.all.retain(|feed| feed.strong_count() > 0);
+        if feeds.all.len() >= MAX_FEEDS {
+            return Err(Error::Compacted(now));
+        }
+        feeds.all.push(Arc::downgrade(&feed));
+        let (members, prefix_of_all) = (Arc::clone(&self.0.members), self.0.prefix.clone());
+        tokio::spawn(follow(members, prefix_of_all, Arc::downgrade(&feed)));
+        let watch = feed.watch(prefix, after);
+        feeds.newest = Some(feed);
+        watch
+    }
+
+    pub(in crate::store) async fn ready(&self) -> Result<(), Error> {
+        let members = &self.0.members;
+        if members
+            .without_quorum()
+            .is_some_and(|time| time < READY_AGE)
+        {
+            return Ok(());
+        }
+        let read = timeout(READ_ATTEMPT, self.revision()).await;
+        let why = match read {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => error,
+            Err(_) => unavailable("no member answers"),
+        };
+        let is_recent = members
+            .without_quorum()
+            .is_some_and(|time| time < READY_PATIENCE);
+        if is_recent { Ok(()) } else { Err(why) }
+    }
+
+    /// Ends the watches.
+    pub(in crate::store) fn close(&self) {
+        let mut feeds = self.feeds();
+        feeds.newest = None;
+        for feed in feeds.all.iter().filter_map(Weak::upgrade) {
+            feed.end(unavailable("the store is closed"));
+        }
+    }
+
+    /// A watch of the newest feed, if that reaches back to the revision.
+    fn subscribe(&self, prefix: &str, after: Revision) -> Option<Watch> {
+        self.feeds()
+            .newest
+            .as_ref()
+            .and_then(|feed| feed.watch(prefix, after).ok())
+    }
+
+    /// Whether etcd has all changes after a revision, and the values before them.
+    async fn check_known(&self, after: Revision, now: Revision) -> Result<(), Error> {
+        let options = GetOptions::new().with_revision(signed(after.max(1)));
+        match self.range(&self.0.prefix, Some(options)).await {
+            Ok(_) => Ok(()),
+            Err(Failure::Compacted) => Err(Error::Compacted(now)),
+            Err(failure) => Err(unavailable(failure.why())),
+        }
+    }
+
+    /// A linearizable read, from the first member that answers.
+    async fn range(&self, key: &str, options: Option<GetOptions>) -> Result<GetResponse, Failure> {
+        let mut last = "no member answers".to_owned();
+        let reading = async {
+            loop {
+                let member = match self.0.members.member().await {
+                    Ok(member) => member,
+                    Err(why) => return Err(Failure::Refused(why)),
+                };
+                let mut client = limited(member.client.kv_client());
+                let read = client.get(key, options.clone());
+                let failure = match timeout(READ_ATTEMPT, read).await {
+                    Ok(Ok(response)) => {
+                        self.0.members.succeeded().await;
+                        return Ok(response);
+                    }
+                    Ok(Err(error)) => Failure::of(&error),
+                    Err(_) => Failure::Unknown("a member does not answer".to_owned()),
+                };
+                match failure {
+                    Failure::NotSent(why) | Failure::Unknown(why) => last = why,
+                    failure => return Err(failure),
+                }
+                self.0.members.failed(member.connection).await;
+            }
+        };
+        let read = timeout(READ_PATIENCE, reading).await;
+        read.unwrap_or(Err(Failure::Unknown(last)))
+    }
+
+    /// Sends a write once: again only if it did not reach the cluster.
+    async fn send(&self, txn: &Txn) -> Result<TxnResponse, Failure> {
+        loop {
+            let member = self.0.members.member().await;
+            let member = member.map_err(Failure::Refused)?;
+            let mut client = limited(member.client.kv_client());
+            let failure = match timeout(WRITE_ATTEMPT, client.txn(txn.clone())).await {
+                Ok(Ok(response)) => {
+                    self.0.members.succeeded().await;
+                    return Ok(response);
+                }
+                Ok(Err(error)) => Failure::of(&error),
+                Err(_) => Failure::Unknown("a member does not answer".to_owned()),
+            };
+            if matches!(failure, Failure::NotSent(_) | Failure::Unknown(_)) {
+                self.0.members.failed(member.connection).await;
+            }
+            match failure {
+                Failure::NotSent(_) => sleep(Duration::from_millis(10)).await,
+                failure => return Err(failure),
+            }
+        }
+    }
+
+    /// The transaction of a write: if the key has the expected revision, do it; else read the key.
+    fn txn(&self, write: &Write) -> Txn {
+        let key = self.key(write.key());
+        // A key that does not exist has the revision 0, so nobody may expect that.
+        let expect = |revision: Revision| match revision {
+            0 => i64::MAX,
+            revision => signed(revision),
+        };
+        let (compare, operation) = match write {
+            Write::Create(_, value) => (
+                Compare::create_revision(key.clone(), CompareOp::Equal, 0),
+                TxnOp::put(key.clone(), value.as_ref(), None),
+            ),
+            Write::Update(_, value, expected) => (
+                Compare::mod_revision(key.clone(), CompareOp::Equal, expect(*expected)),
+                TxnOp::put(key.clone(), value.as_ref(), None),
+            ),
+            Write::Delete(_, expected) => (
+                Compare::mod_revision(key.clone(), CompareOp::Equal, expect(*expected)),
+                TxnOp::delete(key.clone(), None),
+            ),
+        };
+        Txn::new()
+            .when([compare])
+            .and_then([operation])
+            .or_else([TxnOp::get(key, None)])
+    }
+
+    fn outcome(&self, write: &Write, response: &TxnResponse) -> Result<Revision, Error> {
+        if response.succeeded() {
+            return Ok(response
+                .header()
+                .map_or(0, |header| number(header.revision())));
+        }
+        let now = response
+            .op_responses()
+            .into_iter()
+            .find_map(|response| match response {
+                TxnOpResponse::Get(response) => self.item(&response),
+                _ => None,
+            });
+        Err(match (write, now) {
+            (Write::Create(..), _) => Error::Exists,
+            (_, None) => Error::Missing,
+            (_, Some(item)) => Error::Stale(item),
+        })
+    }
+
+    /// Finds out whether a write without an answer was done. It was if its value is there with a
+    /// revision after the expected one.
+    async fn read_back(&self, write: &Write, why: String) -> Result<Revision, Error> {
+        let unknown = || unavailable(format!("the outcome of the write is unknown: {why}"));
+        let (value, expected): (&Bytes, _) = match write {
+            Write::Create(_, value) => (value, 0),
+            Write::Update(_, value, expected) => (value, *expected),
+            // Another client can have deleted the item.
+            Write::Delete(..) => return Err(unknown()),
+        };
+        match self.get(write.key()).await {
+            Ok(Some(item)) if item.revision > expected && item.value == value => Ok(item.revision),
+            _ => Err(unknown()),
+        }
+    }
+
+    fn item(&self, response: &GetResponse) -> Option<Item> {
+        response
+            .kvs()
+            .first()
+            .and_then(|pair| item_of(pair, &self.0.prefix))
+    }
+
+    /// A key as etcd has it.
+    fn key(&self, key: &str) -> String {
+        format!("{}{key}", self.0.prefix)
+    }
+
+    fn feeds(&self) -> MutexGuard<'_, Feeds> {
+        self.0.feeds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn limited(client: KvClient) -> KvClient {
+    client.max_decoding_message_size(MAX_ANSWER_BYTES)
+}
+
+fn unavailable(why: impl Into<String>) -> Error {
+    Error::Unavailable(format!("etcd: {}", why.into()))
+}
+
+fn revision_of(response: &GetResponse) -> Revision {
+    response
+        .header()
+        .map_or(0, |header| number(header.revision()))
+}
+
+fn signed(revision: Revision) -> i64 {
+    i64::try_from(revision).unwrap_or(i64::MAX)
+}
+
+/// The first key after those with a prefix.
+fn end_of(prefix: &str) -> Vec<u8> {
+    let mut end = prefix.as_bytes().to_vec();
+    // No byte of UTF-8 is the largest one.
+    if let Some(last) = end.last_mut() {
+        *last += 1;
+    }
+    end
+}

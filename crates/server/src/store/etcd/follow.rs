@@ -1,0 +1,180 @@
+//! One watch of all keys, which resumes wherever it ended.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use etcd_client::{EventType, KeyValue, WatchOptions, WatchResponse};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+
+use super::answers::Failure;
+use super::members::{Member, Members, pause};
+use crate::store::feed::{Change, Feed};
+use crate::store::types::{Error, Item, Revision};
+
+/// The most bytes of a message. etcd splits larger ones at 2 MiB or at an event, which has two
+/// values at most.
+const MAX_MESSAGE_BYTES: usize = 16 << 20;
+
+/// How often the task looks whether anyone still reads the feed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Why one watch of etcd ended.
+enum End {
+    /// Nobody reads the feed any more.
+    Unused,
+    /// The revision to go on from has been compacted.
+    Compacted(Revision),
+    /// The member is gone, or another one is used now.
+    Lost,
+}
+
+/// Pushes all changes of keys below the prefix and a slash into the feed, as long as it is used.
+pub(super) async fn follow(members: Arc<Members>, prefix: String, feed: Weak<Feed>) {
+    let mut rounds = 0;
+    loop {
+        let Ok(member) = members.member().await else {
+            // Such as a missing file; the next try is the next look.
+            sleep(LOOK_INTERVAL).await;
+            if feed.strong_count() == 0 {
+                return;
+            }
+            continue;
+        };
+        let (connection, begin) = (member.connection, Instant::now());
+        match watch(member, &members, &prefix, &feed).await {
+            End::Unused => return,
+            End::Compacted(revision) => {
+                if let Some(feed) = feed.upgrade() {
+                    feed.end(Error::Compacted(revision));
+                }
+                return;
+            }
+            End::Lost => members.failed(connection).await,
+        }
+        // Members that answer reads can refuse watches.
+        rounds = if begin.elapsed() > LOOK_INTERVAL {
+            0
+        } else {
+            rounds + 1
+        };
+        sleep(pause(rounds)).await;
+    }
+}
+
+async fn watch(member: Member, members: &Members, prefix: &str, feed: &Weak<Feed>) -> End {
+    let Some(after) = feed
+        .upgrade()
+        .filter(|feed| !feed.has_ended())
+        .map(|feed| feed.revision())
+    else {
+        return End::Unused;
+    };
+    let mut connections = members.connections();
+    let options = WatchOptions::new()
+        .with_prefix()
+        .with_start_revision(i64::try_from(after + 1).unwrap_or(i64::MAX))
+        .with_prev_key()
+        .with_progress_notify()
+        .with_fragment();
+    let mut client = member
+        .client
+        .watch_client()
+        .max_decoding_message_size(MAX_MESSAGE_BYTES);
+    let mut look = interval(LOOK_INTERVAL);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    look.reset();
+    let started = timeout(
+        LOOK_INTERVAL,
+        client.watch(format!("{prefix}/"), Some(options)),
+    )
+    .await;
+    let Ok(Ok(mut stream)) = started else {
+        return End::Lost;
+    };
+    while *connections.borrow_and_update() == member.connection {
+        tokio::select! {
+            message = stream.message() => {
+                let end = match message {
+                    Ok(Some(response)) => take(&response, prefix, feed),
+                    Ok(None) => Some(End::Lost),
+                    Err(error) => Some(lost(&Failure::of(&error))),
+                };
+                if let Some(end) = end {
+                    return end;
+                }
+            }
+            _ = connections.changed() => {}
+            _ = look.tick() => {
+                if feed.upgrade().is_none_or(|feed| feed.has_ended()) {
+                    return End::Unused;
+                }
+            }
+        }
+    }
+    End::Lost
+}
+
+/// The log has no secrets to keep here: texts of etcd name no keys and no values.
+fn lost(failure: &Failure) -> End {
+    tracing::debug!(?failure, "a watch of etcd ended");
+    End::Lost
+}
+
+/// Pushes the changes of one message.
+fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End> {
+    let Some(feed) = feed.upgrade() else {
+        return Some(End::Unused);
+    };
+    let newest = response
+        .header()
+        .map_or(0, |header| number(header.revision()));
+    if response.compact_revision() > 0 {
+        return Some(End::Compacted(newest));
+    }
+    if response.canceled() {
+        return Some(End::Lost);
+    }
+    // What the message about the creation says is no progress: old events may follow.
+    if response.events().is_empty() && !response.created() {
+        feed.push([], newest);
+        return None;
+    }
+    let mut changes = Vec::new();
+    for event in response.events() {
+        let Some(now) = event.kv() else { continue };
+        // No key of ours: they are texts below the prefix.
+        let Some(item) = item_of(now, prefix) else {
+            continue;
+        };
+        let before = event
+            .prev_kv()
+            .map(|before| Bytes::copy_from_slice(before.value()));
+        changes.push(match (event.event_type(), before) {
+            (EventType::Put, None) if now.version() > 1 => return Some(End::Compacted(newest)),
+            (EventType::Put, before) => Change::Put(item, before),
+            (EventType::Delete, Some(value)) => Change::Delete(Item { value, ..item }),
+            (EventType::Delete, None) => return Some(End::Compacted(newest)),
+        });
+    }
+    if let Some(last) = changes.last().map(|change| change.item().revision) {
+        feed.push(changes, last);
+    }
+    None
+}
+
+/// An item as etcd sends it.
+pub(super) fn item_of(pair: &KeyValue, prefix: &str) -> Option<Item> {
+    let key = pair.key_str().ok()?.strip_prefix(prefix)?.to_owned();
+    let value = Bytes::copy_from_slice(pair.value());
+    Some(Item {
+        key,
+        value,
+        revision: number(pair.mod_revision()),
+    })
+}
+
+/// A revision as etcd sends it.
+pub(super) fn number(revision: i64) -> Revision {
+    u64::try_from(revision).unwrap_or(0)
+}

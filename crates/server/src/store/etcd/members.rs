@@ -1,0 +1,229 @@
+//! The connection to one member of the cluster at a time.
+//!
+//! All requests use the same member. When it fails one of them, the next member is tried, at once
+//! until all have failed, and then after growing pauses.
+
+use std::path::PathBuf;
+use std::sync::Mutex as Lock;
+use std::sync::PoisonError;
+use std::time::{Duration, SystemTime};
+
+use etcd_client::{Certificate, Client, ConnectOptions, Identity, TlsOptions};
+use tokio::sync::{Mutex, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::store::types::Error;
+
+/// The pause after all members failed once. It doubles each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// The longest pause.
+const LAST_PAUSE: Duration = Duration::from_secs(5);
+const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
+/// etcd closes connections with pings more often than each 5 seconds.
+const PING_INTERVAL: Duration = Duration::from_secs(6);
+const PING_PATIENCE: Duration = Duration::from_secs(3);
+/// How often the files of TLS are looked at.
+const FILES_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Where etcd is and how to speak to it.
+#[derive(Clone, Debug, Default)]
+pub struct EtcdOptions {
+    /// URLs of the members, such as `https://etcd-0:2379`.
+    pub endpoints: Vec<String>,
+    /// What all keys begin with, such as `/krm-template/v1`.
+    pub prefix: String,
+    /// PEM certificates of the authorities that sign the members' certificates; `https` needs it.
+    pub ca_file: Option<PathBuf>,
+    /// The PEM certificate of this client; needs `key_file`.
+    pub cert_file: Option<PathBuf>,
+    /// The PEM key of this client; needs `cert_file`.
+    pub key_file: Option<PathBuf>,
+}
+
+/// The members of the cluster.
+#[derive(Debug)]
+pub(super) struct Members {
+    options: EtcdOptions,
+    state: Mutex<State>,
+    /// Counts the connections.
+    connections: watch::Sender<u64>,
+    /// When the cluster last answered with a quorum.
+    quorum: Lock<Option<Instant>>,
+}
+
+struct State {
+    client: Option<Client>,
+    /// The place of the endpoint that is tried, counted on and on.
+    endpoint: usize,
+    /// Failures since the last success.
+    failures: usize,
+    not_before: Instant,
+    files: Vec<Option<SystemTime>>,
+    files_seen: Instant,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State")
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A connection and its number.
+pub(super) struct Member {
+    pub(super) client: Client,
+    pub(super) connection: u64,
+}
+
+impl Members {
+    /// The members that the options name; nothing is sent yet.
+    pub(super) async fn new(options: EtcdOptions) -> Result<Self, Error> {
+        let wrong = |why: &str| Err(Error::Unavailable(format!("etcd: {why}")));
+        if options.endpoints.is_empty() {
+            return wrong("no endpoints");
+        }
+        if options.cert_file.is_some() != options.key_file.is_some() {
+            return wrong("a client certificate needs its key, and the key its certificate");
+        }
+        let now = Instant::now();
+        let state = State {
+            client: None,
+            endpoint: 0,
+            failures: 0,
+            not_before: now,
+            files: Vec::new(),
+            files_seen: now,
+        };
+        let state = Mutex::new(state);
+        let connections = watch::Sender::new(0);
+        let members = Self {
+            options,
+            state,
+            connections,
+            quorum: Lock::new(None),
+        };
+        // Finds files that are missing or wrong.
+        members
+            .member()
+            .await
+            .map_err(|why| Error::Unavailable(format!("etcd: {why}")))?;
+        Ok(members)
+    }
+
+    /// The connection to use now. Waits if all members failed. The error says which file or URL is
+    /// wrong.
+    pub(super) async fn member(&self) -> Result<Member, String> {
+        let mut state = self.state.lock().await;
+        if state.client.is_some() && state.files_seen.elapsed() >= FILES_INTERVAL {
+            state.files_seen = Instant::now();
+            if self.files().await != state.files {
+                state.client = None;
+            }
+        }
+        if let Some(client) = state.client.clone() {
+            return Ok(Member {
+                client,
+                connection: *self.connections.borrow(),
+            });
+        }
+        sleep_until(state.not_before).await;
+        state.files = self.files().await;
+        state.files_seen = Instant::now();
+        let place = state.endpoint % self.options.endpoints.len();
+        let endpoint = self
+            .options
+            .endpoints
+            .get(place)
+            .cloned()
+            .unwrap_or_default();
+        let client = self.connect(&endpoint).await;
+        let client = client.map_err(|why| format!("{endpoint}: {why}"))?;
+        state.client = Some(client.clone());
+        self.connections
+            .send_modify(|connections| *connections += 1);
+        Ok(Member {
+            client,
+            connection: *self.connections.borrow(),
+        })
+    }
+
+    /// Notes that a member answered with a quorum.
+    pub(super) async fn succeeded(&self) {
+        *self.quorum.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.state.lock().await.failures = 0;
+    }
+
+    /// Notes that a connection failed, so that the next one goes to another member.
+    pub(super) async fn failed(&self, connection: u64) {
+        let mut state = self.state.lock().await;
+        if state.client.is_none() || *self.connections.borrow() != connection {
+            return;
+        }
+        state.client = None;
+        state.endpoint = state.endpoint.wrapping_add(1);
+        state.failures += 1;
+        if let Some(rounds) = state.failures.checked_sub(self.options.endpoints.len()) {
+            state.not_before = Instant::now() + pause(rounds);
+        }
+    }
+
+    /// For how long there was no answer with a quorum; none if there never was one.
+    pub(super) fn without_quorum(&self) -> Option<Duration> {
+        let quorum = self.quorum.lock().unwrap_or_else(PoisonError::into_inner);
+        quorum.map(|quorum| quorum.elapsed())
+    }
+
+    /// Tells when the connection changes.
+    pub(super) fn connections(&self) -> watch::Receiver<u64> {
+        self.connections.subscribe()
+    }
+
+    async fn connect(&self, endpoint: &str) -> Result<Client, String> {
+        let mut options = ConnectOptions::new()
+            .with_connect_timeout(CONNECT_PATIENCE)
+            .with_keep_alive(PING_INTERVAL, PING_PATIENCE)
+            .with_keep_alive_while_idle(true)
+            .with_require_leader(true);
+        let file = async |path: &PathBuf| {
+            let text = tokio::fs::read(path).await;
+            text.map_err(|error| format!("{}: {error}", path.display()))
+        };
+        let mut tls = TlsOptions::new();
+        if let Some(path) = &self.options.ca_file {
+            tls = tls.ca_certificate(Certificate::from_pem(file(path).await?));
+        }
+        if let (Some(cert), Some(key)) = (&self.options.cert_file, &self.options.key_file) {
+            tls = tls.identity(Identity::from_pem(file(cert).await?, file(key).await?));
+        }
+        if endpoint.starts_with("https://") {
+            options = options.with_tls(tls);
+        }
+        Client::connect([endpoint], Some(options))
+            .await
+            .map_err(|error| error.to_string())
+    }
+
+    /// When the files of TLS were changed.
+    async fn files(&self) -> Vec<Option<SystemTime>> {
+        let options = &self.options;
+        let mut times = Vec::new();
+        for path in [&options.ca_file, &options.cert_file, &options.key_file]
+            .into_iter()
+            .flatten()
+        {
+            let metadata = tokio::fs::metadata(path).await;
+            times.push(metadata.and_then(|metadata| metadata.modified()).ok());
+        }
+        times
+    }
+}
+
+/// A pause of 50 ms to 5 s, half of it at random.
+pub(super) fn pause(rounds: usize) -> Duration {
+    let doublings = u32::try_from(rounds).unwrap_or(u32::MAX).min(16);
+    let longest = (FIRST_PAUSE * 2_u32.saturating_pow(doublings)).min(LAST_PAUSE);
+    // Without randomness the pause is only less well spread.
+    let random = getrandom::u32().unwrap_or(u32::MAX);
+    longest / 2 + (longest / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
+}

@@ -1,0 +1,33 @@
+//! Where objects are kept: in memory, in a file, or in etcd.
+//!
+//! A store has one counter for all its keys, with the meaning of etcd's `mod_revision`.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `dump` | moving all items out of a store and into another one |
+//! | `any` | [`Store`]: one of the three, with the bound of a value |
+//! | `etcd` | etcd v3, for several replicas (feature `etcd`) |
+//! | `file` | one file, over `redb` |
+//! | `disk` | the tables of that file |
+//! | `memory` | nothing but memory |
+//! | `objects` | the items of `memory` and `file`, and the rules of a write |
+//! | `feed` | the last events, and the watches on them |
+//! | `types` | items, pages, events, errors |
+
+mod any;
+mod disk;
+mod dump;
+#[cfg(feature = "etcd")]
+mod etcd;
+mod feed;
+mod file;
+mod memory;
+mod objects;
+mod types;
+
+pub use any::Store;
+pub use dump::{dump, load};
+#[cfg(feature = "etcd")]
+pub use etcd::EtcdOptions;
+pub use feed::Watch;
+pub use types::{Error, Event, Item, MAX_VALUE_BYTES, Page, Revision};

@@ -1,0 +1,197 @@
+//! The items of a store that keeps them in memory, and the rules of a write.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::feed::{Change, Feed};
+use super::types::{Error, Item, Page, Revision};
+
+/// What a caller wants to change.
+#[derive(Debug)]
+pub(super) enum Write {
+    Create(String, Bytes),
+    Update(String, Bytes, Revision),
+    Delete(String, Revision),
+}
+
+impl Write {
+    pub(super) fn key(&self) -> &str {
+        match self {
+            Self::Create(key, _) | Self::Update(key, ..) | Self::Delete(key, _) => key,
+        }
+    }
+
+    /// The value to be written.
+    pub(super) const fn value(&self) -> Option<&Bytes> {
+        match self {
+            Self::Create(_, value) | Self::Update(_, value, _) => Some(value),
+            Self::Delete(..) => None,
+        }
+    }
+
+    /// The change that the write makes as the given revision, if the key has now the given entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`], [`Error::Missing`] or [`Error::Stale`].
+    pub(super) fn change(self, now: Option<&Entry>, revision: Revision) -> Result<Change, Error> {
+        match (self, now) {
+            (Self::Create(..), Some(_)) => Err(Error::Exists),
+            (Self::Create(key, value), None) => Ok(Change::Put(
+                Item {
+                    key,
+                    value,
+                    revision,
+                },
+                None,
+            )),
+            (Self::Update(..) | Self::Delete(..), None) => Err(Error::Missing),
+            (Self::Update(key, _, expected) | Self::Delete(key, expected), Some(entry))
+                if entry.revision != expected =>
+            {
+                Err(Error::Stale(entry.item(&key)))
+            }
+            (Self::Update(key, value, _), Some(entry)) => Ok(Change::Put(
+                Item {
+                    key,
+                    value,
+                    revision,
+                },
+                Some(entry.value.clone()),
+            )),
+            (Self::Delete(key, _), Some(entry)) => Ok(Change::Delete(Item {
+                key,
+                value: entry.value.clone(),
+                revision,
+            })),
+        }
+    }
+}
+
+/// A value and the revision that wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) value: Bytes,
+    pub(super) revision: Revision,
+}
+
+impl Entry {
+    fn item(&self, key: &str) -> Item {
+        Item {
+            key: key.to_owned(),
+            value: self.value.clone(),
+            revision: self.revision,
+        }
+    }
+}
+
+/// All items, the revision of the last change, and the last changes.
+#[derive(Debug)]
+pub(super) struct Objects {
+    entries: BTreeMap<String, Entry>,
+    revision: Revision,
+    feed: Arc<Feed>,
+}
+
+impl Objects {
+    /// Items at a revision. The feed must have the changes up to it.
+    pub(super) const fn new(
+        entries: BTreeMap<String, Entry>,
+        revision: Revision,
+        feed: Arc<Feed>,
+    ) -> Self {
+        Self {
+            entries,
+            revision,
+            feed,
+        }
+    }
+
+    pub(super) const fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    pub(super) const fn feed(&self) -> &Arc<Feed> {
+        &self.feed
+    }
+
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.get(key)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<Item> {
+        self.entries.get(key).map(|entry| entry.item(key))
+    }
+
+    /// Makes changes that were checked against these items.
+    pub(super) fn apply(&mut self, changes: Vec<Change>) {
+        for change in &changes {
+            let item = change.item();
+            self.revision = item.revision;
+            match change {
+                Change::Put(
+                    Item {
+                        key,
+                        value,
+                        revision,
+                    },
+                    _,
+                ) => {
+                    let entry = Entry {
+                        value: value.clone(),
+                        revision: *revision,
+                    };
+                    self.entries.insert(key.clone(), entry);
+                }
+                Change::Delete(item) => {
+                    self.entries.remove(&item.key);
+                }
+            }
+        }
+        self.feed.push(changes, self.revision);
+    }
+
+    /// The items with a prefix after a key: at most `limit`, or all if it is zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Future`] or, if items with the prefix changed after `at`, [`Error::Compacted`].
+    pub(super) fn list(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+        at: Option<Revision>,
+    ) -> Result<Page, Error> {
+        match at {
+            Some(at) if at > self.revision => return Err(Error::Future(self.revision)),
+            Some(at) if at < self.revision && self.feed.changed(prefix, at) != Some(false) => {
+                return Err(Error::Compacted(self.revision));
+            }
+            _ => {}
+        }
+        let start = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            _ => Bound::Included(prefix),
+        };
+        let mut following = self
+            .entries
+            .range::<str, _>((start, Bound::Unbounded))
+            .take_while(|(key, _)| key.starts_with(prefix));
+        let limit = if limit == 0 { usize::MAX } else { limit };
+        let items = following
+            .by_ref()
+            .take(limit)
+            .map(|(key, entry)| entry.item(key))
+            .collect();
+        let remaining = following.count() as u64;
+        Ok(Page {
+            items,
+            revision: at.unwrap_or(self.revision),
+            remaining,
+        })
+    }
+}

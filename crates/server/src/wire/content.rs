@@ -1,0 +1,145 @@
+//! The formats of bodies, by `Content-Type`.
+
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Document, DuplicateKeys};
+
+use crate::groups::Group;
+use crate::status::{Details, Result, Status};
+
+const UNSUPPORTED: &str = "UnsupportedMediaType";
+
+/// A format of objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// A format of the reviews that clients ask about themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewFormat {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// The protobuf of Kubernetes. kubectl sends it for reviews whether or not it is announced.
+    Protobuf,
+}
+
+/// A kind of patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchType {
+    /// `application/json-patch+json`, RFC 6902.
+    Json,
+    /// `application/merge-patch+json`, RFC 7396.
+    Merge,
+    /// `application/strategic-merge-patch+json`, for OpenShift's group.
+    Strategic,
+    /// `application/apply-patch+yaml`.
+    Apply,
+}
+
+/// The format of a body with an object. Without a `Content-Type`, it is JSON.
+///
+/// # Errors
+///
+/// 415 for any other type.
+pub fn of_object(content_type: Option<&str>) -> Result<Format> {
+    match media_type(content_type).as_str() {
+        "" | "application/json" => Ok(Format::Json),
+        "application/yaml" | "application/x-yaml" | "text/yaml" => Ok(Format::Yaml),
+        _ => Err(unknown("application/json, application/yaml")),
+    }
+}
+
+/// The format of a body with a review.
+///
+/// # Errors
+///
+/// 415 for any other type.
+pub fn of_review(content_type: Option<&str>) -> Result<ReviewFormat> {
+    match media_type(content_type).as_str() {
+        "application/vnd.kubernetes.protobuf" => Ok(ReviewFormat::Protobuf),
+        _ => match of_object(content_type) {
+            Ok(Format::Json) => Ok(ReviewFormat::Json),
+            Ok(Format::Yaml) => Ok(ReviewFormat::Yaml),
+            Err(_) => Err(unknown(
+                "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+            )),
+        },
+    }
+}
+
+/// The kind of a patch.
+///
+/// # Errors
+///
+/// 415 for any other type, and for a type that the group does not have.
+pub fn of_patch(content_type: Option<&str>, group: Group) -> Result<PatchType> {
+    match (media_type(content_type).as_str(), group) {
+        ("application/json-patch+json", _) => Ok(PatchType::Json),
+        ("application/merge-patch+json", _) => Ok(PatchType::Merge),
+        ("application/apply-patch+yaml", _) => Ok(PatchType::Apply),
+        ("application/strategic-merge-patch+json", Group::OpenShift) => Ok(PatchType::Strategic),
+        (_, Group::OpenShift) => {
+            let message = "415: Unsupported Media Type";
+            Err(Status::new(415, UNSUPPORTED, message).with(Details::default()))
+        }
+        (_, Group::Krm) => Err(unknown(
+            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+        )),
+    }
+}
+
+/// A body in YAML as JSON. Nothing of it is kept but its meaning.
+///
+/// # Errors
+///
+/// 400 if it is not YAML.
+pub fn json_of_yaml(body: &[u8]) -> Result<String> {
+    let error = || Status::bad_request("couldn't get version/kind; the body is not YAML");
+    let source = krm_yaml::decode("body", body.to_vec()).map_err(|_| error())?;
+    let document = Document::parse(&source).map_err(|_| error())?;
+    let Some(root) = document.roots().next() else {
+        return Ok("null".to_owned());
+    };
+    let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::default());
+    Ok(value.ok_or_else(error)?.to_json())
+}
+
+/// The type without its parameters, in small letters; empty if there is none.
+fn media_type(content_type: Option<&str>) -> String {
+    let text = content_type.unwrap_or_default();
+    text.split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase()
+}
+
+fn unknown(accepted: &str) -> Box<Status> {
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: {accepted}"
+    );
+    Status::new(415, UNSUPPORTED, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reviews_may_be_protobuf_and_objects_not() {
+        let protobuf = Some("application/vnd.kubernetes.protobuf");
+        assert_eq!(of_review(protobuf), Ok(ReviewFormat::Protobuf));
+        assert_eq!(
+            of_review(Some("text/yaml; charset=utf-8")),
+            Ok(ReviewFormat::Yaml)
+        );
+        assert_eq!(of_review(None), Ok(ReviewFormat::Json));
+        assert_eq!(of_object(protobuf).unwrap_err().code, 415);
+        assert_eq!(of_review(Some("text/plain")).unwrap_err().code, 415);
+    }
+}

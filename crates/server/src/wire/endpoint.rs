@@ -1,0 +1,266 @@
+//! The resources that are served.
+
+use crate::groups::Group;
+use crate::status::{Details, Result, Status};
+use crate::wire::path::{Resource, Verb};
+
+/// The group of reviews of rights.
+pub const AUTHORIZATION: &str = "authorization.k8s.io";
+/// The group of reviews of credentials.
+pub const AUTHENTICATION: &str = "authentication.k8s.io";
+
+/// A served operation on a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// Expand the Template of the body.
+    Process {
+        /// The dialect.
+        group: Group,
+        /// The namespace of the path.
+        namespace: String,
+    },
+    /// Expand a stored Template with the parameters of the body; our group alone.
+    ProcessStored {
+        /// The namespace of the path.
+        namespace: String,
+        /// The Template.
+        name: String,
+    },
+    /// The JSON Schema of the values of a stored Template; our group alone.
+    Schema {
+        /// The namespace of the path.
+        namespace: String,
+        /// The Template.
+        name: String,
+    },
+    /// Stored Templates of one namespace, or of all.
+    Templates {
+        /// The group.
+        group: Group,
+        /// The namespace of the path; `None` for all, in lists and watches.
+        namespace: Option<String>,
+        /// What is to be done with them.
+        action: Action,
+    },
+    /// A client asks about itself.
+    Review(Review),
+    /// A client asks whether a namespace exists. kubectl does when a Template is not found, and
+    /// reports the missing namespace in place of the Template.
+    Namespace(String),
+}
+
+/// What is to be done with stored Templates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Store the Template of the body.
+    Create,
+    /// Read the Template of this name.
+    Get(String),
+    /// Replace the Template of this name.
+    Update(String),
+    /// Change parts of the Template of this name.
+    Patch(String),
+    /// Remove the Template of this name.
+    Delete(String),
+    /// Read all.
+    List,
+    /// Follow changes; of one Template if an old path of watches has its name.
+    Watch(Option<String>),
+    /// Remove all that are selected.
+    DeleteCollection,
+}
+
+/// A question of a client about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Review {
+    /// `selfsubjectaccessreviews`
+    Access,
+    /// `selfsubjectrulesreviews`
+    Rules,
+    /// `selfsubjectreviews`
+    Subject,
+}
+
+/// The operation that a request asks for. `standalone` says whether reviews and namespaces are served,
+/// which a kube-apiserver in front serves itself.
+///
+/// # Errors
+///
+/// 404 for what is not served, 405 for a verb that a served resource does not have.
+pub fn of(request: &Resource, standalone: bool) -> Result<Endpoint> {
+    if let Some(name) = namespace(request).filter(|_| standalone) {
+        return match request.verb {
+            Some(Verb::Get) => Ok(Endpoint::Namespace(name.to_owned())),
+            _ => Err(not_allowed()),
+        };
+    }
+    if let Some(review) = review(request).filter(|_| standalone) {
+        return match (request.verb, &request.name, &request.namespace) {
+            (_, _, Some(_)) | (_, Some(_), _) => Err(Status::no_such_path()),
+            (Some(Verb::Create), None, None) => Ok(Endpoint::Review(review)),
+            _ => Err(not_allowed()),
+        };
+    }
+    let group = Group::named(&request.group)
+        .filter(|group| group.version() == request.version)
+        .ok_or_else(Status::no_such_path)?;
+    match request.resource.as_str() {
+        "processedtemplates" => process(request, group),
+        "templates" if request.subresource.is_some() => subresource(request, group),
+        "templates" => templates(request, group),
+        _ => Err(Status::no_such_path()),
+    }
+}
+
+/// The namespace that a request is about.
+fn namespace(request: &Resource) -> Option<&str> {
+    let is_namespace = (request.group.as_str(), request.version.as_str()) == ("", "v1")
+        && request.resource == "namespaces"
+        && request.subresource.is_none();
+    request.name.as_deref().filter(|_| is_namespace)
+}
+
+fn process(request: &Resource, group: Group) -> Result<Endpoint> {
+    match (request.verb, &request.namespace, &request.name) {
+        (_, None, _) | (_, _, Some(_)) => Err(Status::no_such_path()),
+        (Some(Verb::Create), Some(namespace), None) => Ok(Endpoint::Process {
+            group,
+            namespace: namespace.clone(),
+        }),
+        _ => Err(not_allowed()),
+    }
+}
+
+fn subresource(request: &Resource, group: Group) -> Result<Endpoint> {
+    let (Group::Krm, Some(namespace), Some(name), false) = (
+        group,
+        &request.namespace,
+        &request.name,
+        request.watch_prefix,
+    ) else {
+        return Err(Status::no_such_path());
+    };
+    let (namespace, name) = (namespace.clone(), name.clone());
+    match (request.subresource.as_deref(), request.verb) {
+        (Some("processed"), Some(Verb::Create)) => Ok(Endpoint::ProcessStored { namespace, name }),
+        (Some("schema"), Some(Verb::Get)) => Ok(Endpoint::Schema { namespace, name }),
+        (Some("processed" | "schema"), _) => Err(not_allowed()),
+        _ => Err(Status::no_such_path()),
+    }
+}
+
+fn templates(request: &Resource, group: Group) -> Result<Endpoint> {
+    let namespace = request.namespace.clone();
+    let action = match (request.verb, request.name.clone(), &namespace) {
+        // Without a namespace there are only lists and watches of all.
+        (_, Some(_), None) => return Err(Status::no_such_path()),
+        (Some(Verb::List), None, _) => Action::List,
+        (Some(Verb::Watch), name, _) => Action::Watch(name),
+        (Some(Verb::Get), Some(name), _) => Action::Get(name),
+        (Some(Verb::Update), Some(name), _) => Action::Update(name),
+        (Some(Verb::Patch), Some(name), _) => Action::Patch(name),
+        (Some(Verb::Delete), Some(name), _) => Action::Delete(name),
+        (Some(Verb::Create), None, Some(_)) => Action::Create,
+        (Some(Verb::DeleteCollection), None, Some(_)) => Action::DeleteCollection,
+        _ => return Err(not_allowed()),
+    };
+    Ok(Endpoint::Templates {
+        group,
+        namespace,
+        action,
+    })
+}
+
+fn review(request: &Resource) -> Option<Review> {
+    match (
+        request.group.as_str(),
+        request.version.as_str(),
+        request.resource.as_str(),
+    ) {
+        (AUTHORIZATION, "v1", "selfsubjectaccessreviews") => Some(Review::Access),
+        (AUTHORIZATION, "v1", "selfsubjectrulesreviews") => Some(Review::Rules),
+        (AUTHENTICATION, "v1", "selfsubjectreviews") => Some(Review::Subject),
+        _ => None,
+    }
+}
+
+/// 405: a served resource does not have the verb.
+#[must_use]
+pub fn not_allowed() -> Box<Status> {
+    let message = "the server does not allow this method on the requested resource";
+    Status::new(405, "MethodNotAllowed", message).with(Details::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+
+    use super::*;
+    use crate::wire::path::{self, Path};
+    use crate::wire::query::Query;
+
+    #[track_caller]
+    fn check(method: &Method, path: &str, reviews: bool) -> Result<Endpoint, u16> {
+        let Path::Resource(request) = path::parse(method, path, &Query::default()) else {
+            panic!("{path} is no resource");
+        };
+        of(&request, reviews).map_err(|status| status.code)
+    }
+
+    #[test]
+    fn subresources_are_those_of_our_group() {
+        let path = |group: Group, rest: &str| {
+            format!(
+                "/apis/{}/namespaces/shop/templates/web/{rest}",
+                group.api_version()
+            )
+        };
+        let (namespace, name) = ("shop".to_owned(), "web".to_owned());
+        let processed = path(Group::Krm, "processed");
+        let stored = Endpoint::ProcessStored {
+            namespace: namespace.clone(),
+            name: name.clone(),
+        };
+        assert_eq!(check(&Method::POST, &processed, false), Ok(stored));
+        assert_eq!(check(&Method::GET, &processed, false), Err(405));
+        let schema = path(Group::Krm, "schema");
+        assert_eq!(
+            check(&Method::GET, &schema, false),
+            Ok(Endpoint::Schema { namespace, name })
+        );
+        assert_eq!(check(&Method::PUT, &schema, false), Err(405));
+        assert_eq!(
+            check(&Method::GET, &path(Group::Krm, "status"), false),
+            Err(404)
+        );
+        assert_eq!(
+            check(&Method::POST, &path(Group::OpenShift, "processed"), false),
+            Err(404)
+        );
+    }
+
+    #[test]
+    fn reviews_are_posted_without_a_namespace() {
+        let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+        assert_eq!(
+            check(&Method::POST, path, true),
+            Ok(Endpoint::Review(Review::Access))
+        );
+        assert_eq!(check(&Method::POST, path, false), Err(404));
+        assert_eq!(check(&Method::GET, path, true), Err(405));
+        let other = "/apis/authorization.k8s.io/v1/namespaces/a/selfsubjectaccessreviews";
+        assert_eq!(check(&Method::POST, other, true), Err(404));
+    }
+
+    #[test]
+    fn an_old_path_of_watches_is_only_for_watches() {
+        let path = "/apis/template.krm.dev/v1alpha1/watch/namespaces/shop/templates/web";
+        let watch = Endpoint::Templates {
+            group: Group::Krm,
+            namespace: Some("shop".to_owned()),
+            action: Action::Watch(Some("web".to_owned())),
+        };
+        assert_eq!(check(&Method::GET, path, false), Ok(watch));
+        assert_eq!(check(&Method::DELETE, path, false), Err(405));
+    }
+}

@@ -1,0 +1,492 @@
+//! Label selectors.
+//!
+//! Source: `selector.go` of `k8s.io/apimachinery/pkg/labels`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::status::{Result, Status};
+use crate::wire::names;
+
+/// A selection by labels. The default selects everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelSelector(Vec<Requirement>);
+
+/// A condition on one label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    operator: Operator,
+    values: BTreeSet<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Exists,
+    DoesNotExist,
+    In,
+    NotIn,
+    Equals,
+    DoubleEquals,
+    NotEquals,
+    GreaterThan,
+    LessThan,
+}
+
+impl LabelSelector {
+    /// Reads a selector, such as `app=web,tier in (front,back),!old`.
+    ///
+    /// # Errors
+    ///
+    /// 400 for a malformed selector.
+    pub fn parse(text: &str) -> Result<Self> {
+        Parser {
+            tokens: tokens(text),
+            at: 0,
+        }
+        .parse()
+        .map_err(Status::bad_request)
+    }
+
+    /// Whether an object is selected. `label` finds the value of one of its labels.
+    #[must_use]
+    pub fn matches<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
+        self.0
+            .iter()
+            .all(|requirement| requirement.matches(label(&requirement.key)))
+    }
+
+    /// Whether everything is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Requirement {
+    fn matches(&self, label: Option<&str>) -> bool {
+        use Operator as Is;
+        let compare = |is: fn(i64, i64) -> bool| {
+            let wanted = self.values.first().and_then(|value| value.parse().ok());
+            let found = label.and_then(|value| value.parse().ok());
+            found
+                .zip(wanted)
+                .is_some_and(|(found, wanted)| is(found, wanted))
+        };
+        let is_one = label.is_some_and(|value| self.values.contains(value));
+        match self.operator {
+            Is::Exists => label.is_some(),
+            Is::DoesNotExist => label.is_none(),
+            Is::In | Is::Equals | Is::DoubleEquals => is_one,
+            Is::NotIn | Is::NotEquals => !is_one,
+            Is::GreaterThan => compare(|found, wanted| found > wanted),
+            Is::LessThan => compare(|found, wanted| found < wanted),
+        }
+    }
+}
+
+impl fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, requirement) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            requirement.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values: Vec<&str> = self.values.iter().map(String::as_str).collect();
+        let (key, values) = (&self.key, values.join(","));
+        match self.operator {
+            Operator::Exists => write!(f, "{key}"),
+            Operator::DoesNotExist => write!(f, "!{key}"),
+            Operator::In => write!(f, "{key} in ({values})"),
+            Operator::NotIn => write!(f, "{key} notin ({values})"),
+            Operator::Equals => write!(f, "{key}={values}"),
+            Operator::DoubleEquals => write!(f, "{key}=={values}"),
+            Operator::NotEquals => write!(f, "{key}!={values}"),
+            Operator::GreaterThan => write!(f, "{key}>{values}"),
+            Operator::LessThan => write!(f, "{key}<{values}"),
+        }
+    }
+}
+
+/// Words, `in` and `notin` among them, and signs. The end is the empty text.
+type Token<'t> = &'t str;
+
+const SIGNS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
+
+fn is_special(letter: char) -> bool {
+    matches!(letter, '=' | '!' | '(' | ')' | ',' | '>' | '<')
+}
+
+fn is_space(letter: char) -> bool {
+    matches!(letter, ' ' | '\t' | '\r' | '\n')
+}
+
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start_matches(is_space);
+    while !rest.is_empty() {
+        let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
+        let end = sign.map_or_else(
+            || {
+                rest.find(|letter| is_special(letter) || is_space(letter))
+                    .unwrap_or(rest.len())
+            },
+            |sign| sign.len(),
+        );
+        let Some((token, after)) = rest.split_at_checked(end) else {
+            break;
+        };
+        tokens.push(token);
+        rest = after.trim_start_matches(is_space);
+    }
+    tokens
+}
+
+/// Whether a token is a word where `in` and `notin` are words too.
+fn is_word(token: Token<'_>) -> bool {
+    !token.is_empty() && !token.starts_with(is_special)
+}
+
+struct Parser<'t> {
+    tokens: Vec<Token<'t>>,
+    at: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn peek(&self) -> Token<'t> {
+        self.tokens.get(self.at).copied().unwrap_or_default()
+    }
+
+    fn next(&mut self) -> Token<'t> {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    fn parse(mut self) -> Result<LabelSelector, String> {
+        let mut requirements = Vec::new();
+        loop {
+            match self.peek() {
+                "" => return Ok(LabelSelector(requirements)),
+                token if token == "!" || is_word(token) => {}
+                token => {
+                    return Err(format!(
+                        "found '{token}', expected: !, identifier, or 'end of string'"
+                    ));
+                }
+            }
+            let requirement = self.requirement();
+            requirements.push(
+                requirement.map_err(|error| format!("unable to parse requirement: {error}"))?,
+            );
+            match (self.next(), self.peek()) {
+                ("", _) => return Ok(LabelSelector(requirements)),
+                (",", token) if token == "!" || is_word(token) => {}
+                (",", token) => {
+                    return Err(format!("found '{token}', expected: identifier after ','"));
+                }
+                (token, _) => {
+                    return Err(format!("found '{token}', expected: ',' or 'end of string'"));
+                }
+            }
+        }
+    }
+
+    fn requirement(&mut self) -> Result<Requirement, String> {
+        let is_negated = self.peek() == "!";
+        if is_negated {
+            self.at += 1;
+        }
+        let key = self.next();
+        // After `!`, the operators are no names.
+        if !is_word(key) || is_negated && matches!(key, "in" | "notin") {
+            return Err(format!("found '{key}', expected: identifier"));
+        }
+        let wrong = names::qualified(key);
+        if !wrong.is_empty() {
+            return Err(format!(
+                "<nil>: Invalid value: {key:?}: {}",
+                wrong.join("; ")
+            ));
+        }
+        if is_negated {
+            return requirement(key, Operator::DoesNotExist, BTreeSet::new());
+        }
+        if matches!(self.peek(), "" | ",") {
+            return requirement(key, Operator::Exists, BTreeSet::new());
+        }
+        let operator = self.operator()?;
+        let values = match operator {
+            Operator::In | Operator::NotIn => self.values()?,
+            _ => BTreeSet::from([self.exact_value()?]),
+        };
+        requirement(key, operator, values)
+    }
+
+    fn operator(&mut self) -> Result<Operator, String> {
+        Ok(match self.next() {
+            "in" => Operator::In,
+            "notin" => Operator::NotIn,
+            "=" => Operator::Equals,
+            "==" => Operator::DoubleEquals,
+            "!=" => Operator::NotEquals,
+            ">" => Operator::GreaterThan,
+            "<" => Operator::LessThan,
+            token => {
+                return Err(format!(
+                    "found '{token}', expected: in, notin, =, ==, !=, gt, lt"
+                ));
+            }
+        })
+    }
+
+    fn exact_value(&mut self) -> Result<String, String> {
+        match self.peek() {
+            "" | "," => Ok(String::new()),
+            token if is_word(token) => {
+                self.at += 1;
+                Ok(token.to_owned())
+            }
+            token => Err(format!("found '{token}', expected: identifier")),
+        }
+    }
+
+    fn values(&mut self) -> Result<BTreeSet<String>, String> {
+        let open = self.next();
+        if open != "(" {
+            return Err(format!("found '{open}' expected: '('"));
+        }
+        let first = self.peek();
+        if first == ")" {
+            self.at += 1;
+            return Ok(BTreeSet::from([String::new()]));
+        }
+        if first != "," && !is_word(first) {
+            return Err(format!("found '{first}', expected: ',', ')' or identifier"));
+        }
+        let mut values = BTreeSet::new();
+        loop {
+            // The text between two signs is one value, or an empty one.
+            let value = self.exact_value()?;
+            values.insert(value);
+            match self.next() {
+                "," if self.peek() == ")" => {
+                    values.insert(String::new());
+                    self.at += 1;
+                    return Ok(values);
+                }
+                "," if self.peek() == "," || is_word(self.peek()) => {}
+                "," => {
+                    return Err(format!(
+                        "found '{}', expected: ',', or identifier",
+                        self.peek()
+                    ));
+                }
+                ")" => return Ok(values),
+                token => return Err(format!("found '{token}', expected: ',' or ')'")),
+            }
+        }
+    }
+}
+
+/// A requirement whose values fit its operator.
+fn requirement(
+    key: &str,
+    operator: Operator,
+    values: BTreeSet<String>,
+) -> Result<Requirement, String> {
+    let mut wrong = Vec::new();
+    if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
+        for (index, value) in values
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| value.parse::<i64>().is_err())
+        {
+            wrong.push(format!(
+                "values[{index}]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer"
+            ));
+        }
+    }
+    for (index, value) in values.iter().enumerate() {
+        let what = names::label_value(value);
+        if !what.is_empty() {
+            let what = what.join("; ");
+            wrong.push(format!(
+                "values[{index}][{key}]: Invalid value: {value:?}: {what}"
+            ));
+        }
+    }
+    match wrong.as_slice() {
+        [] => Ok(Requirement {
+            key: key.to_owned(),
+            operator,
+            values,
+        }),
+        [one] => Err(one.clone()),
+        all => Err(format!("[{}]", all.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        let cases = [
+            ("a=b c", "found 'c', expected: ',' or 'end of string'"),
+            (
+                "a=(",
+                "unable to parse requirement: found '(', expected: identifier",
+            ),
+            (
+                "!=a",
+                "found '!=', expected: !, identifier, or 'end of string'",
+            ),
+            (
+                "!in",
+                "unable to parse requirement: found 'in', expected: identifier",
+            ),
+            (
+                "a in (",
+                "unable to parse requirement: found '', expected: ',', ')' or identifier",
+            ),
+            (
+                "a in (b",
+                "unable to parse requirement: found '', expected: ',' or ')'",
+            ),
+            (
+                "a in (b,",
+                "unable to parse requirement: found '', expected: ',', or identifier",
+            ),
+            ("a,=b", "found '=', expected: identifier after ','"),
+        ];
+        for (text, expected) in cases {
+            let status = LabelSelector::parse(text).unwrap_err();
+            assert_eq!(
+                (status.code, status.message.as_str()),
+                (400, expected),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn empty_values_are_values() {
+        for text in [
+            "a=",
+            "a in ()",
+            "a in (,)",
+            "a in (,b)",
+            "a in (b,)",
+            "a in (b,,c)",
+        ] {
+            let selector = LabelSelector::parse(text).unwrap();
+            assert!(selector.matches(|_| Some("")), "{text}");
+            assert!(!selector.matches(|_| None), "{text}");
+        }
+    }
+
+    fn word() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[a-c]",
+            Just("in".to_owned()),
+            Just("notin".to_owned()),
+            "[0-9]"
+        ]
+    }
+
+    /// One requirement, and what it means for a label.
+    type Case = (
+        String,
+        String,
+        fn(Option<&str>, &[String]) -> bool,
+        Vec<String>,
+    );
+
+    fn case() -> impl Strategy<Value = Case> {
+        let one = |sign: &'static str, is: fn(Option<&str>, &[String]) -> bool| {
+            (word(), word()).prop_map(move |(key, value)| {
+                (format!("{key} {sign} {value}"), key, is, vec![value])
+            })
+        };
+        let set = |sign: &'static str, is: fn(Option<&str>, &[String]) -> bool| {
+            (word(), prop::collection::vec(word(), 1..4)).prop_map(move |(key, values)| {
+                (
+                    format!("{key} {sign} ({})", values.join(" , ")),
+                    key,
+                    is,
+                    values,
+                )
+            })
+        };
+        prop_oneof![
+            one("=", |label, values| label == Some(&values[0])),
+            one("==", |label, values| label == Some(&values[0])),
+            one("!=", |label, values| label != Some(&values[0])),
+            set("in", |label, values| label.is_some_and(|label| values
+                .iter()
+                .any(|value| value == label))),
+            set("notin", |label, values| label.is_none_or(|label| values
+                .iter()
+                .all(|value| value != label))),
+            (
+                word().prop_filter("a name", |key| key != "in" && key != "notin"),
+                Just(())
+            )
+                .prop_map(|(key, ())| {
+                    let is: fn(Option<&str>, &[String]) -> bool = |label, _| label.is_none();
+                    (format!("! {key}"), key, is, Vec::new())
+                }),
+            word().prop_map(|key| {
+                let is: fn(Option<&str>, &[String]) -> bool = |label, _| label.is_some();
+                (key.clone(), key, is, Vec::new())
+            }),
+            (word(), 0_i64..5).prop_map(|(key, number)| {
+                let is: fn(Option<&str>, &[String]) -> bool = |label, values| {
+                    let found = label.and_then(|label| label.parse::<i64>().ok());
+                    found.is_some_and(|found| found > values[0].parse().unwrap())
+                };
+                (format!("{key}>{number}"), key, is, vec![number.to_string()])
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "\\PC*") {
+            let _ = LabelSelector::parse(&text);
+        }
+
+        #[test]
+        fn any_signs_are_read_and_printed(text in "[a=!(),<> in]{0,20}") {
+            if let Ok(selector) = LabelSelector::parse(&text) {
+                prop_assert_eq!(LabelSelector::parse(&selector.to_string()), Ok(selector));
+            }
+        }
+
+        #[test]
+        fn requirements_mean_what_they_say(
+            cases in prop::collection::vec(case(), 0..4),
+            labels in prop::collection::btree_map(word(), word(), 0..4),
+        ) {
+            let texts: Vec<&str> = cases.iter().map(|(text, ..)| text.as_str()).collect();
+            let selector = LabelSelector::parse(&texts.join(" , ")).unwrap();
+            let found = selector.matches(|key| labels.get(key).map(String::as_str));
+            let expected = cases.iter().all(|(_, key, is, values)| {
+                is(labels.get(key).map(String::as_str), values)
+            });
+            prop_assert_eq!(found, expected, "{}", selector);
+            prop_assert_eq!(LabelSelector::parse(&selector.to_string()), Ok(selector));
+        }
+    }
+}

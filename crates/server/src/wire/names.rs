@@ -1,0 +1,171 @@
+//! The forms of names, and of the keys and values of labels, with the words of upstream.
+//!
+//! Source: `k8s.io/apimachinery/pkg/util/validation`.
+
+const MAX_NAME: usize = 63;
+const MAX_SUBDOMAIN: usize = 253;
+const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and \
+    end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
+    validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+    characters, '-' or '.', and must start and end with an alphanumeric character (e.g. \
+    'example.com', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \
+    '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', \
+    regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, \
+    '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or \
+    'my_value',  or '12345', regex used for validation is \
+    '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+/// What is wrong with a qualified name, such as the key of a label: `example.com/name` or `name`.
+#[must_use]
+pub fn qualified(key: &str) -> Vec<String> {
+    let (prefix, name) = match key.split_once('/') {
+        None => (None, key),
+        Some((_, name)) if name.contains('/') => {
+            return vec![format!(
+                "a qualified name {QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
+        }
+        Some((prefix, name)) => (Some(prefix), name),
+    };
+    let mut wrong = Vec::new();
+    match prefix {
+        Some("") => wrong.push("prefix part must be non-empty".to_owned()),
+        Some(prefix) => {
+            wrong.extend(
+                subdomain(prefix)
+                    .iter()
+                    .map(|what| format!("prefix part {what}")),
+            );
+        }
+        None => {}
+    }
+    if name.is_empty() {
+        wrong.push("name part must be non-empty".to_owned());
+    } else if name.len() > MAX_NAME {
+        wrong.push(format!("name part {}", too_long(MAX_NAME)));
+    }
+    if !is_qualified(name) {
+        wrong.push(format!("name part {QUALIFIED}"));
+    }
+    wrong
+}
+
+/// What is wrong with the value of a label.
+#[must_use]
+pub fn label_value(value: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if value.len() > MAX_NAME {
+        wrong.push(too_long(MAX_NAME));
+    }
+    if !value.is_empty() && !is_qualified(value) {
+        wrong.push(VALUE.to_owned());
+    }
+    wrong
+}
+
+/// What is wrong with a DNS subdomain, the form of most names.
+#[must_use]
+pub fn subdomain(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > MAX_SUBDOMAIN {
+        wrong.push(too_long(MAX_SUBDOMAIN));
+    }
+    if !name.split('.').all(is_dns_label) {
+        wrong.push(SUBDOMAIN.to_owned());
+    }
+    wrong
+}
+
+/// The same for the beginning of a name.
+#[must_use]
+pub fn subdomain_prefix(text: &str) -> Vec<String> {
+    match text.strip_suffix('-') {
+        Some(rest) if !rest.is_empty() => subdomain(&format!("{rest}a")),
+        _ => subdomain(text),
+    }
+}
+
+/// What is wrong with a DNS label, the form of the names of namespaces.
+#[must_use]
+pub fn dns_label(name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if name.len() > MAX_NAME {
+        wrong.push(too_long(MAX_NAME));
+    }
+    if !is_dns_label(name) {
+        wrong.push(LABEL.to_owned());
+    }
+    wrong
+}
+
+fn too_long(most: usize) -> String {
+    format!("must be no more than {most} characters")
+}
+
+fn is_dns_label(name: &str) -> bool {
+    has_form(
+        name,
+        |letter| letter.is_ascii_lowercase() || letter.is_ascii_digit(),
+        |letter| letter == '-',
+    )
+}
+
+fn is_qualified(name: &str) -> bool {
+    has_form(
+        name,
+        |letter| letter.is_ascii_alphanumeric(),
+        |letter| matches!(letter, '-' | '_' | '.'),
+    )
+}
+
+/// Whether a text starts and ends with a letter of the first form, with letters of both between.
+fn has_form(
+    text: &str,
+    is_outer: impl Fn(char) -> bool,
+    is_between: impl Fn(char) -> bool,
+) -> bool {
+    text.starts_with(&is_outer)
+        && text.ends_with(&is_outer)
+        && text
+            .chars()
+            .all(|letter| is_outer(letter) || is_between(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Rule = fn(&str) -> Vec<String>;
+
+    #[test]
+    fn names_follow_the_rules_of_kubernetes() {
+        let long = "a".repeat(64);
+        let cases: [(Rule, &[&str], &[&str]); 5] = [
+            (
+                subdomain,
+                &["a", "a.b-c.0", &long],
+                &["", "A", "a_b", "-a", "a-", "a..b", "a/b"],
+            ),
+            (subdomain_prefix, &["a", "a-", "gen-"], &["-", "A-", "a."]),
+            (dns_label, &["a", "a-b"], &["", "a.b", "A", &long]),
+            (
+                qualified,
+                &["a", "A.b_c-d", "example.com/A"],
+                &["", "a b", "/a", "a/", "a/b/c", "A_/b", &long],
+            ),
+            (label_value, &["", "A_b.c-1"], &["a b", "-a", &long]),
+        ];
+        for (rule, right, wrong) in cases {
+            for text in right {
+                assert_eq!(rule(text), Vec::<String>::new(), "{text}");
+            }
+            for text in wrong {
+                assert_ne!(rule(text), Vec::<String>::new(), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,555 @@
+//! What a request asks for, from its method and path.
+//!
+//! Source: `RequestInfo` of `k8s.io/apiserver/pkg/endpoints/request`. Unlike there, a segment is
+//! decoded after the path is split, so an encoded `/` never makes two segments of one; and empty
+//! segments, `.` and `..` are in no path that is served.
+
+use http::Method;
+
+use crate::groups::Group;
+use crate::wire::fields;
+use crate::wire::query::{Query, percent_decoded};
+
+/// The namespace of a short path without `?namespace=`.
+pub const DEFAULT_NAMESPACE: &str = "default";
+
+/// What a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// `/`
+    Root,
+    /// `/api`
+    Api,
+    /// `/apis`
+    Apis,
+    /// `/apis/GROUP`
+    Group(String),
+    /// `/apis/GROUP/VERSION`, or `/api/VERSION` with an empty group.
+    GroupVersion(String, String),
+    /// `/openapi/v2`
+    OpenApiV2,
+    /// `/openapi/v3`
+    OpenApiV3Index,
+    /// `/openapi/v3/…`: what follows, such as `apis/template.krm.dev/v1alpha1`.
+    OpenApiV3(String),
+    /// `/version`
+    Version,
+    /// `/healthz`, `/livez` and `/readyz`, with the name of one check if the path has one.
+    Health(Health, Option<String>),
+    /// `/metrics`
+    Metrics,
+    /// A resource.
+    Resource(Resource),
+    /// Any other path, as it was sent.
+    Other(String),
+}
+
+/// An endpoint for probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// `/healthz`
+    Healthz,
+    /// `/livez`
+    Livez,
+    /// `/readyz`
+    Readyz,
+}
+
+/// A request for a resource, served or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// What is to be done; `None` for a method that no resource has.
+    pub verb: Option<Verb>,
+    /// The API group; empty for `/api/v1/…`.
+    pub group: String,
+    /// The version of the group.
+    pub version: String,
+    /// The namespace, if the path has one.
+    pub namespace: Option<String>,
+    /// The plural name of the resource.
+    pub resource: String,
+    /// The name of the object, if the path has one.
+    pub name: Option<String>,
+    /// The subresource, if the path has one.
+    pub subresource: Option<String>,
+    /// Whether this is an old path of watches, `/apis/GROUP/VERSION/watch/…`.
+    pub watch_prefix: bool,
+    /// Whether the `apiVersion` of the body chooses the group: a short path without `?group=`.
+    pub group_from_body: bool,
+    /// The name that the field selector of a list or watch asks for. Authorization takes it for
+    /// the name of the object.
+    pub selected_name: Option<String>,
+}
+
+/// What is to be done with a resource, as RBAC names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verb {
+    /// Read one object.
+    Get,
+    /// Read all objects.
+    List,
+    /// Follow changes.
+    Watch,
+    /// Make an object.
+    Create,
+    /// Replace an object.
+    Update,
+    /// Change parts of an object.
+    Patch,
+    /// Remove an object.
+    Delete,
+    /// Remove all objects.
+    DeleteCollection,
+}
+
+impl Verb {
+    /// All verbs, in the order of discovery.
+    pub const ALL: [Self; 8] = [
+        Self::Create,
+        Self::Delete,
+        Self::DeleteCollection,
+        Self::Get,
+        Self::List,
+        Self::Patch,
+        Self::Update,
+        Self::Watch,
+    ];
+
+    /// The name of the verb, such as `deletecollection`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+        }
+    }
+}
+
+impl Resource {
+    /// Moves a request on a short path to the group that the `apiVersion` of its body names. Does
+    /// nothing if the path or the query has a group, or if the group is not served.
+    pub fn take_group(&mut self, api_version: &str) {
+        let named = api_version
+            .split_once('/')
+            .and_then(|(group, _)| Group::named(group));
+        if let (true, Some(group)) = (self.group_from_body, named) {
+            group.name().clone_into(&mut self.group);
+            group.version().clone_into(&mut self.version);
+        }
+    }
+
+    /// The name that authorization is asked about.
+    #[must_use]
+    pub fn authorized_name(&self) -> &str {
+        self.name
+            .as_deref()
+            .or(self.selected_name.as_deref())
+            .unwrap_or_default()
+    }
+}
+
+/// What a request asks for. `path` is the path of the request's target as it was sent.
+#[must_use]
+pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
+    let other = || Path::Other(path.to_owned());
+    if path == "/" || path.is_empty() {
+        return Path::Root;
+    }
+    let Some(segments) = segments(path) else {
+        return other();
+    };
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    match segments.as_slice() {
+        ["api"] => Path::Api,
+        ["apis"] => Path::Apis,
+        ["apis", group] => Path::Group((*group).to_owned()),
+        ["api", version] => Path::GroupVersion(String::new(), (*version).to_owned()),
+        ["apis", group, version] => Path::GroupVersion((*group).to_owned(), (*version).to_owned()),
+        ["api", version, rest @ ..] => {
+            resource(method, ("", version), rest, query).unwrap_or_else(other)
+        }
+        ["apis", group, version, rest @ ..] => {
+            resource(method, (group, version), rest, query).unwrap_or_else(other)
+        }
+        ["openapi", "v2"] => Path::OpenApiV2,
+        ["openapi", "v3"] => Path::OpenApiV3Index,
+        ["openapi", "v3", document @ ..] => Path::OpenApiV3(document.join("/")),
+        ["version"] => Path::Version,
+        ["metrics"] => Path::Metrics,
+        ["healthz", check @ ..] => health(Health::Healthz, check),
+        ["livez", check @ ..] => health(Health::Livez, check),
+        ["readyz", check @ ..] => health(Health::Readyz, check),
+        ["processedtemplates" | "templates", ..] => {
+            short(method, &segments, query).unwrap_or_else(other)
+        }
+        _ => other(),
+    }
+}
+
+/// The decoded segments of a path. One `/` at the end means nothing. `None` if a segment is empty,
+/// `.` or `..`, holds a `/`, or is not percent-encoded UTF-8.
+fn segments(path: &str) -> Option<Vec<String>> {
+    let path = path.strip_prefix('/')?;
+    let path = path.strip_suffix('/').unwrap_or(path);
+    path.split('/')
+        .map(|segment| {
+            let segment = percent_decoded(segment)?;
+            let is_name = !matches!(segment.as_str(), "" | "." | "..") && !segment.contains('/');
+            is_name.then_some(segment)
+        })
+        .collect()
+}
+
+fn health(endpoint: Health, check: &[&str]) -> Path {
+    Path::Health(endpoint, (!check.is_empty()).then(|| check.join("/")))
+}
+
+/// A path below a version of a group.
+fn resource(
+    method: &Method,
+    (group, version): (&str, &str),
+    segments: &[&str],
+    query: &Query,
+) -> Option<Path> {
+    let (watch_prefix, segments) = match segments {
+        ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
+        all => (false, all),
+    };
+    let (namespace, segments) = match segments {
+        // These belong to the object that is the namespace.
+        ["namespaces", _] | ["namespaces", _, "status" | "finalize", ..] => (None, segments),
+        ["namespaces", namespace, rest @ ..] => (Some(*namespace), rest),
+        all => (None, all),
+    };
+    let (resource, name, subresource) = match segments {
+        [resource] => (*resource, None, None),
+        [resource, name] => (*resource, Some(*name), None),
+        [resource, name, subresource] => (*resource, Some(*name), Some(*subresource)),
+        _ => return None,
+    };
+    let verb = verb(method, name.is_some(), watch_prefix, query);
+    let selected_name = matches!(
+        verb,
+        Some(Verb::List | Verb::Watch | Verb::DeleteCollection)
+    )
+    .then(|| fields::selected_name(query.text("fieldSelector")))
+    .flatten();
+    Some(Path::Resource(Resource {
+        verb,
+        group: group.to_owned(),
+        version: version.to_owned(),
+        namespace: namespace.map(str::to_owned),
+        resource: resource.to_owned(),
+        name: name.map(str::to_owned),
+        subresource: subresource.map(str::to_owned),
+        watch_prefix,
+        group_from_body: false,
+        selected_name,
+    }))
+}
+
+/// A short path of the Templates proposal.
+fn short(method: &Method, segments: &[&str], query: &Query) -> Option<Path> {
+    let is_served = matches!(
+        segments,
+        ["processedtemplates" | "templates"] | ["templates", _] | ["templates", _, "processed"]
+    );
+    if !is_served {
+        return None;
+    }
+    let not_empty = |name| query.first(name).filter(|value| !value.is_empty());
+    let given = not_empty("group");
+    let group = given.unwrap_or(Group::Krm.name());
+    let version = Group::named(group).map_or("", Group::version);
+    match resource(method, (group, version), segments, query)? {
+        Path::Resource(resource) => Some(Path::Resource(Resource {
+            namespace: Some(
+                not_empty("namespace")
+                    .unwrap_or(DEFAULT_NAMESPACE)
+                    .to_owned(),
+            ),
+            group_from_body: given.is_none(),
+            ..resource
+        })),
+        other => Some(other),
+    }
+}
+
+fn verb(method: &Method, has_name: bool, watch_prefix: bool, query: &Query) -> Option<Verb> {
+    if watch_prefix {
+        return (method == Method::GET).then_some(Verb::Watch);
+    }
+    Some(match (method, has_name) {
+        (&Method::GET, true) => Verb::Get,
+        (&Method::GET, false) if query.flag("watch") == Some(true) => Verb::Watch,
+        (&Method::GET, false) => Verb::List,
+        (&Method::POST, _) => Verb::Create,
+        (&Method::PUT, _) => Verb::Update,
+        (&Method::PATCH, _) => Verb::Patch,
+        (&Method::DELETE, true) => Verb::Delete,
+        (&Method::DELETE, false) => Verb::DeleteCollection,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(method: &str, target: &str) -> Path {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        parse(
+            &method.parse().unwrap(),
+            path,
+            &Query::parse(query).unwrap(),
+        )
+    }
+
+    /// Verb, group, version, namespace, resource, name, subresource; empty for what is not there.
+    fn resource(method: &str, target: &str) -> [String; 7] {
+        let Path::Resource(found) = of(method, target) else {
+            panic!("{method} {target}");
+        };
+        let verb = found.verb.map_or("", Verb::name).to_owned();
+        let [namespace, name, subresource] =
+            [found.namespace, found.name, found.subresource].map(Option::unwrap_or_default);
+        [
+            verb,
+            found.group,
+            found.version,
+            namespace,
+            found.resource,
+            name,
+            subresource,
+        ]
+    }
+
+    /// Method, target, and the parts of the resource.
+    const RESOURCES: &[(&str, &str, &str)] = &[
+        ("GET", "/apis/g/v1/namespaces/ns/r", "list,g,v1,ns,r,,"),
+        ("GET", "/apis/g/v1/namespaces/ns/r/", "list,g,v1,ns,r,,"),
+        (
+            "GET",
+            "/apis/g/v1/namespaces/ns/r?watch",
+            "watch,g,v1,ns,r,,",
+        ),
+        (
+            "GET",
+            "/apis/g/v1/namespaces/ns/r?watch=0",
+            "list,g,v1,ns,r,,",
+        ),
+        ("GET", "/apis/g/v1/r", "list,g,v1,,r,,"),
+        (
+            "GET",
+            "/apis/g/v1/namespaces/ns/r/n?watch=true",
+            "get,g,v1,ns,r,n,",
+        ),
+        (
+            "POST",
+            "/apis/g/v1/namespaces/ns/r/n/sub",
+            "create,g,v1,ns,r,n,sub",
+        ),
+        ("PUT", "/apis/g/v1/namespaces/ns/r/n", "update,g,v1,ns,r,n,"),
+        (
+            "PATCH",
+            "/apis/g/v1/namespaces/ns/r/n",
+            "patch,g,v1,ns,r,n,",
+        ),
+        (
+            "DELETE",
+            "/apis/g/v1/namespaces/ns/r/n",
+            "delete,g,v1,ns,r,n,",
+        ),
+        (
+            "DELETE",
+            "/apis/g/v1/namespaces/ns/r",
+            "deletecollection,g,v1,ns,r,,",
+        ),
+        ("HEAD", "/apis/g/v1/namespaces/ns/r/n", ",g,v1,ns,r,n,"),
+        (
+            "GET",
+            "/apis/g/v1/watch/namespaces/ns/r",
+            "watch,g,v1,ns,r,,",
+        ),
+        (
+            "GET",
+            "/apis/g/v1/watch/namespaces/ns/r/n",
+            "watch,g,v1,ns,r,n,",
+        ),
+        ("POST", "/apis/g/v1/watch/r", ",g,v1,,r,,"),
+        ("GET", "/apis/g/v1/watch", "list,g,v1,,watch,,"),
+        (
+            "GET",
+            "/apis/g/v1/namespaces/ns",
+            "get,g,v1,,namespaces,ns,",
+        ),
+        (
+            "GET",
+            "/api/v1/namespaces/ns/events",
+            "list,,v1,ns,events,,",
+        ),
+        (
+            "GET",
+            "/apis/g/v1/namespaces/n%73/r/%41",
+            "get,g,v1,ns,r,A,",
+        ),
+    ];
+
+    #[test]
+    fn resources_have_the_parts_of_request_info() {
+        for (method, target, expected) in RESOURCES {
+            assert_eq!(
+                resource(method, target).join(","),
+                *expected,
+                "{method} {target}"
+            );
+        }
+    }
+
+    #[test]
+    fn short_paths_have_a_group_and_a_namespace() {
+        let cases = [
+            (
+                "POST",
+                "/processedtemplates",
+                "create,template.krm.dev,v1alpha1,default,processedtemplates,,",
+            ),
+            (
+                "GET",
+                "/templates?namespace=a",
+                "list,template.krm.dev,v1alpha1,a,templates,,",
+            ),
+            (
+                "GET",
+                "/templates/web?group=template.openshift.io",
+                "get,template.openshift.io,v1,default,templates,web,",
+            ),
+            (
+                "POST",
+                "/templates/web/processed",
+                "create,template.krm.dev,v1alpha1,default,templates,web,processed",
+            ),
+        ];
+        for (method, target, expected) in cases {
+            assert_eq!(
+                resource(method, target).join(","),
+                expected,
+                "{method} {target}"
+            );
+        }
+        assert_eq!(
+            of("GET", "/templates/web/schema"),
+            Path::Other("/templates/web/schema".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_body_chooses_the_group_of_a_short_path_alone() {
+        let group = |target: &str, api_version| {
+            let Path::Resource(mut found) = of("POST", target) else {
+                panic!("{target}")
+            };
+            found.take_group(api_version);
+            format!("{}/{}", found.group, found.version)
+        };
+        let (krm, openshift) = (Group::Krm.api_version(), Group::OpenShift.api_version());
+        assert_eq!(group("/templates", openshift), openshift);
+        assert_eq!(group("/templates", "v1"), krm);
+        assert_eq!(group("/templates?group=template.krm.dev", openshift), krm);
+        assert_eq!(
+            group(
+                "/apis/template.krm.dev/v1alpha1/namespaces/a/templates",
+                openshift
+            ),
+            krm
+        );
+    }
+
+    #[test]
+    fn the_name_in_a_field_selector_is_authorized() {
+        let name = |target: &str| match of("GET", target) {
+            Path::Resource(found) => found.authorized_name().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            name("/apis/g/v1/r?fieldSelector=metadata.name%3Dweb"),
+            "web"
+        );
+        assert_eq!(
+            name("/apis/g/v1/namespaces/a/r/n?fieldSelector=metadata.name%3Dweb"),
+            "n"
+        );
+        assert_eq!(name("/apis/g/v1/r"), "");
+    }
+
+    #[test]
+    fn other_paths_are_told_apart() {
+        let health = |endpoint, check: &str| {
+            Path::Health(endpoint, (!check.is_empty()).then(|| check.to_owned()))
+        };
+        let version =
+            |group: &str, version: &str| Path::GroupVersion(group.to_owned(), version.to_owned());
+        let cases = [
+            ("/", Path::Root),
+            ("/api", Path::Api),
+            ("/apis/", Path::Apis),
+            ("/apis/g", Path::Group("g".to_owned())),
+            ("/apis/g/v1/", version("g", "v1")),
+            ("/api/v1", version("", "v1")),
+            ("/openapi/v2", Path::OpenApiV2),
+            ("/openapi/v3/", Path::OpenApiV3Index),
+            (
+                "/openapi/v3/apis/g/v1",
+                Path::OpenApiV3("apis/g/v1".to_owned()),
+            ),
+            ("/version", Path::Version),
+            ("/metrics", Path::Metrics),
+            ("/readyz/a/b", health(Health::Readyz, "a/b")),
+            ("/livez", health(Health::Livez, "")),
+            ("/healthz/", health(Health::Healthz, "")),
+        ];
+        for (target, expected) in cases {
+            assert_eq!(of("GET", target), expected, "{target}");
+        }
+        for target in [
+            "/ui/",
+            "/apis//v1",
+            "/apis/g/v1//r",
+            "/apis/g/v1/../r",
+            "/apis/g/v1/%2e%2e/r",
+            "/apis/g/v1/namespaces/a%2Fb/r",
+            "/apis/g/v1/%ff",
+            "/apis/g/v1/r/n/s/t",
+            "/apis/g//",
+            "*",
+        ] {
+            assert_eq!(of("GET", target), Path::Other(target.to_owned()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_path_is_read_and_no_part_leaves_its_place(
+            method in "GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|X",
+            path in "(/(apis|api|watch|namespaces|templates|v1|%2e|%2F|[.]{1,2}|%[0-9a-f]{2}|\\PC{0,3})){0,8}/?",
+            query in "\\PC{0,20}",
+        ) {
+            let query = Query::parse(&query).unwrap();
+            if let Path::Resource(found) = parse(&method.parse().unwrap(), &path, &query) {
+                let parts = [found.namespace, found.name, found.subresource, Some(found.resource)];
+                for part in parts.into_iter().flatten() {
+                    let is_name = !part.contains('/') && !matches!(part.as_str(), "" | "." | "..");
+                    prop_assert!(is_name || part == query.text("namespace"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! TLS, its reload, and users by client certificates.
+
+use krm_template_server::auth::{Way, start};
+use krm_template_server::tls::Peer;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+
+use crate::support::{Authority, For, address, arguments, connect, headers, write};
+
+fn der(pem: &str) -> CertificateDer<'static> {
+    CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()
+}
+
+#[tokio::test]
+async fn the_subject_is_the_user_and_the_organizations_the_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, clients) = (Authority::new("servers"), Authority::new("clients"));
+    let ca = write(folder.path(), "ca.crt", &clients.pem());
+    let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
+    let auth = start(&args, address()).await.unwrap();
+    let acceptor = auth.tls.as_ref().unwrap();
+
+    let issued = clients.issue("anna", &["devs", "ops"], For::Client);
+    let connected = connect(acceptor, &server, Some(&issued)).await;
+    assert_eq!(connected.protocol.as_deref(), Some(b"h2".as_slice()));
+    let user = auth
+        .authenticator
+        .authenticate(&headers(&[]), &connected.peer)
+        .await
+        .unwrap();
+    assert_eq!(user.name, "anna");
+    assert_eq!(user.groups, ["devs", "ops", "system:authenticated"]);
+    assert_eq!(auth.warnings.len(), 1, "every user may do everything");
+
+    let without = connect(acceptor, &server, None).await.peer;
+    for peer in [without, Peer::new(address())] {
+        let status = auth
+            .authenticator
+            .authenticate(&headers(&[]), &peer)
+            .await
+            .unwrap_err();
+        assert_eq!(status.code, 401);
+    }
+}
+
+#[tokio::test]
+async fn new_connections_get_the_changed_certificate_and_a_broken_one_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, clients) = (Authority::new("servers"), Authority::new("clients"));
+    let ca = write(folder.path(), "ca.crt", &clients.pem());
+    let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
+    let auth = start(&args, address()).await.unwrap();
+    let acceptor = auth.tls.as_ref().unwrap();
+    let reload = || auth.files.iter().for_each(|file| file.reload());
+    let first = connect(acceptor, &server, None).await.server;
+
+    let next = server.issue("server", &[], For::Server);
+    write(folder.path(), "tls.crt", &next.certificate);
+    reload();
+    let with_old_key = connect(acceptor, &server, None).await.server;
+    assert_eq!(
+        with_old_key, first,
+        "a certificate without its key is not used"
+    );
+
+    write(folder.path(), "tls.key", &next.key);
+    reload();
+    let second = connect(acceptor, &server, None).await.server;
+    assert_eq!(second, der(&next.certificate));
+
+    for broken in [
+        "",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    ] {
+        write(folder.path(), "tls.crt", broken);
+        reload();
+        assert_eq!(connect(acceptor, &server, None).await.server, second);
+    }
+    std::fs::remove_file(folder.path().join("tls.crt")).unwrap();
+    reload();
+    assert_eq!(connect(acceptor, &server, None).await.server, second);
+}
+
+#[tokio::test]
+async fn a_changed_authority_counts_on_connections_that_are_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, old, new) = (
+        Authority::new("servers"),
+        Authority::new("old"),
+        Authority::new("new"),
+    );
+    let ca = write(folder.path(), "ca.crt", &old.pem());
+    let args = arguments(folder.path(), &server, vec![Way::ClientCertificates(ca)]);
+    let auth = start(&args, address()).await.unwrap();
+    let acceptor = auth.tls.as_ref().unwrap();
+    let issued = old.issue("anna", &[], For::Client);
+    let peer = connect(acceptor, &server, Some(&issued)).await.peer;
+    let none = headers(&[]);
+    assert!(auth.authenticator.authenticate(&none, &peer).await.is_ok());
+    write(folder.path(), "ca.crt", &new.pem());
+    auth.files.iter().for_each(|file| file.reload());
+    assert!(auth.authenticator.authenticate(&none, &peer).await.is_err());
+    write(
+        folder.path(),
+        "ca.crt",
+        &format!("{}{}", new.pem(), old.pem()),
+    );
+    auth.files.iter().for_each(|file| file.reload());
+    assert!(auth.authenticator.authenticate(&none, &peer).await.is_ok());
+}

@@ -1,0 +1,132 @@
+//! Files that change.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use krm_template_server::ops::shutdown;
+use krm_template_server::reload::{Content, Reload, Watched, follow};
+
+use crate::support::write;
+
+/// The numbers in all files, with the names of the files.
+fn numbers(contents: &[Content]) -> anyhow::Result<Vec<(String, u32)>> {
+    let number = |content: &Content| {
+        let name = content
+            .path
+            .file_name()
+            .context("no name")?
+            .display()
+            .to_string();
+        Ok((name, std::str::from_utf8(&content.bytes)?.trim().parse()?))
+    };
+    contents.iter().map(number).collect()
+}
+
+#[test]
+fn a_folder_is_its_visible_yaml_and_json_files_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("b.yaml", "2"),
+        ("a.json", "1"),
+        ("c.yml", "3"),
+        (".d.yaml", "x"),
+        ("e.txt", "x"),
+    ] {
+        write(folder.path(), name, text);
+    }
+    std::fs::create_dir(folder.path().join("f.yaml")).unwrap();
+    let watched = Watched::open(vec![folder.path().to_owned()], numbers).unwrap();
+    let expected = [("a.json", 1), ("b.yaml", 2), ("c.yml", 3)];
+    assert_eq!(
+        *watched.get(),
+        expected.map(|(name, number)| (name.to_owned(), number))
+    );
+
+    write(folder.path(), "g.yaml", "7");
+    std::fs::remove_file(folder.path().join("a.json")).unwrap();
+    watched.reload();
+    let names: Vec<String> = watched.get().iter().map(|(name, _)| name.clone()).collect();
+    assert_eq!(names, ["b.yaml", "c.yml", "g.yaml"]);
+
+    write(folder.path(), "g.yaml", "seven");
+    watched.reload();
+    assert_eq!(watched.get().len(), 3, "a broken file changes nothing");
+}
+
+#[test]
+fn what_did_not_change_is_not_parsed_again_whether_good_or_broken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "a.yaml", "1");
+    let parsed = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&parsed);
+    let watched = Watched::open(vec![path], move |contents| {
+        count.fetch_add(1, Ordering::SeqCst);
+        numbers(contents)
+    })
+    .unwrap();
+    for (text, expected) in [("1", 1), ("2", 2), ("two", 3), ("3", 4)] {
+        write(folder.path(), "a.yaml", text);
+        watched.reload();
+        watched.reload();
+        assert_eq!(parsed.load(Ordering::SeqCst), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_is_missing_or_too_large_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = Watched::open(vec![folder.path().join("none")], numbers)
+        .err()
+        .unwrap();
+    assert!(format!("{missing:#}").contains("none"), "{missing:#}");
+    let large = folder.path().join("large.yaml");
+    std::fs::File::create(&large)
+        .unwrap()
+        .set_len((16 << 20) + 1)
+        .unwrap();
+    let large = Watched::open(vec![large], numbers).err().unwrap();
+    assert!(
+        large.to_string().contains("more than 16777216 bytes"),
+        "{large}"
+    );
+}
+
+#[tokio::test]
+async fn changes_are_seen_after_a_while_and_at_once_after_a_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "a.yaml", "1");
+    let watched = Watched::open(vec![path], numbers).unwrap();
+    let sources = vec![Arc::clone(&watched) as Arc<dyn Reload>];
+    let until = async |number: u32| {
+        while watched.get()[0].1 != number {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let (_shutdown, requests) = shutdown::listen(shutdown::Args {
+        shutdown_delay: Duration::ZERO,
+        shutdown_timeout: Duration::ZERO,
+    })
+    .unwrap();
+    let often = Duration::from_millis(10);
+    let following = tokio::spawn(follow(sources.clone(), often, requests.clone()));
+    write(folder.path(), "a.yaml", "2");
+    tokio::time::timeout(Duration::from_secs(10), until(2))
+        .await
+        .unwrap();
+    following.abort();
+
+    let following = tokio::spawn(follow(sources, Duration::from_hours(1), requests));
+    // The first look is at once.
+    write(folder.path(), "a.yaml", "3");
+    tokio::time::timeout(Duration::from_secs(10), until(3))
+        .await
+        .unwrap();
+    write(folder.path(), "a.yaml", "4");
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::HUP).unwrap();
+    tokio::time::timeout(Duration::from_secs(10), until(4))
+        .await
+        .unwrap();
+    following.abort();
+}

@@ -1,0 +1,231 @@
+//! The manifests in `deploy/`: kustomize builds them, each field of each object is known to
+//! Kubernetes, and their options are known to the program.
+//!
+//! Without kubectl on the PATH the tests are ignored.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{
+    ConfigMap, Namespace, PersistentVolumeClaim, Service, ServiceAccount,
+};
+use k8s_openapi::api::networking::v1::NetworkPolicy;
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, RoleBinding};
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys};
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// The variants, and whether a program without etcd has all their options.
+const VARIANTS: [(&str, bool); 3] = [
+    ("aggregated", true),
+    ("aggregated-etcd", false),
+    ("standalone", true),
+];
+
+type Test = fn(&str) -> Result<(), Failed>;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let kubectl = Command::new("kubectl")
+        .args(["version", "--client"])
+        .output();
+    let missing = kubectl.is_err().then_some("needs kubectl");
+    let mut trials = Vec::new();
+    for (variant, without_etcd) in VARIANTS {
+        let etcd = without_etcd || cfg!(feature = "etcd");
+        let no_etcd = (!etcd).then_some("needs the feature etcd");
+        let tests: [(&str, Test, Option<&str>); 4] = [
+            ("each_field_is_known_to_kubernetes", known_fields, missing),
+            ("the_cluster_finds_and_trusts_the_service", service, missing),
+            ("the_container_has_no_rights", container, missing),
+            (
+                "its_options_are_known_to_the_program",
+                options,
+                missing.or(no_etcd),
+            ),
+        ];
+        trials.extend(tests.map(|(name, test, reason)| {
+            let trial = Trial::test(format!("deploy/{variant}/{name}"), move || test(variant));
+            match reason {
+                Some(reason) => trial.with_kind(reason).with_ignored_flag(true),
+                None => trial,
+            }
+        }));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// What kustomize builds of a variant.
+fn built(variant: &str) -> Result<Vec<Value>, Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+    let folder: PathBuf = root.join(variant);
+    let output = Command::new("kubectl")
+        .arg("kustomize")
+        .arg(&folder)
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    if !output.status.success() || text.is_empty() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let document =
+        Document::parse(&Source::new(variant, text)).map_err(|error| format!("{error:?}"))?;
+    document
+        .roots()
+        .map(|root| {
+            let mut diagnostics = Diagnostics::default();
+            let value = root.value(DuplicateKeys::Refuse, &mut diagnostics);
+            let value = value.ok_or_else(|| format!("{diagnostics:?}"))?;
+            Ok(serde_json::from_str(&value.to_json())?)
+        })
+        .collect()
+}
+
+/// The only object of a kind.
+fn only(objects: &[Value], kind: &str) -> Result<Value, Failed> {
+    let mut found = objects.iter().filter(|object| at(object, "/kind") == kind);
+    match (found.next(), found.next()) {
+        (Some(object), None) => Ok(object.clone()),
+        (first, _) => Err(format!(
+            "{} of kind {kind}",
+            if first.is_some() { "several" } else { "none" }
+        )
+        .into()),
+    }
+}
+
+#[track_caller]
+fn same(found: &Value, expected: &Value) -> Result<(), Failed> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("expected {expected}, found {found}").into())
+    }
+}
+
+fn known_fields(variant: &str) -> Result<(), Failed> {
+    for object in built(variant)? {
+        let kind = at(&object, "/kind").as_str().unwrap_or_default();
+        match kind {
+            "APIService" => strict::<APIService>(&object),
+            "ClusterRole" => strict::<ClusterRole>(&object),
+            "ClusterRoleBinding" => strict::<ClusterRoleBinding>(&object),
+            "ConfigMap" => strict::<ConfigMap>(&object),
+            "Deployment" => strict::<Deployment>(&object),
+            "Namespace" => strict::<Namespace>(&object),
+            "NetworkPolicy" => strict::<NetworkPolicy>(&object),
+            "PersistentVolumeClaim" => strict::<PersistentVolumeClaim>(&object),
+            "PodDisruptionBudget" => strict::<PodDisruptionBudget>(&object),
+            "RoleBinding" => strict::<RoleBinding>(&object),
+            "Service" => strict::<Service>(&object),
+            "ServiceAccount" => strict::<ServiceAccount>(&object),
+            _ => Err(format!("unexpected kind `{kind}`").into()),
+        }?;
+    }
+    Ok(())
+}
+
+/// A field that Kubernetes does not know is lost on the way into its type and back.
+fn strict<T: Serialize + DeserializeOwned>(object: &Value) -> Result<(), Failed> {
+    let typed: T = serde_json::from_value(object.clone())?;
+    same(&serde_json::to_value(typed)?, object)
+}
+
+fn service(variant: &str) -> Result<(), Failed> {
+    let objects = built(variant)?;
+    let deployment = only(&objects, "Deployment")?;
+    let labels = at(&deployment, "/spec/template/metadata/labels");
+    let service = only(&objects, "Service")?;
+    for selector in [
+        at(&deployment, "/spec/selector/matchLabels"),
+        at(&service, "/spec/selector"),
+        at(
+            &only(&objects, "PodDisruptionBudget")?,
+            "/spec/selector/matchLabels",
+        ),
+        at(
+            &only(&objects, "NetworkPolicy")?,
+            "/spec/podSelector/matchLabels",
+        ),
+    ] {
+        same(selector, labels)?;
+    }
+    let of_apis: Vec<&Value> = objects
+        .iter()
+        .filter(|object| at(object, "/kind") == "APIService")
+        .collect();
+    same(
+        &json!(of_apis.len()),
+        &json!(if variant == "standalone" { 0 } else { 2 }),
+    )?;
+    for api in of_apis {
+        let spec = at(api, "/spec");
+        let name = format!(
+            "{}.{}",
+            text(at(spec, "/version")),
+            text(at(spec, "/group"))
+        );
+        same(at(api, "/metadata/name"), &json!(name))?;
+        same(at(spec, "/service/name"), at(&service, "/metadata/name"))?;
+        same(
+            at(spec, "/service/namespace"),
+            at(&service, "/metadata/namespace"),
+        )?;
+        same(
+            at(spec, "/service/port"),
+            at(&service, "/spec/ports/0/port"),
+        )?;
+        same(at(spec, "/groupPriorityMinimum"), &json!(1000))?;
+        same(at(spec, "/versionPriority"), &json!(15))?;
+        same(at(spec, "/insecureSkipTLSVerify"), &Value::Null)?;
+    }
+    Ok(())
+}
+
+fn container(variant: &str) -> Result<(), Failed> {
+    let deployment = only(&built(variant)?, "Deployment")?;
+    let pod = at(&deployment, "/spec/template/spec");
+    same(at(pod, "/securityContext/runAsNonRoot"), &json!(true))?;
+    same(at(pod, "/securityContext/runAsUser"), &json!(65532))?;
+    let context = at(pod, "/containers/0/securityContext");
+    same(at(context, "/readOnlyRootFilesystem"), &json!(true))?;
+    same(at(context, "/allowPrivilegeEscalation"), &json!(false))?;
+    same(at(context, "/capabilities/drop"), &json!(["ALL"]))
+}
+
+/// `--help` after them is answered only if each of them can be read.
+fn options(variant: &str) -> Result<(), Failed> {
+    let deployment = only(&built(variant)?, "Deployment")?;
+    let container = at(&deployment, "/spec/template/spec/containers/0");
+    let options: Vec<&str> = at(container, "/args")
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(text)
+        .collect();
+    let server = || Command::new(env!("CARGO_BIN_EXE_krm-template-server"));
+    let unknown = server().args(["--no-such-option", "--help"]).output()?;
+    if unknown.status.success() {
+        return Err("an unknown option is taken, so this test holds nothing".into());
+    }
+    let output = server().args(&options).arg("--help").output()?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+    }
+}
+
+fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
+    value.pointer(pointer).unwrap_or(&Value::Null)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,360 @@
+//! The order of requests, and those that were sent but not recorded.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use http::HeaderMap;
+use libtest_mimic::Failed;
+use serde_json::{Map, Value, json};
+use tokio::task::JoinHandle;
+
+use crate::client::{Answer, Sent, begin, finish, send};
+use crate::comparison::{differences, faults, yaml};
+use crate::known::Known;
+use crate::listed::{Listed, Outcome};
+use crate::program::token;
+use crate::recording::{Binding, Exchange};
+
+const OPENSHIFT: &str = "/apis/template.openshift.io/v1/namespaces";
+/// Watches beside which objects were changed.
+const CHANGES_BESIDE: std::ops::RangeInclusive<u32> = 325..=331;
+const THE_OBJECT: &str = "the object at this moment";
+
+/// Sends all requests in their order and compares the answers. Reads that take seconds run beside
+/// those that follow, until the next request that changes something.
+pub(crate) async fn run(
+    recorded: &[Exchange],
+    listed: &Listed,
+    address: SocketAddr,
+) -> Result<Vec<Outcome>, Failed> {
+    let mut replay = Replay {
+        address,
+        known: Known::default(),
+        answers: BTreeMap::new(),
+        recorded: BTreeMap::new(),
+    };
+    let mut outcomes = Vec::new();
+    let mut slow: Vec<(&Exchange, JoinHandle<Answer>)> = Vec::new();
+    for exchange in recorded {
+        if exchange.changes() || CHANGES_BESIDE.contains(&exchange.number()) {
+            for (exchange, answer) in slow.drain(..) {
+                outcomes.push(replay.outcome(exchange, answer.await?));
+            }
+        }
+        replay.unrecorded(exchange.number()).await?;
+        if listed.is_unsent(exchange.number()) {
+            outcomes.push(Outcome::unsent(exchange));
+            continue;
+        }
+        let sent = replay.request(exchange).await;
+        if CHANGES_BESIDE.contains(&exchange.number()) {
+            let answer = replay.with_changes_beside(sent).await;
+            outcomes.push(replay.outcome(exchange, answer));
+        } else if exchange.is_watch() || exchange.response.status == 504 {
+            slow.push((exchange, tokio::spawn(send(address, sent))));
+        } else {
+            let answer = send(address, sent).await;
+            outcomes.push(replay.outcome(exchange, answer));
+        }
+    }
+    for (exchange, answer) in slow {
+        outcomes.push(replay.outcome(exchange, answer.await?));
+    }
+    outcomes.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(outcomes)
+}
+
+struct Replay {
+    address: SocketAddr,
+    known: Known,
+    answers: BTreeMap<String, (HeaderMap, Option<Value>)>,
+    /// Recorded objects by uid and revision.
+    recorded: BTreeMap<(String, String), Value>,
+}
+
+impl Replay {
+    fn outcome(&mut self, exchange: &Exchange, answer: Answer) -> Outcome {
+        let different = differences(exchange, &answer, &mut self.known);
+        let request = &exchange.request;
+        let faults = faults(&request.method, &request.path, &answer);
+        self.recorded.extend(exchange.objects());
+        if let (Some(recorded), [own, ..]) = (
+            exchange.response.headers.get("Etag"),
+            answer.header("Etag").as_slice(),
+        ) && let [recorded, ..] = recorded.to_vec().as_slice()
+        {
+            // A second tag for the same document is a difference of what it is for, not of itself.
+            let _ = self.known.learn_id(recorded, own);
+        }
+        let json = answer.json();
+        let status = answer.status;
+        self.answers
+            .insert(exchange.file.clone(), (answer.headers, json));
+        Outcome::new(exchange, status, different, faults)
+    }
+
+    /// The recorded request with our values in it.
+    async fn request(&mut self, exchange: &Exchange) -> Sent {
+        let recorded = &exchange.request;
+        let mut sent = Sent {
+            method: recorded.method.clone(),
+            path: recorded.path.clone(),
+            headers: headers(&recorded.user, &recorded.headers),
+            body: recorded.body(),
+        };
+        for binding in &exchange.bindings {
+            if let Some(ours) = self.bound(binding) {
+                sent.path = sent.path.replace(&binding.value, &ours);
+            }
+        }
+        let current = self.current(exchange).await;
+        sent.path = self.known.fill(&sent.path, &current);
+        for (_, value) in &mut sent.headers {
+            if let Some(ours) = self.known.id(value) {
+                *value = ours.to_owned();
+            }
+        }
+        if let Some(text) = sent
+            .body
+            .as_deref()
+            .and_then(|body| str::from_utf8(body).ok())
+        {
+            sent.body = Some(match self.rebased(exchange, text).await {
+                Some(body) => body.to_string().into_bytes(),
+                None => self.known.fill(text, &current).into_bytes(),
+            });
+        }
+        if CHANGES_BESIDE.contains(&exchange.number()) {
+            sent.path = sent.path.replace("timeoutSeconds=4", "timeoutSeconds=1");
+        }
+        sent
+    }
+
+    /// Our value for one of an earlier answer, but for revisions, which are known.
+    fn bound(&mut self, binding: &Binding) -> Option<String> {
+        if binding.header.is_some() {
+            return None;
+        }
+        let path = binding.path.as_deref()?;
+        let (_, answer) = self.answers.get(&binding.from)?;
+        let ours = answer
+            .as_ref()?
+            .pointer(&pointer(path))?
+            .as_str()?
+            .to_owned();
+        if let (Some((_, recorded)), Some((_, hash))) =
+            (binding.value.split_once("hash="), ours.split_once("hash="))
+        {
+            let hash = format!("hash={hash}");
+            self.known
+                .learn_id(&format!("hash={recorded}"), &hash)
+                .ok()?;
+        }
+        if path.ends_with("resourceVersion") {
+            // The revision of a list can be one that an object has, which is known already.
+            let _ = self.known.learn_revision(&binding.value, &ours);
+            return None;
+        }
+        Some(ours)
+    }
+
+    /// The body of an update of an object that was read just before: our object with the change
+    /// that the recorded body makes to the recorded object.
+    async fn rebased(&self, exchange: &Exchange, text: &str) -> Option<Value> {
+        let body: Value = serde_json::from_str(text).or_else(|_| yaml(text)).ok()?;
+        let mut bindings = exchange.bindings.iter();
+        let read = match bindings.find(|binding| binding.from == THE_OBJECT) {
+            Some(binding) => &binding.value,
+            // Updates of our group have no bindings; those that failed need their old revision.
+            None if exchange.request.method == "PUT" && exchange.response.status == 200 => {
+                body.pointer("/metadata/resourceVersion")?.as_str()?
+            }
+            None => return None,
+        };
+        let (path, _) = exchange
+            .request
+            .path
+            .split_once('?')
+            .unwrap_or((&exchange.request.path, ""));
+        let current = self.as_admin("GET", path, None).await.json()?;
+        let uid = current.pointer("/metadata/uid")?.as_str()?;
+        let mut before = self.recorded.iter().filter(|((recorded, revision), _)| {
+            *revision == read && self.known.id(recorded) == Some(uid)
+        });
+        Some(changed(before.next()?.1, &body, &current))
+    }
+
+    /// Our newest revision, or that of the object which the request updates.
+    async fn current(&self, exchange: &Exchange) -> String {
+        let reads_object = exchange
+            .bindings
+            .iter()
+            .any(|binding| binding.from == THE_OBJECT);
+        if !reads_object && !exchange.is_watch() {
+            return "1".to_owned();
+        }
+        let path = if reads_object {
+            exchange
+                .request
+                .path
+                .split('?')
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        } else {
+            format!("{OPENSHIFT}/prod/templates?limit=1")
+        };
+        let answer = self.as_admin("GET", &path, None).await;
+        let revision = answer.json().and_then(|answer| {
+            answer
+                .pointer("/metadata/resourceVersion")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        });
+        revision.unwrap_or_else(|| "1".to_owned())
+    }
+
+    async fn as_admin(&self, method: &str, path: &str, body: Option<(&str, Value)>) -> Answer {
+        let mut more = BTreeMap::from([("Accept".to_owned(), "application/json".to_owned())]);
+        if let Some((content_type, _)) = &body {
+            more.insert("Content-Type".to_owned(), (*content_type).to_owned());
+        }
+        let sent = Sent {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            headers: headers("admin", &more),
+            body: body.map(|(_, body)| body.to_string().into_bytes()),
+        };
+        send(self.address, sent).await
+    }
+
+    async fn create(&self, namespace: &str, name: &str, labels: Value) -> Result<(), Failed> {
+        let mut metadata = json!({"name": name});
+        if !labels.is_null() {
+            metadata = json!({"name": name, "labels": labels});
+        }
+        let template = json!({"kind": "Template", "apiVersion": "template.openshift.io/v1",
+            "metadata": metadata, "objects": []});
+        let path = format!("{OPENSHIFT}/{namespace}/templates");
+        let answer = self
+            .as_admin("POST", &path, Some(("application/json", template)))
+            .await;
+        let created = answer.status == 201;
+        created
+            .then_some(())
+            .ok_or_else(|| format!("{name}: {}", answer.text()).into())
+    }
+
+    /// Sends what was sent before an exchange and not recorded.
+    async fn unrecorded(&self, number: u32) -> Result<(), Failed> {
+        if number == 483 {
+            for index in 1..=12 {
+                let group = if index < 10 { "y" } else { "x" };
+                self.create("shop", &format!("d{index}"), json!({"grp": group}))
+                    .await?;
+            }
+        } else if number == 657 {
+            for index in 0..3 {
+                self.create("prod", &format!("e{index}"), Value::Null)
+                    .await?;
+            }
+        } else if number == 658 {
+            for index in 0..5 {
+                let path = format!("{OPENSHIFT}/prod/templates/e2");
+                let message = json!({"message": index.to_string()});
+                let body = Some(("application/merge-patch+json", message));
+                self.as_admin("PATCH", &path, body).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a watch and makes the changes that its note tells.
+    async fn with_changes_beside(&self, sent: Sent) -> Answer {
+        let failed = |error: String| Answer {
+            status: 0,
+            headers: HeaderMap::new(),
+            body: error.into_bytes(),
+        };
+        let watch = match begin(self.address, sent).await {
+            Ok(watch) => watch,
+            Err(error) => return failed(error.to_string()),
+        };
+        if let Err(error) = self.create("prod", "w1", json!({"w": "1"})).await {
+            return failed(error.message().unwrap_or_default().to_owned());
+        }
+        let path = format!("{OPENSHIFT}/prod/templates/w1");
+        for patch in [
+            json!({"message": "changed"}),
+            json!({"metadata": {"labels": {"w": "2"}}}),
+            json!({"metadata": {"labels": {"w": "1"}}}),
+        ] {
+            self.as_admin(
+                "PATCH",
+                &path,
+                Some(("application/merge-patch+json", patch)),
+            )
+            .await;
+        }
+        self.as_admin("DELETE", &path, None).await;
+        match tokio::time::timeout(std::time::Duration::from_secs(10), finish(watch)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => failed(error.to_string()),
+            Err(late) => failed(late.to_string()),
+        }
+    }
+}
+
+/// What `body` changes in `before`, changed in `ours`.
+fn changed(before: &Value, body: &Value, ours: &Value) -> Value {
+    match (before, body, ours) {
+        _ if before == body => ours.clone(),
+        (Value::Object(before), Value::Object(body), Value::Object(ours)) => {
+            let mut fields = Map::new();
+            for (key, value) in body {
+                let value = match (before.get(key), ours.get(key)) {
+                    (Some(before), Some(ours)) => changed(before, value, ours),
+                    _ => value.clone(),
+                };
+                fields.insert(key.clone(), value);
+            }
+            let is_new = |key: &&String| !before.contains_key(*key) && !body.contains_key(*key);
+            for key in ours.keys().filter(is_new) {
+                fields.insert(key.clone(), ours[key].clone());
+            }
+            Value::Object(fields)
+        }
+        _ => body.clone(),
+    }
+}
+
+/// The recorded headers, with those that were sent always and with the token of the user.
+fn headers(user: &str, recorded: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let mut headers: Vec<(String, String)> = recorded
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if !recorded.contains_key("User-Agent") {
+        headers.push(("User-Agent".to_owned(), "recorder".to_owned()));
+    }
+    if let Some(token) = token(user) {
+        headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+    }
+    headers
+}
+
+/// A path of a binding, such as `metadata.continue` or `paths["a/b"].c`, as a JSON pointer.
+pub(crate) fn pointer(path: &str) -> String {
+    let mut pointer = String::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        let (key, after) = match rest.strip_prefix("[\"") {
+            Some(quoted) => quoted.split_once("\"]").unwrap_or((quoted, "")),
+            None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
+        };
+        pointer.push('/');
+        pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        rest = after.strip_prefix('.').unwrap_or(after);
+    }
+    pointer
+}

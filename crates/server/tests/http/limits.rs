@@ -1,0 +1,136 @@
+//! Too much at once, and large answers.
+
+use std::io::{Read as _, Write as _};
+
+use flate2::read::GzDecoder;
+use serde_json::json;
+
+use crate::program::{PROCESS, Program, Response, TEMPLATE, head, response, rest, until};
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+fn process(program: &Program) -> Response {
+    program.send("POST", PROCESS, &[JSON], TEMPLATE.as_bytes())
+}
+
+#[test]
+fn beyond_the_limit_clients_shall_come_again() {
+    let program = Program::start(&["--max-writes", "1"]);
+    let mut first = program.connect();
+    let (front, back) = TEMPLATE.split_at(9);
+    let begun = head("POST", PROCESS, &[JSON, ("Connection", "close")])
+        + &format!("Content-Length: {}\r\n\r\n{front}", TEMPLATE.len());
+    first.write_all(begun.as_bytes()).unwrap();
+    let mut refused = None;
+    until("the place is taken", || {
+        let answer = process(&program);
+        (answer.code != 201).then(|| refused = Some(answer))
+    });
+    let refused = refused.unwrap();
+    refused.is_status(429);
+    assert_eq!(refused.header("Retry-After"), Some("1"));
+    // Reads have places of their own.
+    assert_eq!(program.get("/version").code, 200);
+    first.write_all(back.as_bytes()).unwrap();
+    assert_eq!(response(&rest(&mut first)).code, 201);
+    until("the place is free", || {
+        (process(&program).code == 201).then_some(())
+    });
+}
+
+#[test]
+fn further_connections_are_closed() {
+    let program = Program::start(&["--max-connections", "2"]);
+    let request = head("GET", "/version", &[]) + "\r\n";
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        let mut stream = program.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream.read_exact(&mut [0; 12]).unwrap();
+        open.push(stream);
+    }
+    assert_eq!(rest(&mut program.connect()), b"");
+    open.clear();
+    until("a place is free", || {
+        let mut stream = program.connect();
+        let _ = stream
+            .write_all((head("GET", "/version", &[("Connection", "close")]) + "\r\n").as_bytes());
+        (!rest(&mut stream).is_empty()).then_some(())
+    });
+}
+
+#[test]
+fn only_large_answers_are_compressed() {
+    let program = Program::start(&[]);
+    for (length, is_large) in [(1_000, false), (128 << 10, true)] {
+        let template = json!({
+            "apiVersion": "template.krm.dev/v1alpha1",
+            "kind": "Template",
+            "metadata": {"name": "web"},
+            "objects": [{
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "web"},
+                "data": {"x": "x".repeat(length)},
+            }],
+        });
+        let body = template.to_string();
+        let plain = program.send("POST", PROCESS, &[JSON], body.as_bytes());
+        assert_eq!((plain.code, plain.header("Content-Encoding")), (201, None));
+        for (accepted, is_accepted) in [("gzip", true), ("gzip;q=0, br", false)] {
+            let headers = [JSON, ("Accept-Encoding", accepted)];
+            let answer = program.send("POST", PROCESS, &headers, body.as_bytes());
+            let is_gzip = answer.header("Content-Encoding") == Some("gzip");
+            assert_eq!(is_gzip, is_large && is_accepted, "{length} {accepted}");
+            let mut text = Vec::new();
+            if is_gzip {
+                GzDecoder::new(answer.body.as_slice())
+                    .read_to_end(&mut text)
+                    .unwrap();
+            } else {
+                text = answer.body;
+            }
+            assert_eq!(text, plain.body);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_leaves_is_in_the_audit_log() {
+    let program = Program::start(&[]);
+    let mut stream = program.connect();
+    let begun =
+        head("POST", PROCESS, &[JSON, ("User-Agent", "leaving")]) + "Content-Length: 9\r\n\r\n{";
+    stream.write_all(begun.as_bytes()).unwrap();
+    drop(stream);
+    until("the audit line", || {
+        let output = program.output();
+        let line = output.lines().find(|line| line.contains("leaving"))?;
+        // Either way its body has come to an early end.
+        assert!(
+            line.contains("\"code\":499") || line.contains("\"code\":400"),
+            "{line}"
+        );
+        Some(())
+    });
+}
+
+#[test]
+fn the_store_is_measured() {
+    let program = Program::start(&[]);
+    let path = crate::program::TEMPLATES;
+    assert_eq!(
+        program
+            .send("POST", path, &[JSON], TEMPLATE.as_bytes())
+            .code,
+        201
+    );
+    let metrics = String::from_utf8(program.get("/metrics").body).unwrap();
+    for expected in [
+        "krm_template_store_objects{resource=\"templates.template.krm.dev\"} 1\n",
+        "krm_template_store_objects{resource=\"templates.template.openshift.io\"} 0\n",
+        "krm_template_store_seconds_count{store=\"memory\",operation=\"create\"} 1\n",
+    ] {
+        assert!(metrics.contains(expected), "{expected}{metrics}");
+    }
+}

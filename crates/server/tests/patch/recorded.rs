@@ -1,0 +1,287 @@
+//! What real servers answered to patches, applies and updates: each object and its managers.
+#![cfg_attr(
+    not(shared_data),
+    expect(dead_code, reason = "the tests that use it are ignored")
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use krm_template_server::groups::Group;
+use krm_template_server::patch::managed::{self, Writer};
+use krm_template_server::patch::{json, merge, strategic};
+use krm_template_server::status::Result;
+use serde_json::{Value, json};
+
+/// How the answers begin that these functions give; other errors belong to other modules.
+const REFUSALS: [&str; 6] = [
+    "Apply failed with",
+    "Invalid JSON Patch",
+    "error decoding patch: ",
+    "invalid object type: ",
+    "metadata.managedFields must be nil",
+    "the server rejected our request due to an error in our request",
+];
+
+/// The text of a YAML body, as JSON: other modules read YAML.
+const YAML_BODY: &str = r#"{"kind":"Template","apiVersion":"template.openshift.io/v1","metadata":{"name":"a1"},"message":"yaml"}"#;
+
+#[expect(clippy::disallowed_methods, reason = "a test reads its data")]
+fn read(path: &std::path::Path) -> Vec<u8> {
+    fs::read(path).unwrap()
+}
+
+/// A recorded request with its answer.
+struct Exchange {
+    file: String,
+    method: String,
+    path: String,
+    query: String,
+    kind: String,
+    body: String,
+    code: u64,
+    answer: Value,
+}
+
+impl Exchange {
+    /// The exchanges with numbers from `first` to `last` that write stored Templates.
+    fn all(first: u32, last: u32) -> Vec<Self> {
+        let shared = std::env::var_os("KRM_TEMPLATE_SHARED").unwrap();
+        let folder = PathBuf::from(shared).join("corpus/template-api");
+        let mut files: Vec<String> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| {
+                let number = name
+                    .split('-')
+                    .next()
+                    .and_then(|number| number.parse().ok());
+                number.is_some_and(|number: u32| (first..=last).contains(&number))
+            })
+            .collect();
+        files.sort();
+        assert_eq!(
+            files.len(),
+            (first..=last).count(),
+            "recordings are missing"
+        );
+        files
+            .into_iter()
+            .map(|file| {
+                let recording: Value = serde_json::from_slice(&read(&folder.join(&file))).unwrap();
+                let (request, response) = (&recording["request"], &recording["response"]);
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                let path = text(&request["path"]);
+                let (path, query) = path.split_once('?').unwrap_or((&path, ""));
+                Self {
+                    file,
+                    method: text(&request["method"]),
+                    path: path.to_owned(),
+                    query: query.to_owned(),
+                    kind: text(&request["headers"]["Content-Type"]),
+                    body: text(&request["body"]),
+                    code: response["status"].as_u64().unwrap(),
+                    answer: serde_json::from_str(&text(&response["body"])).unwrap_or_default(),
+                }
+            })
+            .filter(Self::is_ours)
+            .collect()
+    }
+
+    /// Whether the exchange tells what these functions do. Unknown fields and the spelling of
+    /// numbers, which ours keep, and bodies of YAML do not.
+    fn is_ours(&self) -> bool {
+        let writes = ["POST", "PUT", "PATCH"].contains(&self.method.as_str());
+        let message = self.answer["message"].as_str().unwrap_or_default();
+        writes
+            && !self.file.contains("-unknown-")
+            && !self.file.contains("-numbers")
+            && self.kind != "application/yaml"
+            && ((200..400).contains(&self.code)
+                || REFUSALS.iter().any(|start| message.starts_with(start)))
+    }
+
+    fn query(&self, name: &str) -> Option<&str> {
+        self.query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value)
+    }
+
+    fn group(&self) -> Group {
+        Group::named(self.path.split('/').nth(2).unwrap()).unwrap()
+    }
+
+    /// The path of the object.
+    fn object_path(&self) -> String {
+        if self.method == "POST" {
+            return format!(
+                "{}/{}",
+                self.path,
+                self.answer["metadata"]["name"].as_str().unwrap()
+            );
+        }
+        self.path.clone()
+    }
+
+    /// The object in the answer; that of a Table's row has no more than metadata.
+    fn object(&self) -> &Value {
+        if self.answer["kind"] == "Table" {
+            &self.answer["rows"][0]["object"]
+        } else {
+            &self.answer
+        }
+    }
+
+    /// What the functions make of the request, with the object before it.
+    fn run(&self, before: Option<&Value>) -> Result<Value> {
+        let group = self.group();
+        let manager = self.query("fieldManager").unwrap_or("recorder");
+        let time = self.time(manager);
+        let writer = Writer {
+            manager,
+            time: &time,
+            subresource: "",
+        };
+        let body = self.body.as_bytes();
+        let mut after = before.cloned().unwrap_or_default();
+        match self.kind.split(';').next().unwrap() {
+            "application/merge-patch+json" => merge::apply(&mut after, &merge::parse(body)?),
+            "application/json-patch+json" => json::parse(body)?.apply(&mut after)?,
+            "application/strategic-merge-patch+json" => {
+                strategic::apply(&mut after, &merge::parse(body)?)?;
+            }
+            "application/apply-patch+yaml" => {
+                let applied = match self.body.as_str() {
+                    "" => Value::Null,
+                    yaml if yaml.starts_with('#') => serde_json::from_str(YAML_BODY).unwrap(),
+                    json => serde_json::from_str(json).unwrap(),
+                };
+                let force = self.query("force").is_some_and(|force| force != "false");
+                return managed::apply(group, before, &applied, &writer, force);
+            }
+            _ => after = serde_json::from_str(&self.body).unwrap(),
+        }
+        managed::track_update(group, before, &mut after, &writer);
+        Ok(after)
+    }
+
+    /// The time of the writer's entry in the answer, if there is one.
+    fn time(&self, manager: &str) -> String {
+        let entries = self.object()["metadata"]["managedFields"].as_array();
+        let time = entries
+            .into_iter()
+            .flatten()
+            .find(|entry| entry["manager"] == manager);
+        let time = time.and_then(|entry| entry["time"].as_str());
+        time.unwrap_or("2001-02-03T04:05:06Z").to_owned()
+    }
+}
+
+/// The object without the fields that the server sets.
+fn comparable(group: Group, object: &Value) -> Value {
+    let mut object = object.clone();
+    let fields = object.as_object_mut().unwrap();
+    if group == Group::OpenShift {
+        // The real server shows no list, and one of no items, as null.
+        let none = fields
+            .get("objects")
+            .is_none_or(|objects| objects == &json!([]));
+        if none {
+            fields.insert("objects".to_owned(), Value::Null);
+        }
+    }
+    let metadata = fields["metadata"].as_object_mut().unwrap();
+    if metadata.contains_key("generateName") {
+        metadata.remove("name");
+    }
+    let set = [
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "namespace",
+        "selfLink",
+    ];
+    metadata.retain(|name, value| {
+        let empty = value == &json!({}) || value == &json!([]);
+        !empty && !set.contains(&name.as_str()) && !name.starts_with("deletion")
+    });
+    object
+}
+
+/// A Status with its causes in the order of their fields.
+fn status(mut status: Value) -> Value {
+    if let Some(causes) = status["details"]["causes"].as_array_mut() {
+        causes.sort_by_key(ToString::to_string);
+    }
+    status
+}
+
+/// Sends recorded requests through the functions, each with the recorded object before it.
+#[track_caller]
+fn check(first: u32, last: u32, expected: usize) {
+    let mut stored: BTreeMap<String, Value> = BTreeMap::new();
+    let mut compared = 0;
+    for exchange in Exchange::all(first, last) {
+        let file = &exchange.file;
+        let path = exchange.object_path();
+        let group = exchange.group();
+        let outcome = exchange.run(stored.get(&path));
+        compared += 1;
+        if exchange.code >= 400 {
+            let refused = outcome.map(|_| ()).unwrap_err().object();
+            assert_eq!(status(refused), status(exchange.answer.clone()), "{file}");
+            continue;
+        }
+        let ours = outcome.unwrap_or_else(|status| panic!("{file}: {status}"));
+        assert_eq!(
+            ours["metadata"].get("managedFields"),
+            exchange.object()["metadata"].get("managedFields"),
+            "{file}"
+        );
+        let mut new = exchange.answer.clone();
+        if exchange.answer["kind"] == "Table" {
+            new = ours;
+        } else {
+            assert_eq!(
+                comparable(group, &ours),
+                comparable(group, &exchange.answer),
+                "{file}"
+            );
+        }
+        if exchange.query("dryRun").is_none() {
+            stored.insert(path, new);
+        }
+    }
+    assert_eq!(compared, expected);
+}
+
+#[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
+fn openshift_templates_are_patched_as_recorded() {
+    check(359, 482, 70);
+}
+
+#[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
+fn templates_of_a_crd_are_patched_as_recorded() {
+    check(665, 743, 27);
+}
+
+#[test]
+#[cfg_attr(
+    not(shared_data),
+    ignore = "needs the shared data: set KRM_TEMPLATE_SHARED"
+)]
+fn created_templates_have_the_recorded_owners() {
+    check(105, 106, 2);
+}

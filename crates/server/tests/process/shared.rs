@@ -1,0 +1,63 @@
+//! The shared folder, and calls of the module under test.
+
+#![expect(clippy::disallowed_methods, reason = "a test reads its data")]
+
+use std::path::PathBuf;
+use std::thread;
+
+use krm_template_server::groups::Group;
+use krm_template_server::process::{self, Limits, Output, Processed, Request, STACK, Syntax, Text};
+use krm_template_server::status::Result;
+
+/// A path below the shared folder, if there is one.
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(std::env::var_os("KRM_TEMPLATE_SHARED")?).join(path))
+}
+
+/// The text of a file.
+pub(crate) fn read(path: impl AsRef<std::path::Path>) -> String {
+    let path = path.as_ref();
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A request to the namespace `shop` for an answer in JSON.
+pub(crate) fn request(group: Group) -> Request<'static> {
+    Request {
+        group,
+        namespace: "shop",
+        labels: Vec::new(),
+        target_namespace: None,
+        output: Output::Template,
+        source_map: false,
+        syntax: Syntax::Json,
+        limits: Limits::of_server(&|| false),
+    }
+}
+
+pub(crate) const fn json(text: &str) -> Text<'_> {
+    Text {
+        text,
+        syntax: Syntax::Json,
+    }
+}
+
+pub(crate) const fn yaml(text: &str) -> Text<'_> {
+    Text {
+        text,
+        syntax: Syntax::Yaml,
+    }
+}
+
+/// Processes a Template on a thread with the stack that a server gives it.
+pub(crate) fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
+    on_thread(|| process::template(request, body))
+}
+
+pub(crate) fn on_thread<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, work);
+        thread.expect("a thread starts").join().expect("no panic")
+    })
+}

@@ -1,17 +1,25 @@
 //! Reads the body of a request, up to a size and a time.
 
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::time;
 
 use crate::status::{Details, Result, Status};
 
+/// How long the rest of a body that is too large is read and dropped.
+///
+/// Source: `rstAvoidanceDelay` of Go's `net/http`.
+const DRAIN: Duration = Duration::from_millis(500);
+
 /// Reads a body of at most `max` bytes that arrives within `limit`.
 ///
-/// A body that announces more is refused before any of it is read.
+/// Of a body that is too large, up to `max` further bytes are read and dropped: a connection that is
+/// closed while its client still sends is reset, and the client may never see the answer. A body that
+/// announces more than that is refused at once.
 ///
 /// # Errors
 ///
@@ -19,24 +27,47 @@ use crate::status::{Details, Result, Status};
 /// - 408 if it does not arrive in time.
 /// - 400 if it ends early or is not framed correctly.
 ///
-/// Each of them leaves a part of the body unread, so the connection cannot be used again.
+/// Each of them may leave a part of the body unread, so that the connection cannot be used again.
 pub async fn read<B>(body: B, max: usize, limit: Duration) -> Result<Bytes>
 where
     B: Body,
     B::Error: std::error::Error + Send + Sync + 'static,
 {
-    if usize::try_from(body.size_hint().lower()).map_or(true, |announced| announced > max) {
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut body = pin!(body);
+    if announced > max {
+        if announced / 2 <= max {
+            drain(body, max.saturating_mul(2)).await;
+        }
         return Err(too_large(max));
     }
-    let whole = Limited::new(body, max).collect();
+    let whole = Limited::new(body.as_mut(), max).collect();
     match time::timeout(limit, whole).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(max)),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            drain(body, max).await;
+            Err(too_large(max))
+        }
         Ok(Err(_)) => Err(Status::bad_request(
             "the body of the request is not complete",
         )),
         Err(_) => Err(too_slow()),
     }
+}
+
+/// Reads and drops at most `most` bytes for at most [`DRAIN`].
+async fn drain<B: Body>(mut body: Pin<&mut B>, mut most: usize) {
+    let dropped = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let bytes = frame.data_ref().map_or(0, Buf::remaining);
+            let Some(left) = most.checked_sub(bytes) else {
+                return;
+            };
+            most = left;
+        }
+    };
+    // The answer is the same if time is up.
+    let _ = time::timeout(DRAIN, dropped).await;
 }
 
 /// 413 for a body of more than `max` bytes.
@@ -105,6 +136,46 @@ mod tests {
         assert_eq!(too_large(3_145_728), expected);
         let status = read(chunks(vec![Ok("12"), Ok("345")]), 4, LONG).await;
         assert_eq!(status, Err(too_large(4)));
+    }
+
+    /// How many of `parts` are read of a body that announces `announced` bytes and may have 4.
+    async fn parts_read(parts: usize, announced: u64) -> usize {
+        let mut read_parts = 0;
+        let counted = stream::iter((0..parts).map(|_| {
+            read_parts += 1;
+            Ok::<_, io::Error>(Frame::data(Bytes::from("123")))
+        }));
+        let body = Announced(StreamBody::new(counted), announced);
+        assert_eq!(read(body, 4, LONG).await, Err(too_large(4)));
+        read_parts
+    }
+
+    #[tokio::test]
+    async fn the_rest_of_a_body_that_is_too_large_is_dropped_up_to_the_limit() {
+        assert_eq!(parts_read(2, 6).await, 2);
+        assert_eq!(parts_read(9, 0).await, 4);
+        assert_eq!(parts_read(9, 27).await, 0);
+    }
+
+    /// A body that announces its size.
+    struct Announced<B>(B, u64);
+
+    impl<B: Body + Unpin> Body for Announced<B> {
+        type Data = B::Data;
+        type Error = B::Error;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+            Pin::new(&mut self.0).poll_frame(context)
+        }
+
+        fn size_hint(&self) -> http_body::SizeHint {
+            let mut hint = http_body::SizeHint::new();
+            hint.set_lower(self.1);
+            hint
+        }
     }
 
     #[tokio::test]

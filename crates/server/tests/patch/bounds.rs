@@ -1,6 +1,7 @@
 //! Patches cannot make an object too large or too deep, nor take long.
 
 use krm_template_server::patch::{json, merge};
+use krm_template_server::process::STACK;
 use serde_json::{Value, json};
 
 /// Applies operations to an object, and gives the code of the error.
@@ -56,6 +57,12 @@ fn a_result_of_more_than_3_mib_is_refused() {
 
 #[test]
 fn a_result_has_at_most_1000_levels() {
+    // The server's threads have this stack; without optimization, that of a test is too small.
+    let thread = std::thread::Builder::new().stack_size(STACK);
+    thread.spawn(check_levels).unwrap().join().unwrap();
+}
+
+fn check_levels() {
     let nested = |levels: usize| (1..levels).fold(json!([]), |inner, _| json!([inner]));
     for (value, path, expected) in [
         (nested(998), "/b/0", Ok(())),

@@ -74,7 +74,13 @@ fn change(group: Group, object: &Value, owned: &mut Value, patch: &str, index: u
     if let Ok(result) = managed::apply(group, None, &applied, &writer, false) {
         assert!(result.is_object());
     }
-    if let Ok(result) = managed::apply(group, Some(owned), &applied, &writer, index % 2 == 0) {
+    if let Ok(result) = managed::apply(
+        group,
+        Some(owned),
+        &applied,
+        &writer,
+        index.is_multiple_of(2),
+    ) {
         let again = managed::apply(group, Some(&result), &applied, &writer, false);
         assert_eq!(
             again.as_ref(),

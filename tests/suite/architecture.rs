@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["files", "threads"],
     &["krm"],
     &["template", "composition", "deployment_manager", "report"],
-    &["plan", "export", "merge", "lint", "schema"],
+    &["plan", "export", "merge", "lint", "schema", "form"],
     &["function"],
     &["cli"],
 ];

@@ -128,7 +128,7 @@
       }
     }
     const many = (count, what) => (count ? [`${count} ${count === 1 ? "value" : "values"} ${what}`] : []);
-    status.textContent = [...many(values.length - missing, "given"), ...many(missing, "missing"), ...many(wrong, "wrong")].join(", ");
+    status.textContent = [...many(values.length - missing, "given"), ...many(missing, "missing"), ...many(wrong, "wrong")].join(", ") || "all values are the defaults";
   };
 
   // --- what is pressed

@@ -113,7 +113,14 @@ function startTheme() {
 
 // --- copying
 
+function showCopies() {
+  document.querySelectorAll(".copy[hidden]").forEach((copy) => {
+    copy.hidden = false;
+  });
+}
+
 function startCopying() {
+  showCopies();
   document.addEventListener("click", async ({ target }) => {
     const pressed = target.closest?.(".copy");
     if (!pressed) {
@@ -171,13 +178,13 @@ function startList() {
         document.getElementById("list").replaceChildren(...list.childNodes);
         document.querySelector(".tags.filter")?.replaceWith(page.querySelector(".tags.filter") ?? "");
         history.replaceState(null, "", address);
-        say("");
+        showCopies();
       } else {
         location.assign(address);
       }
     } catch (error) {
       if (error.name !== "AbortError") {
-        say("not searched: the server does not answer", "away");
+        document.querySelector("#list > .count").textContent = "not searched: the server does not answer";
       }
     }
   };
@@ -244,6 +251,11 @@ function startForm() {
 
 function controls(field) {
   return [...field.querySelectorAll("input, select, textarea")].filter((control) => control.name.startsWith("p."));
+}
+
+/** The address of a field's control on this page. */
+function addressOf(field) {
+  return `#${encodeURIComponent(controls(field)[0]?.id ?? field.id)}`;
 }
 
 /** What a field would send. */
@@ -359,6 +371,7 @@ function checking(fields, memory) {
   let asked;
   let again;
   let latest = { errors: [], form: [] };
+  let shown = "";
 
   const fieldOf = (control) => control?.closest?.(".field");
 
@@ -408,7 +421,10 @@ function checking(fields, memory) {
       latest.errors.forEach(({ parameter }) => touched.add(parameter));
     }
     showMessages();
-    showResult(said.result, latest, fields, memory);
+    // The same result again needs no new elements.
+    const isSame = said.result && said.result === shown && !output.classList.contains("stale");
+    showResult(said.result, latest, fields, memory, isSame);
+    shown = said.result || shown;
     return latest;
   }
 
@@ -428,7 +444,7 @@ function checking(fields, memory) {
     const unknown = latest.errors.filter(({ parameter }) => !fields.has(parameter));
     const known = latest.errors.filter(({ parameter }) => fields.has(parameter));
     const items = known.map(({ parameter, message }) => {
-      const link = make("a", { href: `#p-${parameter}` }, ...words(message));
+      const link = make("a", { href: addressOf(fields.get(parameter)) }, ...words(message));
       return make("li", {}, link);
     });
     const others = [...latest.form, ...unknown.map(({ message }) => message)];
@@ -530,9 +546,9 @@ function narrow() {
 // --- the result
 
 /** Shows a new result, or why there is none; what was open stays open. */
-function showResult(html, { errors, form: general }, fields, memory) {
+function showResult(html, { errors, form: general }, fields, memory, isSame) {
   const wrong = errors.length + general.length;
-  if (html) {
+  if (html && !isSame) {
     const kept = looks();
     const focused = output.contains(document.activeElement);
     const page = new DOMParser().parseFromString(html, "text/html");
@@ -544,10 +560,16 @@ function showResult(html, { errors, form: general }, fields, memory) {
       heading.tabIndex = -1;
       heading.focus({ preventScroll: true });
     }
-  } else if (wrong && !output.querySelector(".object")) {
+  } else if (!html && wrong && !output.querySelector(".object")) {
     showNeeds(errors, general, fields);
   }
-  output.classList.toggle("stale", !html && wrong > 0);
+  const isStale = !html && wrong > 0 && output.querySelector(".object") !== null;
+  output.classList.toggle("stale", isStale);
+  const count = output.querySelector(".head .count");
+  if (isStale && count && !count.dataset.before) {
+    count.dataset.before = count.textContent;
+    count.textContent = `${count.textContent}, of the values before`;
+  }
   const objects = counted(output.querySelectorAll(".object").length, "object");
   if (!wrong) {
     say(`checked: ${objects}`, "good");
@@ -568,8 +590,9 @@ function showResult(html, { errors, form: general }, fields, memory) {
 
 function showNeeds(errors, general, fields) {
   const items = errors.map(({ parameter }) => {
-    const label = fields.get(parameter)?.querySelector("label, legend")?.firstChild?.textContent.trim();
-    return make("li", {}, make("a", { href: `#p-${parameter}` }, label || parameter));
+    const field = fields.get(parameter);
+    const label = field?.querySelector("label, legend")?.firstChild?.textContent.trim();
+    return make("li", {}, field ? make("a", { href: addressOf(field) }, label || parameter) : parameter);
   });
   const text = items.length ? "The objects appear here once these values are right:" : "There are no objects to show:";
   const box = make("div", { className: "needs" }, make("p", {}, text));
@@ -600,6 +623,7 @@ function looks() {
 /** Adds what a result has with the script only. */
 function dress(memory) {
   const head = output.querySelector(".head");
+  showCopies();
   const template = output.querySelector("#template");
   const objects = [...output.querySelectorAll(".object")];
   if (!head || !objects.length) {

@@ -53,7 +53,8 @@ pub fn marked(message: &str) -> String {
 
 /// An `id` made from the name of a parameter: any other character than those of most names is
 /// written as `:` and its code.
-pub(super) fn id(name: &str) -> String {
+#[must_use]
+pub fn id(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for character in name.chars() {
         if character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.') {

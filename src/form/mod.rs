@@ -11,7 +11,7 @@ mod pattern;
 
 pub use fields::{Checks, Filled};
 pub use file::file;
-pub use html::{escape, escaped, marked};
+pub use html::{escape, escaped, id, marked};
 pub use model::{Choice, Control, Field, Form, Group, Lacking};
 
 /// The style of the fields, for pages that contain them.

@@ -26,6 +26,8 @@ pub struct Group {
 pub struct Field {
     /// The name of the parameter.
     pub name: String,
+    /// Its position in the list of the Template.
+    pub index: usize,
     /// The name that people read.
     pub label: Option<String>,
     /// What the parameter is for.
@@ -42,6 +44,8 @@ pub struct Field {
     pub required: bool,
     /// Whether a value must not be shown.
     pub secret: bool,
+    /// Whether the value is not shown in messages and outputs: it is secret, or looks like it.
+    pub is_hidden: bool,
     /// A regular expression that must match somewhere in the value.
     pub pattern: Option<String>,
     /// Least and greatest value of a number.
@@ -132,6 +136,7 @@ impl Field {
         let (default, lacking) = default(template.default_value(parameter));
         let mut field = Self {
             name: parameter.name.clone(),
+            index: parameter.index,
             label: parameter.display_name().map(text).filter(filled),
             description: parameter.description().map(text).filter(filled),
             kind: parameter.kind,
@@ -140,6 +145,7 @@ impl Field {
             lacking,
             required: parameter.required,
             secret: parameter.secret,
+            is_hidden: !parameter.may_show(),
             pattern: parameter.pattern.clone(),
             range: [parameter.minimum.clone(), parameter.maximum.clone()],
             lengths: [parameter.min_length, parameter.max_length],

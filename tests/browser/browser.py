@@ -77,6 +77,10 @@ class Browser:
         height = height or SIZES.get(width, 900)
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
 
+    def settle(self):
+        """Waits until the window has painted what it was told to."""
+        self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
     def screenshot(self, file):
         picture = self.cdp("Page.captureScreenshot", format="png", optimizeForSpeed=False)
         file.write_bytes(base64.b64decode(picture["data"]))

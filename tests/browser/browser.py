@@ -22,7 +22,7 @@ ACCESSIBILITY = (Path(__file__).resolve().parent / "accessibility.js").read_text
 SIZES = {320: 780, 768: 1024, 1440: 900}
 # Roles of controls, which must have a name.
 NAMED = {"button", "link", "textbox", "searchbox", "combobox", "radio", "checkbox", "spinbutton", "switch"}
-NAMED |= {"DisclosureTriangle", "listbox", "menuitem", "tab", "group", "region", "navigation", "search"}
+NAMED |= {"DisclosureTriangle", "listbox", "menuitem", "tab", "group", "region", "navigation"}
 
 
 class Browser:

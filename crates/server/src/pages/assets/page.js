@@ -91,7 +91,8 @@ function say(text, state = "") {
 
 function startTheme() {
   const bar = document.querySelector(".bar");
-  const names = ["system", "light", "dark"];
+  const signs = { system: "◐", light: "☀", dark: "☾" };
+  const names = Object.keys(signs);
   const now = () => root.dataset.theme ?? "system";
   const toggle = button("theme", "", () => {
     const next = names[(names.indexOf(now()) + 1) % names.length];
@@ -105,7 +106,9 @@ function startTheme() {
     show();
   });
   const show = () => {
-    toggle.textContent = `Theme: ${now()}`;
+    toggle.textContent = signs[now()];
+    toggle.title = `Theme: ${now()}`;
+    toggle.setAttribute("aria-label", toggle.title);
   };
   show();
   bar?.append(toggle);
@@ -606,7 +609,7 @@ function showNeeds(errors, general, fields) {
 function looks() {
   const title = (object) => object.querySelector("summary")?.textContent;
   const closed = new Set([...output.querySelectorAll(".object:not([open])")].map(title));
-  const places = ["#result .objects", "#template pre"].map((at) => [at, output.querySelector(at)?.scrollTop ?? 0]);
+  const places = ["#result .objects", "#template"].map((at) => [at, output.querySelector(at)?.scrollTop ?? 0]);
   return () => {
     for (const object of output.querySelectorAll(".object")) {
       object.open = !closed.has(title(object));
@@ -695,14 +698,13 @@ function startTabs(memory) {
 /** As the result is scrolled, the Template beside it follows. */
 function stepTogether(template) {
   const objects = output.querySelector(".objects");
-  const source = template.querySelector("pre");
   const follow = onceAFrame(() => {
     const top = objects.getBoundingClientRect().top;
     const seen = [...objects.querySelectorAll("[data-line]")].find((part) => part.getBoundingClientRect().top >= top);
     const line = template.open && seen && document.getElementById(`t-l${seen.dataset.line}`);
     if (line) {
       const below = seen.getBoundingClientRect().top - top;
-      source.scrollTop += line.getBoundingClientRect().top - source.getBoundingClientRect().top - below;
+      template.scrollTop += line.getBoundingClientRect().top - template.getBoundingClientRect().top - below;
     }
   });
   objects.addEventListener("scroll", follow, { passive: true });
@@ -730,6 +732,7 @@ function startLinks(fields, view) {
     }
     const line = lightLine(part.dataset.line);
     if (scroll && line && output.querySelector("#template[open]")) {
+      within(line, line.closest(".template"));
       within(line, line.closest("pre"));
     }
     const origin = document.getElementById("origin");

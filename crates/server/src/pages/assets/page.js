@@ -387,9 +387,10 @@ function checking(fields, memory) {
     try {
       const data = new FormData(form);
       data.set("action", action);
+      // Not `form.action`: the buttons have that name.
       const body = form.enctype === "multipart/form-data" ? data : new URLSearchParams(data);
       const headers = { Accept: "application/json" };
-      const answer = await fetch(form.action, { method: "POST", body, headers, signal: mine.signal });
+      const answer = await fetch(form.getAttribute("action"), { method: "POST", body, headers, signal: mine.signal });
       const said = await answer.json();
       if (answer.ok || answer.status === 422) {
         return apply(said, action !== "check");
@@ -424,6 +425,9 @@ function checking(fields, memory) {
       latest.errors.forEach(({ parameter }) => touched.add(parameter));
     }
     showMessages();
+    if (!latest.errors.length && !latest.form.length) {
+      document.getElementById("summary")?.remove();
+    }
     // The same result again needs no new elements.
     const isSame = said.result && said.result === shown && !output.classList.contains("stale");
     showResult(said.result, latest, fields, memory, isSame);
@@ -527,7 +531,6 @@ function checking(fields, memory) {
         summarize();
         return;
       }
-      document.getElementById("summary")?.remove();
       if (action === "download") {
         form.dataset.checked = "yes";
         form.requestSubmit(submitter);

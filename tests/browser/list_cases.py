@@ -89,7 +89,7 @@ def pages(bench):
         for template in templates.catalog():
             server.store_template("many", template)
         browser.open(f"{server.address}/ui/?namespace=many")
-        browser.until_text("#list .count", "500")
+        browser.until_text("#list .count", "100 Templates, and more")
         browser.check("500 Templates", contrast=False)
         found = []
         while True:

@@ -420,7 +420,10 @@ function checking(fields, memory) {
   }
 
   function apply(said, all) {
-    latest = { errors: said.errors ?? [], form: said.form ?? [] };
+    const order = [...fields.keys()];
+    const place = ({ parameter }) => order.indexOf(parameter);
+    const errors = (said.errors ?? []).toSorted((one, other) => place(one) - place(other));
+    latest = { errors, form: said.form ?? [] };
     if (all) {
       latest.errors.forEach(({ parameter }) => touched.add(parameter));
     }

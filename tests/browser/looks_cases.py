@@ -86,6 +86,7 @@ def of_results(bench):
     browser.size(320)
     browser.driver.find_element("xpath", "//button[starts-with(., 'Result')]").click()
     bench.picture("result-narrow", [320, 768])
+    browser.size(320)
     browser.driver.find_element("xpath", "//button[starts-with(., 'Values')]").click()
     browser.size(1440)
     browser.media("dark", forced_colors="active")

@@ -228,7 +228,7 @@ def works_with_keys(bench):
 
 @case("markup in the texts of a Template is text, in the list, the form and the result")
 def shows_markup_as_text(bench):
-    browser = open_form(bench, "canary")
+    browser = open_form(bench, "canary", "markup")
     browser.until(lambda: browser.text("#status"), "the form is not checked")
     for address in [browser.driver.current_url, f"{bench.servers.open.address}/ui/"]:
         browser.open(address)

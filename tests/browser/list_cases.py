@@ -107,9 +107,9 @@ def pages(bench):
 @case("the pages are HTML without an error, with their security headers")
 def is_well_formed(bench):
     server = bench.servers.fill(bench.shared)
-    names = ["shop", "types", "canary", "none", "ten", "objects", "web"]
+    names = ["shop/{}/shop", "shop/{}/types", "markup/{}/canary", "shop/{}/none", "shop/{}/ten", "shop/{}/objects", "shop/{}/web"]
     paths = ["/ui/", "/ui/?namespace=empty", "/ui/?q=nothing", "/ui/upload", "/ui/shop/template.krm.dev/missing"]
-    paths += [f"/ui/shop/template.krm.dev/{name}" for name in names]
+    paths += [f"/ui/{name.format('template.krm.dev')}" for name in names]
     for path in paths:
         _, headers, body = server.ask("GET", path, headers={"Accept": "text/html"})
         well_formed(body.decode(), path)
@@ -119,6 +119,6 @@ def is_well_formed(bench):
                 raise Failure(f"the policy of {path} is {policy}")
         if headers["Referrer-Policy"] != "no-referrer" or headers["X-Content-Type-Options"] != "nosniff":
             raise Failure(f"headers of {path}: {headers}")
-    for name in ["canary", "types", "ten"]:
-        status, _, text = server.submit(f"/ui/shop/template.krm.dev/{name}", {"action": "show"})
+    for name in ["markup/template.krm.dev/canary", "shop/template.krm.dev/types", "shop/template.krm.dev/ten"]:
+        status, _, text = server.submit(f"/ui/{name}", {"action": "show"})
         well_formed(text, f"the answer {status} of {name}")

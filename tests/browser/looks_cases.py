@@ -37,7 +37,7 @@ def of_forms(bench):
         ("form-long", "long", long, "missing"),
         ("form-none", "shop", "none", "checked"),
         ("form-250", "shop", "cassandra", "checked"),
-        ("form-canary", "shop", "canary", ""),
+        ("form-canary", "markup", "canary", ""),
     ]:
         browser.open(server.form(namespace, name))
         browser.until(lambda: browser.text("#status") and says in browser.text("#status"), f"{name} is not checked")

@@ -71,9 +71,10 @@ class Servers:
         """Stores the Templates that most cases need, once."""
         if self.open.ask("GET", f"{KRM}/shop/templates/shop")[0] == 200:
             return self.open
-        made = [templates.shop(), templates.types(), templates.canary(), templates.none()]
+        made = [templates.shop(), templates.types(), templates.none()]
         made += [templates.ten(), templates.many_objects(), templates.generous(shared)]
         for template in [*templates.examples(), *made]:
             self.open.store_template("shop", template)
         self.open.store_template("long", templates.long())
+        self.open.store_template("markup", templates.canary())
         return self.open

@@ -37,7 +37,7 @@ def one(bench, server, file, values):
     if status != 200:
         return f"does not open: {status} {page[-900:-400]}"
     controls = Controls(page)
-    if file.stat().st_ino % SAMPLE == 0:
+    if len(text) % SAMPLE == 0:
         well_formed(page, file.name)
     plain = process(bench, file)
     fields = [*controls.fields, ("action", "download")]
@@ -83,7 +83,7 @@ def opens_real_templates(bench):
 def shows_real_templates(bench):
     browser = bench.browser
     server = bench.servers.fill(bench.shared)
-    files = sorted((bench.shared / "corpus/openshift/templates").iterdir())[::SAMPLE]
+    files = sorted(one for one in (bench.shared / "corpus/openshift/templates").rglob("*") if one.is_file())[::SAMPLE]
     for file in files:
         browser.open(f"{server.address}/ui/upload")
         browser.run("arguments[0].value = arguments[1]", browser.one("#text"), file.read_text())

@@ -10,6 +10,7 @@ mod expansion;
 mod explain;
 mod export;
 mod first_root;
+mod form;
 mod function;
 mod group;
 mod interruption;
@@ -117,6 +118,7 @@ enum Command {
     Export(Box<export::Arguments>),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
+    Form(form::Arguments),
     Merge(merge::Arguments),
     #[command(visible_alias = "lint")]
     Validate(validate::Arguments),
@@ -191,6 +193,7 @@ impl Cli {
             Some(Command::Build(arguments)) => build::run(&arguments, self.console),
             Some(Command::Export(arguments)) => export::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
+            Some(Command::Form(arguments)) => form::run(&arguments, self.console),
             Some(Command::Merge(arguments)) => merge::run(&arguments, self.console),
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             #[cfg(feature = "deployment-manager")]

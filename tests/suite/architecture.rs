@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["files", "threads"],
     &["krm"],
     &["template", "composition", "deployment_manager", "report"],
-    &["plan", "export", "merge", "lint", "schema"],
+    &["plan", "export", "merge", "lint", "schema", "form"],
     &["function"],
     &["cli"],
 ];
@@ -32,9 +32,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         SERVER,
         &[
-            "store", "wire", "ops", "object", "patch", "process", "auth", "serve",
+            "store", "wire", "ops", "object", "patch", "process", "pages", "auth", "serve",
         ],
     ),
+    ("crates/server/src/serve", &["openapi", "ui"]),
     (
         "src/template",
         &["values", "declare", "resolve", "expand", "show"],

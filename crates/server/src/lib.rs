@@ -5,6 +5,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | `serve` | HTTP: the way of a request from its line to its answer |
+//! | [`pages`] | pages for people, from plain data to HTML |
 //! | `auth` | who sends a request, and whether they may |
 //! | [`process`] | expanding Templates |
 //! | `patch` | the four kinds of patches, and the owners of fields |
@@ -18,6 +19,7 @@ pub mod auth;
 pub mod groups;
 pub mod object;
 pub mod ops;
+pub mod pages;
 pub mod patch;
 pub mod process;
 pub mod protobuf;

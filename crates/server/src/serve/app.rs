@@ -17,7 +17,7 @@ use super::call::Call;
 use super::documents;
 use super::incoming::Incoming;
 use super::state::State;
-use super::{collection, deletion, panics, processing, reviews, templates, watching};
+use super::{collection, deletion, panics, processing, reviews, templates, ui, watching};
 use crate::auth::{Attributes, User, is_health};
 use crate::groups::Group;
 use crate::object::decode;
@@ -163,6 +163,17 @@ impl App {
         if let Path::Health(health, check) = &incoming.path {
             return documents::health(state, incoming, *health, check.as_deref()).await;
         }
+        if let Path::Ui(segments) = &incoming.path {
+            let noted = ui::Noted {
+                user: &mut trail.user,
+                resource: &mut trail.resource,
+                bytes_in: &mut trail.bytes_in,
+            };
+            return ui::answer((state, incoming, peer), segments, body, noted).await;
+        }
+        if incoming.path == Path::Root && ui::wants_pages(incoming) {
+            return Ok(ui::to_list());
+        }
         trail.user = state
             .authenticator
             .authenticate(&incoming.headers, peer)
@@ -175,7 +186,7 @@ impl App {
                 path,
                 ..Attributes::default()
             };
-            self.authorize(&trail.user, &wanted).await?;
+            self.0.authorize(&trail.user, &wanted).await?;
             let _place = state.admission.enter(Class::Read)?;
             if incoming.path == Path::Metrics {
                 state.count_objects().await;
@@ -192,7 +203,7 @@ impl App {
             .enter(if is_read { Class::Read } else { Class::Write })?;
         // Who may not do it shall not make the server read a body.
         if !resource.group_from_body {
-            self.authorize(&trail.user, &attributes(resource)).await?;
+            self.0.authorize(&trail.user, &attributes(resource)).await?;
         }
         let limits = &state.limits;
         let body = if is_read {
@@ -211,16 +222,8 @@ impl App {
             resource.take_group(group.api_version());
         }
         let resource = trail.resource.insert(resource);
-        self.authorize(&trail.user, &attributes(resource)).await?;
+        self.0.authorize(&trail.user, &attributes(resource)).await?;
         self.resource(incoming, resource, &trail.user, body).await
-    }
-
-    /// Asks whether a user may do something, and measures how long it takes.
-    async fn authorize(&self, user: &User, wanted: &Attributes<'_>) -> Result<()> {
-        let began = Instant::now();
-        let decision = self.0.authorizer.authorize(user, wanted).await;
-        self.0.metrics.observe_authorization(began.elapsed());
-        decision
     }
 
     async fn resource(
@@ -250,7 +253,7 @@ impl App {
                     subresource: "",
                     ..attributes(resource)
                 };
-                self.authorize(user, &get).await?;
+                self.0.authorize(user, &get).await?;
                 processing::process_stored(&call(Group::Krm, &namespace), &name).await
             }
             Endpoint::Schema { namespace, name } => {

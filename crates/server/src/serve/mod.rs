@@ -19,6 +19,7 @@ mod render;
 mod reviews;
 mod state;
 mod templates;
+mod ui;
 mod version;
 mod watching;
 

@@ -38,6 +38,8 @@ pub enum Path {
     Health(Health, Option<String>),
     /// `/metrics`
     Metrics,
+    /// `/ui/…`: the decoded segments that follow.
+    Ui(Vec<String>),
     /// A resource.
     Resource(Resource),
     /// Any other path, as it was sent.
@@ -182,6 +184,7 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
         ["openapi", "v3", document @ ..] => Path::OpenApiV3(document.join("/")),
         ["version"] => Path::Version,
         ["metrics"] => Path::Metrics,
+        ["ui", rest @ ..] => Path::Ui(rest.iter().map(|&part| part.to_owned()).collect()),
         ["healthz", check @ ..] => health(Health::Healthz, check),
         ["livez", check @ ..] => health(Health::Livez, check),
         ["readyz", check @ ..] => health(Health::Readyz, check),
@@ -515,12 +518,14 @@ mod tests {
             ("/readyz/a/b", health(Health::Readyz, "a/b")),
             ("/livez", health(Health::Livez, "")),
             ("/healthz/", health(Health::Healthz, "")),
+            ("/ui/", Path::Ui(Vec::new())),
+            ("/ui/a/%62", Path::Ui(vec!["a".to_owned(), "b".to_owned()])),
         ];
         for (target, expected) in cases {
             assert_eq!(of("GET", target), expected, "{target}");
         }
         for target in [
-            "/ui/",
+            "/ui//a",
             "/apis//v1",
             "/apis/g/v1//r",
             "/apis/g/v1/../r",

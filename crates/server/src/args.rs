@@ -7,7 +7,7 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
-use krm_template_server::auth;
+use krm_template_server::{auth, deployments};
 use krm_template_server::ops::{audit, limits, logging, shutdown};
 use krm_template_server::store::Store;
 
@@ -69,6 +69,9 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     pub(crate) auth: auth::Args,
+
+    #[command(flatten)]
+    pub(crate) deployments: deployments::Args,
 
     #[command(flatten)]
     pub(crate) limits: limits::Limits,

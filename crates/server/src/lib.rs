@@ -14,7 +14,9 @@
 //! | [`store`] | where objects are kept |
 //! | [`status`], [`groups`] | errors as a client sees them; the groups that are served |
 
+pub mod apply;
 pub mod auth;
+pub mod deployments;
 pub mod groups;
 pub mod object;
 pub mod ops;

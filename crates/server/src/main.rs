@@ -21,6 +21,8 @@ use krm_template_server::ops::{logging, shutdown};
 use krm_template_server::serve::{self, App, Documents, State};
 use krm_template_server::store;
 use krm_template_server::{auth, process, reload};
+use krm_template_server::deployments::{Deployments, Needs};
+use krm_template_server::apply::Cluster;
 
 /// Between two looks at files that may have changed.
 const RELOAD: Duration = Duration::from_secs(10);
@@ -81,8 +83,10 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-async fn serve(args: Serve) -> anyhow::Result<()> {
+async fn serve(mut args: Serve) -> anyhow::Result<()> {
     logging::start(&args.logging)?;
+    args.deployments.check(args.listen)?;
+    args.auth.applies = args.deployments.apply;
     let auth = auth::start(&args.auth, args.listen).await?;
     for warning in &auth.warnings {
         tracing::warn!("{warning}");
@@ -102,8 +106,33 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     ));
     let audit = Audit::start(&args.audit, Arc::clone(&metrics))?;
     let is_standalone = !auth.authorizer.is_delegated();
+    let is_alone = store.name() != "etcd";
+    let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
+    let deployments = Arc::new(Deployments::new(Needs {
+        store: Arc::clone(&store),
+        limits: args.limits.clone(),
+        admission: admission.clone(),
+        metrics: Arc::clone(&metrics),
+        python: args.deployments.interpreters(args.limits.expansion_timeout),
+        cluster: if args.deployments.apply {
+            let kubeconfig = args.auth.kubeconfig.as_deref();
+            Some(Cluster::new(auth::cluster::client(kubeconfig).await?))
+        } else {
+            None
+        },
+    }));
+    if is_alone {
+        deployments
+            .recover(true)
+            .await
+            .context("cannot read the deployments")?;
+    } else {
+        // The cluster of etcd may answer later.
+        deployments.recover(false).await?;
+    }
     let app = App::new(State {
-        store: Measured::new(store, Arc::clone(&metrics)),
+        store,
+        deployments: Arc::clone(&deployments),
         authenticator: auth.authenticator,
         is_standalone,
         documents: Documents::new(is_standalone),
@@ -125,7 +154,11 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         }
     });
     greet(address, auth.tls.is_some(), args.logging.log_format);
-    serve::serve(listener, auth.tls, app.clone(), shutdown).await;
+    serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
+    tokio::select! {
+        () = deployments.ended() => {}
+        () = shutdown.reached(shutdown::Phase::Ended) => {}
+    }
     app.state().store.close().await;
     app.state().audit.end();
     Ok(())

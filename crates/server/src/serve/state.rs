@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::openapi::Documents;
 use crate::auth::{Authenticator, Authorizer};
+use crate::deployments::Deployments;
 use crate::groups::Group;
 use crate::ops::admission::Admission;
 use crate::ops::audit::Audit;
@@ -19,7 +20,7 @@ const COUNTING: Duration = Duration::from_secs(1);
 /// What all requests share.
 pub struct State {
     /// Where Templates are kept.
-    pub store: Measured,
+    pub store: Arc<Measured>,
     /// Tells the users that send requests.
     pub authenticator: Authenticator,
     /// Tells what users may do.
@@ -36,6 +37,8 @@ pub struct State {
     pub shutdown: Shutdown,
     /// Whether the server answers reviews of rights itself, because no cluster does.
     pub is_standalone: bool,
+    /// Deployments, their manifests and types.
+    pub deployments: Arc<Deployments>,
     /// The documents of `OpenAPI`.
     pub documents: Documents,
 }

@@ -92,7 +92,10 @@ mod tests {
         assert_eq!(check(&[python], "127.0.0.1:80"), Ok(()));
         assert_eq!(check(&[python], "[::1]:80"), Ok(()));
         let refused = check(&[python], "0.0.0.0:80").unwrap_err();
-        assert!(refused.contains("--i-know-python-is-not-sandboxed"), "{refused}");
+        assert!(
+            refused.contains("--i-know-python-is-not-sandboxed"),
+            "{refused}"
+        );
         let insisted = [python, "--i-know-python-is-not-sandboxed"];
         assert_eq!(check(&insisted, "0.0.0.0:80"), Ok(()));
         assert!(check(&insisted[1..], "127.0.0.1:80").is_err());

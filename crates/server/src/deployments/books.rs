@@ -218,7 +218,11 @@ pub(super) fn too_large(what: &str, length: usize, limit: usize) -> Box<Status> 
 /// What an item holds.
 pub(super) fn decoded<T: DeserializeOwned>(item: &Item) -> Result<Stored<T>> {
     let value = serde_json::from_slice(&item.value).map_err(|error| {
-        tracing::error!(key = item.key, line = error.line(), "a value of the store cannot be read");
+        tracing::error!(
+            key = item.key,
+            line = error.line(),
+            "a value of the store cannot be read"
+        );
         Status::internal("a value of the store cannot be read")
     })?;
     Ok(Stored {

@@ -13,7 +13,9 @@ use krm_template::deployment_manager::model::Request;
 use serde_json::{Value, json};
 
 use super::books::{Stored, too_large};
-use super::record::{Change, Deployment, Operation, Progress as Far, State, Target, manifest_name, time};
+use super::record::{
+    Change, Deployment, Operation, Progress as Far, State, Target, manifest_name, time,
+};
 use super::service::Deployments;
 use crate::apply::{self, Cluster, Failure, Object, Owner, Prune, Recorded, Step};
 use crate::auth::User;
@@ -154,7 +156,9 @@ impl Work {
     async fn place(&mut self, name: &str, request: Request) -> Result<Ended, Problem> {
         let service = Arc::clone(&self.service);
         let wants_objects = service.cluster.is_some();
-        let made = service.made(name.to_owned(), request, wants_objects).await?;
+        let made = service
+            .made(name.to_owned(), request, wants_objects)
+            .await?;
         let manifest = Bytes::from(made.manifest);
         let mut deployment = self.next(name);
         deployment.state = if wants_objects {
@@ -220,7 +224,12 @@ impl Work {
         let new: usize = objects
             .iter()
             .map(|object| {
-                let paths = ["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace"];
+                let paths = [
+                    "/apiVersion",
+                    "/kind",
+                    "/metadata/name",
+                    "/metadata/namespace",
+                ];
                 let texts: usize = paths.iter().map(|path| text(object, path)).sum();
                 texts + REST
             })
@@ -384,7 +393,9 @@ pub(super) fn message(deployment: &Deployment) -> String {
         many => format!("{many} objects"),
     };
     match deployment.state {
-        State::Expanded if left == 0 => "expanded only: nothing was applied to a cluster".to_owned(),
+        State::Expanded if left == 0 => {
+            "expanded only: nothing was applied to a cluster".to_owned()
+        }
         State::Expanded => format!(
             "expanded only: nothing was applied to a cluster; {objects} of an earlier manifest \
              remain there"

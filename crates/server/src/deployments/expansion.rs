@@ -51,7 +51,11 @@ pub(super) struct Made {
 ///
 /// 400 in the words of the original service, with ours as causes; 422 beyond a limit of size, 504
 /// beyond that of time.
-pub(super) fn texts(request: &Request, python: &dyn Interpreters, limits: Limits<'_>) -> Result<Texts> {
+pub(super) fn texts(
+    request: &Request,
+    python: &dyn Interpreters,
+    limits: Limits<'_>,
+) -> Result<Texts> {
     let expansion = expand(request, python, limits)?;
     let resources = expansion.config.len();
     let warnings = warnings(&expansion.diagnostics);
@@ -182,7 +186,9 @@ fn refused(original: String, diagnostics: &Diagnostics) -> Box<Status> {
 
 fn overrun(why: Overrun) -> Box<Status> {
     let reason = match why {
-        Overrun::Time => return Status::new(504, "Timeout", why.to_string()).with(Details::default()),
+        Overrun::Time => {
+            return Status::new(504, "Timeout", why.to_string()).with(Details::default());
+        }
         Overrun::Resources(_) => "FieldValueTooMany",
         Overrun::Bytes(_) => "FieldValueTooLong",
     };

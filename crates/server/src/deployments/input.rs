@@ -9,16 +9,27 @@ use krm_yaml::{Document, DuplicateKeys};
 use crate::status::{Cause, Details, Result, Status};
 use crate::wire::names;
 
+/// What a request sends.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The name of the deployment, if the body has one.
+    pub name: Option<String>,
+    /// The configuration with its imports.
+    pub request: Request,
+}
+
 /// Reads `{name, configuration: {content, imports, …}}`, or `{name, content, imports, …}`.
 ///
 /// # Errors
 ///
 /// 400 if the body is neither.
-pub fn read(body: &[u8]) -> Result<Request> {
+pub fn read(body: &[u8]) -> Result<Input> {
     let mut value = value(body)?;
     if let Some(mut configuration) = value.remove("configuration") {
         if configuration.entries().is_none() {
-            return Err(Status::bad_request("`configuration` is a mapping with `content`"));
+            return Err(Status::bad_request(
+                "`configuration` is a mapping with `content`",
+            ));
         }
         if configuration.get("name").is_none()
             && let Some(name) = value.remove("name")
@@ -27,10 +38,12 @@ pub fn read(body: &[u8]) -> Result<Request> {
         }
         value = configuration;
     }
-    request::of_value(&value, Options::default()).map_err(|error| {
+    let name = value.str_at(&["name"]).map(str::to_owned);
+    let request = request::of_value(&value, Options::default()).map_err(|error| {
         let hints = error.hints.iter().map(|hint| format!("; {hint}"));
         Status::bad_request(error.message.clone() + &hints.collect::<String>())
-    })
+    })?;
+    Ok(Input { name, request })
 }
 
 /// The body as data. JSON is YAML, too.

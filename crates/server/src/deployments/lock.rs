@@ -175,7 +175,10 @@ impl Watchman {
                 };
                 seen.insert(item.key.clone(), (item.revision, since));
                 if all || now.duration_since(since) >= STALE {
-                    let Stored { mut value, revision } = decoded::<Lock>(item)?;
+                    let Stored {
+                        mut value,
+                        revision,
+                    } = decoded::<Lock>(item)?;
                     value.beat += 1;
                     // If this fails, the holder lives, or another server has taken it over.
                     if let Ok(revision) = books.update(&item.key, &value, revision).await {
@@ -233,7 +236,10 @@ mod tests {
     async fn one_operation_has_the_lock_until_it_gives_it_back() {
         let books = books();
         let held = Held::take(&books, &web(), "one").await.unwrap();
-        let error = Held::take(&books, &web(), "two").await.map(drop).unwrap_err();
+        let error = Held::take(&books, &web(), "two")
+            .await
+            .map(drop)
+            .unwrap_err();
         assert_eq!(error.code, 409);
         assert!(error.message.contains("\"one\""), "{}", error.message);
         held.release().await;

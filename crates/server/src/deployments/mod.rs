@@ -27,6 +27,6 @@ mod types;
 pub use args::Args;
 pub use change::{Ended, Problem, Wanted};
 pub use expansion::Texts;
-pub use input::{check_name, check_namespace, read};
+pub use input::{Input, check_name, check_namespace, read};
 pub use record::{Change, Deployment, KEPT_MANIFESTS, Operation, Progress, State, Target};
 pub use service::{Deployments, Needs, Shown, Started};

@@ -387,7 +387,11 @@ impl Deployments {
                     "deployment {name:?} has {count} objects in a cluster, and this server changes \
                      no cluster: start it with --apply, or leave them there with ?abandon=true"
                 );
-                Err(Status::new(409, "Conflict", message).with(Details::of("", "deployments", name)))
+                Err(Status::new(409, "Conflict", message).with(Details::of(
+                    "",
+                    "deployments",
+                    name,
+                )))
             }
             _ => Ok(()),
         }

@@ -25,7 +25,8 @@ impl Collected {
         match self {
             Self::Types(types) => types.extend(found.into_iter().map(|one| one.kind)),
             Self::Instances(kind, all) => {
-                let is_wanted = |one: &TypeInstance| kind.as_ref().is_none_or(|kind| *kind == one.kind);
+                let is_wanted =
+                    |one: &TypeInstance| kind.as_ref().is_none_or(|kind| *kind == one.kind);
                 all.extend(found.into_iter().filter(is_wanted));
             }
         }
@@ -39,7 +40,13 @@ impl Collected {
             Self::Instances(_, all) => all
                 .iter()
                 .map(|one| {
-                    let texts = [&one.name, &one.kind, &one.deployment, &one.manifest, &one.path];
+                    let texts = [
+                        &one.name,
+                        &one.kind,
+                        &one.deployment,
+                        &one.manifest,
+                        &one.path,
+                    ];
                     texts.iter().map(|text| text.len()).sum::<usize>() + 64
                 })
                 .sum(),
@@ -62,7 +69,11 @@ impl Collected {
 /// All instances of a manifest.
 fn instances(deployment: &str, manifest: &str, json: &[u8]) -> Result<Vec<TypeInstance>> {
     let layout = layout(json).ok_or_else(|| {
-        tracing::error!(deployment, manifest, "a manifest of the store cannot be read");
+        tracing::error!(
+            deployment,
+            manifest,
+            "a manifest of the store cannot be read"
+        );
         Status::internal("a manifest of the store cannot be read")
     })?;
     Ok(type_instances(&layout, deployment, manifest))
@@ -87,7 +98,9 @@ mod tests {
         {"name": "db", "type": "Pod"}]}}"#;
 
     fn paths(mut collected: Collected) -> String {
-        collected.add("web", "manifest-0001", MANIFEST.as_bytes()).unwrap();
+        collected
+            .add("web", "manifest-0001", MANIFEST.as_bytes())
+            .unwrap();
         collected.json()
     }
 

@@ -204,9 +204,12 @@ impl<'c> Job<'c> {
             Ok(processed) => (Outcome::Ok, processed.objects),
             Err(status) => (outcome(status), 0),
         };
-        state
-            .metrics
-            .observe_expansion(Dialect::Template(group), outcome, created, began.elapsed());
+        state.metrics.observe_expansion(
+            Dialect::Template(group),
+            outcome,
+            created,
+            began.elapsed(),
+        );
         done
     }
 }

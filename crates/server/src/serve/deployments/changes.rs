@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use http::header::{HeaderName, HeaderValue, LOCATION};
 use krm_template::deployment_manager::model::Request;
-use krm_template::deployment_manager::request::DEFAULT_NAME;
 
 use super::shown;
 use super::{Call, refuse_dry_run};
 use crate::apply::Prune;
-use crate::deployments::{Change, Ended, Problem, Started, Wanted};
+use crate::deployments::{Change, Ended, Input, Problem, Started, Wanted};
 use crate::object;
 use crate::serve::answer::{self, Answer, JSON, YAML, new, warn};
 use crate::status::{Details, Result, Status};
@@ -24,11 +23,10 @@ const PREFER: HeaderName = HeaderName::from_static("prefer");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 /// A body that names another deployment than the path is an error.
-pub(super) fn check_name(request: &Request, name: &str) -> Result<()> {
-    if request.name == name || request.name == DEFAULT_NAME {
+pub(super) fn check_name(input: &Input, name: &str) -> Result<()> {
+    let Some(found) = input.name.as_ref().filter(|found| *found != name) else {
         return Ok(());
-    }
-    let found = &request.name;
+    };
     let message =
         format!("the name of the body ({found}) does not match the name of the URL ({name})");
     Err(Status::bad_request(message))

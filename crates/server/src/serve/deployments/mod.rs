@@ -13,7 +13,7 @@ use super::incoming::Incoming;
 use super::render;
 use super::state::State;
 use crate::auth::User;
-use crate::deployments::{self, Change, Target};
+use crate::deployments::{self, Change, Input, Target};
 use crate::status::{Result, Status};
 use crate::wire::content;
 use crate::wire::endpoint;
@@ -50,8 +50,8 @@ impl Call<'_> {
         render::finished(code, self.incoming.shown(), json)
     }
 
-    /// The configuration of the body.
-    fn request(&self) -> Result<krm_template::deployment_manager::model::Request> {
+    /// What the body holds.
+    fn input(&self) -> Result<Input> {
         content::of_object(self.incoming.header(CONTENT_TYPE))?;
         deployments::read(&self.body)
     }
@@ -73,8 +73,8 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
             Ok(call.shown(200, json!(names).to_string().into_bytes()))
         }
         (DeploymentPath::Deployments, &Method::POST) => {
-            let request = call.request()?;
-            let name = request.name.clone();
+            let Input { name, request } = call.input()?;
+            let name = name.ok_or_else(|| Status::bad_request("name: Required value"))?;
             changes::make(call, &name, Change::Create, Some(request)).await
         }
         (DeploymentPath::Deployment(name), _) if is_read(method) => {
@@ -83,9 +83,9 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
             Ok(call.shown(200, json))
         }
         (DeploymentPath::Deployment(name), &Method::PUT) => {
-            let request = call.request()?;
-            changes::check_name(&request, name)?;
-            changes::make(call, name, Change::Update, Some(request)).await
+            let input = call.input()?;
+            changes::check_name(&input, name)?;
+            changes::make(call, name, Change::Update, Some(input.request)).await
         }
         (DeploymentPath::Deployment(name), &Method::DELETE) => {
             changes::make(call, name, Change::Delete, None).await
@@ -119,7 +119,7 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
 /// Expands the configuration of the body.
 async fn expand(call: &Call<'_>) -> Result<Answer> {
     refuse_dry_run(call)?;
-    let texts = call.state.deployments.texts(call.request()?).await?;
+    let texts = call.state.deployments.texts(call.input()?.request).await?;
     let document = json!({"config": texts.config, "layout": texts.layout});
     let mut answer = call.shown(200, document.to_string().into_bytes());
     answer::warn(&mut answer, &texts.warnings);

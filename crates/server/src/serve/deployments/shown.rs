@@ -43,5 +43,7 @@ pub(super) fn operation(operation: &Operation) -> Result<Vec<u8>> {
 
 /// What is answered for an operation that has just begun.
 pub(super) fn begun(name: &str) -> Vec<u8> {
-    json!({"name": name, "state": "pending"}).to_string().into_bytes()
+    json!({"name": name, "state": "pending"})
+        .to_string()
+        .into_bytes()
 }

@@ -18,7 +18,7 @@ pub struct Failure {
     /// A `v1` `Status`: the answer of the cluster, or one that says why it was not asked.
     pub status: Value,
     /// The object that could not be changed, if it is about one.
-    pub object: Option<Recorded>,
+    pub object: Option<Box<Recorded>>,
     /// The steps before, in order.
     pub done: Vec<Step>,
 }
@@ -33,8 +33,8 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Recorded { kind, name, .. }) = &self.object {
-            write!(f, "{kind} `{name}`: ")?;
+        if let Some(object) = &self.object {
+            write!(f, "{} `{}`: ", object.kind, object.name)?;
         }
         f.write_str(self.message())
     }
@@ -95,7 +95,7 @@ impl Refusal {
         Failure {
             code: self.code,
             status: self.status,
-            object,
+            object: object.map(Box::new),
             done,
         }
     }

@@ -337,7 +337,7 @@ impl Work {
             Err(failure) => {
                 if let Some(object) = &failure.object {
                     self.operation.value.add(&Step {
-                        object: object.clone(),
+                        object: Recorded::clone(object),
                         what: apply::What::Failed,
                         message: failure.message().to_owned(),
                     });

@@ -38,6 +38,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use console::Console;
 #[cfg(feature = "deployment-manager")]
+pub use deployment::request as deployment_request;
+#[cfg(feature = "deployment-manager")]
 pub use python::interpreters;
 use status::{FAILED, OK, USAGE};
 

@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Whether Python templates are run, and how.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(super) struct PythonArguments {
     /// Run Python templates, with your rights: only for templates you trust
     #[arg(long)]

@@ -32,7 +32,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         SERVER,
         &[
-            "store", "wire", "ops", "object", "patch", "process", "auth", "serve",
+            "store",
+            "wire",
+            "ops",
+            "object",
+            "patch",
+            "process",
+            "auth",
+            "apply",
+            "deployments",
+            "serve",
+            "client",
         ],
     ),
     (

@@ -13,6 +13,8 @@ use clap::Parser as _;
 use tokio::net::TcpListener;
 
 use crate::args::{Args, Command, Serve, StoreAction};
+use krm_template_server::apply::Cluster;
+use krm_template_server::deployments::{Deployments, Needs};
 use krm_template_server::ops::admission::Admission;
 use krm_template_server::ops::audit::Audit;
 use krm_template_server::ops::measured::Measured;
@@ -20,9 +22,7 @@ use krm_template_server::ops::metrics::Metrics;
 use krm_template_server::ops::{logging, shutdown};
 use krm_template_server::serve::{self, App, Documents, State};
 use krm_template_server::store;
-use krm_template_server::{auth, process, reload};
-use krm_template_server::deployments::{Deployments, Needs};
-use krm_template_server::apply::Cluster;
+use krm_template_server::{auth, client, process, reload};
 
 /// Between two looks at files that may have changed.
 const RELOAD: Duration = Duration::from_secs(10);
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let done = runtime().and_then(|runtime| runtime.block_on(run(args)));
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             // Nothing else can be done if standard error is closed.
             let _ = writeln!(io::stderr(), "krm-template-server: error: {error:#}");
@@ -47,9 +47,11 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     builder.build().context("cannot start the threads")
 }
 
-async fn run(args: Args) -> anyhow::Result<()> {
+/// Does what the arguments say, and returns the exit status.
+async fn run(args: Args) -> anyhow::Result<u8> {
     match args.command {
-        None => serve(args.serve).await,
+        None => serve(args.serve).await.map(|()| 0),
+        Some(Command::Deployments(args)) => client::run(&args).await,
         Some(Command::Store {
             action: StoreAction::Dump { store },
         }) => {
@@ -58,8 +60,8 @@ async fn run(args: Args) -> anyhow::Result<()> {
             store.close().await;
             match dumped {
                 // Who reads it, as `head`, has read enough.
-                Err(error) if is_closed_pipe(&error) => Ok(()),
-                dumped => dumped.map(drop),
+                Err(error) if is_closed_pipe(&error) => Ok(0),
+                dumped => dumped.map(|_| 0),
             }
         }
         Some(Command::Store {
@@ -68,7 +70,7 @@ async fn run(args: Args) -> anyhow::Result<()> {
             let store = store.open().await?;
             let loaded = store::load(&store, io::stdin().lock()).await;
             store.close().await;
-            loaded.map(drop)
+            loaded.map(|_| 0)
         }
     }
 }

@@ -50,8 +50,8 @@ impl Held {
             let other = other.map(|other| other.value.operation);
             return Err(busy(target, other.as_deref().unwrap_or("another one")));
         };
-        let (lose, lost) = watch::channel(false);
-        let beating = tokio::spawn(beat(books.clone(), key.clone(), lock, revision, lose));
+        let (sender, lost) = watch::channel(false);
+        let beating = tokio::spawn(beat(books.clone(), key.clone(), lock, revision, sender));
         Ok(Self {
             key,
             operation: operation.to_owned(),
@@ -108,19 +108,19 @@ async fn beat(
     key: String,
     mut lock: Lock,
     mut revision: Revision,
-    lose: watch::Sender<bool>,
+    lost: watch::Sender<bool>,
 ) {
-    let mut last = Instant::now();
+    let mut written = Instant::now();
     loop {
         sleep(BEAT).await;
         lock.beat += 1;
         match books.update(&key, &lock, revision).await {
             Ok(next) => {
                 revision = next;
-                last = Instant::now();
+                written = Instant::now();
             }
-            Err(error) if error.code == 409 || last.elapsed() >= LOST => {
-                lose.send_replace(true);
+            Err(error) if error.code == 409 || written.elapsed() >= LOST => {
+                lost.send_replace(true);
                 return;
             }
             Err(_) => {}

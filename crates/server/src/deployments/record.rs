@@ -133,7 +133,7 @@ impl Deployment {
 
     /// Makes a manifest the newest one.
     pub(super) fn add_manifest(&mut self, name: &str) {
-        self.latest_manifest = name.to_owned();
+        name.clone_into(&mut self.latest_manifest);
         self.manifests.push(name.to_owned());
         let surplus = self.manifests.len().saturating_sub(KEPT_MANIFESTS);
         self.manifests.drain(..surplus);

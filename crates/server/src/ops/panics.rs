@@ -15,10 +15,7 @@ use crate::status::{Result, Status};
 /// # Errors
 ///
 /// 500 if the handling panics.
-pub async fn caught<T>(
-    metrics: &Metrics,
-    handling: impl Future<Output = Result<T>>,
-) -> Result<T> {
+pub async fn caught<T>(metrics: &Metrics, handling: impl Future<Output = Result<T>>) -> Result<T> {
     AssertUnwindSafe(handling)
         .catch_unwind()
         .await
@@ -49,9 +46,9 @@ fn panicked(metrics: &Metrics) -> Box<Status> {
 mod tests {
     use clap::Parser;
 
-    use super::*;
     use super::super::admission::Admission;
     use super::super::limits::Limits;
+    use super::*;
 
     #[derive(Parser)]
     struct Program {

@@ -16,6 +16,7 @@
     reason = "tests"
 )]
 
+#[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../../tests/deployment-manager/compare.rs"]
 mod compare;
 mod corpus;

@@ -18,8 +18,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use self::labels::{ExpansionLabels, ObjectsLabels, RequestLabels, StoreLabels, TimeLabels};
 pub use self::labels::{Dialect, Operation, Outcome, Request};
+use self::labels::{ExpansionLabels, ObjectsLabels, RequestLabels, StoreLabels, TimeLabels};
 use super::admission::Admission;
 use crate::groups::Group;
 

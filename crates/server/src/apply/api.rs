@@ -20,9 +20,6 @@ const MAX_BYTES: usize = 8 << 20;
 /// How often a request is sent at most.
 const TRIES: u32 = 5;
 
-/// How long to wait before a read is sent again, at first.
-const PAUSE: Duration = Duration::from_millis(200);
-
 /// How long the cluster may ask to wait. A longer wait is the caller's.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
@@ -62,6 +59,8 @@ pub(super) struct Api {
     pub(super) client: Client,
     /// How long one answer may take.
     pub(super) timeout: Duration,
+    /// How long to wait before a read is sent again, at first.
+    pub(super) pause: Duration,
 }
 
 impl Api {
@@ -73,7 +72,7 @@ impl Api {
         ask: Ask<'_>,
     ) -> Result<Value, Refusal> {
         let is_read = ask.method == Method::GET;
-        let mut pause = PAUSE;
+        let mut pause = self.pause;
         let mut tries = 1;
         loop {
             let outcome = self.once(caller, ask).await?;

@@ -19,6 +19,8 @@ pub struct Limits {
     pub answer: Duration,
     /// Until a Namespace or CustomResourceDefinition is ready.
     pub wait: Duration,
+    /// Before a read without an answer is sent again; it doubles each time.
+    pub pause: Duration,
 }
 
 impl Default for Limits {
@@ -26,6 +28,7 @@ impl Default for Limits {
         Self {
             answer: Duration::from_secs(30),
             wait: Duration::from_secs(30),
+            pause: Duration::from_millis(200),
         }
     }
 }
@@ -38,7 +41,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster that `client` reaches. The account of the client needs the right to impersonate.
+    /// A cluster that `client` reaches, which sends each request once. Its account needs the right to
+    /// impersonate.
     #[must_use]
     pub fn new(client: Client) -> Self {
         Self::with(client, Limits::default())
@@ -50,6 +54,7 @@ impl Cluster {
         let api = Api {
             client,
             timeout: limits.answer,
+            pause: limits.pause,
         };
         Self {
             api,

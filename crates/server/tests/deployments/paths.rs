@@ -309,7 +309,10 @@ fn yaml() {
     assert_eq!(created.code, 201, "{created:?}");
     assert_eq!(created.header("Content-Type"), Some("application/yaml"));
     let text = String::from_utf8(created.body).unwrap();
-    assert!(text.contains("state: expanded\n"), "{text}");
+    assert!(
+        text.starts_with("name: web\nnamespace: default\nstate: expanded\n"),
+        "{text}"
+    );
 }
 
 const RBAC: &str = "

@@ -8,14 +8,14 @@ use http::Method;
 use http::header::CONTENT_TYPE;
 use serde_json::json;
 
-use super::answer::{self, Answer};
+use super::answer::{self, Answer, YAML};
 use super::incoming::Incoming;
 use super::render;
 use super::state::State;
 use crate::auth::User;
 use crate::deployments::{self, Change, Input, Target};
 use crate::status::{Result, Status};
-use crate::wire::content;
+use crate::wire::content::{self, Format};
 use crate::wire::endpoint;
 use crate::wire::path::{DEFAULT_NAMESPACE, DeploymentPath};
 
@@ -44,10 +44,16 @@ impl Call<'_> {
         }
     }
 
-    /// A JSON document as the client wants it.
+    /// A JSON document as the client wants it. In YAML, the order of keys stays.
     fn shown(&self, code: u16, mut json: Vec<u8>) -> Answer {
+        let shown = self.incoming.shown();
+        if shown.format == Format::Yaml
+            && let Some(yaml) = shown::yaml(&json)
+        {
+            return answer::new(code, YAML, yaml);
+        }
         json.push(b'\n');
-        render::finished(code, self.incoming.shown(), json)
+        render::finished(code, shown, json)
     }
 
     /// What the body holds.

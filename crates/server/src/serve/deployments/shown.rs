@@ -1,5 +1,7 @@
 //! Deployments and operations as clients see them.
 
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Document, DuplicateKeys};
 use serde_json::{Map, Value, json};
 
 use crate::deployments::{Deployment, Operation};
@@ -33,6 +35,15 @@ pub(super) fn deployment(deployment: &Deployment, message: &str, manifest: &[u8]
     add("manifests", &manifests);
     json.push(b'}');
     json
+}
+
+/// A JSON document as YAML.
+pub(super) fn yaml(json: &[u8]) -> Option<String> {
+    let source = krm_yaml::decode("answer", json.to_vec()).ok()?;
+    let document = Document::parse(&source).ok()?;
+    let root = document.roots().next()?;
+    let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::default())?;
+    Some(krm_yaml::to_string(&value))
 }
 
 /// An operation.

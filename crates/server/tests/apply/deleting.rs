@@ -18,6 +18,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("nothing_is_deleted_that_was_not_recorded", || {
         Box::pin(foreign())
     }),
+    ("an_object_whose_uid_is_not_recorded_stays", || {
+        Box::pin(unknown_uid())
+    }),
     ("what_is_gone_is_gone", || Box::pin(gone())),
     ("another_version_of_a_kind_is_found", || {
         Box::pin(other_version())
@@ -154,8 +157,8 @@ async fn foreign() {
         .await;
     small.create(MAPS, &marked).await;
     for (name, mark) in [("b", json!(null)), ("c", json!("Deployment/default/other"))] {
-        let patch = json!({"metadata": {"annotations": {"template.krm.dev/owner": mark}}});
-        small.patch(&format!("{MAPS}/{name}"), &patch).await;
+        let change = json!({"metadata": {"annotations": {"template.krm.dev/owner": mark}}});
+        small.patch(&format!("{MAPS}/{name}"), &change).await;
     }
     small.asked().await;
     let steps = small
@@ -181,20 +184,25 @@ async fn foreign() {
     for name in ["a", "b", "c", "d"] {
         assert!(small.get(&format!("{MAPS}/{name}")).await.is_some());
     }
-    let mut unknown = recorded[0].clone();
-    unknown.uid.clear();
+}
+
+async fn unknown_uid() {
+    let small = Small::start().await;
+    let mut recorded = applied(&small, &[config_map("a", "1")]).await;
+    recorded[0].uid.clear();
     let steps = small
         .cluster()
         .delete(
             &master(),
             &owner("web"),
-            &[unknown],
+            &recorded,
             Prune::All,
             &mut Notes::default(),
         )
         .await
         .unwrap();
     assert_eq!(shown(&steps), ["foreign ConfigMap/a"]);
+    assert_eq!(small.changes().await, Vec::<String>::new());
 }
 
 async fn gone() {

@@ -1,5 +1,6 @@
 //! What others need comes first, and is waited for.
 
+use krm_template_server::apply::Owner;
 use serde_json::json;
 
 use crate::Test;
@@ -105,8 +106,10 @@ async fn namespaces() {
     let path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/a:b";
     assert!(small.get(path).await.is_some());
     let missing = config_map("c", "1");
-    let mut nowhere = owner("web");
-    nowhere.namespace = "nowhere".to_owned();
+    let nowhere = Owner {
+        namespace: "nowhere".to_owned(),
+        ..owner("web")
+    };
     let failure = small
         .cluster()
         .apply(

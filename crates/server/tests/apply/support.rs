@@ -118,10 +118,10 @@ impl Small {
     }
 
     /// Changes an object by another hand.
-    pub(crate) async fn patch(&self, path: &str, patch: &Value) {
+    pub(crate) async fn patch(&self, path: &str, change: &Value) {
         let path = format!("{path}?fieldManager=hand");
         let (code, body) = self
-            .ask("PATCH", &path, "application/merge-patch+json", patch)
+            .ask("PATCH", &path, "application/merge-patch+json", change)
             .await;
         assert_eq!(code, 200, "{body}");
     }

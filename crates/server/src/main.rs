@@ -110,28 +110,9 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
     let is_standalone = !auth.authorizer.is_delegated();
     let is_alone = store.name() != "etcd";
     let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
-    let deployments = Arc::new(Deployments::new(Needs {
-        store: Arc::clone(&store),
-        limits: args.limits.clone(),
-        admission: admission.clone(),
-        metrics: Arc::clone(&metrics),
-        python: args.deployments.interpreters(args.limits.expansion_timeout),
-        cluster: if args.deployments.apply {
-            let kubeconfig = args.auth.kubeconfig.as_deref();
-            Some(Cluster::new(auth::cluster::client(kubeconfig).await?))
-        } else {
-            None
-        },
-    }));
-    if is_alone {
-        deployments
-            .recover(true)
-            .await
-            .context("cannot read the deployments")?;
-    } else {
-        // The cluster of etcd may answer later.
-        deployments.recover(false).await?;
-    }
+    let deployments = deployments(&args, &store, &admission, &metrics).await?;
+    let recovered = deployments.recover(is_alone).await;
+    recovered.context("cannot read the deployments")?;
     let app = App::new(State {
         store,
         deployments: Arc::clone(&deployments),
@@ -164,6 +145,29 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
     app.state().store.close().await;
     app.state().audit.end();
     Ok(())
+}
+
+/// Deployments as the arguments want them.
+async fn deployments(
+    args: &Serve,
+    store: &Arc<Measured>,
+    admission: &Admission,
+    metrics: &Arc<Metrics>,
+) -> anyhow::Result<Arc<Deployments>> {
+    let cluster = if args.deployments.apply {
+        let kubeconfig = args.auth.kubeconfig.as_deref();
+        Some(Cluster::new(auth::cluster::client(kubeconfig).await?))
+    } else {
+        None
+    };
+    Ok(Arc::new(Deployments::new(Needs {
+        store: Arc::clone(store),
+        limits: args.limits.clone(),
+        admission: admission.clone(),
+        metrics: Arc::clone(metrics),
+        python: args.deployments.interpreters(args.limits.expansion_timeout),
+        cluster,
+    })))
 }
 
 /// Tells where the server is; a person also gets commands to try.

@@ -112,8 +112,8 @@ fn python() {
     let program = Program::start(&[]);
     let marker = program.folder().join("marker");
     let template = format!(
-        "open({:?}, 'w')\ndef GenerateConfig(context): return 'resources: []'",
-        marker
+        "open('{}', 'w')\ndef GenerateConfig(context): return 'resources: []'",
+        marker.display()
     );
     let config = "resources: [{name: a, type: a.py}]";
     let answer = program.send(

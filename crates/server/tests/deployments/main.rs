@@ -9,10 +9,10 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::format_push_string,
+    clippy::format_collect,
+    clippy::print_stdout,
     reason = "tests"
 )]
 

@@ -38,6 +38,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use console::Console;
+#[cfg(feature = "deployment-manager")]
+pub use deployment::request as deployment_request;
+#[cfg(feature = "deployment-manager")]
+pub use python::interpreters;
 use status::{FAILED, OK, USAGE};
 
 const ABOUT: &str = "Expand Templates into Kubernetes objects and keep your YAML as you wrote it";

@@ -17,18 +17,18 @@ use super::call::Call;
 use super::documents;
 use super::incoming::Incoming;
 use super::state::State;
-use super::{collection, deletion, panics, processing, reviews, templates, ui, watching};
+use super::{collection, deletion, deployments, processing, reviews, templates, ui, watching};
 use crate::auth::{Attributes, User, is_health};
 use crate::groups::Group;
 use crate::object::decode;
 use crate::ops::admission::Class;
 use crate::ops::logging::request_span;
-use crate::ops::{audit, body, metrics};
+use crate::ops::{audit, body, metrics, panics};
 use crate::status::Result;
 use crate::tls::Peer;
 use crate::wire::content;
 use crate::wire::endpoint::{self, Action, Endpoint};
-use crate::wire::path::{self, Path, Resource, Verb};
+use crate::wire::path::{self, DeploymentPath, Path, Resource, Verb};
 use crate::wire::query::Query;
 
 /// Answers requests. Clones share everything.
@@ -187,6 +187,9 @@ impl App {
                 ..Attributes::default()
             };
             self.0.authorize(&trail.user, &wanted).await?;
+            if let Path::Deployments(path) = &incoming.path {
+                return self.deployments(incoming, path, body, trail).await;
+            }
             let _place = state.admission.enter(Class::Read)?;
             if incoming.path == Path::Metrics {
                 state.count_objects().await;
@@ -224,6 +227,38 @@ impl App {
         let resource = trail.resource.insert(resource);
         self.0.authorize(&trail.user, &attributes(resource)).await?;
         self.resource(incoming, resource, &trail.user, body).await
+    }
+
+    /// Handles a request for a path of Deployment Manager that is allowed.
+    async fn deployments<B>(
+        &self,
+        incoming: &Incoming,
+        path: &DeploymentPath,
+        body: B,
+        trail: &mut Trail,
+    ) -> Result<Answer>
+    where
+        B: HttpBody,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let state = &*self.0;
+        let is_read = deployments::is_read(&incoming.method);
+        let class = if is_read { Class::Read } else { Class::Write };
+        let _place = state.admission.enter(class)?;
+        let limits = &state.limits;
+        let body = if is_read {
+            Bytes::new()
+        } else {
+            body::read(body, limits.max_body_bytes, limits.read_timeout).await?
+        };
+        trail.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        let call = deployments::Call {
+            state,
+            incoming,
+            user: &trail.user,
+            body,
+        };
+        deployments::answer(&call, path).await
     }
 
     async fn resource(

@@ -4,13 +4,13 @@ use tokio::time::Instant;
 
 use super::answer::{self, Answer};
 use super::call::{self, Call};
-use super::panics;
 use super::render;
 use super::state::State;
 use crate::groups::Group;
 use crate::object::answer as write;
 use crate::object::{decode, meta};
-use crate::ops::metrics::Outcome;
+use crate::ops::metrics::{Dialect, Outcome};
+use crate::ops::panics;
 use crate::process::{self, Limits, Output, Processed, Request, Syntax, Text};
 use crate::status::{Result, Status};
 use crate::wire::accept::{Answer as Shown, Scope};
@@ -227,9 +227,12 @@ impl<'c> Job<'c> {
             Ok(processed) => (Outcome::Ok, objects(processed)),
             Err(status) => (outcome(status), 0),
         };
-        state
-            .metrics
-            .observe_expansion(group, outcome, created, began.elapsed());
+        state.metrics.observe_expansion(
+            Dialect::Template(group),
+            outcome,
+            created,
+            began.elapsed(),
+        );
         done
     }
 }

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::openapi::Documents;
 use crate::auth::{Attributes, Authenticator, Authorizer, User};
+use crate::deployments::Deployments;
 use crate::groups::Group;
 use crate::ops::admission::Admission;
 use crate::ops::audit::Audit;
@@ -22,7 +23,7 @@ const COUNTING: Duration = Duration::from_secs(1);
 /// What all requests share.
 pub struct State {
     /// Where Templates are kept.
-    pub store: Measured,
+    pub store: Arc<Measured>,
     /// Tells the users that send requests.
     pub authenticator: Authenticator,
     /// Tells what users may do.
@@ -39,6 +40,8 @@ pub struct State {
     pub shutdown: Shutdown,
     /// Whether the server answers reviews of rights itself, because no cluster does.
     pub is_standalone: bool,
+    /// Deployments, their manifests and types.
+    pub deployments: Arc<Deployments>,
     /// The documents of `OpenAPI`.
     pub documents: Documents,
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::super::answer::{self, Answer};
 use super::super::call::Call;
-use super::super::panics;
+use crate::ops::panics;
 use super::super::processing::{self, Job};
 use super::visit::{Visit, encoded, html, secured};
 use crate::groups::Group;

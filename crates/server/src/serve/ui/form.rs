@@ -11,10 +11,10 @@ use serde_json::json;
 
 use super::super::answer::{self, Answer};
 use super::super::call::Call;
-use crate::ops::panics;
 use super::super::processing::{self, Job};
 use super::visit::{Visit, encoded, html, secured};
 use crate::groups::Group;
+use crate::ops::panics;
 use crate::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
 use crate::process::{self, Described, Look, Piece, Preview, Syntax, Text};
 use crate::status::{Cause, Result, Status};

@@ -110,9 +110,7 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
     let is_standalone = !auth.authorizer.is_delegated();
     let is_alone = store.name() != "etcd";
     let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
-    let deployments = deployments(&args, &store, &admission, &metrics).await?;
-    let recovered = deployments.recover(is_alone).await;
-    recovered.context("cannot read the deployments")?;
+    let deployments = deployments(&args, &store, &admission, &metrics, is_alone).await?;
     let app = App::new(State {
         store,
         deployments: Arc::clone(&deployments),
@@ -147,12 +145,13 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deployments as the arguments want them.
+/// Deployments as the arguments want them. `is_alone` says that no other server has the store.
 async fn deployments(
     args: &Serve,
     store: &Arc<Measured>,
     admission: &Admission,
     metrics: &Arc<Metrics>,
+    is_alone: bool,
 ) -> anyhow::Result<Arc<Deployments>> {
     let cluster = if args.deployments.apply {
         let kubeconfig = args.auth.kubeconfig.as_deref();
@@ -160,14 +159,17 @@ async fn deployments(
     } else {
         None
     };
-    Ok(Arc::new(Deployments::new(Needs {
+    let deployments = Arc::new(Deployments::new(Needs {
         store: Arc::clone(store),
         limits: args.limits.clone(),
         admission: admission.clone(),
         metrics: Arc::clone(metrics),
         python: args.deployments.interpreters(args.limits.expansion_timeout),
         cluster,
-    })))
+    }));
+    let recovered = deployments.recover(is_alone).await;
+    recovered.context("cannot read the deployments")?;
+    Ok(deployments)
 }
 
 /// Tells where the server is; a person also gets commands to try.

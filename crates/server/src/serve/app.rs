@@ -179,19 +179,7 @@ impl App {
             .authenticate(&incoming.headers, peer)
             .await?;
         let Path::Resource(resource) = &incoming.path else {
-            let verb = incoming.method.as_str().to_ascii_lowercase();
-            let path = Some(incoming.uri.path());
-            let wanted = Attributes {
-                verb: &verb,
-                path,
-                ..Attributes::default()
-            };
-            self.0.authorize(&trail.user, &wanted).await?;
-            let _place = state.admission.enter(Class::Read)?;
-            if incoming.path == Path::Metrics {
-                state.count_objects().await;
-            }
-            return documents::answer(state, incoming);
+            return self.document(incoming, &trail.user).await;
         };
         let is_read = matches!(
             resource.verb,
@@ -224,6 +212,24 @@ impl App {
         let resource = trail.resource.insert(resource);
         self.0.authorize(&trail.user, &attributes(resource)).await?;
         self.resource(incoming, resource, &trail.user, body).await
+    }
+
+    /// Answers a request for no resource.
+    async fn document(&self, incoming: &Incoming, user: &User) -> Result<Answer> {
+        let state = &*self.0;
+        let verb = incoming.method.as_str().to_ascii_lowercase();
+        let path = Some(incoming.uri.path());
+        let wanted = Attributes {
+            verb: &verb,
+            path,
+            ..Attributes::default()
+        };
+        state.authorize(user, &wanted).await?;
+        let _place = state.admission.enter(Class::Read)?;
+        if incoming.path == Path::Metrics {
+            state.count_objects().await;
+        }
+        documents::answer(state, incoming)
     }
 
     async fn resource(

@@ -34,10 +34,17 @@ const FILES: [(&str, &str, &str); 3] = [
 pub(super) static HASHES: LazyLock<[String; 3]> = LazyLock::new(|| {
     FILES.map(|(_, _, text)| {
         let digest = Sha256::digest(text);
-        let bytes = digest.iter().take(8);
-        bytes.map(|byte| format!("{byte:02x}")).collect()
+        hex(digest.get(..8).unwrap_or_default())
     })
 });
+
+/// Bytes as digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(digit).collect()
+}
 
 /// The file with a name.
 #[must_use]

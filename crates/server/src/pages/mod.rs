@@ -12,7 +12,7 @@ mod code;
 mod render;
 mod usage;
 
-pub use assets::{Asset, asset};
+pub use assets::{Asset, asset, hex};
 pub use code::{object, text};
 pub use render::{
     FormPage, Frame, Html, Link, List, LoginPage, MessagePage, ObjectView, Output, ResultView, Row,

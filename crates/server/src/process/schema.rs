@@ -58,11 +58,13 @@ pub fn described(group: Group, template: Text<'_>) -> Result<Described> {
             &format!("template.openshift.io/{name}"),
         ])
     };
-    let mut description = text(&["description"]);
+    let short = text(&["description"]);
     let long = both("long-description");
-    if !long.is_empty() && long != description {
-        description = format!("{description}\n\n{long}").trim().to_owned();
-    }
+    let description = match long.as_str() {
+        "" => short,
+        long if short.is_empty() || long == short => long.to_owned(),
+        long => format!("{short}\n\n{long}"),
+    };
     Ok(Described {
         form: Form::of(&template),
         name: template.name().to_owned(),

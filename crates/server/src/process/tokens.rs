@@ -111,9 +111,8 @@ fn node(cursor: Cursor<'_>, path: &mut FieldPath, found: &mut Vec<Token>) {
         _ if is_alias => Class::String,
         Ok(Some(Scalar::Number(_))) => Class::Number,
         Ok(Some(Scalar::Bool(_))) => Class::Bool,
-        Ok(Some(Scalar::Null)) => Class::Null,
         Ok(Some(Scalar::String(_))) | Err(_) => Class::String,
-        Ok(None) => Class::Null,
+        Ok(Some(Scalar::Null) | None) => Class::Null,
     };
     found.push(Token {
         range,

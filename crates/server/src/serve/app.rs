@@ -179,22 +179,10 @@ impl App {
             .authenticate(&incoming.headers, peer)
             .await?;
         let Path::Resource(resource) = &incoming.path else {
-            let verb = incoming.method.as_str().to_ascii_lowercase();
-            let path = Some(incoming.uri.path());
-            let wanted = Attributes {
-                verb: &verb,
-                path,
-                ..Attributes::default()
-            };
-            self.0.authorize(&trail.user, &wanted).await?;
             if let Path::Deployments(path) = &incoming.path {
                 return self.deployments(incoming, path, body, trail).await;
             }
-            let _place = state.admission.enter(Class::Read)?;
-            if incoming.path == Path::Metrics {
-                state.count_objects().await;
-            }
-            return documents::answer(state, incoming);
+            return self.document(incoming, &trail.user).await;
         };
         let is_read = matches!(
             resource.verb,
@@ -229,7 +217,7 @@ impl App {
         self.resource(incoming, resource, &trail.user, body).await
     }
 
-    /// Handles a request for a path of Deployment Manager that is allowed.
+    /// Handles a request for a path of Deployment Manager.
     async fn deployments<B>(
         &self,
         incoming: &Incoming,
@@ -242,6 +230,13 @@ impl App {
         B::Error: std::error::Error + Send + Sync + 'static,
     {
         let state = &*self.0;
+        let verb = incoming.method.as_str().to_ascii_lowercase();
+        let wanted = Attributes {
+            verb: &verb,
+            path: Some(incoming.uri.path()),
+            ..Attributes::default()
+        };
+        state.authorize(&trail.user, &wanted).await?;
         let is_read = deployments::is_read(&incoming.method);
         let class = if is_read { Class::Read } else { Class::Write };
         let _place = state.admission.enter(class)?;
@@ -259,6 +254,24 @@ impl App {
             body,
         };
         deployments::answer(&call, path).await
+    }
+
+    /// Answers a request for no resource.
+    async fn document(&self, incoming: &Incoming, user: &User) -> Result<Answer> {
+        let state = &*self.0;
+        let verb = incoming.method.as_str().to_ascii_lowercase();
+        let path = Some(incoming.uri.path());
+        let wanted = Attributes {
+            verb: &verb,
+            path,
+            ..Attributes::default()
+        };
+        state.authorize(user, &wanted).await?;
+        let _place = state.admission.enter(Class::Read)?;
+        if incoming.path == Path::Metrics {
+            state.count_objects().await;
+        }
+        documents::answer(state, incoming)
     }
 
     async fn resource(

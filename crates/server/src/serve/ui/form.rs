@@ -81,7 +81,7 @@ pub(super) async fn page(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answe
             filled.values.insert(field.name.clone(), value.to_owned());
         }
     }
-    show(visit, &subject, &described, Shown::form(filled)?)
+    show(visit, &subject, &described, &Shown::form(filled)?)
 }
 
 /// The answer to a form of a stored Template.
@@ -92,7 +92,7 @@ pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Ans
         Group::Krm => {
             visit
                 .may("create", ("templates", "processed"), place)
-                .await?
+                .await?;
         }
         Group::OpenShift => {
             let place = (stored.group, stored.namespace, "");
@@ -218,7 +218,7 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
     if visit.wants_json() {
         return script(subject, &described, &shown);
     }
-    show(visit, subject, &described, shown)
+    show(visit, subject, &described, &shown)
 }
 
 /// What was entered, and what of it is given: not what is as it was at first.
@@ -382,7 +382,7 @@ pub(super) fn show(
     visit: &Visit<'_>,
     subject: &Subject,
     described: &Described,
-    shown: Shown,
+    shown: &Shown,
 ) -> Result<Answer> {
     let title = match described.title.as_str() {
         "" if described.name.is_empty() => "Template",
@@ -421,18 +421,14 @@ pub(super) fn show(
         has_result: shown.result.is_some(),
         action: subject.address.clone(),
         has_files: described.form.fields().any(|field| has_files(field.kind)),
-        seed: shown
-            .seed
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
+        seed: pages::hex(&shown.seed),
         upload: if subject.is_stored {
             String::new()
         } else {
             subject.text.clone()
         },
         fields: Html::from_safe_string(fields),
-        result: Html::from_safe_string(output(subject, described, &shown)?),
+        result: Html::from_safe_string(output(subject, described, shown)?),
     };
     let frame = visit.frame("form", title, &subject.namespace);
     Ok(html(shown.code, pages::form(&frame, &page)?))

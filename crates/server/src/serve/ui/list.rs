@@ -29,65 +29,29 @@ const TAGS: usize = 30;
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let query = &visit.incoming.query;
     let namespace = query.text("namespace").trim();
+    let (groups, notices) = groups(visit, namespace).await?;
+    let words = query.text("q").to_lowercase();
     let mut search = Search {
-        words: query
-            .text("q")
-            .to_lowercase()
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect(),
+        words: words.split_whitespace().map(str::to_owned).collect(),
         tag: query.text("tag").to_owned(),
         now: visit.incoming.at.as_second(),
         ..Search::default()
     };
-    let mut notices = Vec::new();
-    let mut refused: Option<Box<Status>> = None;
-    let mut groups = Vec::new();
-    for group in Group::ALL {
-        match visit
-            .may("list", ("templates", ""), (group, namespace, ""))
-            .await
-        {
-            Ok(()) => groups.push(group),
-            Err(status) => {
-                notices.push(format!(
-                    "You may not list the Templates of {} here.",
-                    group.name()
-                ));
-                refused = Some(status);
-            }
-        }
-    }
-    if let (true, Some(status)) = (groups.is_empty(), refused) {
-        return Err(status);
-    }
     let next = search.run(visit, &groups, namespace).await?;
-    let is_search = !search.words.is_empty() || !search.tag.is_empty();
     let address = |tag: &str, after: Option<&str>| {
-        let mut pairs = vec![
+        let after = after.unwrap_or_default();
+        let pairs = [
             ("namespace", namespace),
             ("q", query.text("q")),
             ("tag", tag),
+            ("continue", after),
         ];
-        pairs.extend(after.map(|after| ("continue", after)));
-        let pairs = pairs.into_iter().filter(|(_, value)| !value.is_empty());
+        let pairs = pairs.iter().filter(|(_, value)| !value.is_empty());
         let pairs: Vec<String> = pairs
             .map(|(key, value)| format!("{key}={}", encoded(value)))
             .collect();
         format!("/ui/?{}", pairs.join("&"))
     };
-    let tags = search.tags.iter().map(|(name, count)| {
-        let is_chosen = *name == search.tag;
-        Tag {
-            name: name.clone(),
-            href: address(if is_chosen { "" } else { name }, None),
-            count: *count,
-            is_chosen,
-        }
-    });
-    let mut tags: Vec<Tag> = tags.collect();
-    tags.sort_by_key(|tag| std::cmp::Reverse((tag.is_chosen, tag.count)));
-    tags.truncate(TAGS);
     let count = search.rows.len();
     let s = if count == 1 { "" } else { "s" };
     let more = if next.is_some() {
@@ -99,16 +63,40 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
         q: query.text("q").to_owned(),
         tag: search.tag.clone(),
         count: format!("{count} Template{s}{more}"),
-        is_search,
+        is_search: !search.words.is_empty() || !search.tag.is_empty(),
         next: next.map(|after| address(&search.tag, Some(&after))),
+        tags: search.tags(|tag| address(tag, None)),
         rows: search.rows,
-        tags,
         server: server(visit),
         notices,
     };
     let mut frame = visit.frame("list", "Templates", namespace);
     frame.namespaces = search.namespaces.into_iter().collect();
     Ok(html(200, pages::list(&frame, &list)?))
+}
+
+/// The groups whose Templates the user may list, and what to say about the others.
+///
+/// # Errors
+/// 403 if there is none.
+async fn groups(visit: &Visit<'_>, namespace: &str) -> Result<(Vec<Group>, Vec<String>)> {
+    let (mut groups, mut notices) = (Vec::new(), Vec::new());
+    let mut refused = None;
+    for group in Group::ALL {
+        let place = (group, namespace, "");
+        match visit.may("list", ("templates", ""), place).await {
+            Ok(()) => groups.push(group),
+            Err(status) => {
+                let name = group.name();
+                notices.push(format!("You may not list the Templates of {name} here."));
+                refused = Some(status);
+            }
+        }
+    }
+    match refused {
+        Some(status) if groups.is_empty() => Err(status),
+        _ => Ok((groups, notices)),
+    }
 }
 
 /// The address of the server, as the browser knows it.
@@ -185,6 +173,23 @@ impl Search {
             }
         }
         Ok(None)
+    }
+
+    /// The most frequent tags, the chosen one first. `address` is that of the list with a tag.
+    fn tags(&self, address: impl Fn(&str) -> String) -> Vec<Tag> {
+        let tags = self.tags.iter().map(|(name, count)| {
+            let is_chosen = *name == self.tag;
+            Tag {
+                name: name.clone(),
+                href: address(if is_chosen { "" } else { name }),
+                count: *count,
+                is_chosen,
+            }
+        });
+        let mut tags: Vec<Tag> = tags.collect();
+        tags.sort_by_key(|tag| std::cmp::Reverse((tag.is_chosen, tag.count)));
+        tags.truncate(TAGS);
+        tags
     }
 
     fn look(&mut self, item: &Item) -> Result<()> {

@@ -18,7 +18,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     shown(
         visit,
         200,
-        LoginPage {
+        &LoginPage {
             next,
             ..LoginPage::default()
         },
@@ -42,7 +42,7 @@ pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
     shown(
         visit,
         401,
-        LoginPage {
+        &LoginPage {
             message: "You are no longer logged in. What you entered is kept.".to_owned(),
             next: target.to_owned(),
             kept: visit.resent(),
@@ -74,7 +74,7 @@ pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
         return shown(
             visit,
             401,
-            LoginPage {
+            &LoginPage {
                 message: "This token is not valid".to_owned(),
                 is_wrong: true,
                 next: next.to_owned(),
@@ -99,9 +99,9 @@ pub(super) fn log_out(visit: &Visit<'_>) -> Answer {
     answer
 }
 
-fn shown(visit: &Visit<'_>, code: u16, login: LoginPage) -> Result<Answer> {
+fn shown(visit: &Visit<'_>, code: u16, login: &LoginPage) -> Result<Answer> {
     let frame = visit.frame("login", "Log in", "");
-    Ok(html(code, pages::login(&frame, &login)?))
+    Ok(html(code, pages::login(&frame, login)?))
 }
 
 /// Where to go after the login: a page of this server.

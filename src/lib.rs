@@ -19,7 +19,7 @@
 //! | [`cli`] | arguments, files, standard streams, exit codes |
 //! | [`function`] | the KRM function |
 //! | `export` | Templates from objects that exist |
-//! | `plan`, [`lint`], [`schema`], [`merge`] | instances to expand; mistakes in Templates; schemas of our kinds; one Template of several |
+//! | `plan`, [`lint`], [`schema`], [`merge`], `form` | instances to expand; mistakes in Templates; schemas of our kinds; one Template of several; forms in HTML |
 //! | [`template`], [`composition`], [`report`] | Templates; Compositions; rendering diagnostics |
 //! | [`krm`] | the ResourceList, identity of objects |
 //! | [`files`], `threads` | access to files; work on several threads |
@@ -115,6 +115,8 @@ pub mod composition;
 pub mod deployment_manager;
 mod export;
 pub mod files;
+#[cfg(feature = "form")]
+pub mod form;
 pub mod function;
 pub mod krm;
 pub mod lint;

@@ -22,11 +22,7 @@ impl Interruption {
     /// Listens to the signals of Ctrl-C, of `kill`, and of a terminal that goes away.
     pub(super) fn new() -> Self {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-        let new = Self {
-            idle: Arc::new(AtomicBool::new(true)),
-            pending: Arc::default(),
-            taken: Arc::default(),
-        };
+        let new = Self::never();
         let ignored = ignored();
         for signal in [SIGHUP, SIGINT, SIGTERM] {
             let Ok(number) = usize::try_from(signal) else {
@@ -43,6 +39,15 @@ impl Interruption {
             }
         }
         new
+    }
+
+    /// Listens to no signals: the program handles them itself.
+    pub(super) fn never() -> Self {
+        Self {
+            idle: Arc::new(AtomicBool::new(true)),
+            pending: Arc::default(),
+            taken: Arc::default(),
+        }
     }
 
     /// Keeps signals from now on, or no longer.
@@ -86,6 +91,10 @@ pub(super) struct Interruption;
 #[expect(clippy::unused_self, reason = "it has a meaning on Unix")]
 impl Interruption {
     pub(super) const fn new() -> Self {
+        Self
+    }
+
+    pub(super) const fn never() -> Self {
         Self
     }
 

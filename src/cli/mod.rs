@@ -10,6 +10,8 @@ mod expansion;
 mod explain;
 mod export;
 mod first_root;
+#[cfg(feature = "form")]
+mod form;
 mod function;
 mod group;
 mod interruption;
@@ -37,6 +39,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use console::Console;
+#[cfg(feature = "deployment-manager")]
+pub use deployment::request as deployment_request;
+#[cfg(feature = "deployment-manager")]
+pub use python::interpreters;
 use status::{FAILED, OK, USAGE};
 
 const ABOUT: &str = "Expand Templates into Kubernetes objects and keep your YAML as you wrote it";
@@ -117,6 +123,8 @@ enum Command {
     Export(Box<export::Arguments>),
     #[command(alias = "params")]
     Parameters(parameters::Arguments),
+    #[cfg(feature = "form")]
+    Form(form::Arguments),
     Merge(merge::Arguments),
     #[command(visible_alias = "lint")]
     Validate(validate::Arguments),
@@ -191,6 +199,8 @@ impl Cli {
             Some(Command::Build(arguments)) => build::run(&arguments, self.console),
             Some(Command::Export(arguments)) => export::run(&arguments, self.console),
             Some(Command::Parameters(arguments)) => parameters::run(&arguments, self.console),
+            #[cfg(feature = "form")]
+            Some(Command::Form(arguments)) => form::run(&arguments, self.console),
             Some(Command::Merge(arguments)) => merge::run(&arguments, self.console),
             Some(Command::Validate(arguments)) => validate::run(&arguments, self.console),
             #[cfg(feature = "deployment-manager")]

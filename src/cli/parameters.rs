@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
     Ok(OK)
 }
 
-fn open(source: &Arc<Source>) -> Result<Arc<Document>> {
+pub(super) fn open(source: &Arc<Source>) -> Result<Arc<Document>> {
     let document = Document::open(source, LONG_LISTS)?;
     Ok(Arc::new(document.upgrade()?.unwrap_or(document)))
 }

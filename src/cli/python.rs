@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Whether Python templates are run, and how.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(super) struct PythonArguments {
     /// Run Python templates, with your rights: only for templates you trust
     #[arg(long)]
@@ -54,20 +54,48 @@ impl PythonArguments {
         }
         Arc::new(Allowed {
             program: self.python.clone(),
+            limit: LIMIT,
+            printed: Printed::Forwarded,
             interruption: interruption.clone(),
         })
     }
 }
 
+/// Makes interpreters for a program that serves others: what templates print is dropped, and the
+/// templates of an expansion may take as long as `limit`.
+#[must_use]
+pub fn interpreters(program: &str, limit: Duration) -> Arc<dyn Interpreters> {
+    Arc::new(Allowed {
+        program: program.to_owned(),
+        limit,
+        printed: Printed::Dropped,
+        interruption: Interruption::never(),
+    })
+}
+
 /// Makes interpreters of a program.
 struct Allowed {
     program: String,
+    limit: Duration,
+    printed: Printed,
     interruption: Interruption,
+}
+
+/// What becomes of what templates print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Printed {
+    /// It goes to standard error.
+    Forwarded,
+    /// It is dropped.
+    Dropped,
 }
 
 impl Interpreters for Allowed {
     fn interpreter(&self) -> Box<dyn Interpreter> {
-        Box::new(Python::new(&self.program, &self.interruption))
+        let mut python = Python::new(&self.program, &self.interruption);
+        python.limit = self.limit;
+        python.printed = self.printed;
+        Box::new(python)
     }
 }
 
@@ -75,6 +103,7 @@ impl Interpreters for Allowed {
 struct Python {
     program: String,
     limit: Duration,
+    printed: Printed,
     /// The time that templates took so far.
     taken: Duration,
     has_answered: bool,
@@ -111,6 +140,7 @@ impl Python {
         Self {
             program: program.to_owned(),
             limit: LIMIT,
+            printed: Printed::Forwarded,
             taken: Duration::ZERO,
             has_answered: false,
             state: State::New,
@@ -146,7 +176,8 @@ impl Python {
     /// The answer to a request.
     fn answer(&mut self, line: &str) -> Result<String, Failure> {
         if matches!(self.state, State::New) {
-            self.state = State::Running(Process::start(&mut self.command())?);
+            let process = Process::start(&mut self.command(), self.printed)?;
+            self.state = State::Running(process);
         }
         let State::Running(process) = &mut self.state else {
             return Err(Failure::Gone);
@@ -262,21 +293,21 @@ enum Failure {
 }
 
 impl Process {
-    fn start(command: &mut Command) -> Result<Self, Failure> {
+    fn start(command: &mut Command, printed: Printed) -> Result<Self, Failure> {
         let mut group = Group::start(command).map_err(|error| match error.kind() {
             ErrorKind::NotFound => Failure::Missing,
             _ => Failure::System(error),
         })?;
         let (requests, to_write) = channel();
         let (to_read, answers) = sync_channel(1);
-        let (forwarded, printed) = channel();
+        let (forwarded, all_printed) = channel();
         let (stdin, stdout) = (group.child.stdin.take(), group.child.stdout.take());
         let stderr = group.child.stderr.take();
         thread::spawn(move || stdin.map(|stream| write(stream, &to_write)));
         thread::spawn(move || stdout.map(|stream| read(stream, &to_read)));
         thread::spawn(move || {
             if let Some(stream) = stderr {
-                forward(stream);
+                forward(stream, printed);
             }
             // The receiver may be gone.
             forwarded.send(())
@@ -285,7 +316,7 @@ impl Process {
             group,
             requests,
             answers,
-            printed,
+            printed: all_printed,
         })
     }
 
@@ -334,11 +365,13 @@ fn read(stream: impl Read, answers: &SyncSender<Event>) {
     }
 }
 
-/// Forwards the output of templates to standard error.
-fn forward(mut stream: impl Read) {
-    let mut kept = stream.by_ref().take(MAX_PRINTED);
-    // A failure to print cannot be reported.
-    let _ = std::io::copy(&mut kept, &mut std::io::stderr());
+/// Forwards the output of templates to standard error, or drops it.
+fn forward(mut stream: impl Read, printed: Printed) {
+    if printed == Printed::Forwarded {
+        let mut kept = stream.by_ref().take(MAX_PRINTED);
+        // A failure to print cannot be reported.
+        let _ = std::io::copy(&mut kept, &mut std::io::stderr());
+    }
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
 }
 

@@ -86,6 +86,8 @@ pub(super) fn tip(error: &clap::Error) -> Option<String> {
                 "deployment" | "dm" => Some(
                     "this program was built without the feature 'deployment-manager'".to_owned(),
                 ),
+                #[cfg(not(feature = "form"))]
+                "form" => Some("this program was built without the feature 'form'".to_owned()),
                 _ => known(COMMANDS, &word),
             }
         }

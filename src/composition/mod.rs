@@ -27,7 +27,7 @@ mod tables;
 mod tests;
 mod values;
 
-pub use builtin::builtin_kinds;
+pub use builtin::{builtin_kinds, legacy_rank};
 pub use engine::functions::{Base, FunctionOutput, Functions, Kustomize};
 pub use engine::program::{Container, Exec, Program};
 pub use engine::step::Step;

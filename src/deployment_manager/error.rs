@@ -55,8 +55,31 @@ pub enum Cause {
         /// The type that it returned.
         found: String,
     },
+    /// The expansion was stopped.
+    Limit(Overrun),
     /// An error that does not exist in the original, or has no text there.
     Other(String),
+}
+
+/// The limit that an expansion exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overrun {
+    /// It makes more resources than these.
+    Resources(usize),
+    /// It makes more bytes than these.
+    Bytes(usize),
+    /// It takes too long.
+    Time,
+}
+
+impl std::fmt::Display for Overrun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Resources(most) => write!(f, "the expansion has more than {most} resources"),
+            Self::Bytes(most) => write!(f, "the expansion is larger than {most} bytes"),
+            Self::Time => f.write_str("the expansion takes too long"),
+        }
+    }
 }
 
 impl ExpandError {
@@ -92,6 +115,7 @@ impl ExpandError {
                 format!("Python expansion must return dict, str or unicode type, but was {found}"),
                 file.clone(),
             ),
+            Cause::Limit(overrun) => return format!("{overrun} Resource: config"),
             Cause::Other(text) => return format!("{text} Resource: config"),
         };
         format!("{text} Resource: {resource} Resource: config")

@@ -103,6 +103,15 @@ impl<'r> Expansion<'r> {
 }
 
 impl<'r> Layout<'r> {
+    /// The layout that a value of [`to_value`](Self::to_value) is. What is missing is empty.
+    #[must_use]
+    pub fn of_value(value: &Value<'r>) -> Self {
+        Self {
+            resources: resources_of(value),
+            outputs: value.get("outputs").cloned(),
+        }
+    }
+
     /// `{resources, outputs}`.
     #[must_use]
     pub fn to_value(&self) -> Value<'r> {
@@ -114,6 +123,17 @@ impl<'r> Layout<'r> {
 }
 
 impl<'r> LayoutResource<'r> {
+    fn of_value(value: &Value<'r>) -> Self {
+        let field = |name: &str| value.get(name).cloned();
+        Self {
+            name: field("name").unwrap_or_else(|| null()),
+            kind: field("type").unwrap_or_else(|| null()),
+            resources: resources_of(value),
+            properties: field("properties"),
+            outputs: field("outputs"),
+        }
+    }
+
     fn to_value(&self) -> Value<'r> {
         let resources = (!self.resources.is_empty()).then(|| list(&self.resources));
         mapping([
@@ -130,9 +150,19 @@ fn list<'r>(resources: &[LayoutResource<'r>]) -> Value<'r> {
     Value::sequence(resources.iter().map(LayoutResource::to_value).collect())
 }
 
+fn resources_of<'r>(value: &Value<'r>) -> Vec<LayoutResource<'r>> {
+    let resources = value.get("resources").and_then(Value::items);
+    let resources = resources.unwrap_or_default().iter();
+    resources.map(LayoutResource::of_value).collect()
+}
+
+fn null() -> Value<'static> {
+    Data::Scalar(Scalar::Null).into()
+}
+
 fn scalar(text: &str) -> Value<'static> {
     match text {
-        "" => Data::Scalar(Scalar::Null).into(),
+        "" => null(),
         text => Value::string(text.to_owned()),
     }
 }

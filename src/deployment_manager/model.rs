@@ -135,3 +135,14 @@ impl Default for Options {
         }
     }
 }
+
+/// What an expansion may make. A command line has no such limits, a server has.
+#[derive(Clone, Copy)]
+pub struct Limits<'l> {
+    /// The most resources.
+    pub resources: usize,
+    /// About the most bytes that all templates, defaults and outputs make together.
+    pub bytes: usize,
+    /// Whether the time is up. It is asked once a resource.
+    pub is_late: &'l dyn Fn() -> bool,
+}

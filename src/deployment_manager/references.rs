@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use krm_yaml::{Data, NodeId, Value};
+use krm_yaml::{Data, NodeId, Scalar, Value};
 
 const OPEN: &str = "$(ref.";
 
@@ -91,20 +91,28 @@ pub enum Problem {
         /// The path in it.
         path: String,
     },
+    /// The values in place of references are larger than allowed.
+    TooLarge,
 }
 
+/// How many bytes values may have together that are put in place of references, if nothing else
+/// limits them.
+pub const MAX_REPLACED: usize = 256 << 20;
+
 /// Puts the outputs of `outputs`, by the names of resources, in place of the references to them.
-/// Other references stay.
+/// Other references stay. `left` is how many bytes the values may have, of which theirs are taken.
 ///
 /// # Errors
-/// At the first reference that is malformed or has no value.
+/// At the first reference that is malformed, has no value, or exceeds what is left.
 pub fn replace<'v>(
     value: &mut Value<'v>,
     outputs: &BTreeMap<String, Value<'v>>,
+    left: &mut usize,
 ) -> Result<(), Misplaced> {
     if let Some(text) = value.as_str() {
         if has_reference(text)
-            && let Some(new) = replaced(text, outputs).map_err(|problem| (problem, value.origin))?
+            && let Some(new) =
+                replaced(text, outputs, left).map_err(|problem| (problem, value.origin))?
         {
             value.set(new.data);
         }
@@ -112,10 +120,12 @@ pub fn replace<'v>(
     }
     match &mut value.data {
         Data::Scalar(_) => Ok(()),
-        Data::Sequence(items) => items.iter_mut().try_for_each(|item| replace(item, outputs)),
+        Data::Sequence(items) => items
+            .iter_mut()
+            .try_for_each(|item| replace(item, outputs, left)),
         Data::Mapping(entries) => entries
             .iter_mut()
-            .try_for_each(|(_, value)| replace(value, outputs)),
+            .try_for_each(|(_, value)| replace(value, outputs, left)),
     }
 }
 
@@ -124,6 +134,7 @@ pub fn replace<'v>(
 fn replaced<'v>(
     text: &str,
     outputs: &BTreeMap<String, Value<'v>>,
+    left: &mut usize,
 ) -> Result<Option<Value<'v>>, Problem> {
     let mut new = String::new();
     let mut copied = 0;
@@ -141,6 +152,7 @@ fn replaced<'v>(
             name: reference.name.to_owned(),
             path: reference.path.to_owned(),
         })?;
+        *left = left.checked_sub(size(&value)).ok_or(Problem::TooLarge)?;
         if reference.range == (0..text.len()) {
             return Ok(Some(value.without_origin()));
         }
@@ -156,6 +168,24 @@ fn replaced<'v>(
     }
     new.push_str(text.get(copied..).unwrap_or_default());
     Ok(Some(Value::string(new)))
+}
+
+/// What each part of a value counts, apart from its text.
+const PART: usize = 8;
+
+/// About how many bytes a value takes when it is written.
+#[must_use]
+pub fn size(value: &Value<'_>) -> usize {
+    let inside = match &value.data {
+        Data::Scalar(Scalar::String(text) | Scalar::Number(text)) => text.len(),
+        Data::Scalar(_) => 0,
+        Data::Sequence(items) => items.iter().map(size).sum(),
+        Data::Mapping(entries) => entries
+            .iter()
+            .map(|(key, value)| key.len() + size(value))
+            .sum(),
+    };
+    inside + PART
 }
 
 /// A step of a JSON path.
@@ -225,7 +255,7 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Problem, all, find, replace};
+    use super::{MAX_REPLACED, Problem, all, find, replace};
     use krm_yaml::Value;
 
     fn json(text: &str) -> Value<'static> {
@@ -233,14 +263,19 @@ mod tests {
     }
 
     fn replaced(text: &str) -> Result<String, String> {
+        replaced_within(text, MAX_REPLACED)
+    }
+
+    fn replaced_within(text: &str, mut left: usize) -> Result<String, String> {
         let outputs = r#"{"ip": "10.0.0.1", "port": 80, "ips": ["a", "b"], "vm": {"zone": "z"},
             "more": "$(ref.vm.ip)"}"#;
         let outputs = BTreeMap::from([("vm".to_owned(), json(outputs))]);
         let mut value = Value::string(text.to_owned());
-        match replace(&mut value, &outputs) {
+        match replace(&mut value, &outputs, &mut left) {
             Ok(()) => Ok(value.to_json()),
             Err((Problem::Malformed(text), _)) => Err(format!("malformed: {text}")),
             Err((Problem::NoValue { reference, .. }, _)) => Err(format!("no value: {reference}")),
+            Err((Problem::TooLarge, _)) => Err("too large".to_owned()),
         }
     }
 
@@ -284,5 +319,16 @@ mod tests {
         ] {
             assert_eq!(replaced(text), Err(expected.to_owned()), "{text}");
         }
+    }
+
+    #[test]
+    fn values_in_place_of_references_are_limited() {
+        // The text has 8 bytes, and a part counts 8 more.
+        assert_eq!(
+            replaced_within("$(ref.vm.ip)$(ref.vm.ip)", 32).map(drop),
+            Ok(())
+        );
+        let too_large = Err("too large".to_owned());
+        assert_eq!(replaced_within("$(ref.vm.ip)$(ref.vm.ip)", 31), too_large);
     }
 }

@@ -12,9 +12,10 @@ use crate::deployment_manager::yaml::kind_of;
 /// The name of a deployment that has none.
 pub const DEFAULT_NAME: &str = "deployment";
 
-/// Reads `{name, content, imports: [{name, path, content}], env, validateSchema, outputs}`, or
-/// `{config, imports: {NAME: {path, content}}, env, validate_schema, outputs}`, where an import may
-/// also be its content. `options` are those of fields that are missing.
+/// Reads `{name, content, imports: [{name, path, content}], env, validateSchema, strictSchemas,
+/// outputs}`, or `{config, imports: {NAME: {path, content}}, env, validate_schema, strict_schemas,
+/// outputs}`, where an import may also be its content. `options` are those of fields that are
+/// missing.
 ///
 /// # Errors
 /// If it is neither.
@@ -76,8 +77,9 @@ pub fn of_value(value: &Value<'static>, options: Options) -> Result<Request> {
         options: Options {
             validate_schema: flag(value, ["validateSchema", "validate_schema"])?
                 .unwrap_or(options.validate_schema),
+            strict_schemas: flag(value, ["strictSchemas", "strict_schemas"])?
+                .unwrap_or(options.strict_schemas),
             outputs: flag(value, ["outputs", "outputs"])?.unwrap_or(options.outputs),
-            ..options
         },
     })
 }

@@ -186,6 +186,7 @@ impl Deployment {
             },
             options: objects::Options {
                 skip_others: configuration.skip_others,
+                ..objects::Options::default()
             },
             python: Arc::clone(&inputs.python),
         })

@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["files", "threads"],
     &["krm"],
     &["template", "composition", "deployment_manager", "report"],
-    &["plan", "export", "merge", "lint", "schema"],
+    &["plan", "export", "merge", "lint", "schema", "form"],
     &["function"],
     &["cli"],
 ];
@@ -32,9 +32,21 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         SERVER,
         &[
-            "store", "wire", "ops", "object", "patch", "process", "auth", "serve",
+            "store",
+            "wire",
+            "ops",
+            "object",
+            "patch",
+            "process",
+            "pages",
+            "auth",
+            "apply",
+            "deployments",
+            "serve",
+            "client",
         ],
     ),
+    ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
     (
         "src/template",
         &["values", "declare", "resolve", "expand", "show"],

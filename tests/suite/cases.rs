@@ -10,7 +10,7 @@
 //! | `expected.yaml`, `expected.json` or `expected.txt` | standard output | must be empty |
 //! | `stderr.txt` | standard error | must be empty |
 //! | `exit` | the exit status | 0 |
-//! | `feature` | `deployment-manager` or `not deployment-manager`: the programs that the case is for | all, but `tests/cases/deployment` needs the feature |
+//! | `feature` | a feature of the program, or `not` and a feature, one in a line: the programs that the case is for | all, but `tests/cases/deployment` and `tests/cases/form` need that feature |
 //! | `expected/` | the folder `out` at the end; the program runs in a copy of the case | it writes no files |
 //!
 //! Other files are the case's own. At least one of the last four kinds must be there.
@@ -34,8 +34,9 @@ const EXIT: &str = "exit";
 const FILES: &str = "expected";
 const USES: &str = "uses";
 const FEATURE: &str = "feature";
-/// The area whose cases need the feature.
+/// The areas whose cases need a feature.
 const DEPLOYMENT: &str = "deployment";
+const FORM: &str = "form";
 /// Where files are that several cases use.
 const COMMON: &str = "tests/common";
 /// The folder that is compared with [`FILES`].
@@ -59,11 +60,10 @@ fn trial(folder: PathBuf) -> Trial {
     let name = format!("{area}/{case}");
     let feature = fs::read_to_string(folder.join(FEATURE)).unwrap_or_default();
     let reason = match feature.trim() {
-        "" if area == DEPLOYMENT => program::feature(),
+        "" if area == DEPLOYMENT => program::needs(program::DEPLOYMENT_MANAGER),
+        "" if area == FORM => program::needs(program::FORM),
         "" => None,
-        program::FEATURE => program::feature(),
-        _ if program::feature().is_none() => Some(format!("needs {}", feature.trim())),
-        _ => None,
+        features => features.lines().find_map(program::needs),
     };
     needs::ignored(Trial::test(name, move || check(&folder)), reason)
 }

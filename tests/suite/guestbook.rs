@@ -26,7 +26,7 @@ const FILES: [&str; 4] = [
 const OBJECTS: usize = 6;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let with_feature = |trial| needs::ignored(trial, program::feature());
+    let with_feature = |trial| needs::ignored(trial, program::needs(program::DEPLOYMENT_MANAGER));
     vec![
         Trial::test("guestbook/the_package_has_the_templates", templates),
         with_feature(Trial::test(
@@ -47,7 +47,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         })),
         needs::ignored(
             Trial::test("guestbook/python_creates_the_same_service", python),
-            program::feature().or_else(|| (!has_python()).then(|| "needs python3".to_owned())),
+            program::needs(program::DEPLOYMENT_MANAGER).or_else(|| (!has_python()).then(|| "needs python3".to_owned())),
         ),
     ]
 }

@@ -18,7 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         needs::ignored(
             Trial::test("manners/reference_is_current", reference),
-            program::feature(),
+            program::needs(program::DEPLOYMENT_MANAGER).or_else(|| program::needs(program::FORM)),
         ),
         Trial::test("manners/every_command_has_a_help_case", help_cases),
         Trial::test("manners/completions_know_every_command", completions),

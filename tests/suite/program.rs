@@ -8,12 +8,24 @@ use std::thread;
 /// The program cargo built for these tests.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_krm-template");
 
-/// The feature that a program may be built without.
-pub(crate) const FEATURE: &str = "deployment-manager";
+/// The features that a program may be built without.
+pub(crate) const DEPLOYMENT_MANAGER: &str = "deployment-manager";
+pub(crate) const FORM: &str = "form";
 
-/// The reason why tests of the feature are ignored, if the program is built without it.
-pub(crate) fn feature() -> Option<String> {
-    (!cfg!(feature = "deployment-manager")).then(|| format!("needs {FEATURE}"))
+/// The reason why tests of `feature` are ignored, if the program is built without it. `not FEATURE`
+/// is for tests of a program without it.
+pub(crate) fn needs(feature: &str) -> Option<String> {
+    let (wanted, name) = match feature.strip_prefix("not ") {
+        Some(name) => (false, name),
+        None => (true, feature),
+    };
+    let is_there = match name {
+        DEPLOYMENT_MANAGER => cfg!(feature = "deployment-manager"),
+        FORM => cfg!(feature = "form"),
+        // A misspelt name must not pass in silence.
+        _ => return Some(format!("needs {name}, an unknown feature")),
+    };
+    (is_there != wanted).then(|| format!("needs {feature}"))
 }
 
 /// The result of one run.

@@ -145,6 +145,7 @@ impl Objects {
     ) -> Option<Output> {
         let options = objects::Options {
             skip_others: self.skip_others,
+            ..objects::Options::default()
         };
         let made = objects::objects(expansion, options, diagnostics)?;
         let made = made.iter().map(|made| {

@@ -22,7 +22,7 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Source;
 
 /// How templates are checked and run.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(super) struct Running {
     /// The name of the deployment, `env["deployment"]`; by default the name of the file
     #[arg(long, value_name = "NAME")]
@@ -235,6 +235,31 @@ impl Input {
         }
         Some(all)
     }
+}
+
+/// Reads a configuration with its imports for another program, and prints what is wrong with them.
+/// `imports` are as `NAME=FILE`, `env` as `KEY=VALUE`.
+///
+/// # Errors
+/// With the exit status, if there is something wrong.
+pub fn request(path: &str, imports: &[String], env: &[String]) -> Result<Request, u8> {
+    let console = Console::default();
+    let mut diagnostics = check_config(path);
+    if diagnostics.has_errors() {
+        console.report(&diagnostics);
+        return Err(USAGE);
+    }
+    let running = Running {
+        imports: imports.to_vec(),
+        env: env.to_vec(),
+        ..Running::default()
+    };
+    let config = diagnostics.take(console.read(path));
+    let request =
+        config.and_then(|config| running.request(config, path, console, &mut diagnostics));
+    diagnostics.address(Way::Arguments);
+    console.report(&diagnostics);
+    request.ok_or(FAILED)
 }
 
 /// Refuses a template in place of a configuration.

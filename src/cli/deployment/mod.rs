@@ -10,6 +10,8 @@ use clap::{Args, Subcommand};
 
 use crate::cli::console::Console;
 
+pub use input::request;
+
 /// Expand Deployment Manager configurations, offline
 ///
 /// Reads configurations of `name`, `type` and `properties`, with templates in Jinja or Python and

@@ -27,4 +27,5 @@ pub(crate) mod table;
 mod texts;
 mod value_add;
 
+pub use self::sort_order::legacy_rank;
 pub use self::table::builtin_kinds;

@@ -138,14 +138,27 @@ impl Kinds {
         )
     }
 
-    /// The position of a kind; the last one counts for a kind that is named twice.
     fn rank(&self, kind: &str) -> usize {
-        let (first, last) = (&self.order_first, &self.order_last);
-        let place = |kinds: &[String]| kinds.iter().rposition(|one| one == kind);
-        match (place(first), place(last)) {
-            (_, Some(at)) => first.len() + 1 + at,
-            (Some(at), None) => at,
-            (None, None) => first.len(),
-        }
+        rank(&self.order_first, &self.order_last, kind)
     }
+}
+
+/// The position of a kind in the order that kustomize has, so that objects come after what they
+/// need.
+#[must_use]
+pub fn legacy_rank(kind: &str) -> usize {
+    rank(FIRST, LAST, kind)
+}
+
+/// The position of a kind; the last one counts for a kind that is named twice.
+fn rank(first: &[impl AsRef<str>], last: &[impl AsRef<str>], kind: &str) -> usize {
+    match (position(first, kind), position(last, kind)) {
+        (_, Some(at)) => first.len() + 1 + at,
+        (Some(at), None) => at,
+        (None, None) => first.len(),
+    }
+}
+
+fn position(kinds: &[impl AsRef<str>], kind: &str) -> Option<usize> {
+    kinds.iter().rposition(|one| one.as_ref() == kind)
 }

@@ -6,14 +6,15 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 
-use crate::deployment_manager::error::{Cause, ExpandError, name_text};
+use crate::deployment_manager::error::{Cause, ExpandError, Overrun, name_text};
 use crate::deployment_manager::expand::check::{self, Failure, other};
+use crate::deployment_manager::expand::meter::{self, Meter};
 use crate::deployment_manager::expand::outputs;
 use crate::deployment_manager::expand::shared::copy_back;
 use crate::deployment_manager::expand::warnings;
 use crate::deployment_manager::expansion::{Expansion, Layout, LayoutResource, Resource};
 use crate::deployment_manager::jinja::{Context, Environment};
-use crate::deployment_manager::model::{Env, Import, Request};
+use crate::deployment_manager::model::{Env, Import, Limits, Request};
 use crate::deployment_manager::python::{Call, Interpreter, Output, Session};
 use crate::deployment_manager::schema::Schemas;
 use crate::deployment_manager::yaml::{self, Located, kind_of};
@@ -38,8 +39,29 @@ pub fn expand<'r>(
     request: &'r Request,
     python: &mut dyn Interpreter,
 ) -> Result<Expansion<'r>, ExpandError> {
+    expand_metered(request, python, Meter::new(None))
+}
+
+/// Expands a configuration, and stops when it exceeds the limits.
+///
+/// # Errors
+/// As [`expand`]; with [`Cause::Limit`] if it was stopped.
+pub fn expand_within<'r>(
+    request: &'r Request,
+    python: &mut dyn Interpreter,
+    limits: Limits<'_>,
+) -> Result<Expansion<'r>, ExpandError> {
+    expand_metered(request, python, Meter::new(Some(limits)))
+}
+
+fn expand_metered<'r>(
+    request: &'r Request,
+    python: &mut dyn Interpreter,
+    meter: Meter<'_>,
+) -> Result<Expansion<'r>, ExpandError> {
     let mut expander = Expander {
         request,
+        meter,
         jinja: Environment::new(&request.imports),
         python: Session::new(python),
         schemas: Schemas::new(&request.imports, request.options.strict_schemas),
@@ -71,6 +93,7 @@ pub fn expand<'r>(
 
 struct Expander<'r, 'p> {
     request: &'r Request,
+    meter: Meter<'p>,
     jinja: Environment<'r>,
     python: Session<'p>,
     schemas: Schemas<'r>,
@@ -113,10 +136,27 @@ impl<'r> Expander<'r, '_> {
     }
 
     fn fail_with<T>(&mut self, cause: Cause, errors: Diagnostics) -> Option<T> {
-        self.cause.get_or_insert(cause);
+        if matches!(cause, Cause::Limit(_)) {
+            // Nothing more is tried, and nothing else is the cause.
+            self.errors = MAX_ERRORS;
+            self.cause = Some(cause);
+        } else {
+            self.cause.get_or_insert(cause);
+        }
         self.errors += errors.iter().count();
         self.diagnostics.append(errors);
         None
+    }
+
+    /// Stops the expansion if it exceeds a limit.
+    fn within(&mut self, counted: Result<(), Overrun>) -> Option<()> {
+        match counted {
+            Ok(()) => Some(()),
+            Err(overrun) => {
+                let (cause, error) = meter::error(overrun);
+                self.fail_with(cause, error.into())
+            }
+        }
     }
 
     fn config(&mut self) -> Option<(Option<String>, Layout<'r>)> {
@@ -235,7 +275,7 @@ impl<'r> Expander<'r, '_> {
         }
         let outputs = outputs.map(|outputs| level.located(outputs));
         let made = self.made.get_mut(first..).unwrap_or_default();
-        match outputs::resolve(outputs, &entries, made) {
+        match outputs::resolve(outputs, &entries, made, &mut self.meter) {
             Ok(outputs) => Some((entries, outputs)),
             Err(failure) => self.fail(failure),
         }
@@ -258,6 +298,7 @@ impl<'r> Expander<'r, '_> {
         for warning in check::misspelt_fields(located) {
             self.diagnostics.push(warning);
         }
+        self.within(self.meter.check(self.made.len()))?;
         let request = self.request;
         let template = kind.as_str().and_then(|kind| request.imports.get(kind));
         let entry = LayoutResource {
@@ -357,8 +398,9 @@ impl<'r> Expander<'r, '_> {
         match found {
             Ok(checked) => {
                 self.diagnostics.append(checked.warnings);
+                let counted = self.meter.add_value(Some(&checked.properties));
                 resource.insert("properties".into(), checked.properties);
-                Some(())
+                self.within(counted)
             }
             Err(invalid) => {
                 let cause = Cause::Invalid {
@@ -410,6 +452,8 @@ impl<'r> Expander<'r, '_> {
             Ok(rendered) => rendered,
             Err(error) => return self.fail(exception(template, error.rule("dm-template"))),
         };
+        let counted = self.meter.add(rendered.text.len());
+        self.within(counted)?;
         let level = self.text(template, rendered.text, located, Vec::new())?;
         Some((level, rendered.properties))
     }
@@ -431,8 +475,14 @@ impl<'r> Expander<'r, '_> {
             Err(error) => return self.fail(exception(template, error.rule("dm-python"))),
         };
         let level = match returned.result {
-            Output::Text(text) => self.text(template, text, located, returned.shared)?,
+            Output::Text(text) => {
+                let counted = self.meter.add(text.len());
+                self.within(counted)?;
+                self.text(template, text, located, returned.shared)?
+            }
             Output::Data(value) => {
+                let counted = self.meter.add_value(Some(&value));
+                self.within(counted)?;
                 let level = Level {
                     value,
                     document: None,

@@ -2,10 +2,11 @@
 
 mod check;
 mod expander;
+mod meter;
 mod outputs;
 mod shared;
 mod unused;
 mod warnings;
 
-pub use expander::{MAX_NESTING, MAX_RESOURCES, expand};
+pub use expander::{MAX_NESTING, MAX_RESOURCES, expand, expand_within};
 pub use unused::unused_imports;

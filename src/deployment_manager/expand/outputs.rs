@@ -8,6 +8,7 @@ use krm_yaml::{Data, Scalar, Value};
 
 use crate::deployment_manager::error::{Cause, name_text};
 use crate::deployment_manager::expand::check::{self, Failure};
+use crate::deployment_manager::expand::meter::{self, Meter};
 use crate::deployment_manager::expansion::{LayoutResource, Resource};
 use crate::deployment_manager::references::{Misplaced, Problem, replace};
 use crate::deployment_manager::yaml::Located;
@@ -21,32 +22,36 @@ pub(super) fn resolve<'r>(
     outputs: Option<Located<'_>>,
     resources: &[LayoutResource<'r>],
     made: &mut [Resource<'r>],
+    meter: &mut Meter<'_>,
 ) -> Result<Option<Value<'r>>, Failure> {
     let known = outputs_of(resources);
+    let all = meter.left();
+    let mut left = all;
     let own = outputs.filter(|outputs| !is_empty(outputs.value));
     let own = own.map(|outputs| {
         let mut value = outputs.value.clone().into_owned();
-        let done = replace(&mut value, &known);
+        let done = replace(&mut value, &known, &mut left);
         done.map(|()| value.without_origin())
-            .map_err(|misplaced| failure(&misplaced, &known, outputs))
+            .map_err(|misplaced| failure(&misplaced, &known, outputs, meter))
     });
     let own = own.transpose()?;
-    if known.is_empty() {
-        return Ok(own);
-    }
-    for resource in made {
-        let document = resource.document.as_ref();
-        let Some(properties) = resource.value.get_mut("properties") else {
-            continue;
-        };
-        if let Err(misplaced) = replace(properties, &known) {
-            let at = Located {
-                value: properties,
-                document,
+    if !known.is_empty() {
+        for resource in made {
+            let document = resource.document.as_ref();
+            let Some(properties) = resource.value.get_mut("properties") else {
+                continue;
             };
-            return Err(failure(&misplaced, &known, at));
+            if let Err(misplaced) = replace(properties, &known, &mut left) {
+                let at = Located {
+                    value: properties,
+                    document,
+                };
+                return Err(failure(&misplaced, &known, at, meter));
+            }
         }
     }
+    // It is not more than what was left.
+    let _ = meter.add(all - left);
     Ok(own)
 }
 
@@ -73,7 +78,12 @@ fn outputs_of<'r>(resources: &[LayoutResource<'r>]) -> Outputs<'r> {
     outputs.collect()
 }
 
-fn failure((problem, origin): &Misplaced, known: &Outputs<'_>, at: Located<'_>) -> Failure {
+fn failure(
+    (problem, origin): &Misplaced,
+    known: &Outputs<'_>,
+    at: Located<'_>,
+    meter: &Meter<'_>,
+) -> Failure {
     let text = Value {
         origin: origin.or(at.value.origin),
         data: Data::Scalar(Scalar::Null),
@@ -83,6 +93,10 @@ fn failure((problem, origin): &Misplaced, known: &Outputs<'_>, at: Located<'_>) 
         document: at.document,
     };
     match problem {
+        Problem::TooLarge => {
+            let (cause, error) = meter::error(meter.used_up());
+            check::failure(cause, error, at)
+        }
         Problem::Malformed(text) => {
             let error = Diagnostic::error(format!("the reference in `{text}` is not complete"))
                 .rule("dm-reference")

@@ -14,7 +14,7 @@ use krm_yaml::{Data, Document, NodeId, Scalar, Value};
 
 use crate::deployment_manager::error::name_text;
 use crate::deployment_manager::expansion::{Expansion, Resource};
-use crate::deployment_manager::references::{self, Problem};
+use crate::deployment_manager::references::{self, MAX_REPLACED, Problem};
 use crate::deployment_manager::template::is_template;
 use crate::deployment_manager::yaml::Located;
 use crate::krm::Identity;
@@ -22,10 +22,21 @@ use form::{Form, form};
 use order::Made;
 
 /// How to treat resources that are not objects of Kubernetes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Whether they are left out, with a warning; otherwise they are an error.
     pub skip_others: bool,
+    /// About the most bytes that values in place of references have together.
+    pub max_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            skip_others: false,
+            max_bytes: MAX_REPLACED,
+        }
+    }
 }
 
 /// An object of Kubernetes.
@@ -65,7 +76,7 @@ pub fn objects<'r>(
         }
     }
     report_others(&others, options, &mut found);
-    let objects = resolved(objects, diagnostics, &mut found);
+    let objects = resolved(objects, options.max_bytes, diagnostics, &mut found);
     check_identities(&objects, &mut found);
     let has_errors = found.has_errors();
     diagnostics.append(found);
@@ -213,6 +224,7 @@ fn report_others(others: &[&Resource<'_>], options: Options, diagnostics: &mut D
 /// is left is an error, in place of the warning about it in `known_problems`.
 fn resolved<'e, 'r>(
     objects: Vec<Made<'e, 'r>>,
+    max_bytes: usize,
     known_problems: &mut Diagnostics,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(&'e Resource<'r>, Object<'r>)> {
@@ -231,6 +243,7 @@ fn resolved<'e, 'r>(
     let mut known: BTreeMap<String, Value<'r>> = BTreeMap::new();
     let mut slots: Vec<Option<Made<'e, 'r>>> = objects.into_iter().map(Some).collect();
     let mut made = Vec::with_capacity(slots.len());
+    let mut left_bytes = max_bytes;
     for index in sorted {
         let Some((resource, value)) = slots.get_mut(index).and_then(Option::take) else {
             continue;
@@ -240,7 +253,12 @@ fn resolved<'e, 'r>(
             document: Arc::clone(resource.document.as_ref().unwrap_or(&nothing)),
         };
         let mut unresolved = Vec::new();
-        match references::replace(&mut object.value, &known) {
+        match references::replace(&mut object.value, &known, &mut left_bytes) {
+            Err((Problem::TooLarge, _)) => {
+                let message = format!("the objects are larger than {max_bytes} bytes");
+                diagnostics.push(Diagnostic::error(message));
+                return Vec::new();
+            }
             Err((Problem::Malformed(text), origin)) => unresolved.push((text, origin)),
             Err((Problem::NoValue { reference, .. }, origin)) => {
                 unresolved.push((reference, origin));

@@ -125,23 +125,28 @@ impl Parameter {
     /// What must be so of a value, besides its type, in a few words each.
     pub(crate) fn conditions(&self) -> Vec<String> {
         let mut conditions = Vec::new();
-        let range = |least: Option<String>, most: Option<String>, unit: &str| match (least, most) {
-            (Some(least), Some(most)) => Some(format!("{least} to {most}{unit}")),
-            (Some(least), None) => Some(format!("at least {least}{unit}")),
-            (None, Some(most)) => Some(format!("at most {most}{unit}")),
-            (None, None) => None,
-        };
         if !self.allowed.is_empty() {
             conditions.push(format!("one of {}", self.allowed.join(", ")));
         }
         if let Some(pattern) = &self.pattern {
             conditions.push(format!("matches {pattern}"));
         }
-        let number = |bound: &Option<String>| bound.clone();
-        conditions.extend(range(number(&self.minimum), number(&self.maximum), ""));
+        conditions.extend(self.bounds());
+        conditions
+    }
+
+    /// Its range and its lengths in words.
+    pub(crate) fn bounds(&self) -> Vec<String> {
+        let range = |least: Option<String>, most: Option<String>, unit: &str| match (least, most) {
+            (Some(least), Some(most)) => Some(format!("{least} to {most}{unit}")),
+            (Some(least), None) => Some(format!("at least {least}{unit}")),
+            (None, Some(most)) => Some(format!("at most {most}{unit}")),
+            (None, None) => None,
+        };
         let length = |bound: Option<usize>| bound.map(|bound| bound.to_string());
         let lengths = (length(self.min_length), length(self.max_length));
-        conditions.extend(range(lengths.0, lengths.1, " characters"));
-        conditions
+        let numbers = range(self.minimum.clone(), self.maximum.clone(), "");
+        let lengths = range(lengths.0, lengths.1, " characters");
+        numbers.into_iter().chain(lengths).collect()
     }
 }

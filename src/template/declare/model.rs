@@ -185,6 +185,12 @@ impl Template {
         &self.reference.name
     }
 
+    /// Its `apiVersion`.
+    #[must_use]
+    pub fn api_version(&self) -> &str {
+        &self.reference.api_version
+    }
+
     /// The syntax and rules it is written in.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
@@ -256,7 +262,8 @@ impl Template {
     }
 
     /// The value of an annotation of the Template.
-    pub(crate) fn annotation(&self, key: &str) -> Option<Cow<'_, str>> {
+    #[must_use]
+    pub fn annotation(&self, key: &str) -> Option<Cow<'_, str>> {
         self.node().text_at(["metadata", "annotations", key])
     }
 }

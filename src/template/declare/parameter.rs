@@ -153,7 +153,8 @@ impl Parameter {
     }
 
     /// Whether a message may show the value: not that of a secret, nor one that looks like one.
-    pub(crate) fn may_show(&self) -> bool {
+    #[must_use]
+    pub fn may_show(&self) -> bool {
         !self.conceals_value
             && !self.secret
             && self.kind != ParameterType::Base64

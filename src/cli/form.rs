@@ -1,0 +1,55 @@
+//! `krm-template form`: a form for the values of a Template, as one file.
+
+use clap::Args;
+
+use crate::cli::console::Console;
+use crate::cli::first_root::first_root;
+use crate::cli::io;
+use crate::cli::parameters::open;
+use crate::cli::status::{FAILED, OK};
+use crate::form;
+use crate::template::Template;
+use krm_yaml::diagnostic::Diagnostics;
+
+/// Write an HTML form for the values of a Template
+///
+/// Prints one file that needs no server and nothing from the network. It has a field for each
+/// parameter, and makes a values file, a command line for `process` and a TemplateInstance of what
+/// is entered. It never contains the values of secrets.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The YAML or JSON file with the Template; `-` for standard input
+    #[arg(short, long, value_name = "FILE", required = true)]
+    filename: String,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  krm-template form -f template.yaml > form.html
+
+  # use the values file that the form made
+  krm-template process -f template.yaml -P values.yaml";
+
+/// The file that outputs name if the Template comes from standard input.
+const FILE: &str = "template.yaml";
+
+pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8> {
+    let mut diagnostics = Diagnostics::new();
+    let source = diagnostics.take(console.read(&arguments.filename));
+    let document = source.and_then(|source| diagnostics.take(open(&source)));
+    let text = document.and_then(|document| {
+        let root = first_root(&document, &mut diagnostics)?;
+        let template = Template::read(&root, &mut diagnostics)?;
+        let path = arguments.filename.as_str();
+        let path = if path == "-" { FILE } else { path };
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        Some(form::file(&template, name))
+    });
+    console.report(&diagnostics);
+    let Some(text) = text else {
+        return Ok(FAILED);
+    };
+    io::print([text.as_str()])?;
+    Ok(OK)
+}

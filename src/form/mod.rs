@@ -1,0 +1,15 @@
+//! Forms for the values of a Template, as HTML: the fields that the server's pages have too, and a
+//! file of its own without a server.
+//!
+//! All texts of a Template are escaped by one writer. No secret is in a form.
+
+mod fields;
+mod file;
+mod html;
+mod model;
+mod pattern;
+
+pub use fields::{Checks, Filled};
+pub use file::file;
+pub use html::{STYLE, escape, escaped, id, marked};
+pub use model::{Choice, Control, Field, Form, Group, Lacking};

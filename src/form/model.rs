@@ -1,0 +1,258 @@
+//! What the form of a Template asks for.
+
+use crate::template::{DefaultValue, Parameter, ParameterType, Template};
+
+/// The most values of which each is a button; more are a list.
+const MAX_BUTTONS: usize = 4;
+
+/// The form of a Template.
+#[derive(Debug)]
+pub struct Form {
+    /// In the order in which they first occur.
+    pub groups: Vec<Group>,
+}
+
+/// Fields that belong together.
+#[derive(Debug)]
+pub struct Group {
+    /// The name; empty for parameters without a group.
+    pub name: String,
+    /// Those that need a value first, else in the order of the Template.
+    pub fields: Vec<Field>,
+}
+
+/// The field of one parameter.
+#[derive(Debug)]
+pub struct Field {
+    /// The name of the parameter.
+    pub name: String,
+    /// Its position in the list of the Template.
+    pub index: usize,
+    /// The name that people read.
+    pub label: Option<String>,
+    /// What the parameter is for.
+    pub description: Option<String>,
+    /// The type of its value.
+    pub kind: ParameterType,
+    /// How a value is entered.
+    pub control: Control,
+    /// The default, if it may be shown.
+    pub default: Option<String>,
+    /// What an empty field means.
+    pub lacking: Lacking,
+    /// Whether a value must not be empty.
+    pub required: bool,
+    /// Whether a value must not be shown.
+    pub secret: bool,
+    /// Whether the value is not shown in messages and outputs: it is secret, or looks like it.
+    pub is_hidden: bool,
+    /// A regular expression that must match somewhere in the value.
+    pub pattern: Option<String>,
+    /// Least and greatest value of a number.
+    pub range: [Option<String>; 2],
+    /// Least and greatest number of characters.
+    pub lengths: [Option<usize>; 2],
+    /// Ranges and lengths in words.
+    pub bounds: Vec<String>,
+}
+
+/// How a value is entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// One line.
+    Line,
+    /// Several lines.
+    Lines,
+    /// One line that is not shown.
+    Password,
+    /// A button for each value.
+    Buttons(Vec<Choice>),
+    /// A list of values.
+    List(Vec<Choice>),
+}
+
+/// A value to choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The value; empty for none.
+    pub value: String,
+    /// What people read.
+    pub label: String,
+}
+
+/// What an empty field means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lacking {
+    /// An empty value.
+    Empty,
+    /// No value is given, and there is no other.
+    Nothing,
+    /// A value is generated from this expression.
+    Generated(String),
+    /// The value is made of other parameters, by this text.
+    Computed(String),
+    /// The default, which is not shown.
+    Hidden,
+}
+
+impl Form {
+    /// The form of a Template. It has no secret.
+    #[must_use]
+    pub fn of(template: &Template) -> Self {
+        let mut groups: Vec<Group> = Vec::new();
+        for parameter in template.named_parameters() {
+            let field = Field::of(template, parameter);
+            let name = parameter.group.as_deref().unwrap_or_default();
+            match groups.iter_mut().find(|group| group.name == name) {
+                Some(group) => group.fields.push(field),
+                None => groups.push(Group {
+                    name: name.to_owned(),
+                    fields: vec![field],
+                }),
+            }
+        }
+        for group in &mut groups {
+            group.fields.sort_by_key(|field| !field.needs_value());
+        }
+        Self { groups }
+    }
+
+    /// All fields.
+    pub fn fields(&self) -> impl Iterator<Item = &Field> {
+        self.groups.iter().flat_map(|group| &group.fields)
+    }
+
+    /// The field of a parameter.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields().find(|field| field.name == name)
+    }
+}
+
+impl Field {
+    fn of(template: &Template, parameter: &Parameter) -> Self {
+        let text = |text: std::borrow::Cow<'_, str>| text.trim().to_owned();
+        let filled = |text: &String| !text.is_empty();
+        let (default, lacking) = default(template.default_value(parameter));
+        let mut field = Self {
+            name: parameter.name.clone(),
+            index: parameter.index,
+            label: parameter.display_name().map(text).filter(filled),
+            description: parameter.description().map(text).filter(filled),
+            kind: parameter.kind,
+            control: Control::Line,
+            default,
+            lacking,
+            required: parameter.required,
+            secret: parameter.secret,
+            is_hidden: !parameter.may_show(),
+            pattern: parameter.pattern.clone(),
+            range: [parameter.minimum.clone(), parameter.maximum.clone()],
+            lengths: [parameter.min_length, parameter.max_length],
+            bounds: parameter.bounds(),
+        };
+        // A control of one line drops line breaks; of a secret, those at the end do not count.
+        let has_lines = |text: &str| {
+            let text = if field.secret { text.trim_end() } else { text };
+            text.contains(['\n', '\r'])
+        };
+        field.control = match (parameter.kind, field.values(parameter)) {
+            (_, Some(choices)) if choices.len() <= MAX_BUTTONS => Control::Buttons(choices),
+            (_, Some(choices)) => Control::List(choices),
+            (ParameterType::Array | ParameterType::Map | ParameterType::Base64, _) => {
+                Control::Lines
+            }
+            _ if parameter
+                .default_text()
+                .is_some_and(|text| has_lines(&text)) =>
+            {
+                Control::Lines
+            }
+            _ if field.secret => Control::Password,
+            _ => Control::Line,
+        };
+        field
+    }
+
+    /// Whether a value must be given.
+    #[must_use]
+    pub fn needs_value(&self) -> bool {
+        self.required && self.lacking == Lacking::Nothing
+    }
+
+    /// Whether a text in the field is a value to give: what is there at first is not, nor is an
+    /// empty text that stands for another value.
+    #[must_use]
+    pub fn gives(&self, text: &str) -> bool {
+        match &self.default {
+            Some(default) => text != default.replace("\r\n", "\n").replace('\r', "\n"),
+            None => !text.is_empty(),
+        }
+    }
+
+    /// The values to choose from, if the Template lists them.
+    fn values(&self, parameter: &Parameter) -> Option<Vec<Choice>> {
+        let mut values: Vec<String> = Vec::new();
+        if !self.kind.is_structured() {
+            values.extend(parameter.allowed.iter().cloned());
+        }
+        if values.is_empty() && self.kind == ParameterType::Bool {
+            values = ["true", "false"].map(str::to_owned).to_vec();
+        }
+        if values.is_empty() {
+            return None;
+        }
+        // A default that is not allowed is shown, for its message.
+        if let Some(default) = &self.default
+            && !values.contains(default)
+        {
+            values.insert(0, default.clone());
+        }
+        let none = match &self.lacking {
+            _ if self.default.is_some() => None,
+            Lacking::Nothing if self.required => None,
+            Lacking::Empty | Lacking::Nothing => Some("not set"),
+            Lacking::Generated(_) => Some("generated"),
+            Lacking::Computed(_) | Lacking::Hidden => Some("the default"),
+        };
+        let mut choices: Vec<Choice> = Vec::new();
+        for value in values {
+            let label = if value.is_empty() { "empty" } else { &value }.to_owned();
+            if choices.iter().all(|known| known.value != value) {
+                choices.push(Choice { value, label });
+            }
+        }
+        if let Some(label) = none
+            && choices.iter().all(|known| !known.value.is_empty())
+        {
+            let label = label.to_owned();
+            let value = String::new();
+            choices.push(Choice { value, label });
+        }
+        Some(choices)
+    }
+}
+
+/// What a field shows at first, and what it means if it is empty.
+fn default(default: DefaultValue<'_>) -> (Option<String>, Lacking) {
+    match default {
+        DefaultValue::Nothing => (None, Lacking::Nothing),
+        DefaultValue::Text(text) if can_be_shown(&text) => (Some(text.into()), Lacking::Empty),
+        DefaultValue::Text(_) | DefaultValue::Hidden => (None, Lacking::Hidden),
+        DefaultValue::Structured(value) => (Some(written(&value)), Lacking::Empty),
+        DefaultValue::Computed(text) => (None, Lacking::Computed(text.into())),
+        DefaultValue::Generated(from) => (None, Lacking::Generated(from.to_owned())),
+    }
+}
+
+/// A list or mapping as a person writes it.
+fn written(value: &krm_yaml::Value<'_>) -> String {
+    let text = krm_yaml::to_string(value);
+    text.trim_end().to_owned()
+}
+
+/// Whether a control of HTML can hold a text.
+fn can_be_shown(text: &str) -> bool {
+    let is_break = |character| matches!(character, '\n' | '\r' | '\t');
+    !text.contains(|character: char| character.is_control() && !is_break(character))
+}

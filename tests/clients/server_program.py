@@ -120,12 +120,10 @@ class Server:
 
     def start(self):
         """Starts the program and waits until it is ready."""
-        folder = self.place.folder
         command = [self.place.binary, "--listen", f"127.0.0.1:{self.port}", *self.store_arguments()]
-        command += ["--auth", f"tokens={folder / 'tokens.csv'}", "--rbac", folder / "rbac"]
-        command += ["--tls-cert", folder / "tls.crt", "--tls-key", folder / "tls.key", *self.arguments]
+        command += [*self.security(), *self.arguments]
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command, cwd=self.place.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         began = time.monotonic()
         while True:
             try:
@@ -137,6 +135,12 @@ class Server:
                 self.stop()
                 raise Failure(f"{self.name} is not ready\n{self.log.read_text()[-3000:]}")
             time.sleep(0.02)
+
+    def security(self):
+        """Who may connect, and how."""
+        folder = self.place.folder
+        users = ["--auth", f"tokens={folder / 'tokens.csv'}", "--rbac", folder / "rbac"]
+        return [*users, "--tls-cert", folder / "tls.crt", "--tls-key", folder / "tls.key"]
 
     def store_arguments(self):
         """The store: `memory`, `file:PATH`, or the pair of `etcd` and its URL."""

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
-use krm_template_server::auth;
 use krm_template_server::ops::{audit, limits, logging, shutdown};
 use krm_template_server::store::Store;
+use krm_template_server::{auth, client, deployments};
 
 /// The version, with the commit if the build knows it.
 const VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {
@@ -34,6 +34,8 @@ pub(crate) struct Args {
 /// What the program does in place of serving.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Creates, changes and shows deployments of a server
+    Deployments(client::Args),
     /// Writes or reads everything in a store
     Store {
         #[command(subcommand)]
@@ -69,6 +71,9 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     pub(crate) auth: auth::Args,
+
+    #[command(flatten)]
+    pub(crate) deployments: deployments::Args,
 
     #[command(flatten)]
     pub(crate) limits: limits::Limits,

@@ -13,6 +13,8 @@ use clap::Parser as _;
 use tokio::net::TcpListener;
 
 use crate::args::{Args, Command, Serve, StoreAction};
+use krm_template_server::apply::Cluster;
+use krm_template_server::deployments::{Deployments, Needs};
 use krm_template_server::ops::admission::Admission;
 use krm_template_server::ops::audit::Audit;
 use krm_template_server::ops::measured::Measured;
@@ -20,7 +22,7 @@ use krm_template_server::ops::metrics::Metrics;
 use krm_template_server::ops::{logging, shutdown};
 use krm_template_server::serve::{self, App, Documents, State};
 use krm_template_server::store;
-use krm_template_server::{auth, process, reload};
+use krm_template_server::{auth, client, process, reload};
 
 /// Between two looks at files that may have changed.
 const RELOAD: Duration = Duration::from_secs(10);
@@ -29,7 +31,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let done = runtime().and_then(|runtime| runtime.block_on(run(args)));
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             // Nothing else can be done if standard error is closed.
             let _ = writeln!(io::stderr(), "krm-template-server: error: {error:#}");
@@ -45,9 +47,11 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     builder.build().context("cannot start the threads")
 }
 
-async fn run(args: Args) -> anyhow::Result<()> {
+/// Does what the arguments say, and returns the exit status.
+async fn run(args: Args) -> anyhow::Result<u8> {
     match args.command {
-        None => serve(args.serve).await,
+        None => serve(args.serve).await.map(|()| 0),
+        Some(Command::Deployments(args)) => client::run(&args).await,
         Some(Command::Store {
             action: StoreAction::Dump { store },
         }) => {
@@ -56,8 +60,8 @@ async fn run(args: Args) -> anyhow::Result<()> {
             store.close().await;
             match dumped {
                 // Who reads it, as `head`, has read enough.
-                Err(error) if is_closed_pipe(&error) => Ok(()),
-                dumped => dumped.map(drop),
+                Err(error) if is_closed_pipe(&error) => Ok(0),
+                dumped => dumped.map(|_| 0),
             }
         }
         Some(Command::Store {
@@ -66,7 +70,7 @@ async fn run(args: Args) -> anyhow::Result<()> {
             let store = store.open().await?;
             let loaded = store::load(&store, io::stdin().lock()).await;
             store.close().await;
-            loaded.map(drop)
+            loaded.map(|_| 0)
         }
     }
 }
@@ -81,8 +85,10 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-async fn serve(args: Serve) -> anyhow::Result<()> {
+async fn serve(mut args: Serve) -> anyhow::Result<()> {
     logging::start(&args.logging)?;
+    args.deployments.check(args.listen)?;
+    args.auth.applies = args.deployments.apply;
     let auth = auth::start(&args.auth, args.listen).await?;
     for warning in &auth.warnings {
         tracing::warn!("{warning}");
@@ -102,8 +108,12 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
     ));
     let audit = Audit::start(&args.audit, Arc::clone(&metrics))?;
     let is_standalone = !auth.authorizer.is_delegated();
+    let is_alone = store.name() != "etcd";
+    let store = Arc::new(Measured::new(store, Arc::clone(&metrics)));
+    let deployments = deployments(&args, &store, &admission, &metrics, is_alone).await?;
     let app = App::new(State {
-        store: Measured::new(store, Arc::clone(&metrics)),
+        store,
+        deployments: Arc::clone(&deployments),
         authenticator: auth.authenticator,
         is_standalone,
         documents: Documents::new(is_standalone),
@@ -125,10 +135,41 @@ async fn serve(args: Serve) -> anyhow::Result<()> {
         }
     });
     greet(address, auth.tls.is_some(), args.logging.log_format);
-    serve::serve(listener, auth.tls, app.clone(), shutdown).await;
+    serve::serve(listener, auth.tls, app.clone(), shutdown.clone()).await;
+    tokio::select! {
+        () = deployments.ended() => {}
+        () = shutdown.reached(shutdown::Phase::Ended) => {}
+    }
     app.state().store.close().await;
     app.state().audit.end();
     Ok(())
+}
+
+/// Deployments as the arguments want them. `is_alone` says that no other server has the store.
+async fn deployments(
+    args: &Serve,
+    store: &Arc<Measured>,
+    admission: &Admission,
+    metrics: &Arc<Metrics>,
+    is_alone: bool,
+) -> anyhow::Result<Arc<Deployments>> {
+    let cluster = if args.deployments.apply {
+        let kubeconfig = args.auth.kubeconfig.as_deref();
+        Some(Cluster::new(auth::cluster::client(kubeconfig).await?))
+    } else {
+        None
+    };
+    let deployments = Arc::new(Deployments::new(Needs {
+        store: Arc::clone(store),
+        limits: args.limits.clone(),
+        admission: admission.clone(),
+        metrics: Arc::clone(metrics),
+        python: args.deployments.interpreters(args.limits.expansion_timeout),
+        cluster,
+    }));
+    let recovered = deployments.recover(is_alone).await;
+    recovered.context("cannot read the deployments")?;
+    Ok(deployments)
 }
 
 /// Tells where the server is; a person also gets commands to try.

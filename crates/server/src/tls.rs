@@ -232,6 +232,7 @@ impl Names {
 /// The other end of a connection.
 pub struct Peer {
     address: SocketAddr,
+    is_encrypted: bool,
     chain: Vec<CertificateDer<'static>>,
     answers: Mutex<Vec<Answer>>,
 }
@@ -249,6 +250,7 @@ impl Peer {
     pub const fn new(address: SocketAddr) -> Self {
         Self {
             address,
+            is_encrypted: false,
             chain: Vec::new(),
             answers: Mutex::new(Vec::new()),
         }
@@ -264,6 +266,7 @@ impl Peer {
             .collect();
         Self {
             chain,
+            is_encrypted: true,
             ..Self::new(address)
         }
     }
@@ -272,6 +275,12 @@ impl Peer {
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Whether the connection is one of TLS.
+    #[must_use]
+    pub const fn is_encrypted(&self) -> bool {
+        self.is_encrypted
     }
 
     /// The names in the peer's certificate if `ca` vouches for it. Asked again each minute: a

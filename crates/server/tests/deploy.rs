@@ -23,8 +23,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// The variants, and whether a program without etcd has all their options.
-const VARIANTS: [(&str, bool); 3] = [
+const VARIANTS: [(&str, bool); 4] = [
     ("aggregated", true),
+    ("aggregated-apply", true),
     ("aggregated-etcd", false),
     ("standalone", true),
 ];
@@ -41,10 +42,11 @@ fn main() -> ExitCode {
     for (variant, without_etcd) in VARIANTS {
         let etcd = without_etcd || cfg!(feature = "etcd");
         let no_etcd = (!etcd).then_some("needs the feature etcd");
-        let tests: [(&str, Test, Option<&str>); 4] = [
+        let tests: [(&str, Test, Option<&str>); 5] = [
             ("each_field_is_known_to_kubernetes", known_fields, missing),
             ("the_cluster_finds_and_trusts_the_service", service, missing),
             ("the_container_has_no_rights", container, missing),
+            ("it_acts_for_others_only_to_apply", impersonation, missing),
             (
                 "its_options_are_known_to_the_program",
                 options,
@@ -197,6 +199,36 @@ fn container(variant: &str) -> Result<(), Failed> {
     same(at(context, "/readOnlyRootFilesystem"), &json!(true))?;
     same(at(context, "/allowPrivilegeEscalation"), &json!(false))?;
     same(at(context, "/capabilities/drop"), &json!(["ALL"]))
+}
+
+/// Only a server that applies may impersonate, and no group that may do everything.
+fn impersonation(variant: &str) -> Result<(), Failed> {
+    let objects = built(variant)?;
+    let deployment = only(&objects, "Deployment")?;
+    let args = at(&deployment, "/spec/template/spec/containers/0/args").as_array();
+    let applies = args.is_some_and(|args| args.contains(&json!("--apply")));
+    same(&json!(applies), &json!(variant == "aggregated-apply"))?;
+    let mut groups = Vec::new();
+    for role in objects
+        .iter()
+        .filter(|one| at(one, "/kind") == "ClusterRole")
+    {
+        for rule in at(role, "/rules").as_array().into_iter().flatten() {
+            if at(rule, "/verbs") != &json!(["impersonate"]) {
+                continue;
+            }
+            let resources = at(rule, "/resources").as_array();
+            if resources.is_some_and(|resources| resources.contains(&json!("groups"))) {
+                groups.push(at(rule, "/resourceNames").clone());
+            }
+        }
+    }
+    let expected = if applies {
+        json!([["editors"]])
+    } else {
+        json!([])
+    };
+    same(&json!(groups), &expected)
 }
 
 /// `--help` after them is answered only if each of them can be read.

@@ -47,9 +47,13 @@ pub struct Args {
     )]
     pub tls_key: Option<PathBuf>,
 
-    /// The cluster for front-proxy and token-review; without it, the one in which this runs
+    /// The cluster for front-proxy, token-review and --apply; without it, the one in which this runs
     #[arg(long, value_name = "FILE", help_heading = "Security")]
     pub kubeconfig: Option<PathBuf>,
+
+    /// Whether the cluster is also used by others than this module.
+    #[arg(skip)]
+    pub applies: bool,
 
     /// What vouches for the front proxy, in PEM; without it, the cluster's settings are read
     #[arg(long, value_name = "FILE", help_heading = "Security")]
@@ -216,8 +220,10 @@ impl Args {
         if self.requestheader_client_ca_file.is_some() && !self.has(&Way::FrontProxy) {
             bail!("--requestheader-client-ca-file needs --auth front-proxy");
         }
-        if self.kubeconfig.is_some() && !self.needs_cluster() {
-            bail!("--kubeconfig is used by --auth front-proxy and --auth token-review only");
+        if self.kubeconfig.is_some() && !self.needs_cluster() && !self.applies {
+            bail!(
+                "--kubeconfig is used by --auth front-proxy, --auth token-review and --apply only"
+            );
         }
         Ok(())
     }

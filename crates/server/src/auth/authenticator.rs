@@ -49,6 +49,12 @@ impl Authenticator {
         Ok(user)
     }
 
+    /// Whether a user can show who they are by a token.
+    #[must_use]
+    pub fn takes_tokens(&self) -> bool {
+        !self.anonymous && (!self.tokens.is_empty() || self.token_review.is_some())
+    }
+
     /// Whether everything is there that is needed to know a user: the error says what is not.
     ///
     /// # Errors

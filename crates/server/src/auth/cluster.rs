@@ -55,6 +55,38 @@ const MAX_BYTES: usize = 4 << 20;
 /// How many characters of a refusal are logged.
 const MAX_REFUSAL: usize = 300;
 
+/// The error if a client cannot be made.
+const NO_CLIENT: &str = "cannot set up a client of the cluster";
+
+/// A client of the cluster of a kubeconfig's current context, or else the one in which this runs. It
+/// sends each request once.
+///
+/// # Errors
+/// If the kubeconfig cannot be used, or there is none and this runs in no cluster.
+pub async fn client(kubeconfig: Option<&Path>) -> anyhow::Result<Client> {
+    let mut config = config(kubeconfig).await?;
+    config.default_retry = false;
+    Client::try_from(config).context(NO_CLIENT)
+}
+
+async fn config(kubeconfig: Option<&Path>) -> anyhow::Result<Config> {
+    let mut config = match kubeconfig {
+        Some(path) => {
+            let about = || format!("cannot use the kubeconfig {}", path.display());
+            let kubeconfig = Kubeconfig::read_from(path).with_context(about)?;
+            let options = KubeConfigOptions::default();
+            Config::from_custom_kubeconfig(kubeconfig, &options)
+                .await
+                .with_context(about)?
+        }
+        None => Config::incluster()
+            .context("this does not run in a cluster; give --kubeconfig of one")?,
+    };
+    config.connect_timeout = Some(TIMEOUT);
+    config.write_timeout = Some(TIMEOUT);
+    Ok(config)
+}
+
 /// A cluster, and its last answers.
 pub struct Cluster {
     client: Client,
@@ -71,21 +103,7 @@ impl Cluster {
     /// # Errors
     /// If the kubeconfig cannot be used, or there is none and this runs in no cluster.
     pub async fn of(kubeconfig: Option<&Path>) -> anyhow::Result<Self> {
-        let mut config = match kubeconfig {
-            Some(path) => {
-                let about = || format!("cannot use the kubeconfig {}", path.display());
-                let kubeconfig = Kubeconfig::read_from(path).with_context(about)?;
-                let options = KubeConfigOptions::default();
-                Config::from_custom_kubeconfig(kubeconfig, &options)
-                    .await
-                    .with_context(about)?
-            }
-            None => Config::incluster()
-                .context("this does not run in a cluster; give --kubeconfig of one")?,
-        };
-        config.connect_timeout = Some(TIMEOUT);
-        config.write_timeout = Some(TIMEOUT);
-        let client = Client::try_from(config).context("cannot set up a client of the cluster")?;
+        let client = Client::try_from(config(kubeconfig).await?).context(NO_CLIENT)?;
         Ok(Self::new(client, TIMEOUT))
     }
 

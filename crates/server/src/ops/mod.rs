@@ -11,5 +11,6 @@ pub mod limits;
 pub mod logging;
 pub mod measured;
 pub mod metrics;
+pub mod panics;
 pub mod shutdown;
 mod units;

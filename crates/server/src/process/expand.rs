@@ -8,7 +8,7 @@ use krm_yaml::{Cursor, Document};
 
 use super::answer::{self, Expanded};
 use super::causes::{Hidden, Reporter};
-use super::request::{Processed, Request, Syntax, Text};
+use super::request::{Limits, Processed, Request, Syntax, Text};
 use super::{parameters, read, source_map, text, upstream};
 use crate::groups::Group;
 use crate::status::{Cause, Result, Status};
@@ -41,37 +41,70 @@ pub fn stored(
 ) -> Result<Processed> {
     let document = read::document("Template", template)?;
     let values = read::document("Parameters", parameters)?;
-    let mut found = Diagnostics::new();
-    let name = read::name(read::root(&document)?);
-    let given = parameters::read(read::root(&values)?, request.group, &name, &mut found)?;
-    let mut request = request.clone();
-    request.labels.extend(given.labels);
-    request.target_namespace = given.namespace.as_deref().or(request.target_namespace);
+    let given = Given::read(request, &document, &values)?;
+    let request = given.request(request);
     let work = Work {
         request: &request,
         document: &document,
         syntax: template.syntax,
         values: Some(&values),
     };
-    work.run(&given.values, found, given.warnings)
+    work.run(&given.values, given.found.clone(), given.warnings.clone())
+}
+
+/// What `Parameters` give.
+pub(super) struct Given {
+    pub(super) values: Vec<Assignment>,
+    labels: Vec<(String, String)>,
+    namespace: Option<String>,
+    /// The messages about the values.
+    pub(super) found: Diagnostics,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Given {
+    pub(super) fn read(
+        request: &Request<'_>,
+        template: &Document,
+        values: &Document,
+    ) -> Result<Self> {
+        let mut found = Diagnostics::new();
+        let name = read::name(read::root(template)?);
+        let read = parameters::read(read::root(values)?, request.group, &name, &mut found)?;
+        Ok(Self {
+            values: read.values,
+            labels: read.labels,
+            namespace: read.namespace,
+            found,
+            warnings: read.warnings,
+        })
+    }
+
+    /// The request with the labels and the namespace.
+    pub(super) fn request<'r>(&'r self, request: &Request<'r>) -> Request<'r> {
+        let mut request = request.clone();
+        request.labels.extend(self.labels.iter().cloned());
+        request.target_namespace = self.namespace.as_deref().or(request.target_namespace);
+        request
+    }
 }
 
 /// Random bytes that the generated values of several expansions are derived from.
-type Seed = Option<[u8; 32]>;
+pub(super) type Seed = Option<[u8; 32]>;
 
 /// A Template to be processed.
-struct Work<'w> {
-    request: &'w Request<'w>,
-    document: &'w Arc<Document>,
+pub(super) struct Work<'w> {
+    pub(super) request: &'w Request<'w>,
+    pub(super) document: &'w Arc<Document>,
     /// How the Template is written.
-    syntax: Syntax,
+    pub(super) syntax: Syntax,
     /// The document with the values, if they are in one of their own.
-    values: Option<&'w Arc<Document>>,
+    pub(super) values: Option<&'w Arc<Document>>,
 }
 
 impl Work<'_> {
     /// `found` are the messages about the values.
-    fn run(
+    pub(super) fn run(
         &self,
         given: &[Assignment],
         found: Diagnostics,
@@ -85,7 +118,8 @@ impl Work<'_> {
         }
         let mut diagnostics = Diagnostics::new();
         let template = read::template(self.document, request.group, true, &mut diagnostics);
-        if is_upstream {
+        // It knows the values in the Template only.
+        if is_upstream && self.values.is_none() {
             self.refuse(upstream::values(root, &diagnostics))?;
         }
         diagnostics.append(found);
@@ -195,7 +229,7 @@ impl Work<'_> {
             return Err(self.status(vec![Cause::new("FieldValueTooLong", "objects", message)]));
         }
         let limits = &self.request.limits;
-        let budget = Budget::new(2 * limits.objects, 3 * limits.bytes, limits.is_late);
+        let budget = budget_of_trace(limits);
         let options = self.options(&budget, seed);
         let map = source_map::made(self.document, self.request.group, given, &options);
         self.check_budget(&budget)?;
@@ -214,7 +248,7 @@ impl Work<'_> {
         Ok(Some(seed))
     }
 
-    fn options<'o>(&'o self, budget: &'o Budget<'o>, seed: Seed) -> Options<'o> {
+    pub(super) fn options<'o>(&'o self, budget: &'o Budget<'o>, seed: Seed) -> Options<'o> {
         Options {
             labels: self.request.labels.clone(),
             namespace: self.request.target_namespace.map(str::to_owned),
@@ -243,13 +277,15 @@ impl Work<'_> {
         }
         let reporter = self.reporter(hidden);
         let causes = match self.request.group {
-            Group::OpenShift => upstream::objects(root, &reporter, diagnostics),
-            Group::Krm => reporter.causes(diagnostics),
+            Group::OpenShift if self.values.is_none() => {
+                upstream::objects(root, &reporter, diagnostics)
+            }
+            Group::OpenShift | Group::Krm => reporter.causes(diagnostics),
         };
         self.status(causes)
     }
 
-    fn status(&self, causes: Vec<Cause>) -> Box<Status> {
+    pub(super) fn status(&self, causes: Vec<Cause>) -> Box<Status> {
         let name = read::root(self.document)
             .map(read::name)
             .unwrap_or_default();
@@ -264,7 +300,7 @@ impl Work<'_> {
         }
     }
 
-    fn check_budget(&self, budget: &Budget<'_>) -> Result<()> {
+    pub(super) fn check_budget(&self, budget: &Budget<'_>) -> Result<()> {
         match budget.overrun() {
             None => Ok(()),
             Some(Overrun::Bytes(_)) => Err(self.too_long()),
@@ -284,6 +320,11 @@ impl Work<'_> {
         let message = format!("Too long: may not be more than {most} bytes");
         self.status(vec![Cause::new("FieldValueTooLong", "objects", message)])
     }
+}
+
+/// What a trace may use: it expands twice, and then once more to print.
+pub(super) fn budget_of_trace<'l>(limits: &Limits<'l>) -> Budget<'l> {
+    Budget::new(2 * limits.objects, 3 * limits.bytes, limits.is_late)
 }
 
 /// The error about a text that becomes too large when it is read.

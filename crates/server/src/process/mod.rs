@@ -4,12 +4,14 @@
 //!
 //! | file | purpose |
 //! |---|---|
+//! | `preview` | an expansion for people, in pieces with their origin |
 //! | `expand` | processing a Template of the request, or a stored one |
-//! | `schema` | the JSON Schema of the values of a Template |
+//! | `schema` | the JSON Schema of the values of a Template, and their form |
 //! | `source_map` | where each field of the objects comes from |
 //! | `answer`, `text` | the answer in JSON, and in YAML with comments |
 //! | `parameters` | the body `Parameters` |
 //! | `metadata` | the metadata of a processed Template |
+//! | `tokens` | the parts of a text in YAML |
 //! | `read` | from text to a Template |
 //! | `upstream` | what OpenShift's API refuses, in its words |
 //! | `causes` | messages of the engine as causes of a `Status`, and as warnings |
@@ -23,13 +25,17 @@ mod json;
 mod metadata;
 mod number;
 mod parameters;
+mod preview;
 mod read;
 mod request;
 mod schema;
 mod source_map;
 mod text;
+mod tokens;
 mod upstream;
 
 pub use expand::{stored, template};
+pub use preview::{From, Look, Piece, Preview, Shown, api_version, preview, readable, source};
 pub use request::{Limits, Output, Processed, Request, STACK, Syntax, Text};
-pub use schema::schema;
+pub use schema::{Described, described, schema, tags};
+pub use tokens::Class;

@@ -17,18 +17,18 @@ use super::call::Call;
 use super::documents;
 use super::incoming::Incoming;
 use super::state::State;
-use super::{collection, deletion, panics, processing, reviews, templates, watching};
+use super::{collection, deletion, deployments, processing, reviews, templates, ui, watching};
 use crate::auth::{Attributes, User, is_health};
 use crate::groups::Group;
 use crate::object::decode;
 use crate::ops::admission::Class;
 use crate::ops::logging::request_span;
-use crate::ops::{audit, body, metrics};
+use crate::ops::{audit, body, metrics, panics};
 use crate::status::Result;
 use crate::tls::Peer;
 use crate::wire::content;
 use crate::wire::endpoint::{self, Action, Endpoint};
-use crate::wire::path::{self, Path, Resource, Verb};
+use crate::wire::path::{self, DeploymentPath, Path, Resource, Verb};
 use crate::wire::query::Query;
 
 /// Answers requests. Clones share everything.
@@ -163,24 +163,26 @@ impl App {
         if let Path::Health(health, check) = &incoming.path {
             return documents::health(state, incoming, *health, check.as_deref()).await;
         }
+        if let Path::Ui(segments) = &incoming.path {
+            let noted = ui::Noted {
+                user: &mut trail.user,
+                resource: &mut trail.resource,
+                bytes_in: &mut trail.bytes_in,
+            };
+            return ui::answer((state, incoming, peer), segments, body, noted).await;
+        }
+        if incoming.path == Path::Root && ui::wants_pages(incoming) {
+            return Ok(ui::to_list());
+        }
         trail.user = state
             .authenticator
             .authenticate(&incoming.headers, peer)
             .await?;
         let Path::Resource(resource) = &incoming.path else {
-            let verb = incoming.method.as_str().to_ascii_lowercase();
-            let path = Some(incoming.uri.path());
-            let wanted = Attributes {
-                verb: &verb,
-                path,
-                ..Attributes::default()
-            };
-            self.authorize(&trail.user, &wanted).await?;
-            let _place = state.admission.enter(Class::Read)?;
-            if incoming.path == Path::Metrics {
-                state.count_objects().await;
+            if let Path::Deployments(path) = &incoming.path {
+                return self.deployments(incoming, path, body, trail).await;
             }
-            return documents::answer(state, incoming);
+            return self.document(incoming, &trail.user).await;
         };
         let is_read = matches!(
             resource.verb,
@@ -192,7 +194,7 @@ impl App {
             .enter(if is_read { Class::Read } else { Class::Write })?;
         // Who may not do it shall not make the server read a body.
         if !resource.group_from_body {
-            self.authorize(&trail.user, &attributes(resource)).await?;
+            self.0.authorize(&trail.user, &attributes(resource)).await?;
         }
         let limits = &state.limits;
         let body = if is_read {
@@ -211,16 +213,65 @@ impl App {
             resource.take_group(group.api_version());
         }
         let resource = trail.resource.insert(resource);
-        self.authorize(&trail.user, &attributes(resource)).await?;
+        self.0.authorize(&trail.user, &attributes(resource)).await?;
         self.resource(incoming, resource, &trail.user, body).await
     }
 
-    /// Asks whether a user may do something, and measures how long it takes.
-    async fn authorize(&self, user: &User, wanted: &Attributes<'_>) -> Result<()> {
-        let began = Instant::now();
-        let decision = self.0.authorizer.authorize(user, wanted).await;
-        self.0.metrics.observe_authorization(began.elapsed());
-        decision
+    /// Handles a request for a path of Deployment Manager.
+    async fn deployments<B>(
+        &self,
+        incoming: &Incoming,
+        path: &DeploymentPath,
+        body: B,
+        trail: &mut Trail,
+    ) -> Result<Answer>
+    where
+        B: HttpBody,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let state = &*self.0;
+        let verb = incoming.method.as_str().to_ascii_lowercase();
+        let wanted = Attributes {
+            verb: &verb,
+            path: Some(incoming.uri.path()),
+            ..Attributes::default()
+        };
+        state.authorize(&trail.user, &wanted).await?;
+        let is_read = deployments::is_read(&incoming.method);
+        let class = if is_read { Class::Read } else { Class::Write };
+        let _place = state.admission.enter(class)?;
+        let limits = &state.limits;
+        let body = if is_read {
+            Bytes::new()
+        } else {
+            body::read(body, limits.max_body_bytes, limits.read_timeout).await?
+        };
+        trail.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        let call = deployments::Call {
+            state,
+            incoming,
+            user: &trail.user,
+            body,
+        };
+        deployments::answer(&call, path).await
+    }
+
+    /// Answers a request for no resource.
+    async fn document(&self, incoming: &Incoming, user: &User) -> Result<Answer> {
+        let state = &*self.0;
+        let verb = incoming.method.as_str().to_ascii_lowercase();
+        let path = Some(incoming.uri.path());
+        let wanted = Attributes {
+            verb: &verb,
+            path,
+            ..Attributes::default()
+        };
+        state.authorize(user, &wanted).await?;
+        let _place = state.admission.enter(Class::Read)?;
+        if incoming.path == Path::Metrics {
+            state.count_objects().await;
+        }
+        documents::answer(state, incoming)
     }
 
     async fn resource(
@@ -250,7 +301,7 @@ impl App {
                     subresource: "",
                     ..attributes(resource)
                 };
-                self.authorize(user, &get).await?;
+                self.0.authorize(user, &get).await?;
                 processing::process_stored(&call(Group::Krm, &namespace), &name).await
             }
             Endpoint::Schema { namespace, name } => {

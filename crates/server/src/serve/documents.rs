@@ -17,13 +17,15 @@ use crate::wire::endpoint;
 use crate::wire::path::{Health, Path};
 
 /// The paths that `/` lists.
-const PATHS: [&str; 16] = [
+const PATHS: [&str; 19] = [
     "/api",
     "/apis",
     "/apis/template.krm.dev",
     "/apis/template.krm.dev/v1alpha1",
     "/apis/template.openshift.io",
     "/apis/template.openshift.io/v1",
+    "/deployments",
+    "/expand",
     "/healthz",
     "/livez",
     "/metrics",
@@ -32,6 +34,7 @@ const PATHS: [&str; 16] = [
     "/processedtemplates",
     "/readyz",
     "/templates",
+    "/types",
     "/version",
     "/version/",
 ];

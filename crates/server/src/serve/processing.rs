@@ -4,13 +4,13 @@ use tokio::time::Instant;
 
 use super::answer::{self, Answer};
 use super::call::{self, Call};
-use super::panics;
 use super::render;
 use super::state::State;
 use crate::groups::Group;
 use crate::object::answer as write;
 use crate::object::{decode, meta};
-use crate::ops::metrics::Outcome;
+use crate::ops::metrics::{Dialect, Outcome};
+use crate::ops::panics;
 use crate::process::{self, Limits, Output, Processed, Request, Syntax, Text};
 use crate::status::{Result, Status};
 use crate::wire::accept::{Answer as Shown, Scope};
@@ -85,13 +85,13 @@ pub(super) async fn schema(call: &Call<'_>, name: &str) -> Result<Answer> {
 }
 
 /// The text of a stored Template.
-struct Template {
+pub(super) struct Template {
     text: String,
     syntax: Syntax,
 }
 
 impl Template {
-    fn text(&self) -> Text<'_> {
+    pub(super) fn text(&self) -> Text<'_> {
         Text {
             text: &self.text,
             syntax: self.syntax,
@@ -100,7 +100,7 @@ impl Template {
 }
 
 /// Reads a stored Template: the text that was posted, if that was YAML.
-async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template> {
+pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template> {
     let item = call.found(name).await?;
     let stored = call::stored(&item.value)?;
     if let Some(yaml) = stored.yaml() {
@@ -120,7 +120,7 @@ async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template> {
 }
 
 /// An expansion that is to be done.
-struct Job<'c> {
+pub(super) struct Job<'c> {
     state: &'c State,
     group: Group,
     namespace: String,
@@ -155,17 +155,40 @@ impl<'c> Job<'c> {
         })
     }
 
-    /// Expands on a thread of its own, once it is its turn.
+    /// An expansion for a page.
+    pub(super) fn of_page(state: &'c State, group: Group, namespace: &str) -> Self {
+        Self {
+            state,
+            group,
+            namespace: namespace.to_owned(),
+            labels: Vec::new(),
+            target_namespace: None,
+            output: Output::Template,
+            source_map: false,
+            syntax: Syntax::Json,
+        }
+    }
+
     async fn run(
         self,
         expand: impl FnOnce(&Request<'_>) -> Result<Processed> + Send + 'static,
     ) -> Result<Processed> {
+        self.counted(expand, |processed| processed.objects).await
+    }
+
+    /// Expands on a thread of its own, once it is its turn. `objects` tells how many objects an
+    /// expansion created.
+    pub(super) async fn counted<T: Send + 'static>(
+        self,
+        expand: impl FnOnce(&Request<'_>) -> Result<T> + Send + 'static,
+        objects: fn(&T) -> usize,
+    ) -> Result<T> {
         let state = self.state;
         let place = state.admission.expansion().await?;
         let began = Instant::now();
         let limits = &state.limits;
         let deadline = began + limits.expansion_timeout;
-        let (objects, bytes) = (
+        let (most, bytes) = (
             limits.max_expansion_objects.get(),
             limits.max_expansion_bytes,
         );
@@ -192,7 +215,7 @@ impl<'c> Job<'c> {
                 source_map,
                 syntax,
                 limits: Limits {
-                    objects,
+                    objects: most,
                     bytes,
                     parameters,
                     is_late: &is_late,
@@ -201,12 +224,15 @@ impl<'c> Job<'c> {
         });
         let done = done.await;
         let (outcome, created) = match &done {
-            Ok(processed) => (Outcome::Ok, processed.objects),
+            Ok(processed) => (Outcome::Ok, objects(processed)),
             Err(status) => (outcome(status), 0),
         };
-        state
-            .metrics
-            .observe_expansion(group, outcome, created, began.elapsed());
+        state.metrics.observe_expansion(
+            Dialect::Template(group),
+            outcome,
+            created,
+            began.elapsed(),
+        );
         done
     }
 }

@@ -32,6 +32,17 @@ struct Written(Stored, Revision);
 /// Stores the Template of the body.
 pub(super) async fn create(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
+    let (written, warnings) = created(call).await?;
+    Ok(show(call, 201, shown, &written, &warnings))
+}
+
+/// Stores the Template of the body and returns its name.
+pub(super) async fn store(call: &Call<'_>) -> Result<String> {
+    let (Written(stored, _), _) = created(call).await?;
+    Ok(stored.name().to_owned())
+}
+
+async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     let options = WriteOptions::create(call.query)?;
     let format = content::of_object(call.content_type())?;
     let (mut draft, warnings) =
@@ -39,7 +50,7 @@ pub(super) async fn create(call: &Call<'_>) -> Result<Answer> {
     let manager = call.manager(options.field_manager.as_deref());
     own(call, None, &mut draft, &manager);
     let written = insert(call, &draft, options.dry_run).await?;
-    Ok(show(call, 201, shown, &written, &warnings))
+    Ok((written, warnings))
 }
 
 /// Stores a new object, and makes a name for it if it needs one.

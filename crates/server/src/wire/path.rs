@@ -38,10 +38,35 @@ pub enum Path {
     Health(Health, Option<String>),
     /// `/metrics`
     Metrics,
+    /// `/ui/…`: the decoded segments that follow.
+    Ui(Vec<String>),
     /// A resource.
     Resource(Resource),
+    /// A path of Deployment Manager.
+    Deployments(DeploymentPath),
     /// Any other path, as it was sent.
     Other(String),
+}
+
+/// A path of Deployment Manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeploymentPath {
+    /// `/deployments`
+    Deployments,
+    /// `/deployments/D`
+    Deployment(String),
+    /// `/deployments/D/manifests`
+    Manifests(String),
+    /// `/deployments/D/manifests/M`
+    Manifest(String, String),
+    /// `/types`
+    Types,
+    /// `/types/T/instances`; a type may have slashes.
+    Instances(String),
+    /// `/expand`
+    Expand,
+    /// `/operations/O`
+    Operation(String),
 }
 
 /// An endpoint for probes.
@@ -161,6 +186,9 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
     if path == "/" || path.is_empty() {
         return Path::Root;
     }
+    if let Some(instances) = instances(path) {
+        return Path::Deployments(instances);
+    }
     let Some(segments) = segments(path) else {
         return other();
     };
@@ -182,14 +210,43 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
         ["openapi", "v3", document @ ..] => Path::OpenApiV3(document.join("/")),
         ["version"] => Path::Version,
         ["metrics"] => Path::Metrics,
+        ["ui", rest @ ..] => Path::Ui(rest.iter().map(|&part| part.to_owned()).collect()),
         ["healthz", check @ ..] => health(Health::Healthz, check),
         ["livez", check @ ..] => health(Health::Livez, check),
         ["readyz", check @ ..] => health(Health::Readyz, check),
         ["processedtemplates" | "templates", ..] => {
             short(method, &segments, query).unwrap_or_else(other)
         }
+        ["deployments" | "types" | "expand" | "operations", ..] => {
+            deployments(&segments).map_or_else(other, Path::Deployments)
+        }
         _ => other(),
     }
+}
+
+/// A path of Deployment Manager, but for [`instances`].
+fn deployments(segments: &[&str]) -> Option<DeploymentPath> {
+    let text = |text: &str| text.to_owned();
+    Some(match segments {
+        ["deployments"] => DeploymentPath::Deployments,
+        ["deployments", name] => DeploymentPath::Deployment(text(name)),
+        ["deployments", name, "manifests"] => DeploymentPath::Manifests(text(name)),
+        ["deployments", name, "manifests", manifest] => {
+            DeploymentPath::Manifest(text(name), text(manifest))
+        }
+        ["types"] => DeploymentPath::Types,
+        ["expand"] => DeploymentPath::Expand,
+        ["operations", name] => DeploymentPath::Operation(text(name)),
+        _ => return None,
+    })
+}
+
+/// `/types/T/instances`. The type may be a path or an address, encoded or not.
+fn instances(path: &str) -> Option<DeploymentPath> {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let kind = path.strip_prefix("/types/")?.strip_suffix("/instances")?;
+    let kind = percent_decoded(kind).filter(|kind| !kind.is_empty())?;
+    Some(DeploymentPath::Instances(kind))
 }
 
 /// The decoded segments of a path. One `/` at the end means nothing. `None` if a segment is empty,
@@ -515,12 +572,14 @@ mod tests {
             ("/readyz/a/b", health(Health::Readyz, "a/b")),
             ("/livez", health(Health::Livez, "")),
             ("/healthz/", health(Health::Healthz, "")),
+            ("/ui/", Path::Ui(Vec::new())),
+            ("/ui/a/%62", Path::Ui(vec!["a".to_owned(), "b".to_owned()])),
         ];
         for (target, expected) in cases {
             assert_eq!(of("GET", target), expected, "{target}");
         }
         for target in [
-            "/ui/",
+            "/ui//a",
             "/apis//v1",
             "/apis/g/v1//r",
             "/apis/g/v1/../r",

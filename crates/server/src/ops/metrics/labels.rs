@@ -53,6 +53,15 @@ pub struct Request<'a> {
     pub subresource: &'a str,
 }
 
+/// What was expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// A Template of a group.
+    Template(Group),
+    /// A configuration of Deployment Manager.
+    DeploymentManager,
+}
+
 /// How an expansion ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -148,10 +157,11 @@ impl TimeLabels {
 }
 
 impl ExpansionLabels {
-    pub(super) const fn new(group: Group, outcome: Outcome) -> Self {
-        let dialect = match group {
-            Group::Krm => "proposal",
-            Group::OpenShift => "openshift",
+    pub(super) const fn new(dialect: Dialect, outcome: Outcome) -> Self {
+        let dialect = match dialect {
+            Dialect::Template(Group::Krm) => "proposal",
+            Dialect::Template(Group::OpenShift) => "openshift",
+            Dialect::DeploymentManager => "deployment-manager",
         };
         let outcome = match outcome {
             Outcome::Ok => "ok",

@@ -18,8 +18,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+pub use self::labels::{Dialect, Operation, Outcome, Request};
 use self::labels::{ExpansionLabels, ObjectsLabels, RequestLabels, StoreLabels, TimeLabels};
-pub use self::labels::{Operation, Outcome, Request};
 use super::admission::Admission;
 use crate::groups::Group;
 
@@ -167,13 +167,13 @@ impl Metrics {
     /// Counts an expansion that created `objects` objects; zero if it failed.
     pub fn observe_expansion(
         &self,
-        group: Group,
+        dialect: Dialect,
         outcome: Outcome,
         objects: usize,
         elapsed: Duration,
     ) {
         self.expansions
-            .get_or_create(&ExpansionLabels::new(group, outcome))
+            .get_or_create(&ExpansionLabels::new(dialect, outcome))
             .inc();
         self.expansion_seconds.observe(elapsed.as_secs_f64());
         if outcome == Outcome::Ok {

@@ -30,7 +30,7 @@ fn observed() -> Metrics {
     let (_, metrics) = metrics();
     let time = Duration::from_millis(3);
     metrics.observe_request(LIST, 200, Some(time));
-    metrics.observe_expansion(Group::Krm, Outcome::Ok, 3, time);
+    metrics.observe_expansion(Dialect::Template(Group::Krm), Outcome::Ok, 3, time);
     metrics.observe_store("file", Operation::Get, time);
     metrics.set_store_objects(Group::OpenShift, 7);
     metrics.observe_authorization(time);

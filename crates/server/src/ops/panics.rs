@@ -1,13 +1,13 @@
 //! Panics of requests: each is counted and answered with 500, and the process goes on.
 //!
-//! What logs them is the hook of [`logging`](crate::ops::logging).
+//! What logs them is the hook of [`logging`](super::logging).
 
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use tracing::Span;
 
-use crate::ops::metrics::Metrics;
+use super::metrics::Metrics;
 use crate::status::{Result, Status};
 
 /// Handles a request.
@@ -15,10 +15,7 @@ use crate::status::{Result, Status};
 /// # Errors
 ///
 /// 500 if the handling panics.
-pub(super) async fn caught<T>(
-    metrics: &Metrics,
-    handling: impl Future<Output = Result<T>>,
-) -> Result<T> {
+pub async fn caught<T>(metrics: &Metrics, handling: impl Future<Output = Result<T>>) -> Result<T> {
     AssertUnwindSafe(handling)
         .catch_unwind()
         .await
@@ -30,7 +27,7 @@ pub(super) async fn caught<T>(
 /// # Errors
 ///
 /// 500 if the work panics.
-pub(super) async fn blocking<T: Send + 'static>(
+pub async fn blocking<T: Send + 'static>(
     metrics: &Metrics,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
@@ -49,9 +46,9 @@ fn panicked(metrics: &Metrics) -> Box<Status> {
 mod tests {
     use clap::Parser;
 
+    use super::super::admission::Admission;
+    use super::super::limits::Limits;
     use super::*;
-    use crate::ops::admission::Admission;
-    use crate::ops::limits::Limits;
 
     #[derive(Parser)]
     struct Program {

@@ -1,0 +1,141 @@
+//! What is applied, and what becomes of it.
+
+use std::future::Future;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::status::Result;
+
+/// The deployment that owns objects of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace, which is that of objects that name none.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// An object for a cluster, or a `v1` `List` of some.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object(pub Value);
+
+/// An object that was applied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recorded {
+    /// The API version by which it was applied.
+    pub api_version: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace; empty if its kind has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// What tells it apart from others that have the same name at different times; empty as long
+    /// as it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+}
+
+impl Recorded {
+    /// The API group.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        group(&self.api_version)
+    }
+
+    /// Whether both are the same object, perhaps at different times.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.group() == other.group()
+            && self.kind == other.kind
+            && self.namespace == other.namespace
+            && self.name == other.name
+    }
+}
+
+/// The group of an API version.
+pub(super) fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// What was done with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// Others wait until the cluster has it ready.
+    Waiting,
+    /// It was created or changed.
+    Applied,
+    /// It was applied and was so before.
+    Unchanged,
+    /// It was deleted.
+    Deleted,
+    /// It was not there any more.
+    Gone,
+    /// It was not deleted, because its kind needs [`Prune::All`].
+    Kept,
+    /// It was not deleted, because it is not of this deployment.
+    Foreign,
+    /// It could not be changed.
+    Failed,
+}
+
+/// One step of a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The object.
+    #[serde(flatten)]
+    pub object: Recorded,
+    /// What was done with it.
+    pub what: What,
+    /// What there is to add; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// Takes note of steps as they are made.
+pub trait Progress: Send {
+    /// A step was made. The next one begins when this has ended.
+    ///
+    /// # Errors
+    /// If no further step is to be made.
+    fn step(&mut self, step: &Step) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// Which kinds of objects are deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prune {
+    /// All but those that hold others or data: Namespaces, PersistentVolumeClaims and
+    /// CustomResourceDefinitions.
+    #[default]
+    Default,
+    /// All.
+    All,
+}
+
+/// What a deployment has in the cluster after some steps. `before` is what it had before them.
+#[must_use]
+pub fn record(before: &[Recorded], steps: &[Step]) -> Vec<Recorded> {
+    let mut recorded = before.to_vec();
+    for Step { object, what, .. } in steps {
+        let known = recorded.iter().position(|other| other.is_same(object));
+        match what {
+            What::Applied | What::Unchanged => match known.and_then(|at| recorded.get_mut(at)) {
+                Some(known) => known.clone_from(object),
+                None => recorded.push(object.clone()),
+            },
+            What::Deleted | What::Gone | What::Foreign => {
+                if let Some(at) = known {
+                    recorded.remove(at);
+                }
+            }
+            What::Waiting | What::Kept | What::Failed => {}
+        }
+    }
+    recorded
+}

@@ -1,0 +1,178 @@
+//! Arguments of the client.
+
+use clap::{Subcommand, ValueEnum};
+
+/// Creates, changes and shows deployments of a server
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(subcommand)]
+    pub(super) action: Action,
+
+    #[command(flatten)]
+    pub(super) to: To,
+
+    /// The namespace of the deployments
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        default_value = "default",
+        global = true
+    )]
+    pub(super) namespace: String,
+
+    /// Print the answer of the server
+    #[arg(short, long, value_name = "FORMAT", global = true)]
+    pub(super) output: Option<Output>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  krm-template-server deployments create web --config config.yaml
+  krm-template-server deployments update web --config config.yaml
+  krm-template-server deployments manifest web
+  krm-template-server deployments types site.jinja -o json
+  krm-template-server deployments delete web";
+
+/// The server, and who asks it.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Connection")]
+pub(super) struct To {
+    /// The URL of the server
+    #[arg(
+        short,
+        long,
+        value_name = "URL",
+        env = "KRM_TEMPLATE_SERVER",
+        default_value = "http://127.0.0.1:8080",
+        global = true
+    )]
+    pub(super) server: String,
+
+    /// A bearer token
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "KRM_TEMPLATE_TOKEN",
+        hide_env_values = true,
+        global = true
+    )]
+    pub(super) token: Option<String>,
+
+    /// The authorities that vouch for the server, in PEM
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(super) certificate_authority: Option<String>,
+
+    /// A certificate of the client, in PEM
+    #[arg(long, value_name = "FILE", requires = "client_key", global = true)]
+    pub(super) client_certificate: Option<String>,
+
+    /// The private key of the client, in PEM
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "client_certificate",
+        global = true
+    )]
+    pub(super) client_key: Option<String>,
+
+    /// Accept any certificate of the server: others can then read and change what is sent
+    #[arg(long, global = true)]
+    pub(super) insecure_skip_tls_verify: bool,
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Output {
+    /// JSON
+    Json,
+    /// YAML
+    Yaml,
+}
+
+/// What the client does.
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum Action {
+    /// Create a deployment
+    Create {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        configuration: Configuration,
+        #[command(flatten)]
+        change: Change,
+    },
+    /// Replace the configuration of a deployment
+    Update {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        configuration: Configuration,
+        #[command(flatten)]
+        change: Change,
+    },
+    /// Show a deployment
+    Get {
+        /// Its name
+        name: String,
+    },
+    /// Delete a deployment
+    Delete {
+        /// Its name
+        name: String,
+        /// Leave its objects in the cluster
+        #[arg(long)]
+        abandon: bool,
+        #[command(flatten)]
+        change: Change,
+    },
+    /// List the names of deployments
+    List,
+    /// Print a manifest of a deployment
+    Manifest {
+        /// The name of the deployment
+        name: String,
+        /// The name of the manifest [default: the newest one]
+        manifest: Option<String>,
+    },
+    /// List types, or the instances of one
+    Types {
+        /// The type; `all` for all
+        #[arg(value_name = "TYPE")]
+        kind: Option<String>,
+    },
+}
+
+/// A configuration in files.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Configuration {
+    /// The configuration; `-` for standard input. Its imports are collected from files
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: String,
+
+    /// One more import, which wins over those of the configuration; repeatable
+    #[arg(long = "import", value_name = "NAME=FILE")]
+    pub(super) imports: Vec<String>,
+
+    /// The project, `env["project"]`
+    #[arg(long, value_name = "ID")]
+    pub(super) project: Option<String>,
+
+    /// Another variable of templates, such as `current_time`; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) env: Vec<String>,
+}
+
+/// How a change is made.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Change {
+    /// Do not wait for the end; print the operation
+    #[arg(long = "async")]
+    pub(super) is_async: bool,
+
+    /// Also delete Namespaces, PersistentVolumeClaims and CustomResourceDefinitions
+    #[arg(long)]
+    pub(super) prune_all: bool,
+}

@@ -1,0 +1,187 @@
+//! Requests to the server.
+
+use anyhow::{Context as _, bail};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{Method, Request};
+use http_body_util::{BodyExt as _, Limited};
+use kube::client::Body;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use super::args::{Output, To};
+
+/// The most bytes of an answer.
+const MAX_BYTES: usize = 64 << 20;
+
+/// A server.
+pub(super) struct Connection {
+    client: Client,
+    namespace: String,
+}
+
+/// An answer of the server.
+pub(super) struct Answer {
+    pub(super) code: u16,
+    pub(super) body: Vec<u8>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Connection {
+    /// A connection with the arguments.
+    pub(super) async fn new(to: &To, namespace: &str) -> anyhow::Result<Self> {
+        let server = to.server.trim_end_matches('/');
+        let config = json!({
+            "current-context": "server",
+            "clusters": [{"name": "server", "cluster": {
+                "server": server,
+                "certificate-authority": to.certificate_authority,
+                "insecure-skip-tls-verify": to.insecure_skip_tls_verify,
+            }}],
+            "users": [{"name": "user", "user": {
+                "token": to.token,
+                "client-certificate": to.client_certificate,
+                "client-key": to.client_key,
+            }}],
+            "contexts": [{"name": "server", "context": {"cluster": "server", "user": "user"}}],
+        });
+        let config: Kubeconfig = serde_json::from_value(config)?;
+        let about = || format!("cannot use the server {server}");
+        let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default())
+            .await
+            .with_context(about)?;
+        Ok(Self {
+            client: Client::try_from(config).with_context(about)?,
+            namespace: namespace.to_owned(),
+        })
+    }
+
+    /// Sends a request.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&str, &str)],
+        body: Vec<u8>,
+        output: Output,
+    ) -> anyhow::Result<Answer> {
+        let mut target = format!("{path}?namespace={}", encoded(&self.namespace));
+        for (name, value) in query {
+            target += "&";
+            target += name;
+            target += "=";
+            target += &encoded(value);
+        }
+        let accept = match output {
+            Output::Json => "application/json",
+            Output::Yaml => "application/yaml",
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header(ACCEPT, accept)
+            .header(CONTENT_TYPE, "application/json")
+            .body(Body::from(body))?;
+        let response = self.client.send(request).await;
+        let response = response.context("the server cannot be reached")?;
+        let code = response.status().as_u16();
+        let warnings = response.headers().get_all("warning").iter();
+        let warnings = warnings.filter_map(|value| std::str::from_utf8(value.as_bytes()).ok());
+        let warnings = warnings.map(unquoted).collect();
+        let body = Limited::new(response.into_body(), MAX_BYTES)
+            .collect()
+            .await;
+        let Ok(body) = body else {
+            bail!("the server's answer breaks off or is too large");
+        };
+        Ok(Answer {
+            code,
+            body: body.to_bytes().to_vec(),
+            warnings,
+        })
+    }
+
+    /// Sends a request that reads, and gives the answer as data.
+    pub(super) async fn get(&self, path: &str) -> anyhow::Result<Value> {
+        let answer = self
+            .send(Method::GET, path, &[], Vec::new(), Output::Json)
+            .await?;
+        answer.accepted()?.json()
+    }
+}
+
+impl Answer {
+    /// The answer, unless it is an error.
+    pub(super) fn accepted(self) -> anyhow::Result<Self> {
+        if (200..300).contains(&self.code) {
+            return Ok(self);
+        }
+        let status: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        bail!("{}", refusal(&status, self.code))
+    }
+
+    /// The answer as data.
+    pub(super) fn json(&self) -> anyhow::Result<Value> {
+        serde_json::from_slice(&self.body).context("the server's answer is not JSON")
+    }
+}
+
+/// An error in words: that of the server, and each of its causes on a line.
+pub(super) fn refusal(status: &Value, code: u16) -> String {
+    let message = status.get("message").and_then(Value::as_str);
+    let mut text = match message {
+        Some(message) => message.trim_end().to_owned(),
+        None => format!("the server answers with the code {code}"),
+    };
+    let causes = status.pointer("/details/causes").and_then(Value::as_array);
+    for cause in causes.into_iter().flatten() {
+        if let Some(message) = cause.get("message").and_then(Value::as_str) {
+            text += "\n  ";
+            text += message;
+        }
+    }
+    text
+}
+
+/// The text of a warning `299 - "TEXT"`.
+fn unquoted(warning: &str) -> String {
+    let text = warning.split_once('"').map_or(warning, |(_, text)| text);
+    let text = text.strip_suffix('"').unwrap_or(text);
+    let (mut plain, mut is_escaped) = (String::new(), false);
+    for c in text.chars() {
+        if c == '\\' && !is_escaped {
+            is_escaped = true;
+        } else {
+            plain.push(c);
+            is_escaped = false;
+        }
+    }
+    plain
+}
+
+/// A text as a part of a path or a query.
+pub(super) fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_a_line_for_each_cause() {
+        let status =
+            json!({"message": "no", "details": {"causes": [{"message": "a"}, {"message": "b"}]}});
+        assert_eq!(refusal(&status, 400), "no\n  a\n  b");
+        assert_eq!(
+            refusal(&Value::Null, 502),
+            "the server answers with the code 502"
+        );
+    }
+
+    #[test]
+    fn a_warning_is_read_without_its_quotes() {
+        assert_eq!(unquoted(r#"299 - "a \"b\" \\ c""#), r#"a "b" \ c"#);
+    }
+}

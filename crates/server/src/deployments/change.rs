@@ -1,0 +1,418 @@
+//! One change of a deployment: its steps, from the request to the last write.
+//!
+//! A manifest is written first, under a name that nothing refers to. The write of the deployment
+//! then makes it the newest one: a server that ends before it leaves the deployment as it was, one
+//! that ends after it as the request wants it. Objects of a cluster are applied between two writes
+//! of the deployment; the operation records each of them when it is done.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use krm_template::deployment_manager::model::Request;
+use serde_json::{Value, json};
+
+use super::books::{Stored, too_large};
+use super::record::{
+    Change, Deployment, Operation, Progress as Far, State, Target, manifest_name, time,
+};
+use super::service::Deployments;
+use crate::apply::{self, Cluster, Failure, Object, Owner, Prune, Recorded, Step};
+use crate::auth::User;
+use crate::status::{Result, Status};
+use crate::store::Revision;
+
+/// The most writes of an operation for its steps. If there are more steps, several share a write.
+const MAX_NOTES: usize = 200;
+
+/// What a request wants.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The kind of change.
+    pub change: Change,
+    /// The new configuration; nothing for a deletion.
+    pub request: Option<Request>,
+    /// Which objects may be deleted from the cluster.
+    pub prune: Prune,
+    /// Whether a deletion leaves the objects in the cluster.
+    pub abandon: bool,
+}
+
+/// A change that was made.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// The deployment after it.
+    pub deployment: Deployment,
+    /// Its newest manifest, as JSON.
+    pub manifest: Bytes,
+    /// What is not wrong but strange.
+    pub warnings: Vec<String>,
+    /// What to know.
+    pub message: String,
+}
+
+/// Why a change was not made, or not completely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The HTTP status code.
+    pub code: u16,
+    /// A `Status` object.
+    pub status: Value,
+    /// The texts for people.
+    pub errors: Vec<String>,
+}
+
+impl From<Box<Status>> for Problem {
+    fn from(status: Box<Status>) -> Self {
+        Self {
+            code: status.code,
+            status: status.object(),
+            errors: vec![status.message],
+        }
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self {
+            code: failure.code,
+            errors: vec![failure.to_string()],
+            status: failure.status,
+        }
+    }
+}
+
+/// A change that is being made.
+pub(super) struct Work {
+    pub(super) service: Arc<Deployments>,
+    pub(super) user: User,
+    pub(super) target: Target,
+    pub(super) wanted: Wanted,
+    pub(super) operation: Stored<Operation>,
+    /// The deployment before the change.
+    pub(super) known: Option<Stored<Deployment>>,
+}
+
+impl Work {
+    /// Makes the change.
+    pub(super) async fn perform(&mut self) -> Result<Ended, Problem> {
+        let name = match &self.known {
+            Some(known) => known.value.next_manifest(),
+            None => manifest_name(1),
+        };
+        self.operation.value.state = Far::Running;
+        self.operation.value.manifest = Some(name.clone());
+        self.note().await?;
+        let kept: Vec<String> = match &self.known {
+            Some(known) => known.value.manifests.clone(),
+            None => Vec::new(),
+        };
+        self.forget_manifests(&kept).await?;
+        match self.wanted.request.take() {
+            Some(request) => self.place(&name, request).await,
+            None => self.delete(&name).await,
+        }
+    }
+
+    /// Writes how far the operation is.
+    async fn note(&mut self) -> Result<()> {
+        let key = Operation::key(&self.operation.value.name);
+        let books = &self.service.books;
+        let revision = self.operation.revision;
+        self.operation.revision = books.update(&key, &self.operation.value, revision).await?;
+        Ok(())
+    }
+
+    /// Ends the operation.
+    pub(super) async fn end(&mut self, outcome: &Result<Ended, Problem>) {
+        let operation = &mut self.operation.value;
+        match outcome {
+            Ok(ended) => {
+                operation.message.clone_from(&ended.message);
+                operation.end(Far::Done);
+            }
+            Err(problem) => {
+                operation.errors.clone_from(&problem.errors);
+                operation.error = Some(problem.status.clone());
+                operation.end(Far::Failed);
+            }
+        }
+        if let Err(error) = self.note().await {
+            tracing::warn!(%error, "the end of an operation cannot be stored");
+        }
+    }
+
+    /// Deletes the manifests that are not kept.
+    async fn forget_manifests(&self, kept: &[String]) -> Result<()> {
+        let prefix = self.target.manifests();
+        let is_kept = |key: &str| {
+            let name = key.strip_prefix(&prefix).unwrap_or_default();
+            kept.iter().any(|kept| kept == name)
+        };
+        self.service.books.delete_all(&prefix, is_kept).await
+    }
+
+    /// Creates or updates the deployment.
+    async fn place(&mut self, name: &str, request: Request) -> Result<Ended, Problem> {
+        let service = Arc::clone(&self.service);
+        let wants_objects = service.cluster.is_some();
+        let made = service
+            .made(name.to_owned(), request, wants_objects)
+            .await?;
+        let manifest = Bytes::from(made.manifest);
+        let mut deployment = self.next(name);
+        deployment.state = if wants_objects {
+            self.check_room(&deployment, &made.objects)?;
+            State::Applying
+        } else {
+            State::Expanded
+        };
+        let books = &service.books;
+        books
+            .write(&self.target.manifest(name), manifest.clone())
+            .await?;
+        let known = self.known.as_ref().map(|known| known.revision);
+        let revision = books.put(&self.target.key(), &deployment, known).await?;
+        self.forget_manifests(&deployment.manifests).await?;
+        if let Some(cluster) = &service.cluster {
+            deployment = self
+                .apply(cluster, deployment, revision, &made.objects)
+                .await?;
+        }
+        Ok(Ended {
+            message: message(&deployment),
+            deployment,
+            manifest,
+            warnings: made.warnings,
+        })
+    }
+
+    /// The deployment with a further manifest.
+    fn next(&self, name: &str) -> Deployment {
+        let now = time(Timestamp::now());
+        let mut deployment = match &self.known {
+            Some(known) => known.value.clone(),
+            None => Deployment {
+                name: self.target.name.clone(),
+                namespace: self.target.namespace.clone(),
+                state: State::Expanded,
+                created_at: now.clone(),
+                modified_at: String::new(),
+                deployed_at: None,
+                latest_manifest: String::new(),
+                manifests: Vec::new(),
+                operation: String::new(),
+                errors: Vec::new(),
+                resources: Vec::new(),
+            },
+        };
+        deployment.add_manifest(name);
+        deployment.modified_at = now;
+        deployment.operation.clone_from(&self.operation.value.name);
+        deployment.errors.clear();
+        deployment
+    }
+
+    /// Checks that all objects can be recorded, before the first is applied.
+    fn check_room(&self, deployment: &Deployment, objects: &[Object]) -> Result<()> {
+        /// What a record has beside its texts: the names of fields and a uid.
+        const REST: usize = 160;
+        let text = |object: &Object, path: &str| {
+            let value = object.0.pointer(path).and_then(Value::as_str);
+            value.map_or(0, str::len)
+        };
+        let new: usize = objects
+            .iter()
+            .map(|object| {
+                let paths = [
+                    "/apiVersion",
+                    "/kind",
+                    "/metadata/name",
+                    "/metadata/namespace",
+                ];
+                let texts: usize = paths.iter().map(|path| text(object, path)).sum();
+                texts + REST
+            })
+            .sum();
+        let old = serde_json::to_vec(deployment).map_or(0, |bytes| bytes.len());
+        let limit = self.service.limits.max_object_bytes;
+        if new + old <= limit {
+            return Ok(());
+        }
+        Err(too_large("the record of its objects", new + old, limit))
+    }
+
+    fn owner(&self) -> Owner {
+        Owner {
+            kind: "Deployment".to_owned(),
+            namespace: self.target.namespace.clone(),
+            name: self.target.name.clone(),
+        }
+    }
+
+    /// Applies the objects, and deletes those that the deployment no longer has.
+    async fn apply(
+        &mut self,
+        cluster: &Cluster,
+        mut deployment: Deployment,
+        revision: Revision,
+        objects: &[Object],
+    ) -> Result<Deployment, Problem> {
+        let (owner, user, prune) = (self.owner(), self.user.clone(), self.wanted.prune);
+        let before = deployment.resources.clone();
+        let mut journal = self.journal(objects.len() + before.len());
+        let done = cluster.update(&user, &owner, &before, objects, prune, &mut journal);
+        let done = done.await;
+        let now = time(Timestamp::now());
+        let problem = self.take_over(&mut deployment, &before, done);
+        if problem.is_none() {
+            deployment.state = State::Applied;
+            deployment.deployed_at = Some(now.clone());
+        }
+        deployment.modified_at = now;
+        let books = &self.service.books;
+        books
+            .update(&self.target.key(), &deployment, revision)
+            .await?;
+        problem.map_or(Ok(deployment), Err)
+    }
+
+    /// Deletes the deployment: it gets an empty manifest first, and loses its objects.
+    async fn delete(&mut self, name: &str) -> Result<Ended, Problem> {
+        let service = Arc::clone(&self.service);
+        let Some(known) = &self.known else {
+            return Err(Status::not_found("", "deployments", &self.target.name).into());
+        };
+        let known = known.revision;
+        let manifest = Bytes::from(empty_manifest(name, &self.target).to_string());
+        let mut deployment = self.next(name);
+        deployment.manifests = vec![name.to_owned()];
+        deployment.state = State::Deleting;
+        let (books, key) = (&service.books, self.target.key());
+        books
+            .write(&self.target.manifest(name), manifest.clone())
+            .await?;
+        let mut revision = books.update(&key, &deployment, known).await?;
+        self.forget_manifests(&deployment.manifests).await?;
+        if let Some(cluster) = service.cluster.as_ref().filter(|_| !self.wanted.abandon) {
+            let (owner, user, prune) = (self.owner(), self.user.clone(), self.wanted.prune);
+            let before = deployment.resources.clone();
+            let mut journal = self.journal(before.len());
+            let done = cluster.delete(&user, &owner, &before, prune, &mut journal);
+            let done = done.await;
+            if let Some(problem) = self.take_over(&mut deployment, &before, done) {
+                books.update(&key, &deployment, revision).await?;
+                return Err(problem);
+            }
+            revision = books.update(&key, &deployment, revision).await?;
+        }
+        books.delete(&key, revision).await?;
+        self.forget_manifests(&[]).await?;
+        deployment.state = State::Deleted;
+        Ok(Ended {
+            message: message(&deployment),
+            deployment,
+            manifest,
+            warnings: Vec::new(),
+        })
+    }
+
+    fn journal(&mut self, steps: usize) -> Journal<'_> {
+        Journal {
+            work: self,
+            every: steps.div_ceil(MAX_NOTES).max(1),
+            since: 0,
+        }
+    }
+
+    /// Takes the steps that were made into the records.
+    fn take_over(
+        &mut self,
+        deployment: &mut Deployment,
+        before: &[Recorded],
+        done: Result<Vec<Step>, Failure>,
+    ) -> Option<Problem> {
+        let (steps, problem) = match done {
+            Ok(steps) => (steps, None),
+            Err(failure) => {
+                if let Some(object) = &failure.object {
+                    self.operation.value.add(&Step {
+                        object: Recorded::clone(object),
+                        what: apply::What::Failed,
+                        message: failure.message().to_owned(),
+                    });
+                }
+                (failure.done.clone(), Some(Problem::from(failure)))
+            }
+        };
+        deployment.resources = apply::record(before, &steps);
+        if let Some(problem) = &problem {
+            deployment.state = State::Failed;
+            deployment.errors.clone_from(&problem.errors);
+        }
+        problem
+    }
+}
+
+/// Takes note of steps in the record of the operation.
+struct Journal<'w> {
+    work: &'w mut Work,
+    /// After so many steps the record is written.
+    every: usize,
+    since: usize,
+}
+
+impl apply::Progress for Journal<'_> {
+    async fn step(&mut self, step: &Step) -> Result<()> {
+        self.work.operation.value.add(step);
+        self.since += 1;
+        if self.since < self.every {
+            return Ok(());
+        }
+        self.since = 0;
+        self.work.note().await
+    }
+}
+
+/// The manifest of a deployment that is being deleted.
+fn empty_manifest(name: &str, target: &Target) -> Value {
+    json!({
+        "name": name,
+        "deployment": target.name,
+        "inputConfig": {"name": "config", "content": "resources: []\n", "imports": []},
+        "expandedConfig": {"resources": []},
+        "layout": {"resources": []},
+    })
+}
+
+/// What to know about a deployment.
+pub(super) fn message(deployment: &Deployment) -> String {
+    let left = deployment.resources.len();
+    let objects = match left {
+        1 => "1 object".to_owned(),
+        many => format!("{many} objects"),
+    };
+    match deployment.state {
+        State::Expanded if left == 0 => {
+            "expanded only: nothing was applied to a cluster".to_owned()
+        }
+        State::Expanded => format!(
+            "expanded only: nothing was applied to a cluster; {objects} of an earlier manifest \
+             remain there"
+        ),
+        State::Applied => format!("the cluster has {objects} of the deployment"),
+        State::Deleted if left == 0 => "deleted".to_owned(),
+        State::Deleted => format!("deleted; {objects} remain in the cluster"),
+        State::Applying | State::Deleting => {
+            format!("the operation {:?} is running", deployment.operation)
+        }
+        State::Failed => format!(
+            "the operation {:?} failed; correct the cause and run the request again",
+            deployment.operation
+        ),
+        State::Interrupted => format!(
+            "the operation {:?} was interrupted; run the request again to complete it",
+            deployment.operation
+        ),
+    }
+}

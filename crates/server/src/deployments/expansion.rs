@@ -1,0 +1,243 @@
+//! Expands a configuration with the engine: its texts, its manifest, its objects.
+
+use krm_template::deployment_manager::error::{Cause as Why, ExpandError, Overrun};
+use krm_template::deployment_manager::expand::expand_within;
+use krm_template::deployment_manager::expansion::Expansion;
+use krm_template::deployment_manager::instances::manifest;
+use krm_template::deployment_manager::model::{Limits, Request};
+use krm_template::deployment_manager::objects::{self, objects};
+use krm_template::deployment_manager::python::Interpreters;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+
+use crate::apply::Object;
+use crate::status::{Cause, Details, Result, Status};
+
+/// The most causes of an error.
+const MAX_CAUSES: usize = 100;
+
+/// The most warnings of an answer, and the most characters of one.
+const MAX_WARNINGS: usize = 20;
+const MAX_WARNING: usize = 256;
+
+/// The expanded configuration and the layout, as texts of YAML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texts {
+    /// `resources:`
+    pub config: String,
+    /// `resources:`, with the template of each, and `outputs:`.
+    pub layout: String,
+    /// What is not wrong but strange.
+    pub warnings: Vec<String>,
+    /// How many resources there are.
+    pub resources: usize,
+}
+
+/// A manifest, and the objects for a cluster.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// The manifest as JSON.
+    pub manifest: Vec<u8>,
+    /// The objects, if they were asked for.
+    pub objects: Vec<Object>,
+    /// What is not wrong but strange.
+    pub warnings: Vec<String>,
+    /// How many resources there are.
+    pub resources: usize,
+}
+
+/// Expands a configuration into texts.
+///
+/// # Errors
+///
+/// 400 in the words of the original service, with ours as causes; 422 beyond a limit of size, 504
+/// beyond that of time.
+pub(super) fn texts(
+    request: &Request,
+    python: &dyn Interpreters,
+    limits: Limits<'_>,
+) -> Result<Texts> {
+    let expansion = expand(request, python, limits)?;
+    let resources = expansion.config.len();
+    let warnings = warnings(&expansion.diagnostics);
+    let is_empty = expansion.text.as_deref() == Some("");
+    let layout = krm_yaml::to_string(&expansion.layout.to_value());
+    let config = krm_yaml::to_string(&expansion.into_config_value());
+    within(config.len().saturating_add(layout.len()), limits.bytes)?;
+    let text = |text: String| if is_empty { String::new() } else { text };
+    Ok(Texts {
+        config: text(config),
+        layout: text(layout),
+        warnings,
+        resources,
+    })
+}
+
+/// Expands a configuration into a manifest of a name, and its objects if they are wanted.
+///
+/// # Errors
+///
+/// As [`texts`]; 400 also for a number that JSON does not have, and for resources that are no
+/// objects of Kubernetes.
+pub(super) fn made(
+    name: &str,
+    request: &Request,
+    python: &dyn Interpreters,
+    limits: Limits<'_>,
+    wants_objects: bool,
+) -> Result<Made> {
+    let mut expansion = expand(request, python, limits)?;
+    if let Some(text) = expansion.text.take()
+        && !text.is_empty()
+    {
+        let message = "a configuration is a mapping with resources, found a text";
+        return Err(Status::bad_request(message));
+    }
+    let resources = expansion.config.len();
+    let mut found = std::mem::take(&mut expansion.diagnostics);
+    let objects = if wants_objects {
+        objects_of(&expansion, limits, &mut found)?
+    } else {
+        Vec::new()
+    };
+    let value = manifest(name, request, expansion);
+    if let Some(digits) = value.non_finite() {
+        return Err(not_finite(digits));
+    }
+    let manifest = value.to_json().into_bytes();
+    Ok(Made {
+        manifest,
+        objects,
+        warnings: warnings(&found),
+        resources,
+    })
+}
+
+fn expand<'r>(
+    request: &'r Request,
+    python: &dyn Interpreters,
+    limits: Limits<'_>,
+) -> Result<Expansion<'r>> {
+    expand_within(request, python.interpreter().as_mut(), limits).map_err(|error| failed(&error))
+}
+
+/// The objects for a cluster, each after those that it refers to.
+fn objects_of(
+    expansion: &Expansion<'_>,
+    limits: Limits<'_>,
+    found: &mut Diagnostics,
+) -> Result<Vec<Object>> {
+    let options = objects::Options {
+        skip_others: false,
+        max_bytes: limits.bytes,
+    };
+    let made = objects(expansion, options, found);
+    let Some(made) = made.filter(|_| !found.has_errors()) else {
+        let first = found.errors();
+        let first = first.iter().next().map(|error| error.message.clone());
+        return Err(refused(first.unwrap_or_default(), found));
+    };
+    let mut bytes: usize = 0;
+    let mut all = Vec::with_capacity(made.len());
+    for object in made {
+        if let Some(digits) = object.value.non_finite() {
+            return Err(not_finite(digits));
+        }
+        let json = object.value.to_json();
+        bytes = bytes.saturating_add(json.len());
+        within(bytes, limits.bytes)?;
+        let value = serde_json::from_str(&json);
+        let wrong = || Status::bad_request("an object is nested too deep");
+        all.push(Object(value.map_err(|_| wrong())?));
+    }
+    Ok(all)
+}
+
+fn not_finite(digits: &str) -> Box<Status> {
+    Status::bad_request(format!("`{digits}` is a number that JSON cannot hold"))
+}
+
+fn within(bytes: usize, limit: usize) -> Result<()> {
+    if bytes <= limit {
+        return Ok(());
+    }
+    Err(overrun(Overrun::Bytes(limit)))
+}
+
+/// The error of an expansion as a client sees it.
+fn failed(error: &ExpandError) -> Box<Status> {
+    match error.cause {
+        Why::Limit(why) => overrun(why),
+        _ => refused(error.original(), &error.diagnostics),
+    }
+}
+
+/// 400: the text of the original service, with our messages beside it.
+fn refused(original: String, diagnostics: &Diagnostics) -> Box<Status> {
+    let errors = diagnostics.iter();
+    let errors = errors.filter(|one| one.severity == Severity::Error);
+    let causes = errors
+        .take(MAX_CAUSES)
+        .map(|error| Cause::new("FieldValueInvalid", &field(error), message(error)));
+    Status::bad_request(original).with(Details {
+        causes: causes.collect(),
+        ..Details::default()
+    })
+}
+
+fn overrun(why: Overrun) -> Box<Status> {
+    let reason = match why {
+        Overrun::Time => {
+            return Status::new(504, "Timeout", why.to_string()).with(Details::default());
+        }
+        Overrun::Resources(_) => "FieldValueTooMany",
+        Overrun::Bytes(_) => "FieldValueTooLong",
+    };
+    let cause = Cause::new(reason, "content", why.to_string());
+    Status::new(422, "Invalid", why.to_string()).with(Details {
+        causes: vec![cause],
+        ..Details::default()
+    })
+}
+
+/// The field of the body with the text that a message is about.
+fn field(diagnostic: &Diagnostic) -> String {
+    if let Some(field) = &diagnostic.field {
+        return field.clone();
+    }
+    match &diagnostic.place {
+        None => String::new(),
+        Some(place) if place.source.name() == "config" => "content".to_owned(),
+        Some(_) => "imports".to_owned(),
+    }
+}
+
+/// `FILE:LINE:COLUMN: MESSAGE; HINT`
+fn message(diagnostic: &Diagnostic) -> String {
+    let mut text = String::new();
+    if let Some(place) = &diagnostic.place {
+        let (line, column) = place.line_column();
+        text = format!("{}:{line}:{column}: ", place.source.name());
+    }
+    text += &diagnostic.message;
+    for hint in &diagnostic.hints {
+        text += "; ";
+        text += hint;
+    }
+    text
+}
+
+/// The texts of the warnings.
+fn warnings(diagnostics: &Diagnostics) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    let all = diagnostics.iter();
+    for warning in all.filter(|one| one.severity == Severity::Warning) {
+        if texts.len() == MAX_WARNINGS {
+            break;
+        }
+        let text: String = message(warning).chars().take(MAX_WARNING).collect();
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}

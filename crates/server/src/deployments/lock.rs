@@ -1,0 +1,280 @@
+//! The right to change a deployment, which one operation has at a time, on one server of several.
+//!
+//! The holder of a lock rewrites it from time to time. Others that see a lock unchanged for long
+//! know that its holder has ended; no clocks are compared.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+use super::books::{Books, Stored, decoded};
+use super::record::{LOCKS, Lock, Target};
+use crate::status::{Details, Result, Status};
+use crate::store::Revision;
+
+/// Between two signs of life of a holder, and between two looks at locks.
+pub(super) const BEAT: Duration = Duration::from_secs(5);
+
+/// After this time without a written sign of life, a holder gives up.
+const LOST: Duration = Duration::from_secs(15);
+
+/// After this time without a change, a lock belongs to a holder that has ended.
+const STALE: Duration = Duration::from_secs(25);
+
+/// A lock that is held. Dropping it without [`release`](Self::release) leaves it to go stale.
+pub(super) struct Held {
+    key: String,
+    operation: String,
+    books: Books,
+    beating: JoinHandle<()>,
+    lost: watch::Receiver<bool>,
+}
+
+impl Held {
+    /// Takes the lock of a deployment for an operation.
+    ///
+    /// # Errors
+    ///
+    /// 409 if another operation has it.
+    pub(super) async fn take(books: &Books, target: &Target, operation: &str) -> Result<Self> {
+        let key = target.lock();
+        let lock = Lock {
+            operation: operation.to_owned(),
+            beat: 0,
+        };
+        let Some(revision) = books.create(&key, &lock).await? else {
+            let other = books.get::<Lock>(&key).await?;
+            let other = other.map(|other| other.value.operation);
+            return Err(busy(target, other.as_deref().unwrap_or("another one")));
+        };
+        let (sender, lost) = watch::channel(false);
+        let beating = tokio::spawn(beat(books.clone(), key.clone(), lock, revision, sender));
+        Ok(Self {
+            key,
+            operation: operation.to_owned(),
+            books: books.clone(),
+            beating,
+            lost,
+        })
+    }
+
+    /// Returns when the lock is lost; never, as long as it is held.
+    pub(super) async fn lost(&self) {
+        let mut lost = self.lost.clone();
+        if lost.wait_for(|&lost| lost).await.is_err() {
+            // The beats have ended, and with them the claim to the lock.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Gives the lock back.
+    pub(super) async fn release(self) {
+        self.beating.abort();
+        if let Err(error) = self.give_back().await {
+            // It goes stale.
+            tracing::warn!(%error, "a lock cannot be released");
+        }
+    }
+
+    async fn give_back(&self) -> Result<()> {
+        /// A sign of life may be on its way.
+        const TRIES: usize = 3;
+        for _ in 0..TRIES {
+            let Some(lock) = self.books.get::<Lock>(&self.key).await? else {
+                return Ok(());
+            };
+            if lock.value.operation != self.operation
+                || self.books.delete(&self.key, lock.revision).await.is_ok()
+            {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.beating.abort();
+    }
+}
+
+/// Writes signs of life until the lock is lost.
+async fn beat(
+    books: Books,
+    key: String,
+    mut lock: Lock,
+    mut revision: Revision,
+    lost: watch::Sender<bool>,
+) {
+    let mut written = Instant::now();
+    loop {
+        sleep(BEAT).await;
+        lock.beat += 1;
+        match books.update(&key, &lock, revision).await {
+            Ok(next) => {
+                revision = next;
+                written = Instant::now();
+            }
+            Err(error) if error.code == 409 || written.elapsed() >= LOST => {
+                lost.send_replace(true);
+                return;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// 409: another operation changes the deployment.
+fn busy(target: &Target, operation: &str) -> Box<Status> {
+    let name = &target.name;
+    let message = format!(
+        "deployment {name:?} is being changed by the operation {operation:?}; try again when it is \
+         done"
+    );
+    Status::new(409, "Conflict", message).with(Details::of("", "deployments", name))
+}
+
+/// The locks that were seen, each with its revision and since when it has that.
+#[derive(Debug, Default)]
+pub(super) struct Watchman(BTreeMap<String, (Revision, Instant)>);
+
+/// A lock whose holder has ended, taken over.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// The operation that had it.
+    pub(super) operation: String,
+    key: String,
+    revision: Revision,
+}
+
+impl Left {
+    /// Gives the lock back.
+    pub(super) async fn release(self, books: &Books) -> Result<()> {
+        books.delete(&self.key, self.revision).await
+    }
+}
+
+impl Watchman {
+    /// Takes over the locks whose holders have ended. If the store is this server's own, and it has
+    /// just begun, `all` holders have ended.
+    pub(super) async fn look(&mut self, books: &Books, all: bool) -> Result<Vec<Left>> {
+        let now = Instant::now();
+        let mut seen = BTreeMap::new();
+        let mut left = Vec::new();
+        let mut after = None;
+        loop {
+            let page = books.page(LOCKS, after.as_deref()).await?;
+            for item in &page.items {
+                let since = match self.0.get(&item.key) {
+                    Some((revision, since)) if *revision == item.revision => *since,
+                    _ => now,
+                };
+                seen.insert(item.key.clone(), (item.revision, since));
+                if all || now.duration_since(since) >= STALE {
+                    let Stored {
+                        mut value,
+                        revision,
+                    } = decoded::<Lock>(item)?;
+                    value.beat += 1;
+                    // If this fails, the holder lives, or another server has taken it over.
+                    if let Ok(revision) = books.update(&item.key, &value, revision).await {
+                        left.push(Left {
+                            operation: value.operation,
+                            key: item.key.clone(),
+                            revision,
+                        });
+                    }
+                }
+            }
+            match page.items.last() {
+                Some(last) if page.remaining > 0 => after = Some(last.key.clone()),
+                _ => break,
+            }
+        }
+        self.0 = seen;
+        Ok(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::ops::admission::Admission;
+    use crate::ops::limits::Limits;
+    use crate::ops::measured::Measured;
+    use crate::ops::metrics::Metrics;
+    use crate::store::Store;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        limits: Limits,
+    }
+
+    fn books() -> Books {
+        let admission = Admission::new(&Program::parse_from(["server"]).limits);
+        let metrics = Arc::new(Metrics::new(admission, "", ""));
+        Books::new(Arc::new(Measured::new(Store::memory(), metrics)), 1 << 20)
+    }
+
+    fn web() -> Target {
+        Target {
+            namespace: "default".to_owned(),
+            name: "web".to_owned(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_operation_has_the_lock_until_it_gives_it_back() {
+        let books = books();
+        let held = Held::take(&books, &web(), "one").await.unwrap();
+        let error = Held::take(&books, &web(), "two")
+            .await
+            .map(drop)
+            .unwrap_err();
+        assert_eq!(error.code, 409);
+        assert!(error.message.contains("\"one\""), "{}", error.message);
+        held.release().await;
+        assert!(Held::take(&books, &web(), "two").await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lock_whose_holder_lives_is_never_stale() {
+        let books = books();
+        let held = Held::take(&books, &web(), "one").await.unwrap();
+        let mut watchman = Watchman::default();
+        for _ in 0..20 {
+            assert!(watchman.look(&books, false).await.unwrap().is_empty());
+            sleep(BEAT).await;
+        }
+        drop(held);
+        let mut ended = Vec::new();
+        for _ in 0..7 {
+            for left in watchman.look(&books, false).await.unwrap() {
+                ended.push(left.operation.clone());
+                left.release(&books).await.unwrap();
+            }
+            sleep(BEAT).await;
+        }
+        assert_eq!(ended, ["one"]);
+        assert!(Held::take(&books, &web(), "two").await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_holder_learns_that_its_lock_was_taken() {
+        let books = books();
+        let held = Held::take(&books, &web(), "one").await.unwrap();
+        let mut watchman = Watchman::default();
+        let left = watchman.look(&books, true).await.unwrap();
+        assert_eq!(left[0].operation, "one");
+        held.lost().await;
+    }
+}

@@ -1,0 +1,324 @@
+//! What is stored: deployments, manifests, operations, and the locks of changes.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::apply::{Recorded, Step, What};
+
+/// How many manifests of a deployment are kept.
+pub const KEPT_MANIFESTS: usize = 20;
+
+/// The beginning of the keys of deployments.
+pub(super) const DEPLOYMENTS: &str = "/dm/deployments/";
+
+/// The beginning of the keys of operations.
+pub(super) const OPERATIONS: &str = "/dm/operations/";
+
+/// The beginning of the keys of locks.
+pub(super) const LOCKS: &str = "/dm/locks/";
+
+/// A deployment is a name in a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// The namespace.
+    pub namespace: String,
+    /// The name of the deployment.
+    pub name: String,
+}
+
+impl Target {
+    /// The key of the deployment.
+    pub(super) fn key(&self) -> String {
+        format!("{DEPLOYMENTS}{}/{}", self.namespace, self.name)
+    }
+
+    /// The key of its lock.
+    pub(super) fn lock(&self) -> String {
+        format!("{LOCKS}{}/{}", self.namespace, self.name)
+    }
+
+    /// The beginning of the keys of its manifests.
+    pub(super) fn manifests(&self) -> String {
+        format!("/dm/manifests/{}/{}/", self.namespace, self.name)
+    }
+
+    /// The key of a manifest.
+    pub(super) fn manifest(&self, name: &str) -> String {
+        self.manifests() + name
+    }
+}
+
+/// How far a deployment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It has a manifest, and nothing was applied to a cluster.
+    Expanded,
+    /// The objects of its newest manifest are applied.
+    Applied,
+    /// Objects are being applied.
+    Applying,
+    /// It is being deleted.
+    Deleting,
+    /// It is deleted. No deployment is stored with this state.
+    Deleted,
+    /// Its last change failed.
+    Failed,
+    /// Its last change was interrupted.
+    Interrupted,
+}
+
+impl State {
+    /// Whether an operation is at work.
+    #[must_use]
+    pub const fn is_busy(self) -> bool {
+        matches!(self, Self::Applying | Self::Deleting)
+    }
+}
+
+/// A deployment, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deployment {
+    /// Its name.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// How far it is.
+    pub state: State,
+    /// When it was created.
+    pub created_at: String,
+    /// When it was changed last.
+    pub modified_at: String,
+    /// When all its objects were applied last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployed_at: Option<String>,
+    /// The newest manifest.
+    pub latest_manifest: String,
+    /// The manifests that are kept, the oldest first.
+    pub manifests: Vec<String>,
+    /// The operation that changed it last.
+    pub operation: String,
+    /// The errors of that operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
+    /// What it has in the cluster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Recorded>,
+}
+
+impl Deployment {
+    /// What it is.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        Target {
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        }
+    }
+
+    /// Whether all of it was never there: running its creation again completes it.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.deployed_at.is_none() && matches!(self.state, State::Failed | State::Interrupted)
+    }
+
+    /// The number of the next manifest.
+    pub(super) fn next_manifest(&self) -> String {
+        let number = self.latest_manifest.strip_prefix("manifest-");
+        let number: u64 = number.and_then(|digits| digits.parse().ok()).unwrap_or(0);
+        manifest_name(number.saturating_add(1))
+    }
+
+    /// Makes a manifest the newest one.
+    pub(super) fn add_manifest(&mut self, name: &str) {
+        name.clone_into(&mut self.latest_manifest);
+        self.manifests.push(name.to_owned());
+        let surplus = self.manifests.len().saturating_sub(KEPT_MANIFESTS);
+        self.manifests.drain(..surplus);
+    }
+}
+
+/// `manifest-0001`
+pub(super) fn manifest_name(number: u64) -> String {
+    format!("manifest-{number:04}")
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// It creates a deployment.
+    Create,
+    /// It replaces the configuration.
+    Update,
+    /// It deletes a deployment.
+    Delete,
+}
+
+/// How far an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Progress {
+    /// It has not begun.
+    Pending,
+    /// It is at work.
+    Running,
+    /// It is done.
+    Done,
+    /// It failed.
+    Failed,
+    /// The server ended before it was done.
+    Interrupted,
+}
+
+impl Progress {
+    /// Whether nothing more will happen.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Interrupted)
+    }
+}
+
+/// A change of a deployment, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Operation {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    #[serde(rename = "type")]
+    pub change: Change,
+    /// The deployment.
+    pub deployment: String,
+    /// The namespace of the deployment.
+    pub namespace: String,
+    /// The user that asked for it.
+    pub user: String,
+    /// How far it is.
+    pub state: Progress,
+    /// When it began.
+    pub started_at: String,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<String>,
+    /// The manifest that it makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<String>,
+    /// What to know about how it ended.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// The texts of its errors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
+    /// The `Status` of its error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Value>,
+    /// The last step of each object in the cluster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+}
+
+impl Operation {
+    pub(super) fn new(change: Change, target: &Target, user: &str) -> Self {
+        let now = Timestamp::now();
+        Self {
+            name: format!(
+                "operation-{:012x}-{}",
+                now.as_millisecond(),
+                Uuid::new_v4().simple()
+            ),
+            change,
+            deployment: target.name.clone(),
+            namespace: target.namespace.clone(),
+            user: user.to_owned(),
+            state: Progress::Pending,
+            started_at: time(now),
+            finished_at: None,
+            manifest: None,
+            message: String::new(),
+            errors: Vec::new(),
+            error: None,
+            steps: Vec::new(),
+        }
+    }
+
+    /// The deployment that it changes.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        Target {
+            namespace: self.namespace.clone(),
+            name: self.deployment.clone(),
+        }
+    }
+
+    /// The key of an operation.
+    pub(super) fn key(name: &str) -> String {
+        format!("{OPERATIONS}{name}")
+    }
+
+    /// Ends it.
+    pub(super) fn end(&mut self, state: Progress) {
+        self.state = state;
+        self.finished_at = Some(time(Timestamp::now()));
+    }
+
+    /// Adds a step, in place of an earlier one of the same object. To wait for an object changes
+    /// nothing about it.
+    pub(super) fn add(&mut self, step: &Step) {
+        let mut steps = self.steps.iter_mut().rev();
+        match steps.find(|one| one.object.is_same(&step.object)) {
+            Some(_) if step.what == What::Waiting => {}
+            Some(known) => *known = step.clone(),
+            None => self.steps.push(step.clone()),
+        }
+    }
+}
+
+/// The right to change a deployment, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Lock {
+    /// The operation that has it.
+    pub(super) operation: String,
+    /// Grows while the holder is alive.
+    pub(super) beat: u64,
+}
+
+/// A time as it is stored, in seconds.
+pub(super) fn time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_twenty_manifests_are_kept() {
+        let mut deployment = Deployment {
+            name: "web".to_owned(),
+            namespace: "default".to_owned(),
+            state: State::Expanded,
+            created_at: String::new(),
+            modified_at: String::new(),
+            deployed_at: None,
+            latest_manifest: String::new(),
+            manifests: Vec::new(),
+            operation: String::new(),
+            errors: Vec::new(),
+            resources: Vec::new(),
+        };
+        assert_eq!(deployment.next_manifest(), "manifest-0001");
+        for _ in 0..25 {
+            let next = deployment.next_manifest();
+            deployment.add_manifest(&next);
+        }
+        assert_eq!(deployment.latest_manifest, "manifest-0025");
+        assert_eq!(deployment.manifests.len(), KEPT_MANIFESTS);
+        assert_eq!(deployment.manifests.first().unwrap(), "manifest-0006");
+        deployment.latest_manifest = "manifest-9999".to_owned();
+        assert_eq!(deployment.next_manifest(), "manifest-10000");
+    }
+}

@@ -1,0 +1,59 @@
+//! Styles and the script, each with a hash for its address.
+
+use std::sync::LazyLock;
+
+use krm_template::form;
+use sha2::{Digest as _, Sha256};
+
+/// A file that pages load.
+#[derive(Clone, Copy, Debug)]
+pub struct Asset {
+    /// Its media type.
+    pub content_type: &'static str,
+    /// Its text.
+    pub text: &'static str,
+    /// The beginning of its hash.
+    pub hash: &'static str,
+}
+
+const FILES: [(&str, &str, &str); 3] = [
+    ("style.css", "text/css; charset=utf-8", form::STYLE),
+    (
+        "page.css",
+        "text/css; charset=utf-8",
+        include_str!("assets/page.css"),
+    ),
+    (
+        "page.js",
+        "text/javascript; charset=utf-8",
+        include_str!("assets/page.js"),
+    ),
+];
+
+/// The hashes of the files, in their order.
+pub(super) static HASHES: LazyLock<[String; 3]> = LazyLock::new(|| {
+    FILES.map(|(_, _, text)| {
+        let digest = Sha256::digest(text);
+        hex(digest.get(..8).unwrap_or_default())
+    })
+});
+
+/// Bytes as digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(digit).collect()
+}
+
+/// The file with a name.
+#[must_use]
+pub fn asset(name: &str) -> Option<Asset> {
+    let mut files = FILES.iter().zip(HASHES.iter());
+    let ((_, content_type, text), hash) = files.find(|((known, ..), _)| *known == name)?;
+    Some(Asset {
+        content_type,
+        text,
+        hash,
+    })
+}

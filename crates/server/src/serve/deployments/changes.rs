@@ -1,0 +1,129 @@
+//! Requests that change a deployment.
+
+use std::time::Duration;
+
+use http::header::{HeaderName, HeaderValue, LOCATION};
+use krm_template::deployment_manager::model::Request;
+
+use super::shown;
+use super::{Call, refuse_dry_run};
+use crate::apply::Prune;
+use crate::deployments::{Change, Ended, Input, Problem, Started, Wanted};
+use crate::object;
+use crate::serve::answer::{self, Answer, JSON, YAML, new, warn};
+use crate::status::{Details, Result, Status};
+use crate::wire::accept;
+use crate::wire::content::Format;
+
+/// How much of a request's time is for its change. The rest is for the answer that it takes longer.
+const SHARE: u32 = 49;
+const OF: u32 = 50;
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// A body that names another deployment than the path is an error.
+pub(super) fn check_name(input: &Input, name: &str) -> Result<()> {
+    let Some(found) = input.name.as_ref().filter(|found| *found != name) else {
+        return Ok(());
+    };
+    let message =
+        format!("the name of the body ({found}) does not match the name of the URL ({name})");
+    Err(Status::bad_request(message))
+}
+
+/// Makes a change, and waits for its end unless the client asks for an answer at once.
+pub(super) async fn make(
+    call: &Call<'_>,
+    name: &str,
+    change: Change,
+    request: Option<Request>,
+) -> Result<Answer> {
+    refuse_dry_run(call)?;
+    let query = &call.incoming.query;
+    let prune = match query.text("prune") {
+        "" => Prune::Default,
+        "all" => Prune::All,
+        _ => return Err(Status::bad_request("prune must be 'all'")),
+    };
+    let wanted = Wanted {
+        change,
+        request,
+        prune,
+        abandon: query.flag("abandon") == Some(true),
+    };
+    let target = call.target(name);
+    let started = call.state.deployments.start(call.user, &target, wanted);
+    let Started { operation, done } = started.await?;
+    let prefers = prefers_async(call);
+    if prefers || query.flag("async") == Some(true) {
+        let mut answer = call.shown(202, shown::begun(&operation));
+        locate(&mut answer, &operation);
+        if prefers {
+            let applied = HeaderValue::from_static("respond-async");
+            answer.headers_mut().insert(PREFERENCE_APPLIED, applied);
+        }
+        return Ok(answer);
+    }
+    let limit = call.state.limits.request_timeout;
+    let ended = match tokio::time::timeout(limit * SHARE / OF, done).await {
+        Ok(Ok(ended)) => ended,
+        Ok(Err(_)) => Err(Status::internal("the operation ended without a result").into()),
+        Err(_) => return Err(goes_on(&operation, limit)),
+    };
+    let code = if change == Change::Create { 201 } else { 200 };
+    let mut answer = match ended {
+        Ok(Ended {
+            deployment,
+            manifest,
+            warnings,
+            message,
+        }) => {
+            let json = shown::deployment(&deployment, &message, &manifest);
+            let mut answer = call.shown(code, json);
+            warn(&mut answer, &warnings);
+            answer
+        }
+        Err(problem) => refused(call, &problem),
+    };
+    locate(&mut answer, &operation);
+    Ok(answer)
+}
+
+/// Whether the client asks for an answer at once, by RFC 7240.
+fn prefers_async(call: &Call<'_>) -> bool {
+    let all = call.incoming.headers.get_all(PREFER).iter();
+    all.filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|preference| preference.split(';').next())
+        .any(|preference| preference.trim().eq_ignore_ascii_case("respond-async"))
+}
+
+/// Names the operation.
+fn locate(answer: &mut Answer, operation: &str) {
+    if let Ok(value) = HeaderValue::from_str(&format!("/operations/{operation}")) {
+        answer.headers_mut().insert(LOCATION, value);
+    }
+}
+
+/// 504: the change takes longer than the request may.
+fn goes_on(operation: &str, limit: Duration) -> Box<Status> {
+    let message = format!(
+        "Timeout: the change did not complete within {} s; it goes on as /operations/{operation}",
+        limit.as_secs_f64()
+    );
+    Status::new(504, "Timeout", message).with(Details::default())
+}
+
+/// The error of a change, which may be an answer of a cluster.
+fn refused(call: &Call<'_>, problem: &Problem) -> Answer {
+    let incoming = call.incoming;
+    let json = problem.status.to_string();
+    let accepted = accept::of_error(incoming.header(http::header::ACCEPT));
+    let is_pretty = incoming.shown().pretty;
+    match accepted {
+        Some(Format::Yaml) => new(problem.code, YAML, object::yaml(json.as_bytes())),
+        Some(Format::Json) if !is_pretty => new(problem.code, JSON, json + "\n"),
+        _ => answer::raw_json(problem.code, &problem.status),
+    }
+}

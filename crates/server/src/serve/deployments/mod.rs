@@ -1,0 +1,143 @@
+//! The paths of Deployment Manager.
+
+mod changes;
+mod shown;
+
+use bytes::Bytes;
+use http::Method;
+use http::header::CONTENT_TYPE;
+use serde_json::json;
+
+use super::answer::{self, Answer, YAML};
+use super::incoming::Incoming;
+use super::render;
+use super::state::State;
+use crate::auth::User;
+use crate::deployments::{self, Change, Input, Target};
+use crate::status::{Result, Status};
+use crate::wire::content::{self, Format};
+use crate::wire::endpoint;
+use crate::wire::path::{DEFAULT_NAMESPACE, DeploymentPath};
+
+/// A request for a path of Deployment Manager.
+pub(super) struct Call<'a> {
+    pub(super) state: &'a State,
+    pub(super) incoming: &'a Incoming,
+    pub(super) user: &'a User,
+    pub(super) body: Bytes,
+}
+
+impl Call<'_> {
+    /// The namespace of the query.
+    fn namespace(&self) -> &str {
+        let given = self.incoming.query.first("namespace");
+        given
+            .filter(|name| !name.is_empty())
+            .unwrap_or(DEFAULT_NAMESPACE)
+    }
+
+    /// A deployment in that namespace.
+    fn target(&self, name: &str) -> Target {
+        Target {
+            namespace: self.namespace().to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// A JSON document as the client wants it. In YAML, the order of keys stays.
+    fn shown(&self, code: u16, mut json: Vec<u8>) -> Answer {
+        let shown = self.incoming.shown();
+        if shown.format == Format::Yaml
+            && let Some(yaml) = shown::yaml(&json)
+        {
+            return answer::new(code, YAML, yaml);
+        }
+        json.push(b'\n');
+        render::finished(code, shown, json)
+    }
+
+    /// What the body holds.
+    fn input(&self) -> Result<Input> {
+        content::of_object(self.incoming.header(CONTENT_TYPE))?;
+        deployments::read(&self.body)
+    }
+}
+
+/// Whether a method only reads.
+pub(super) fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Answers a request.
+pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Answer> {
+    let method = &call.incoming.method;
+    let service = &call.state.deployments;
+    match (path, method) {
+        (DeploymentPath::Deployments, _) if is_read(method) => {
+            let all = service.list(call.namespace()).await?;
+            let names: Vec<String> = all.into_iter().map(|one| one.name).collect();
+            Ok(call.shown(200, json!(names).to_string().into_bytes()))
+        }
+        (DeploymentPath::Deployments, &Method::POST) => {
+            let Input { name, request } = call.input()?;
+            let name = name.ok_or_else(|| Status::bad_request("name: Required value"))?;
+            changes::make(call, &name, Change::Create, Some(request)).await
+        }
+        (DeploymentPath::Deployment(name), _) if is_read(method) => {
+            let shown = service.get(&call.target(name)).await?;
+            let json = shown::deployment(&shown.deployment, &shown.message, &shown.manifest);
+            Ok(call.shown(200, json))
+        }
+        (DeploymentPath::Deployment(name), &Method::PUT) => {
+            let input = call.input()?;
+            changes::check_name(&input, name)?;
+            changes::make(call, name, Change::Update, Some(input.request)).await
+        }
+        (DeploymentPath::Deployment(name), &Method::DELETE) => {
+            changes::make(call, name, Change::Delete, None).await
+        }
+        (DeploymentPath::Manifests(name), _) if is_read(method) => {
+            let names = service.manifests(&call.target(name)).await?;
+            Ok(call.shown(200, json!(names).to_string().into_bytes()))
+        }
+        (DeploymentPath::Manifest(name, manifest), _) if is_read(method) => {
+            let manifest = service.manifest(&call.target(name), manifest).await?;
+            Ok(call.shown(200, manifest.to_vec()))
+        }
+        (DeploymentPath::Types, _) if is_read(method) => {
+            let types = service.types(call.namespace()).await?;
+            Ok(call.shown(200, types.into_bytes()))
+        }
+        (DeploymentPath::Instances(kind), _) if is_read(method) => {
+            let kind = Some(kind.as_str()).filter(|kind| *kind != "all");
+            let instances = service.instances(call.namespace(), kind).await?;
+            Ok(call.shown(200, instances.into_bytes()))
+        }
+        (DeploymentPath::Expand, &Method::POST) => expand(call).await,
+        (DeploymentPath::Operation(name), _) if is_read(method) => {
+            let operation = service.operation(name).await?;
+            Ok(call.shown(200, shown::operation(&operation)?))
+        }
+        _ => Err(endpoint::not_allowed()),
+    }
+}
+
+/// Expands the configuration of the body.
+async fn expand(call: &Call<'_>) -> Result<Answer> {
+    refuse_dry_run(call)?;
+    let texts = call.state.deployments.texts(call.input()?.request).await?;
+    let document = json!({"config": texts.config, "layout": texts.layout});
+    let mut answer = call.shown(200, document.to_string().into_bytes());
+    answer::warn(&mut answer, &texts.warnings);
+    Ok(answer)
+}
+
+/// A request that asks for a dry run must not change anything.
+fn refuse_dry_run(call: &Call<'_>) -> Result<()> {
+    if call.incoming.query.first("dryRun").is_none() {
+        return Ok(());
+    }
+    let message = "dryRun is not supported for deployments; POST to /expand expands without \
+                   storing anything";
+    Err(Status::bad_request(message))
+}

@@ -1,0 +1,435 @@
+//! The form of a Template and its result.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{CONTENT_DISPOSITION, HeaderValue};
+use krm_template::form::{Checks, Filled};
+use krm_template::template::ParameterType;
+use krm_yaml::{FieldPath, Step};
+use serde_json::json;
+
+use super::super::answer::{self, Answer};
+use super::super::call::Call;
+use super::super::processing::{self, Job};
+use super::visit::{Visit, encoded, html, secured};
+use crate::groups::Group;
+use crate::ops::panics;
+use crate::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
+use crate::process::{self, Described, Look, Piece, Preview, Syntax, Text};
+use crate::status::{Cause, Result, Status};
+use crate::wire::path::{Resource, Verb};
+
+/// A stored Template.
+#[derive(Clone, Copy)]
+pub(super) struct Stored<'s> {
+    pub(super) group: Group,
+    pub(super) namespace: &'s str,
+    pub(super) name: &'s str,
+}
+
+impl Stored<'_> {
+    /// What a request for it asks for, for the audit log.
+    pub(super) fn resource(&self, is_post: bool) -> Resource {
+        let is_subresource = is_post && self.group == Group::Krm;
+        let is_processed = is_post && self.group == Group::OpenShift;
+        let resource = if is_processed {
+            "processedtemplates"
+        } else {
+            "templates"
+        };
+        Resource {
+            verb: Some(if is_post { Verb::Create } else { Verb::Get }),
+            group: self.group.name().to_owned(),
+            version: self.group.version().to_owned(),
+            namespace: Some(self.namespace.to_owned()),
+            resource: resource.to_owned(),
+            name: (!is_processed).then(|| self.name.to_owned()),
+            subresource: is_subresource.then(|| "processed".to_owned()),
+            watch_prefix: false,
+            group_from_body: false,
+            selected_name: None,
+        }
+    }
+
+    /// The address of its form.
+    pub(super) fn address(&self) -> String {
+        let [namespace, name] = [self.namespace, self.name].map(encoded);
+        format!("/ui/{namespace}/{}/{name}", self.group.name())
+    }
+}
+
+/// A Template whose form is shown.
+pub(super) struct Subject {
+    pub(super) group: Group,
+    pub(super) namespace: String,
+    /// Its text in YAML.
+    pub(super) text: String,
+    /// Where the form is sent to.
+    pub(super) address: String,
+    pub(super) is_stored: bool,
+}
+
+/// The form of a stored Template.
+pub(super) async fn page(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answer> {
+    let subject = read(visit, stored).await?;
+    let described = described(visit, &subject).await?;
+    let mut filled = Filled::default();
+    // A link may fill in values, but no secret.
+    for field in described.form.fields().filter(|field| !field.is_hidden) {
+        if let Some(value) = visit.incoming.query.first(&format!("p.{}", field.name)) {
+            filled.values.insert(field.name.clone(), value.to_owned());
+        }
+    }
+    show(visit, &subject, &described, &Shown::form(filled)?)
+}
+
+/// The answer to a form of a stored Template.
+pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answer> {
+    let subject = read(visit, stored).await?;
+    let place = (stored.group, stored.namespace, stored.name);
+    match stored.group {
+        Group::Krm => {
+            visit
+                .may("create", ("templates", "processed"), place)
+                .await?;
+        }
+        Group::OpenShift => {
+            let place = (stored.group, stored.namespace, "");
+            visit
+                .may("create", ("processedtemplates", ""), place)
+                .await?;
+        }
+    }
+    answer(visit, &subject).await
+}
+
+/// Reads a stored Template.
+async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
+    let place = (stored.group, stored.namespace, stored.name);
+    visit.may("get", ("templates", ""), place).await?;
+    let call = Call {
+        state: visit.state,
+        group: stored.group,
+        namespace: stored.namespace,
+        query: &visit.incoming.query,
+        headers: &visit.incoming.headers,
+        body: Bytes::new(),
+        now: visit.incoming.at,
+    };
+    let template = processing::stored_text(&call, stored.name).await?;
+    Ok(Subject {
+        group: stored.group,
+        namespace: stored.namespace.to_owned(),
+        text: process::readable(template.text()),
+        address: stored.address(),
+        is_stored: true,
+    })
+}
+
+/// Reads the form of a Template.
+pub(super) async fn described(visit: &Visit<'_>, subject: &Subject) -> Result<Described> {
+    let place = visit.state.admission.expansion().await?;
+    let (group, text) = (subject.group, subject.text.clone());
+    let done = panics::blocking(&visit.state.metrics, move || {
+        let _place = place;
+        process::described(group, yaml(&text))
+    });
+    done.await
+}
+
+const fn yaml(text: &str) -> Text<'_> {
+    Text {
+        text,
+        syntax: Syntax::Yaml,
+    }
+}
+
+/// What a page shows besides the form.
+pub(super) struct Shown {
+    code: u16,
+    filled: Filled,
+    /// Messages that belong to no field.
+    others: Vec<String>,
+    result: Option<(Preview, Vec<Piece>)>,
+    given: Vec<(String, String)>,
+    seed: [u8; 32],
+}
+
+impl Shown {
+    /// A form without a result.
+    pub(super) fn form(filled: Filled) -> Result<Self> {
+        Ok(Self {
+            code: 200,
+            filled,
+            others: Vec::new(),
+            result: None,
+            given: Vec::new(),
+            seed: seed("")?,
+        })
+    }
+}
+
+/// Expands a Template with what was entered.
+pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answer> {
+    let described = described(visit, subject).await?;
+    let (filled, given) = filled(visit, &described);
+    let mut shown = Shown {
+        code: 200,
+        filled,
+        others: Vec::new(),
+        result: None,
+        given,
+        seed: seed(visit.entered.text("seed"))?,
+    };
+    let action = visit.entered.text("action");
+    let look = Look {
+        seed: shown.seed,
+        shows_secrets: action == "reveal",
+    };
+    let values: serde_json::Map<String, serde_json::Value> = shown
+        .given
+        .iter()
+        .map(|(name, value)| (name.clone(), json!(value)))
+        .collect();
+    let values = json!({ "values": values }).to_string();
+    let (group, text) = (subject.group, subject.text.clone());
+    let job = Job::of_page(visit.state, group, &subject.namespace);
+    let done = job.counted(
+        move |request| {
+            let values = Text {
+                text: &values,
+                syntax: Syntax::Json,
+            };
+            let preview = process::preview(request, yaml(&text), values, look)?;
+            Ok((preview, process::source(group, yaml(&text))))
+        },
+        |(preview, _)| preview.created,
+    );
+    match done.await {
+        Ok((preview, _)) if action == "download" => return Ok(download(&described, preview)),
+        Ok(result) => shown.result = Some(result),
+        Err(status) if status.code == 422 => {
+            shown.code = 422;
+            sort(&status, &described, &mut shown);
+        }
+        Err(status) => return Err(status),
+    }
+    if visit.wants_json() {
+        return script(subject, &described, &shown);
+    }
+    show(visit, subject, &described, &shown)
+}
+
+/// What was entered, and what of it is given: not what is as it was at first.
+fn filled(visit: &Visit<'_>, described: &Described) -> (Filled, Vec<(String, String)>) {
+    let mut filled = Filled::default();
+    let mut given = Vec::new();
+    for field in described.form.fields() {
+        let file = visit.entered.file(&format!("f.{}", field.name));
+        let file = file.filter(|_| field.kind == ParameterType::Base64);
+        let value = match file {
+            Some(bytes) => STANDARD.encode(bytes),
+            None => match visit.entered.get(&format!("p.{}", field.name)) {
+                Some(value) => value.to_owned(),
+                None => continue,
+            },
+        };
+        if field.gives(&value) {
+            given.push((field.name.clone(), value.clone()));
+        }
+        filled.values.insert(field.name.clone(), value);
+    }
+    (filled, given)
+}
+
+/// What generated values are derived from: what the form had, or something new.
+fn seed(text: &str) -> Result<[u8; 32]> {
+    let mut seed = [0; 32];
+    let digits: Vec<u8> = text.bytes().filter_map(digit).collect();
+    if text.len() == 64 && digits.len() == 64 {
+        for (byte, pair) in seed.iter_mut().zip(digits.chunks(2)) {
+            *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
+        }
+        return Ok(seed);
+    }
+    let filled = getrandom::fill(&mut seed);
+    filled.map_err(|_| Status::internal("the system gives no random numbers"))?;
+    Ok(seed)
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    }
+}
+
+/// Puts each cause at its field.
+fn sort(status: &Status, described: &Described, shown: &mut Shown) {
+    let causes: Vec<&Cause> = status
+        .details
+        .iter()
+        .flat_map(|details| &details.causes)
+        .collect();
+    if causes.is_empty() {
+        shown.others.push(status.message.clone());
+    }
+    for cause in causes {
+        let path: Option<FieldPath> = cause.field.parse().ok();
+        let steps = path.as_ref().map_or(&[][..], FieldPath::steps);
+        let field = match steps {
+            [Step::Key(values), Step::Key(name), ..] if values == "values" => {
+                described.form.field(name)
+            }
+            [Step::Key(parameters), Step::Index(index), ..] if parameters == "parameters" => {
+                described.form.fields().find(|field| field.index == *index)
+            }
+            _ => None,
+        };
+        match field {
+            Some(field) => {
+                let errors = shown.filled.errors.entry(field.name.clone()).or_default();
+                errors.push(sentence(&cause.message));
+            }
+            None if cause.field.is_empty() => shown.others.push(sentence(&cause.message)),
+            None => {
+                let message = format!("`{}`: {}", cause.field, cause.message);
+                shown.others.push(message);
+            }
+        }
+    }
+}
+
+/// A message of the command line as a sentence.
+fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    format!("{}{}.", first.collect::<String>(), letters.as_str())
+}
+
+/// The objects as a file.
+fn download(described: &Described, preview: Preview) -> Answer {
+    let name: String = described
+        .name
+        .chars()
+        .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.'))
+        .collect();
+    let name = if name.is_empty() { "objects" } else { &name };
+    let mut answer = secured(answer::new(200, "application/yaml", preview.yaml));
+    let file = format!("attachment; filename=\"{name}.yaml\"");
+    if let Ok(file) = HeaderValue::from_str(&file) {
+        answer.headers_mut().insert(CONTENT_DISPOSITION, file);
+    }
+    answer
+}
+
+/// The answer for the script.
+fn script(subject: &Subject, described: &Described, shown: &Shown) -> Result<Answer> {
+    let errors = shown.filled.errors.iter().flat_map(|(name, messages)| {
+        let messages = messages.iter();
+        messages.map(move |message| json!({"parameter": name, "message": message}))
+    });
+    let errors: Vec<serde_json::Value> = errors.collect();
+    let result = match shown.result {
+        Some(_) => json!(output(subject, described, shown)?),
+        None => json!(null),
+    };
+    let body = json!({"errors": errors, "form": shown.others, "result": result});
+    Ok(secured(answer::json(shown.code, &body)))
+}
+
+/// The right side of the form.
+fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<String> {
+    let Some((preview, source)) = &shown.result else {
+        return pages::output(&Output::default());
+    };
+    let count = |count: usize, one: &str| {
+        let s = if count == 1 { "" } else { "s" };
+        format!("{count} {one}{s}")
+    };
+    let objects = preview.objects.iter().enumerate();
+    let objects = objects.map(|(index, object)| ObjectView {
+        kind: object.kind.clone(),
+        name: object.name.clone(),
+        count: format!("{} from parameters", count(object.from_parameters, "field")),
+        code: Html::from_safe_string(pages::object(index, &object.pieces)),
+    });
+    let usage = Usage {
+        group: subject.group,
+        namespace: &subject.namespace,
+        name: &described.name,
+        form: &described.form,
+        values: &shown.given,
+        is_stored: subject.is_stored,
+    };
+    pages::output(&Output {
+        result: Some(ResultView {
+            count: count(preview.objects.len(), "object"),
+            has_masks: preview.has_masks,
+            message: preview.message.clone(),
+            warnings: preview.warnings.clone(),
+            objects: objects.collect(),
+        }),
+        source: Html::from_safe_string(pages::text(source)),
+        uses: usage.all(),
+    })
+}
+
+/// The page.
+pub(super) fn show(
+    visit: &Visit<'_>,
+    subject: &Subject,
+    described: &Described,
+    shown: &Shown,
+) -> Result<Answer> {
+    let title = match described.title.as_str() {
+        "" if described.name.is_empty() => "Template",
+        "" => &described.name,
+        title => title,
+    };
+    let summary = pages::summary(&described.form, &shown.filled, &shown.others);
+    let fields = described.form.html(Checks::Server, &shown.filled);
+    let links = [
+        (&described.documentation, "Documentation"),
+        (&described.support, "Support"),
+    ];
+    let is_web = |href: &str| href.starts_with("https://") || href.starts_with("http://");
+    let links = links.into_iter().filter(|(href, _)| is_web(href));
+    let has_files = |kind| kind == ParameterType::Base64;
+    let page = FormPage {
+        summary: Html::from_safe_string(summary),
+        title: title.to_owned(),
+        name: described.name.clone(),
+        code: format!("{}/{}", subject.namespace, described.name),
+        provider: described.provider.clone(),
+        links: links
+            .map(|(href, text)| Link {
+                href: href.clone(),
+                text,
+            })
+            .collect(),
+        description: described.description.clone(),
+        tags: described.tags.clone(),
+        notice: if subject.is_stored {
+            String::new()
+        } else {
+            "This Template is not stored.".to_owned()
+        },
+        notice_class: "",
+        has_result: shown.result.is_some(),
+        action: subject.address.clone(),
+        has_files: described.form.fields().any(|field| has_files(field.kind)),
+        seed: pages::hex(&shown.seed),
+        upload: if subject.is_stored {
+            String::new()
+        } else {
+            subject.text.clone()
+        },
+        fields: Html::from_safe_string(fields),
+        result: Html::from_safe_string(output(subject, described, shown)?),
+    };
+    let frame = visit.frame("form", title, &subject.namespace);
+    Ok(html(shown.code, pages::form(&frame, &page)?))
+}

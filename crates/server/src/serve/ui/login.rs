@@ -1,0 +1,112 @@
+//! Logging in by a token, and out.
+
+use http::header::{AUTHORIZATION, SET_COOKIE};
+use serde_json::json;
+
+use super::super::answer::{self, Answer};
+use super::session;
+use super::visit::{Visit, html, redirect, secured};
+use crate::pages::{self, LoginPage};
+use crate::status::{Result, Status};
+
+/// The page to log in.
+pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
+    if !visit.state.authenticator.takes_tokens() {
+        return Ok(redirect(303, "/ui/"));
+    }
+    let next = next(visit.incoming.query.text("next")).to_owned();
+    shown(
+        visit,
+        200,
+        &LoginPage {
+            next,
+            ..LoginPage::default()
+        },
+    )
+}
+
+/// The answer to a request without a login: what was entered is kept.
+pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
+    let target = visit.incoming.uri.path_and_query();
+    let target = target.map_or("/ui/", |target| target.as_str());
+    let address = format!("/ui/login?next={}", super::visit::encoded(target));
+    let is_get = visit.entered.fields().is_empty();
+    if visit.wants_json() {
+        let message = "You are not logged in.";
+        let body = json!({"login": address, "message": message, "errors": [], "form": [message]});
+        return Ok(secured(answer::json(401, &body)));
+    }
+    if is_get {
+        return Ok(redirect(303, &address));
+    }
+    shown(
+        visit,
+        401,
+        &LoginPage {
+            message: "You are no longer logged in. What you entered is kept.".to_owned(),
+            next: target.to_owned(),
+            kept: visit.resent(),
+            is_wrong: false,
+        },
+    )
+}
+
+/// Checks a token, keeps it in a cookie and goes on.
+pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
+    let authenticator = &visit.state.authenticator;
+    if !authenticator.takes_tokens() {
+        return Err(Status::no_such_path());
+    }
+    let token = visit.entered.text("token").trim();
+    let mut headers = visit.incoming.headers.clone();
+    headers.remove(AUTHORIZATION);
+    let value = session::bearer(token).filter(|_| !token.is_empty() && !token.contains(' '));
+    if let Some(value) = value {
+        headers.insert(AUTHORIZATION, value);
+    }
+    let next = next(visit.entered.text("next"));
+    let kept = visit.resent();
+    if authenticator
+        .authenticate(&headers, visit.peer)
+        .await
+        .is_err()
+    {
+        return shown(
+            visit,
+            401,
+            &LoginPage {
+                message: "This token is not valid".to_owned(),
+                is_wrong: true,
+                next: next.to_owned(),
+                kept,
+            },
+        );
+    }
+    // With 307, a browser sends what was kept to the page that it was for.
+    let mut answer = redirect(if kept.is_empty() { 303 } else { 307 }, next);
+    if let Some(cookie) = session::set_cookie(visit.peer, Some(token)) {
+        answer.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    Ok(answer)
+}
+
+/// Deletes the cookie.
+pub(super) fn log_out(visit: &Visit<'_>) -> Answer {
+    let mut answer = redirect(303, "/ui/login");
+    if let Some(cookie) = session::set_cookie(visit.peer, None) {
+        answer.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    answer
+}
+
+fn shown(visit: &Visit<'_>, code: u16, login: &LoginPage) -> Result<Answer> {
+    let frame = visit.frame("login", "Log in", "");
+    Ok(html(code, pages::login(&frame, login)?))
+}
+
+/// Where to go after the login: a page of this server.
+fn next(wanted: &str) -> &str {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
+    let is_page = wanted.starts_with("/ui/") && wanted.bytes().all(is_plain);
+    if is_page { wanted } else { "/ui/" }
+}

@@ -1,0 +1,151 @@
+//! The pages for people: everything works without a script.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `mod` | from a path to a page |
+//! | `upload` | a Template that is not stored, or not yet |
+//! | `form` | the form of a Template and its result |
+//! | `list` | the list of Templates |
+//! | `login` | logging in and out |
+//! | `visit` | a request of a person, and its answer |
+//! | `session` | the cookie, and requests of other sites |
+//! | `entered` | what a form sent |
+
+mod entered;
+mod form;
+mod list;
+mod login;
+mod session;
+mod upload;
+mod visit;
+
+use http::Method;
+use http::header::{ACCEPT, CACHE_CONTROL, HeaderValue};
+use http_body::Body as HttpBody;
+
+use super::answer::{self, Answer};
+use super::incoming::Incoming;
+use super::state::State;
+use crate::auth::User;
+use crate::groups::Group;
+use crate::ops::admission::Class;
+use crate::ops::body;
+use crate::pages;
+use crate::status::{Result, Status};
+use crate::tls::Peer;
+use crate::wire::endpoint;
+use crate::wire::path::Resource;
+use entered::Entered;
+use visit::Visit;
+
+/// What is noted of a request for the audit log.
+pub(super) struct Noted<'n> {
+    pub(super) user: &'n mut User,
+    pub(super) resource: &'n mut Option<Resource>,
+    pub(super) bytes_in: &'n mut u64,
+}
+
+/// Whether a browser asks for `/`.
+pub(super) fn wants_pages(incoming: &Incoming) -> bool {
+    let accepted = incoming.header(ACCEPT).unwrap_or_default();
+    incoming.method == Method::GET && accepted.contains("text/html")
+}
+
+/// Sends a browser to the list.
+pub(super) fn to_list() -> Answer {
+    visit::redirect(303, "/ui/")
+}
+
+/// Answers a request for a page. Errors are pages as well.
+pub(super) async fn answer<B>(
+    (state, incoming, peer): (&State, &Incoming, &Peer),
+    segments: &[String],
+    body: B,
+    noted: Noted<'_>,
+) -> Result<Answer>
+where
+    B: HttpBody,
+    B::Error: std::error::Error + Send + Sync + 'static,
+{
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    if let ["assets", name] = segments.as_slice() {
+        return asset(incoming, name);
+    }
+    let mut visit = Visit::new(state, incoming, peer);
+    let outcome = handle(&mut visit, &segments, body, noted).await;
+    Ok(outcome.unwrap_or_else(|status| visit.failure(&status)))
+}
+
+async fn handle<B>(
+    visit: &mut Visit<'_>,
+    segments: &[&str],
+    body: B,
+    noted: Noted<'_>,
+) -> Result<Answer>
+where
+    B: HttpBody,
+    B::Error: std::error::Error + Send + Sync + 'static,
+{
+    let (state, incoming) = (visit.state, visit.incoming);
+    let is_post = match incoming.method {
+        Method::GET | Method::HEAD => false,
+        Method::POST => true,
+        _ => return Err(endpoint::not_allowed()),
+    };
+    let class = if is_post { Class::Write } else { Class::Read };
+    let _place = state.admission.enter(class)?;
+    if is_post {
+        session::same_origin(incoming, visit.peer)?;
+        let limits = &state.limits;
+        let body = body::read(body, limits.max_body_bytes, limits.read_timeout).await?;
+        *noted.bytes_in = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        visit.entered = Entered::read(incoming, body).await?;
+    }
+    match segments {
+        ["login"] if is_post => return login::log_in(visit).await,
+        ["login"] => return login::page(visit),
+        ["logout"] if is_post => return Ok(login::log_out(visit)),
+        _ => {}
+    }
+    let headers = session::credentials(incoming, visit.peer);
+    match state.authenticator.authenticate(&headers, visit.peer).await {
+        Ok(user) => visit.user = user,
+        Err(status) if status.code == 401 && state.authenticator.takes_tokens() => {
+            return login::again(visit);
+        }
+        Err(status) => return Err(status),
+    }
+    noted.user.clone_from(&visit.user);
+    match segments {
+        [] if !is_post => list::page(visit).await,
+        ["upload"] if is_post => upload::open(visit).await,
+        ["upload"] => upload::page(visit),
+        [namespace, group, name] => {
+            let group = Group::named(group).ok_or_else(Status::no_such_path)?;
+            let subject = form::Stored {
+                group,
+                namespace,
+                name,
+            };
+            *noted.resource = Some(subject.resource(is_post));
+            if is_post {
+                form::submit(visit, &subject).await
+            } else {
+                form::page(visit, &subject).await
+            }
+        }
+        [] => Err(endpoint::not_allowed()),
+        _ => Err(Status::no_such_path()),
+    }
+}
+
+/// A style or the script. Its address has its hash, so it never changes.
+fn asset(incoming: &Incoming, name: &str) -> Result<Answer> {
+    let asset = pages::asset(name).ok_or_else(Status::no_such_path)?;
+    let mut answer = answer::new(200, asset.content_type, asset.text);
+    if incoming.query.first("v") == Some(asset.hash) {
+        let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+        answer.headers_mut().insert(CACHE_CONTROL, forever);
+    }
+    Ok(answer)
+}

@@ -1,0 +1,170 @@
+//! A Template that is not stored, or not yet.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use krm_template::form::{Filled, Form};
+
+use super::super::answer::Answer;
+use super::super::call::Call;
+use super::super::templates;
+use super::form::{self, Shown, Stored, Subject};
+use super::visit::{Visit, html, redirect};
+use crate::groups::Group;
+use crate::pages::{self, Html, UploadPage};
+use crate::process::{self, Syntax, Text};
+use crate::status::{Result, Status};
+use crate::wire::path::DEFAULT_NAMESPACE;
+use crate::wire::query::Query;
+
+/// The page to upload a Template.
+pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
+    let namespace = match visit.incoming.query.text("namespace") {
+        "" => DEFAULT_NAMESPACE,
+        namespace => namespace,
+    };
+    shown(visit, 200, namespace, "", &[])
+}
+
+/// Opens the form of an uploaded Template, expands it, or stores it.
+pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
+    let entered = &visit.entered;
+    let namespace = match entered.text("namespace") {
+        "" => DEFAULT_NAMESPACE,
+        namespace => namespace,
+    };
+    let text = match (entered.get("template"), entered.file("file")) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(bytes)) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => return failed(visit, namespace, "", "The file is not UTF-8 text."),
+        },
+        (None, None) => entered.text("text").to_owned(),
+    };
+    if text.trim().is_empty() {
+        return failed(visit, namespace, "", "Choose a file, or enter its text.");
+    }
+    let group = match group(&text) {
+        Ok(group) => group,
+        Err(message) => return failed(visit, namespace, &text, message),
+    };
+    let place = (group, namespace, "");
+    let action = entered.text("action");
+    if action == "store" || !entered.text("store").is_empty() {
+        visit.may("create", ("templates", ""), place).await?;
+        return match store(visit, group, namespace, &text).await {
+            Ok(address) => Ok(redirect(303, &address)),
+            Err(status) => refused(visit, namespace, &text, status),
+        };
+    }
+    visit
+        .may("create", ("processedtemplates", ""), place)
+        .await?;
+    let subject = Subject {
+        group,
+        namespace: namespace.to_owned(),
+        text: process::readable(read(&text)),
+        address: "/ui/upload".to_owned(),
+        is_stored: false,
+    };
+    if !matches!(action, "" | "open") {
+        return form::answer(visit, &subject).await;
+    }
+    match form::described(visit, &subject).await {
+        Ok(described) => {
+            let form = Shown::form(Filled::default())?;
+            form::show(visit, &subject, &described, &form)
+        }
+        Err(status) => refused(visit, namespace, &text, status),
+    }
+}
+
+fn read(text: &str) -> Text<'_> {
+    let is_json = text.trim_start().starts_with('{');
+    Text {
+        text,
+        syntax: if is_json { Syntax::Json } else { Syntax::Yaml },
+    }
+}
+
+/// The group of a Template: `v1` is OpenShift's.
+fn group(text: &str) -> std::result::Result<Group, &'static str> {
+    match process::api_version(read(text)).as_deref() {
+        None => Err("The text is not a Template: it cannot be read as YAML or JSON."),
+        Some(version) if version == Group::Krm.api_version() => Ok(Group::Krm),
+        Some("v1") => Ok(Group::OpenShift),
+        Some(version) if version == Group::OpenShift.api_version() => Ok(Group::OpenShift),
+        Some(_) => Err(
+            "The `apiVersion` must be `template.krm.dev/v1alpha1`, `template.openshift.io/v1` or `v1`.",
+        ),
+    }
+}
+
+/// Stores a Template as the API does. Returns the address of its form.
+async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> Result<String> {
+    let mut headers = HeaderMap::new();
+    let content_type = match read(text).syntax {
+        Syntax::Json => "application/json",
+        Syntax::Yaml => "application/yaml",
+    };
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    if let Some(agent) = visit.incoming.headers.get(USER_AGENT) {
+        headers.insert(USER_AGENT, agent.clone());
+    }
+    let call = Call {
+        state: visit.state,
+        group,
+        namespace,
+        query: &Query::default(),
+        headers: &headers,
+        body: Bytes::from(text.to_owned()),
+        now: visit.incoming.at,
+    };
+    let name = templates::store(&call).await?;
+    let stored = Stored {
+        group,
+        namespace,
+        name: &name,
+    };
+    Ok(stored.address())
+}
+
+/// The page with what is wrong with the Template, which is kept.
+fn refused(visit: &Visit<'_>, namespace: &str, text: &str, status: Box<Status>) -> Result<Answer> {
+    if !matches!(status.code, 400 | 409 | 422) {
+        return Err(status);
+    }
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let mut messages: Vec<String> = causes
+        .map(|cause| match cause.field.as_str() {
+            "" => cause.message.clone(),
+            field => format!("`{field}`: {}", cause.message),
+        })
+        .collect();
+    if messages.is_empty() {
+        messages.push(status.message.clone());
+    }
+    shown(visit, status.code, namespace, text, &messages)
+}
+
+fn failed(visit: &Visit<'_>, namespace: &str, text: &str, message: &str) -> Result<Answer> {
+    shown(visit, 422, namespace, text, &[message.to_owned()])
+}
+
+fn shown(
+    visit: &Visit<'_>,
+    code: u16,
+    namespace: &str,
+    text: &str,
+    messages: &[String],
+) -> Result<Answer> {
+    let nothing = Form { groups: Vec::new() };
+    let summary = pages::summary(&nothing, &Filled::default(), messages);
+    let frame = visit.frame("upload", "Upload a Template", "");
+    let upload = UploadPage {
+        summary: Html::from_safe_string(summary),
+        text: text.to_owned(),
+        namespace: namespace.to_owned(),
+    };
+    Ok(html(code, pages::upload(&frame, &upload)?))
+}

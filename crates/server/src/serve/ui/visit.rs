@@ -1,0 +1,190 @@
+//! A request of a person, and its answer.
+
+use http::header::{
+    ACCEPT, CONTENT_SECURITY_POLICY, HeaderValue, LOCATION, REFERRER_POLICY, RETRY_AFTER,
+};
+use serde_json::json;
+
+use super::super::answer::{self, Answer};
+use super::super::incoming::Incoming;
+use super::super::state::State;
+use super::entered::Entered;
+use super::session;
+use crate::auth::{Attributes, User};
+use crate::groups::Group;
+use crate::pages::{self, Frame, MessagePage};
+use crate::status::{Result, Status};
+use crate::tls::Peer;
+
+/// What a page may load: its own styles and script.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+     img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; \
+     frame-ancestors 'none'";
+
+/// A request of a person.
+pub(super) struct Visit<'v> {
+    pub(super) state: &'v State,
+    pub(super) incoming: &'v Incoming,
+    pub(super) peer: &'v Peer,
+    pub(super) user: User,
+    pub(super) entered: Entered,
+}
+
+impl<'v> Visit<'v> {
+    pub(super) fn new(state: &'v State, incoming: &'v Incoming, peer: &'v Peer) -> Self {
+        Self {
+            state,
+            incoming,
+            peer,
+            user: User::default(),
+            entered: Entered::default(),
+        }
+    }
+
+    /// What all pages have.
+    pub(super) fn frame(&self, page: &'static str, title: &str, namespace: &str) -> Frame {
+        let takes_tokens = self.state.authenticator.takes_tokens();
+        let has_user = takes_tokens && !self.user.name.is_empty();
+        Frame {
+            page,
+            title: title.to_owned(),
+            theme: match session::cookie(self.incoming, "krm-theme") {
+                Some("light") => Some("light"),
+                Some("dark") => Some("dark"),
+                _ => None,
+            },
+            namespace: namespace.to_owned(),
+            namespaces: Vec::new(),
+            user: has_user.then(|| self.user.name.clone()),
+            hashes: pages::hashes(),
+        }
+    }
+
+    /// Whether the script asks.
+    pub(super) fn wants_json(&self) -> bool {
+        let accepted = self.incoming.header(ACCEPT).unwrap_or_default();
+        accepted.starts_with("application/json")
+    }
+
+    /// Whether the user may do something with a Template.
+    pub(super) async fn may(
+        &self,
+        verb: &str,
+        (resource, subresource): (&str, &str),
+        (group, namespace, name): (Group, &str, &str),
+    ) -> Result<()> {
+        let wanted = Attributes {
+            verb,
+            group: group.name(),
+            version: group.version(),
+            resource,
+            subresource,
+            namespace,
+            name,
+            path: None,
+        };
+        self.state.authorize(&self.user, &wanted).await
+    }
+
+    /// An error as a page, or as JSON for the script.
+    pub(super) fn failure(&self, status: &Status) -> Answer {
+        let mut answer = if self.wants_json() {
+            let message = &status.message;
+            let body = json!({"message": message, "errors": [], "form": [message]});
+            secured(answer::json(status.code, &body))
+        } else {
+            let page = pages::message(
+                &self.frame("message", "Error", ""),
+                &MessagePage {
+                    title: title(status.code).to_owned(),
+                    text: status.message.clone(),
+                    again: self.incoming.uri.path().to_owned(),
+                    kept: self.kept(),
+                    resent: self.resent(),
+                },
+            );
+            html(
+                status.code,
+                page.unwrap_or_else(|error| error.message.clone()),
+            )
+        };
+        let seconds = status.details.as_ref();
+        let seconds = seconds.map_or(0, |details| details.retry_after_seconds);
+        if seconds > 0 {
+            let headers = answer.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        answer
+    }
+
+    /// What was entered and may be shown: whether a value is secret is not known here, so names
+    /// only.
+    fn kept(&self) -> Vec<(String, String)> {
+        let fields = self.entered.fields().iter();
+        let values = fields.filter_map(|(name, value)| Some((name.strip_prefix("p.")?, value)));
+        values
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| {
+                (
+                    name.to_owned(),
+                    format!("{} characters", value.chars().count()),
+                )
+            })
+            .collect()
+    }
+
+    /// What was entered, to be sent again.
+    pub(super) fn resent(&self) -> Vec<(String, String)> {
+        let fields = self.entered.fields().iter();
+        fields
+            .filter(|(name, _)| !matches!(name.as_str(), "token" | "next"))
+            .cloned()
+            .collect()
+    }
+}
+
+/// An error in a few words.
+const fn title(code: u16) -> &'static str {
+    match code {
+        400 | 415 => "The request cannot be read",
+        401 => "You are not logged in",
+        403 => "You are not allowed to do this",
+        404 => "There is nothing here",
+        405 => "This is not possible here",
+        409 => "It exists already",
+        413 | 414 => "This is too large",
+        422 => "The Template has mistakes",
+        429 => "The server is busy",
+        503 | 504 => "The server cannot answer now",
+        _ => "The server made a mistake",
+    }
+}
+
+/// A page.
+pub(super) fn html(code: u16, page: String) -> Answer {
+    secured(answer::new(code, "text/html; charset=utf-8", page))
+}
+
+/// An answer with the headers of pages.
+pub(super) fn secured(mut answer: Answer) -> Answer {
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    answer
+}
+
+/// Sends a browser to another page.
+pub(super) fn redirect(code: u16, to: &str) -> Answer {
+    let mut answer = secured(answer::new(code, "", ""));
+    if let Ok(to) = HeaderValue::from_str(to) {
+        answer.headers_mut().insert(LOCATION, to);
+    }
+    answer
+}
+
+/// A part of a path.
+pub(super) fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes())
+        .collect::<String>()
+        .replace('+', "%20")
+}

@@ -1,0 +1,60 @@
+//! Applying objects to a cluster and deleting them, against the small cluster of
+//! `tests/server/cluster`, which is compared with recorded answers of a real one.
+//!
+//! Without `python3` the tests are ignored; the comparison also needs PyYAML and the shared data.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod applying;
+mod away;
+mod deleting;
+mod order;
+mod recorded;
+mod rights;
+mod support;
+
+use std::process::{Command, ExitCode};
+
+use libtest_mimic::{Arguments, Trial};
+use tokio::runtime::Builder;
+
+/// A test without what it needs besides `python3`.
+type Test = (&'static str, fn() -> support::Future);
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let python = Command::new("python3").arg("--version").output();
+    let missing = python.is_err().then_some("needs python3");
+    let tests = [
+        applying::TESTS,
+        away::TESTS,
+        deleting::TESTS,
+        order::TESTS,
+        rights::TESTS,
+    ];
+    let mut trials: Vec<Trial> = tests
+        .into_iter()
+        .flatten()
+        .map(|(name, test)| {
+            let trial = Trial::test(format!("apply/{name}"), move || {
+                let runtime = Builder::new_current_thread().enable_all().build()?;
+                runtime.block_on(test());
+                Ok(())
+            });
+            ignored(trial, missing)
+        })
+        .collect();
+    trials.push(ignored(recorded::trial(), missing.or(recorded::missing())));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn ignored(trial: Trial, reason: Option<&str>) -> Trial {
+    match reason {
+        Some(reason) => trial.with_kind(reason).with_ignored_flag(true),
+        None => trial,
+    }
+}

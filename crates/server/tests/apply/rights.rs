@@ -1,0 +1,162 @@
+//! Everything counts as the caller's.
+
+use krm_template_server::apply::{Prune, record};
+use krm_template_server::auth::User;
+use serde_json::json;
+
+use crate::Test;
+use crate::support::{MAPS, Notes, Small, anna, config_map, master, object, objects, owner, shown};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_forbidden_object_ends_the_change", || {
+        Box::pin(forbidden())
+    }),
+    ("the_cluster_is_told_everything_about_the_caller", || {
+        Box::pin(impersonated())
+    }),
+    ("a_server_that_may_not_impersonate_does_nothing", || {
+        Box::pin(powerless())
+    }),
+    ("what_the_caller_may_not_delete_stays", || {
+        Box::pin(deletion())
+    }),
+];
+
+async fn forbidden() {
+    let small = Small::start().await;
+    let all = objects(&[config_map("a", "1"), object("v1", "ServiceAccount", "s")]);
+    let mut reordered = all.clone();
+    reordered.push(krm_template_server::apply::Object(object(
+        "apps/v1",
+        "Deployment",
+        "d",
+    )));
+    reordered.remove(1);
+    let failure = small
+        .cluster()
+        .apply(&anna(), &owner("web"), &reordered, &mut Notes::default())
+        .await
+        .unwrap_err();
+    assert_eq!(failure.code, 403);
+    assert_eq!(
+        failure.message(),
+        "deployments.apps \"d\" is forbidden: User \"anna\" cannot get resource \"deployments\" in \
+         API group \"apps\" in the namespace \"default\""
+    );
+    assert_eq!(shown(&failure.done), ["applied ConfigMap/a"]);
+    // Another namespace is the caller's right, too.
+    let mut elsewhere = config_map("a", "1");
+    elsewhere["metadata"]["namespace"] = json!("kube-system");
+    let failure = small
+        .cluster()
+        .apply(
+            &anna(),
+            &owner("web"),
+            &objects(&[elsewhere]),
+            &mut Notes::default(),
+        )
+        .await
+        .unwrap_err();
+    assert_eq!((failure.code, failure.done.len()), (403, 0));
+}
+
+async fn impersonated() {
+    let small = Small::start().await;
+    let caller = User {
+        name: "änna".to_owned(),
+        uid: "7".to_owned(),
+        groups: vec![
+            "system:masters".to_owned(),
+            "system:authenticated".to_owned(),
+        ],
+        extra: [(
+            "example.org/scopes".to_owned(),
+            vec!["a".to_owned(), "b".to_owned()],
+        )]
+        .into(),
+    };
+    small.asked().await;
+    small
+        .cluster()
+        .apply(
+            &caller,
+            &owner("web"),
+            &objects(&[config_map("a", "1")]),
+            &mut Notes::default(),
+        )
+        .await
+        .unwrap();
+    let asked = small.asked().await;
+    let of_objects: Vec<_> = asked
+        .iter()
+        .filter(|entry| entry["path"] == format!("{MAPS}/a"))
+        .collect();
+    assert_eq!(of_objects.len(), 2, "get and patch");
+    for entry in of_objects {
+        assert_eq!(entry["user"], "änna");
+        assert_eq!(entry["uid"], "7");
+        assert_eq!(
+            entry["groups"],
+            json!(["system:authenticated", "system:masters"])
+        );
+        assert_eq!(entry["extra"], json!({"example.org/scopes": ["a", "b"]}));
+    }
+    // No request changes anything with the rights of the server.
+    for entry in asked.iter().filter(|entry| entry["user"] == "server") {
+        assert_eq!(entry["method"], "GET");
+        let path = entry["path"].as_str().unwrap();
+        assert!(path.split('/').count() <= 4, "{path} is no discovery");
+    }
+}
+
+async fn deletion() {
+    let small = Small::start().await;
+    let web = owner("web");
+    let all = objects(&[object("v1", "ServiceAccount", "s"), config_map("a", "1")]);
+    let cluster = small.cluster();
+    let steps = cluster
+        .apply(&master(), &web, &all, &mut Notes::default())
+        .await
+        .unwrap();
+    let recorded = record(&[], &steps);
+    let failure = cluster
+        .delete(
+            &anna(),
+            &web,
+            &recorded,
+            Prune::Default,
+            &mut Notes::default(),
+        )
+        .await
+        .unwrap_err();
+    assert_eq!(failure.code, 403);
+    assert_eq!(shown(&failure.done), ["deleted ConfigMap/a"]);
+    let left = record(&recorded, &failure.done);
+    assert_eq!(left, [steps[0].object.clone()]);
+}
+
+async fn powerless() {
+    let small = Small::start().await;
+    small
+        .set(json!({"users": {"server": {"rules": [{"resources": ["configmaps"]}]}}}))
+        .await;
+    let failure = small
+        .cluster()
+        .apply(
+            &anna(),
+            &owner("web"),
+            &objects(&[config_map("a", "1")]),
+            &mut Notes::default(),
+        )
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (failure.code, failure.message()),
+        (
+            403,
+            "users \"anna\" is forbidden: User \"server\" cannot impersonate resource \"users\" in \
+             API group \"\" at the cluster scope"
+        )
+    );
+    assert_eq!(small.get(&format!("{MAPS}/a")).await, None);
+}

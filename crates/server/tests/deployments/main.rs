@@ -1,0 +1,81 @@
+//! Deployments through the program: the corpus of the original, restarts, several servers, and
+//! hostile requests.
+//!
+//! ```text
+//! cargo test -p krm-template-server --test deployments
+//! cargo test -p krm-template-server --test deployments --features etcd
+//! ```
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::format_collect,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+#[expect(dead_code, reason = "other tests use the rest")]
+#[path = "../../../../tests/deployment-manager/compare.rs"]
+mod compare;
+mod corpus;
+mod hostile;
+mod paths;
+#[expect(dead_code, reason = "other tests use the rest")]
+#[path = "../http/program.rs"]
+mod program;
+#[cfg(feature = "etcd")]
+mod replicas;
+mod restart;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    trials.extend(corpus::trials());
+    trials.extend(paths::trials());
+    trials.extend(restart::trials());
+    trials.extend(hostile::trials());
+    #[cfg(feature = "etcd")]
+    trials.extend(replicas::trials());
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(name: &str, test: fn()) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}
+
+/// A test that needs something; ignored without it.
+fn needs(
+    what: &str,
+    is_there: bool,
+    name: &str,
+    test: impl FnOnce() -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    let trial = Trial::test(name, test);
+    if is_there {
+        trial
+    } else {
+        trial
+            .with_kind(format!("needs {what}"))
+            .with_ignored_flag(true)
+    }
+}
+
+/// A body with a configuration and its imports.
+fn body(name: &str, content: &str, imports: &[(&str, &str)]) -> Vec<u8> {
+    let imports: Vec<_> = imports
+        .iter()
+        .map(|(name, content)| serde_json::json!({"name": name, "path": name, "content": content}))
+        .collect();
+    let configuration = serde_json::json!({"content": content, "imports": imports});
+    let body = serde_json::json!({"name": name, "configuration": configuration});
+    body.to_string().into_bytes()
+}

@@ -1,0 +1,191 @@
+//! Logging in and out, and rights.
+
+use crate::site::{COOKIES, Site, TOKEN, cookie};
+
+const TEMPLATES: &str = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates";
+const FORM: &str = "/ui/shop/template.krm.dev/web";
+const WEB: &str = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: web\n\
+                   parameters:\n- name: NAME\nobjects:\n- apiVersion: v1\n  kind: Service\n  metadata:\n    \
+                   name: $(NAME)\n";
+
+async fn login(site: &Site) -> String {
+    let page = site
+        .post("/ui/login", &[("token", TOKEN), ("next", FORM)])
+        .await;
+    assert_eq!((page.code, page.header("location")), (303, FORM));
+    cookie(&page)
+}
+
+#[tokio::test]
+async fn without_a_login_a_page_is_the_one_to_log_in() {
+    let site = Site::with_login().await;
+    let page = site.get(FORM).await;
+    assert_eq!(page.code, 303);
+    assert_eq!(
+        page.header("location"),
+        "/ui/login?next=%2Fui%2Fshop%2Ftemplate.krm.dev%2Fweb"
+    );
+    let page = site.get(page.header("location")).await;
+    assert_eq!(page.code, 200);
+    assert!(
+        page.text
+            .contains("name=\"next\" value=\"&#x2f;ui&#x2f;shop"),
+        "{}",
+        page.text
+    );
+    let page = site
+        .send("GET", FORM, &[("accept", "application/json")], "")
+        .await;
+    assert_eq!(page.code, 401);
+    assert!(
+        page.json()["login"]
+            .as_str()
+            .unwrap()
+            .starts_with("/ui/login?next=")
+    );
+}
+
+#[tokio::test]
+async fn a_login_is_a_cookie_that_no_script_and_no_other_site_has() {
+    let site = Site::with_login().await;
+    site.store(TEMPLATES, WEB).await;
+    let page = site.post("/ui/login", &[("token", TOKEN)]).await;
+    let set = page.header("set-cookie");
+    // A connection without TLS, which is one of this machine.
+    assert!(set.starts_with("krm="), "{set}");
+    assert!(
+        set.ends_with("; Path=/; Max-Age=28800; HttpOnly; SameSite=Strict"),
+        "{set}"
+    );
+    let page = site
+        .send("GET", FORM, &[(COOKIES, &cookie(&page))], "")
+        .await;
+    assert_eq!(page.code, 200);
+    assert!(page.text.contains("<span>ada</span>"), "{}", page.text);
+}
+
+#[tokio::test]
+async fn the_api_takes_no_cookie() {
+    let site = Site::with_login().await;
+    site.store(TEMPLATES, WEB).await;
+    let cookie = login(&site).await;
+    for target in [TEMPLATES, "/templates", "/apis", "/metrics", "/"] {
+        let page = site.send("GET", target, &[(COOKIES, &cookie)], "").await;
+        assert_eq!(page.code, 401, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_said_and_not_kept() {
+    let site = Site::with_login().await;
+    for token in ["", "wrong", "a b", "\u{fc}", &format!("{TOKEN} x")] {
+        let page = site.post("/ui/login", &[("token", token)]).await;
+        assert_eq!(page.code, 401, "{token}");
+        assert_eq!(page.header("set-cookie"), "", "{token}");
+        assert!(
+            page.text.contains("This token is not valid"),
+            "{}",
+            page.text
+        );
+    }
+    assert!(!site.audit().contains("wrong"));
+}
+
+#[tokio::test]
+async fn an_expired_login_keeps_what_was_typed_and_goes_on() {
+    let site = Site::with_login().await;
+    site.store(TEMPLATES, WEB).await;
+    let fields = [("p.NAME", "typed"), ("action", "show")];
+    let page = site.post(FORM, &fields).await;
+    assert_eq!(page.code, 401);
+    assert!(
+        page.text.contains("name=\"p.NAME\" hidden"),
+        "{}",
+        page.text
+    );
+    assert!(page.text.contains("\ntyped</textarea>"), "{}", page.text);
+    let all = [&fields[..], &[("token", TOKEN), ("next", FORM)]].concat();
+    let page = site.post("/ui/login", &all).await;
+    // The browser sends the same form to the page that it was for.
+    assert_eq!((page.code, page.header("location")), (307, FORM));
+    let page = site
+        .post_with(FORM, &[(COOKIES, &cookie(&page))], &all)
+        .await;
+    assert_eq!(page.code, 200);
+    assert!(page.text.contains(">typed</a>"), "{}", page.text);
+    assert!(!page.text.contains(TOKEN));
+}
+
+#[tokio::test]
+async fn after_a_login_no_other_site_is_opened() {
+    let site = Site::with_login().await;
+    for next in [
+        "https://elsewhere.example",
+        "//elsewhere.example",
+        "/\\elsewhere",
+        "/apis",
+        "/ui/\r\nx: y",
+    ] {
+        let page = site
+            .post("/ui/login", &[("token", TOKEN), ("next", next)])
+            .await;
+        assert_eq!(
+            (page.code, page.header("location")),
+            (303, "/ui/"),
+            "{next}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn logging_out_deletes_the_cookie_and_needs_a_form() {
+    let site = Site::with_login().await;
+    let page = site.post("/ui/logout", &[]).await;
+    assert_eq!((page.code, page.header("location")), (303, "/ui/login"));
+    assert!(page.header("set-cookie").contains("Max-Age=0"));
+    let page = site.get("/ui/logout").await;
+    assert_eq!(page.header("set-cookie"), "");
+}
+
+#[tokio::test]
+async fn without_users_there_is_no_login() {
+    let site = Site::open().await;
+    let page = site.get("/ui/").await;
+    assert!(
+        !page.text.contains("Log out") && !page.text.contains("login"),
+        "{}",
+        page.text
+    );
+    let page = site.get("/ui/login").await;
+    assert_eq!((page.code, page.header("location")), (303, "/ui/"));
+}
+
+#[tokio::test]
+async fn a_page_needs_the_rights_of_the_api() {
+    let rights = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: read, namespace: shop}\n\
+        rules:\n- {apiGroups: [template.krm.dev], resources: [templates], verbs: [get, list]}\n---\n\
+        apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: read, namespace: shop}\n\
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: read}\n\
+        subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ada}]\n";
+    let site = Site::with_rights(rights).await;
+    let cookie = login(&site).await;
+    let cookies = [(COOKIES, cookie.as_str())];
+    for (target, code) in [
+        ("/ui/?namespace=shop", 200),
+        ("/ui/", 403),
+        ("/ui/?namespace=other", 403),
+        // They may look, and there is nothing.
+        (FORM, 404),
+        ("/ui/other/template.krm.dev/web", 403),
+        ("/ui/shop/template.openshift.io/web", 403),
+    ] {
+        let page = site.send("GET", target, &cookies, "").await;
+        assert_eq!(page.code, code, "{target}: {}", page.text);
+    }
+    let text = [("text", WEB), ("namespace", "shop")];
+    let page = site.post_with("/ui/upload", &cookies, &text).await;
+    assert_eq!(page.code, 403, "{}", page.text);
+    let store = [("text", WEB), ("namespace", "shop"), ("store", "1")];
+    let page = site.post_with("/ui/upload", &cookies, &store).await;
+    assert_eq!(page.code, 403, "{}", page.text);
+}

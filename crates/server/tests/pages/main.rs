@@ -1,0 +1,14 @@
+//! The pages for people, without a browser: forms, results, login, and what other sites may not do.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod forms;
+mod login;
+mod real;
+mod site;
+mod uploads;

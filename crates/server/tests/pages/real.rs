@@ -1,0 +1,158 @@
+//! Real Templates open as forms, and give the objects of `process`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use krm_template::template::{Assignment, Format, Generation, Options, Reading, Template, print};
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Document, SharedNode};
+
+use crate::site::Site;
+
+/// What `process` prints; `None` if it refuses the Template or the values.
+fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> {
+    let document = Arc::new(Document::parse(&Source::new("Template", text)).ok()?);
+    let root = SharedNode::roots(&document).next()?;
+    let reading = Reading {
+        api_version: Some(version),
+        conceals_values: false,
+    };
+    let mut found = Diagnostics::new();
+    let template = Template::read_as(&root, reading, &mut found)?;
+    let options = Options {
+        labels: Vec::new(),
+        namespace: None,
+        ignore_unknown_parameters: false,
+        strict: false,
+        require_name: false,
+        inspect: None,
+        keep_namespace: false,
+        budget: None,
+        generation: Generation::Once { seed: [7; 32] },
+    };
+    let printed = print(&template, given, &options, Format::Yaml, &mut found)?;
+    Some(printed.pieces.concat())
+}
+
+/// The fields of a form with the values that they have at first, as a browser sends them.
+fn first_values(page: &str) -> Vec<(String, String)> {
+    let unescaped = |text: &str| {
+        let text = text
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"");
+        text.replace("&#39;", "'").replace("&amp;", "&")
+    };
+    let attribute = |tag: &str, name: &str| {
+        let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
+        Some(unescaped(rest.split_once('"')?.0))
+    };
+    let (_, form) = page.split_once("<form id=\"form\"").unwrap();
+    let (form, _) = form.split_once("<div class=\"actions\">").unwrap();
+    let mut values = Vec::new();
+    let mut list = None;
+    for part in form.split('<') {
+        let (tag, rest) = part.split_once('>').unwrap_or((part, ""));
+        let name = attribute(tag, "name").filter(|name| name.starts_with("p."));
+        let value = attribute(tag, "value").unwrap_or_default();
+        let element = tag.split(' ').next().unwrap_or_default();
+        match (element, name) {
+            ("input", Some(name)) => {
+                let is_button = tag.contains("type=\"radio\"");
+                if !is_button || tag.ends_with(" checked") {
+                    values.push((name, value));
+                }
+            }
+            ("textarea", Some(name)) => {
+                let text = rest.strip_prefix('\n').unwrap_or(rest);
+                values.push((name, unescaped(text).replace('\n', "\r\n")));
+            }
+            ("select", name) => list = name,
+            ("option", _) if tag.ends_with(" selected") => {
+                values.push((list.clone().unwrap(), value));
+            }
+            _ => {}
+        }
+    }
+    values
+}
+
+#[tokio::test]
+#[cfg_attr(not(shared_data), ignore = "needs KRM_TEMPLATE_SHARED")]
+async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
+    let folder = PathBuf::from(std::env::var_os("KRM_TEMPLATE_SHARED").unwrap());
+    let folder = folder.join("corpus/openshift");
+    let site = Site::open().await;
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("templates"))
+        .unwrap()
+        .collect();
+    files.sort_by_key(|file| file.as_ref().unwrap().path());
+    assert_eq!(files.len(), 579);
+    let (mut opened, mut compared) = (0, 0);
+    for file in files {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let text = std::fs::read_to_string(folder.join("templates").join(&name)).unwrap();
+        let page = site.post("/ui/upload", &[("text", &text)]).await;
+        if page.code != 200 {
+            assert_eq!(page.code, 422, "{name}: {}", page.text);
+            continue;
+        }
+        opened += 1;
+        let given = std::fs::read_to_string(folder.join("params").join(format!("{name}.env")));
+        let given: Vec<(String, String)> = given
+            .unwrap_or_default()
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let mut fields = first_values(&page.text);
+        for (name, value) in &given {
+            fields.retain(|(field, _)| field != &format!("p.{name}"));
+            fields.push((format!("p.{name}"), value.clone()));
+        }
+        let seed = "07".repeat(32);
+        let mut sent: Vec<(&str, &str)> = fields
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        sent.extend([
+            ("template", text.as_str()),
+            ("seed", &seed),
+            ("action", "download"),
+        ]);
+        let page = site.post("/ui/upload", &sent).await;
+        let given: Vec<Assignment> = given
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| Assignment::text(name, value, "the test"))
+            .collect();
+        let is_ours = text.contains("template.krm.dev/v1alpha1");
+        let version = if is_ours {
+            "template.krm.dev/v1alpha1"
+        } else {
+            "template.openshift.io/v1"
+        };
+        // A Template in JSON is shown and expanded as YAML.
+        let text = krm_template_server::process::readable(read(&text));
+        match processed(&text, version, &given) {
+            Some(expected) => {
+                assert_eq!(page.code, 200, "{name}: {}", page.text);
+                assert!(page.text == expected, "{name}: the objects differ");
+                compared += 1;
+            }
+            None => assert_eq!(page.code, 422, "{name}"),
+        }
+    }
+    assert!(opened > 570 && compared > 560, "{opened} {compared}");
+}
+
+fn read(text: &str) -> krm_template_server::process::Text<'_> {
+    use krm_template_server::process::{Syntax, Text};
+    let is_json = text.trim_start().starts_with('{');
+    Text {
+        text,
+        syntax: if is_json { Syntax::Json } else { Syntax::Yaml },
+    }
+}

@@ -1,0 +1,217 @@
+//! A server without a socket, and a browser without a screen.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clap::Parser;
+use http::header::{CONTENT_TYPE, HeaderMap};
+use http::{HeaderValue, Request};
+use http_body_util::{BodyExt as _, Full};
+use krm_template_server::auth::{self, Args, Way};
+use krm_template_server::deployments::{self, Deployments, Needs};
+use krm_template_server::ops::admission::Admission;
+use krm_template_server::ops::audit::{self, Audit};
+use krm_template_server::ops::limits::Limits;
+use krm_template_server::ops::measured::Measured;
+use krm_template_server::ops::metrics::Metrics;
+use krm_template_server::ops::shutdown;
+use krm_template_server::serve::{App, Documents, State};
+use krm_template_server::store::Store;
+use krm_template_server::tls::Peer;
+
+/// The token of the user `ada`, who may do everything with `--auth tokens` alone.
+pub(crate) const TOKEN: &str = "secret-token-of-ada";
+
+#[derive(Parser)]
+struct Program {
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    shutdown: shutdown::Args,
+    #[command(flatten)]
+    deployments: deployments::Args,
+}
+
+/// A server.
+pub(crate) struct Site {
+    app: App,
+    folder: tempfile::TempDir,
+}
+
+/// An answer.
+pub(crate) struct Page {
+    pub(crate) code: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Page {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name);
+        value.map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+}
+
+impl Site {
+    /// A server where everybody may do everything.
+    pub(crate) async fn open() -> Self {
+        Self::with(|_| Args::default(), &[]).await
+    }
+
+    /// A server with users.
+    pub(crate) async fn with_login() -> Self {
+        let args = |folder: &std::path::Path| {
+            let tokens = folder.join("tokens.csv");
+            std::fs::write(&tokens, format!("{TOKEN},ada,1,\"admins\"\n")).unwrap();
+            Args {
+                auth: vec![Way::Tokens(tokens)],
+                ..Args::default()
+            }
+        };
+        Self::with(args, &[]).await
+    }
+
+    /// A server whose users have the rights of a file.
+    pub(crate) async fn with_rights(rights: &str) -> Self {
+        let args = |folder: &std::path::Path| {
+            let tokens = folder.join("tokens.csv");
+            std::fs::write(&tokens, format!("{TOKEN},ada,1\n")).unwrap();
+            let rbac: PathBuf = folder.join("rbac.yaml");
+            std::fs::write(&rbac, rights).unwrap();
+            Args {
+                auth: vec![Way::Tokens(tokens)],
+                rbac: Some(rbac),
+                ..Args::default()
+            }
+        };
+        Self::with(args, &[]).await
+    }
+
+    pub(crate) async fn with(
+        args: impl FnOnce(&std::path::Path) -> Args,
+        options: &[&str],
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let listen: SocketAddr = "127.0.0.1:8080".parse().unwrap();
+        let auth = auth::start(&args(folder.path()), listen).await.unwrap();
+        let program = Program::parse_from([&["server"], options].concat());
+        let admission = Admission::new(&program.limits);
+        let metrics = Arc::new(Metrics::new(admission.clone(), "0.1.0", ""));
+        let file = audit::Args {
+            audit: Some(folder.path().join("audit.log")),
+        };
+        let (shutdown, _) = shutdown::listen(program.shutdown).unwrap();
+        let store = Arc::new(Measured::new(Store::memory(), Arc::clone(&metrics)));
+        let deployments = Arc::new(Deployments::new(Needs {
+            store: Arc::clone(&store),
+            limits: program.limits.clone(),
+            admission: admission.clone(),
+            metrics: Arc::clone(&metrics),
+            python: program.deployments.interpreters(program.limits.expansion_timeout),
+            cluster: None,
+        }));
+        let app = App::new(State {
+            store,
+            deployments,
+            authenticator: auth.authenticator,
+            authorizer: auth.authorizer,
+            limits: program.limits,
+            admission,
+            audit: Audit::start(&file, Arc::clone(&metrics)).unwrap(),
+            metrics,
+            shutdown,
+            is_standalone: true,
+            documents: Documents::new(true),
+        });
+        Self { app, folder }
+    }
+
+    /// All that was logged so far.
+    pub(crate) fn audit(&self) -> String {
+        self.app.state().audit.end();
+        std::fs::read_to_string(self.folder.path().join("audit.log")).unwrap()
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Page {
+        let mut request = Request::builder().method(method).uri(target);
+        request = request.header("host", "localhost:8080");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = Full::new(Bytes::from(body.to_owned()));
+        let peer = Peer::new("127.0.0.1:40000".parse().unwrap());
+        let answer = self.app.answer(request.body(body).unwrap(), &peer).await;
+        let (parts, body) = answer.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        Page {
+            code: parts.status.as_u16(),
+            headers: parts.headers,
+            text: String::from_utf8(bytes.to_vec()).unwrap(),
+        }
+    }
+
+    pub(crate) async fn get(&self, target: &str) -> Page {
+        self.send("GET", target, &[], "").await
+    }
+
+    /// Sends a form as a browser does.
+    pub(crate) async fn post(&self, target: &str, fields: &[(&str, &str)]) -> Page {
+        self.post_with(target, &[], fields).await
+    }
+
+    pub(crate) async fn post_with(
+        &self,
+        target: &str,
+        headers: &[(&str, &str)],
+        fields: &[(&str, &str)],
+    ) -> Page {
+        let all = [
+            &[
+                (CONTENT_TYPE.as_str(), "application/x-www-form-urlencoded"),
+                ("sec-fetch-site", "same-origin"),
+            ],
+            headers,
+        ]
+        .concat();
+        self.send("POST", target, &all, &urlencoded(fields)).await
+    }
+
+    /// Stores a Template by the API.
+    pub(crate) async fn store(&self, path: &str, yaml: &str) {
+        let headers = [
+            ("content-type", "application/yaml"),
+            ("authorization", &format!("Bearer {TOKEN}")),
+        ];
+        let page = self.send("POST", path, &headers, yaml).await;
+        assert_eq!(page.code, 201, "{}", page.text);
+    }
+}
+
+/// The fields of a form as a body.
+pub(crate) fn urlencoded(fields: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish()
+}
+
+/// The cookie that an answer sets, as a browser sends it back.
+pub(crate) fn cookie(page: &Page) -> String {
+    let set = page.headers.get("set-cookie").map(HeaderValue::to_str);
+    let set = set.expect("a cookie").unwrap();
+    set.split(';').next().unwrap().to_owned()
+}
+
+/// The name of the header with cookies.
+pub(crate) const COOKIES: &str = "cookie";

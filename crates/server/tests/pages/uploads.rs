@@ -1,0 +1,159 @@
+//! Templates that are uploaded.
+
+use crate::site::Site;
+
+const WEB: &str = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: web\n\
+                   parameters:\n- name: NAME\n- name: DATA\n  type: base64\nobjects:\n- apiVersion: v1\n  \
+                   kind: ConfigMap\n  metadata:\n    name: $(NAME)\n  binaryData:\n    a: $(DATA)\n";
+
+/// The parts of a form, each with the name of a file if it is one.
+fn multipart(parts: &[(&str, Option<&str>, &str)]) -> String {
+    let mut body = String::new();
+    for (name, file, content) in parts {
+        let file = file
+            .map(|file| format!("; filename=\"{file}\""))
+            .unwrap_or_default();
+        body += &format!(
+            "--limit\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{content}\r\n"
+        );
+    }
+    body + "--limit--\r\n"
+}
+
+async fn send(
+    site: &Site,
+    target: &str,
+    parts: &[(&str, Option<&str>, &str)],
+) -> crate::site::Page {
+    let headers = [
+        ("content-type", "multipart/form-data; boundary=limit"),
+        ("sec-fetch-site", "same-origin"),
+    ];
+    site.send("POST", target, &headers, &multipart(parts)).await
+}
+
+#[tokio::test]
+async fn an_uploaded_template_is_a_form_and_not_stored() {
+    let site = Site::open().await;
+    let page = send(
+        &site,
+        "/ui/upload",
+        &[("file", Some("web.yaml"), WEB), ("text", None, "")],
+    )
+    .await;
+    assert_eq!(page.code, 200, "{}", page.text);
+    assert!(page.text.contains("name=\"p.NAME\""), "{}", page.text);
+    assert!(
+        page.text.contains("This Template is not stored."),
+        "{}",
+        page.text
+    );
+    let fields = [("template", WEB), ("p.NAME", "a"), ("action", "download")];
+    let page = site.post("/ui/upload", &fields).await;
+    assert!(page.text.contains("name: a\n"), "{}", page.text);
+    assert!(site.get("/ui/").await.text.contains("0 Templates"));
+}
+
+#[tokio::test]
+async fn a_template_is_stored_if_that_is_asked_for() {
+    let site = Site::open().await;
+    let fields = [("text", WEB), ("namespace", "shop"), ("store", "1")];
+    let page = site.post("/ui/upload", &fields).await;
+    assert_eq!(
+        (page.code, page.header("location")),
+        (303, "/ui/shop/template.krm.dev/web")
+    );
+    assert_eq!(site.get(page.header("location")).await.code, 200);
+    let page = site.post("/ui/upload", &fields).await;
+    assert_eq!(page.code, 409);
+    assert!(
+        page.text.contains("already exists") && page.text.contains("name: web"),
+        "{}",
+        page.text
+    );
+}
+
+#[tokio::test]
+async fn a_template_of_v1_is_one_of_openshift() {
+    let site = Site::open().await;
+    let template = "apiVersion: v1\nkind: Template\nmetadata:\n  name: old\nobjects: []\n";
+    let page = site
+        .post("/ui/upload", &[("text", template), ("store", "1")])
+        .await;
+    assert_eq!(
+        page.header("location"),
+        "/ui/default/template.openshift.io/old"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_template_is_said_and_kept() {
+    let site = Site::open().await;
+    for (text, code, message) in [
+        ("", 422, "Choose a file, or enter its text."),
+        ("a: [", 422, "cannot be read as YAML or JSON"),
+        (
+            "apiVersion: v2\nkind: Template\n",
+            422,
+            "The <code>apiVersion</code> must be",
+        ),
+        (
+            "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nparameters: 1\nobjects: []\n",
+            422,
+            "must be a list",
+        ),
+    ] {
+        let page = site.post("/ui/upload", &[("text", text)]).await;
+        assert_eq!(page.code, code, "{text}");
+        assert!(page.text.contains(message), "{text}: {}", page.text);
+        assert!(
+            page.text.contains(&format!("{text}</textarea>")),
+            "{text}: {}",
+            page.text
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_the_value_of_a_base64_parameter() {
+    let site = Site::open().await;
+    let parts = [
+        ("template", None, WEB),
+        ("p.NAME", None, "a"),
+        ("p.DATA", None, ""),
+        ("f.DATA", Some("a.bin"), "hello"),
+        ("action", None, "download"),
+    ];
+    let page = send(&site, "/ui/upload", &parts).await;
+    assert!(page.text.contains("a: aGVsbG8="), "{}", page.text);
+}
+
+#[tokio::test]
+async fn a_form_that_cannot_be_read_is_refused() {
+    let site = Site::open().await;
+    let own = ("sec-fetch-site", "same-origin");
+    for (kind, body, code) in [
+        ("text/plain", "a", 415),
+        ("multipart/form-data", "a", 400),
+        (
+            "multipart/form-data; boundary=limit",
+            "--limit\r\nbroken",
+            400,
+        ),
+    ] {
+        let page = site
+            .send("POST", "/ui/upload", &[own, ("content-type", kind)], body)
+            .await;
+        assert_eq!(page.code, code, "{kind}: {}", page.text);
+    }
+    let small = Site::with(
+        |_| krm_template_server::auth::Args::default(),
+        &["--max-body-bytes", "10"],
+    )
+    .await;
+    let page = small
+        .post("/ui/upload", &[("text", "more than ten bytes")])
+        .await;
+    assert_eq!(page.code, 413);
+    assert!(page.text.contains("This is too large"), "{}", page.text);
+}

@@ -41,7 +41,7 @@ fn document(source: &Arc<Source>) -> Document {
 
 fn value(node: Cursor<'_>) -> Value<'_> {
     node.value(DuplicateKeys::Refuse, &mut Diagnostics::new())
-        .expect("no key is there twice")
+        .expect("no key is repeated")
 }
 
 fn bench<T>(

@@ -276,7 +276,7 @@ impl Drop for Python {
 
 /// The reason for a missing answer.
 enum Failure {
-    /// There is no such program.
+    /// The program was not found.
     Missing,
     /// The system could not run it.
     System(std::io::Error),

@@ -40,7 +40,7 @@ pub(super) struct Ended {
 
 /// Why a program did not end by itself.
 pub(super) enum Failure {
-    /// There is no such program.
+    /// The program was not found.
     Missing,
     /// It exceeded the time limit, and wrote this to standard error.
     TimedOut(Vec<u8>),

@@ -60,7 +60,8 @@ fn trial(document: PathBuf) -> Option<Trial> {
         return None;
     }
     let is_of_feature = |block: &Block| block.script.contains(OF_FEATURE);
-    let reason = program::needs(program::DEPLOYMENT_MANAGER).filter(|_| blocks.iter().any(is_of_feature));
+    let reason =
+        program::needs(program::DEPLOYMENT_MANAGER).filter(|_| blocks.iter().any(is_of_feature));
     let trial = Trial::test(name, move || check(&document, &blocks));
     Some(needs::ignored(trial, reason))
 }

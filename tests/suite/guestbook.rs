@@ -47,7 +47,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         })),
         needs::ignored(
             Trial::test("guestbook/python_creates_the_same_service", python),
-            program::needs(program::DEPLOYMENT_MANAGER).or_else(|| (!has_python()).then(|| "needs python3".to_owned())),
+            program::needs(program::DEPLOYMENT_MANAGER)
+                .or_else(|| (!has_python()).then(|| "needs python3".to_owned())),
         ),
     ]
 }

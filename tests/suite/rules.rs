@@ -17,7 +17,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.extend(RULES.iter().map(|rule| {
         let name = format!("rules/{}", rule.name);
         let trial = Trial::test(name, move || section_holds(rule));
-        let reason = program::needs(program::DEPLOYMENT_MANAGER).filter(|_| rule.name.starts_with("dm-"));
+        let reason =
+            program::needs(program::DEPLOYMENT_MANAGER).filter(|_| rule.name.starts_with("dm-"));
         needs::ignored(trial, reason)
     }));
     trials

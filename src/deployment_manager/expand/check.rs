@@ -144,7 +144,7 @@ pub(super) fn misspelt_sections(configuration: Located<'_>) -> Vec<Diagnostic> {
     if found.is_empty() && !has("resources") {
         let message = "the configuration has no `resources`, so it creates nothing";
         let warning = Diagnostic::warning(message).hint(if has("kind") {
-            "an object with a `kind` is no configuration: `krm-template validate` checks it"
+            "an object with a `kind` is not a configuration; check it with `krm-template validate`"
         } else {
             "write a list of resources, each with `name` and `type`"
         });

@@ -62,7 +62,7 @@ fn store(group: Group, format: Format, text: &str) {
         &[],
         FieldValidation::Warn,
     );
-    assert!(patched.is_ok(), "the same is no wrong change");
+    assert!(patched.is_ok(), "a patch without changes succeeds");
 }
 
 fn show(group: Group, stored: &Stored) {

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 ///
 /// # Errors
 ///
-/// Fails if the text is no duration, or a negative one.
+/// Fails if the text is not a duration, or is negative.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let signed: SignedDuration = text
         .parse()
@@ -20,7 +20,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 ///
-/// Fails if the text is no duration, or not a positive one.
+/// Fails if the text is not a duration, or is not positive.
 pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     let read = duration(text)?;
     if read.is_zero() {
@@ -34,7 +34,7 @@ pub(super) fn timeout(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 ///
-/// Fails if the text is no positive number of bytes, or more than fit into the memory.
+/// Fails if the text is not a positive number of bytes, or exceeds the address space.
 pub(super) fn bytes(text: &str) -> Result<usize, String> {
     const UNITS: [(&str, usize); 3] = [("Ki", 1 << 10), ("Mi", 1 << 20), ("Gi", 1 << 30)];
     let (digits, unit) = UNITS

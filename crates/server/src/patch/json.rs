@@ -110,7 +110,7 @@ fn pointer(members: &Map<String, Value>, name: &str) -> Result<Option<Pointer>> 
         .map(|steps| Some(Pointer(steps)))
 }
 
-/// A step without its escapes; none if `~` stands alone.
+/// A step without its escapes; `None` if a `~` begins no escape.
 fn step_of(escaped: &str) -> Option<String> {
     let mut parts = escaped.split('~');
     let mut step = parts.next()?.to_owned();

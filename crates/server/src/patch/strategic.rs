@@ -184,7 +184,7 @@ fn delete_items(
     Ok(())
 }
 
-/// An item of a list without directives, which are no fields of the object.
+/// An item of a list without its directives, which do not belong to the object.
 fn without_directives(item: &Value) -> Value {
     match item {
         Value::Object(fields) => fields

@@ -16,7 +16,7 @@ use crate::status::{Cause, Result, Status};
 /// Processes the Template in the body of a request.
 ///
 /// # Errors
-/// 400 if the body is no object or of another namespace; 422 if the Template or a value has a
+/// 400 if the body is not an object, or belongs to another namespace; 422 if the Template or a value has a
 /// mistake, or the result would be too large; 504 if the time is up.
 pub fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
     let document = read::document("Template", body)?;

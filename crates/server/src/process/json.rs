@@ -137,7 +137,7 @@ fn longest(text: &str) -> usize {
     text.len() + more
 }
 
-/// Whether a byte of a string stands for itself. [`LINE_BREAKS`] may not.
+/// Whether a byte of a string needs no escape. [`LINE_BREAKS`] may need one.
 const fn is_plain(byte: u8) -> bool {
     byte >= 0x20 && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&' | LINE_BREAKS)
 }

@@ -52,7 +52,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] if the options are wrong. A cluster that does not answer is no error:
+    /// [`Error::Unavailable`] if the options are wrong. A cluster that does not answer is not an error:
     /// it may come later.
     #[cfg(feature = "etcd")]
     pub async fn etcd(options: EtcdOptions) -> Result<Self, Error> {

@@ -49,7 +49,7 @@ pub enum Error {
     Missing,
     /// The item has another revision than the caller expects.
     Stale(Item),
-    /// The revision is no longer known; the newest one is given.
+    /// The revision was compacted. Holds the newest one.
     Compacted(Revision),
     /// The revision lies in the future; the newest one is given.
     Future(Revision),

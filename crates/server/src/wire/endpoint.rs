@@ -202,7 +202,7 @@ mod tests {
     #[track_caller]
     fn check(method: &Method, path: &str, reviews: bool) -> Result<Endpoint, u16> {
         let Path::Resource(request) = path::parse(method, path, &Query::default()) else {
-            panic!("{path} is no resource");
+            panic!("{path} is not a resource");
         };
         of(&request, reviews).map_err(|status| status.code)
     }

@@ -205,7 +205,7 @@ impl<'t> Parser<'t> {
             self.at += 1;
         }
         let key = self.next();
-        // After `!`, the operators are no names.
+        // After `!`, the operators are not names.
         if !is_word(key) || is_negated && matches!(key, "in" | "notin") {
             return Err(format!("found '{key}', expected: identifier"));
         }

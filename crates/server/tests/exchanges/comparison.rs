@@ -15,8 +15,8 @@ const OPENSHIFT: &str = "template.openshift.io";
 /// The resources of OpenShift's group that both serve.
 const RESOURCES: [&str; 2] = ["processedtemplates", "templates"];
 
-/// Everything in which an answer differs from the recorded one, one line each. Learns what stands
-/// for uids, names and revisions of the recording.
+/// The differences between an answer and the recorded one, one line each. Learns which values of
+/// ours correspond to the uids, names and revisions of the recording.
 pub(crate) fn differences(exchange: &Exchange, ours: &Answer, known: &mut Known) -> Vec<String> {
     let mut found = Vec::new();
     let recorded = &exchange.response;
@@ -310,7 +310,8 @@ impl Comparer<'_> {
             |of: &Map<String, Value>| of["resourceVersion"].as_str().unwrap_or("").to_owned();
         let (recorded, own) = (text(theirs), text(ours));
         if own.is_empty() || !own.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.found.push(format!("{path}: {own:?} is no revision"));
+            self.found
+                .push(format!("{path}: {own:?} is not a revision"));
         } else if theirs.contains_key("uid")
             && let Err(before) = self.known.learn_revision(&recorded, &own)
         {
@@ -323,12 +324,12 @@ impl Comparer<'_> {
         if self.is_volatile(path) {
             let key = path.rsplit('.').next().unwrap_or("");
             let fault = match key {
-                "uid" if is_uid(recorded) && !is_uid(own) => Some("is no uid".to_owned()),
+                "uid" if is_uid(recorded) && !is_uid(own) => Some("is not a uid".to_owned()),
                 "uid" | "name" => self.known.learn_id(recorded, own).err(),
                 "creationTimestamp" | "deletionTimestamp" | "time" if !is_time(own) => {
-                    Some("is no time".to_owned())
+                    Some("is not a time".to_owned())
                 }
-                "continue" if own.is_empty() => Some("is no token".to_owned()),
+                "continue" if own.is_empty() => Some("is not a token".to_owned()),
                 _ => None,
             };
             if let Some(fault) = fault {

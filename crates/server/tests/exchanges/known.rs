@@ -62,8 +62,8 @@ impl Known {
         self.ids.get(recorded).map(String::as_str)
     }
 
-    /// The text of a request with our values in it. `current` is our newest revision, which stands
-    /// for recorded ones that no object has.
+    /// The text of a request with our values in it. `current` is our newest revision. It
+    /// replaces recorded ones that no object has.
     pub(crate) fn fill(&self, text: &str, current: &str) -> String {
         let revision = |found: &Captures<'_>, end: &str| {
             let recorded = &found[2];

@@ -113,7 +113,9 @@ impl Site {
             limits: program.limits.clone(),
             admission: admission.clone(),
             metrics: Arc::clone(&metrics),
-            python: program.deployments.interpreters(program.limits.expansion_timeout),
+            python: program
+                .deployments
+                .interpreters(program.limits.expansion_timeout),
             cluster: None,
         }));
         let app = App::new(State {

@@ -22,11 +22,11 @@ pub struct Requirement {
 pub enum Operator {
     /// There is such a label, and it has one of the values.
     In,
-    /// There is no such label, or it has none of the values.
+    /// The label is missing, or has none of the values.
     NotIn,
     /// There is such a label.
     Exists,
-    /// There is no such label.
+    /// The label is missing.
     DoesNotExist,
 }
 

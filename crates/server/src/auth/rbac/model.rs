@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::labels::Selector;
 use crate::auth::request::{Attributes, User};
 
-/// What stands for everything in a rule.
+/// The wildcard of a rule.
 pub(super) const ALL: &str = "*";
 
 /// Rights.
@@ -19,7 +19,7 @@ pub struct Rule {
     pub resources: Vec<String>,
     /// On which objects; on all if empty.
     pub resource_names: Vec<String>,
-    /// Which paths that are no resources: `/a`, `/a/*`, or `*` for all.
+    /// The non-resource URLs: `/a`, `/a/*`, or `*` for all.
     pub non_resource_urls: Vec<String>,
 }
 

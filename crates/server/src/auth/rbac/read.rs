@@ -371,7 +371,7 @@ impl<'d> Reader<'d> {
         texts.collect()
     }
 
-    /// Refuses a value that is no mapping, and fields of it that are not in `known`.
+    /// Rejects a value that is not a mapping, and fields that are not in `known`.
     fn known(self, object: &Value<'_>, known: &[&str]) -> Result<()> {
         let Some(entries) = object.entries() else {
             return Err(self.error(object, "expected a mapping"));

@@ -1,7 +1,7 @@
 //! What the server counts and measures, in the text format of `OpenMetrics`.
 //!
 //! A label has few values, and none of them comes from a client: what is not known is `other`.
-//! The names of Templates, namespaces and users are no labels.
+//! No label contains the name of a Template, a namespace or a user.
 
 mod labels;
 mod process;

@@ -80,7 +80,7 @@ impl Etcd {
     }
 
     pub(in crate::store) async fn revision(&self) -> Result<Revision, Error> {
-        // The prefix itself is no key.
+        // The prefix itself is not a key.
         let response = self.range(&self.0.prefix, None).await;
         let response = response.map_err(|failure| unavailable(failure.why()))?;
         Ok(revision_of(&response))

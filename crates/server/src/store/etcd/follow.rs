@@ -135,7 +135,7 @@ fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End
     if response.canceled() {
         return Some(End::Lost);
     }
-    // What the message about the creation says is no progress: old events may follow.
+    // The revision in the creation message is not progress: old events may follow.
     if response.events().is_empty() && !response.created() {
         feed.push([], newest);
         return None;

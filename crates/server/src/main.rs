@@ -165,6 +165,7 @@ async fn deployments(
         admission: admission.clone(),
         metrics: Arc::clone(metrics),
         python: args.deployments.interpreters(args.limits.expansion_timeout),
+        fetcher: args.deployments.fetcher()?,
         cluster,
     }));
     let recovered = deployments.recover(is_alone).await;

@@ -44,7 +44,7 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// What came of sending a request once.
+/// The outcome of sending a request once.
 enum Outcome {
     Answered {
         code: StatusCode,

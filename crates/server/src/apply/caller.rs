@@ -9,7 +9,7 @@ use crate::auth::User;
 use crate::auth::request::AUTHENTICATED;
 use crate::status::Status;
 
-/// What the name of a service account begins with.
+/// The beginning of the names of service accounts.
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
 /// The group of all service accounts.
@@ -80,7 +80,7 @@ fn value(text: &str) -> Result<HeaderValue, Refusal> {
     Ok(value)
 }
 
-/// A key with `%` for what the name of a header cannot hold.
+/// A key with percent-encoding of the characters that the name of a header cannot hold.
 fn escaped(key: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&'*+-.^_`|~".contains(&byte);
     key.bytes()

@@ -59,7 +59,7 @@ impl From<Box<Status>> for Refusal {
 }
 
 impl Refusal {
-    /// What an answer says that is no success. One that is no `Status` is not quoted.
+    /// The refusal in an answer of the cluster. A body other than a `Status` is not quoted.
     pub(super) fn of(code: u16, body: Value) -> Self {
         if body.get("kind").and_then(Value::as_str) == Some("Status") {
             return Self { code, status: body }.bounded();
@@ -71,7 +71,7 @@ impl Refusal {
         }
     }
 
-    /// Takes away what a message about a Secret may quote of it.
+    /// Removes messages that may quote a value of a Secret.
     pub(super) fn without_values(mut self) -> Self {
         // These name rights, fields and managers, but no values.
         if [401, 403, 404, 409, 429].contains(&self.code) {

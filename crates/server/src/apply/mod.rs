@@ -11,7 +11,7 @@
 //! | `resources` | the paths of kinds, by discovery |
 //! | `api` | requests and answers; retries |
 //! | `caller` | impersonation |
-//! | [`failure`], [`types`] | what callers of this room see |
+//! | [`failure`], [`types`] | the types of arguments and results |
 
 mod api;
 mod caller;

@@ -20,7 +20,7 @@ pub(super) struct Planned {
     pub(super) value: Map<String, Value>,
 }
 
-/// What objects wait for.
+/// The phase in which an object is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Namespaces,

@@ -20,7 +20,7 @@ const LIFETIME: Duration = Duration::from_mins(1);
 /// How many versions are remembered.
 const CAPACITY: usize = 256;
 
-/// What need not be escaped in a path.
+/// The characters that are escaped in a segment of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -160,7 +160,7 @@ async fn read(api: &Api, api_version: &str) -> Result<BTreeMap<String, Resource>
     Ok(kinds)
 }
 
-/// The path of a version. What is no version makes no path.
+/// The path of a version. Other texts are refused.
 fn base(api_version: &str) -> Result<String, Refusal> {
     let is_label = |text: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.';

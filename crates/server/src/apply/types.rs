@@ -1,4 +1,4 @@
-//! What is applied, and what becomes of it.
+//! Objects that are applied, and the steps of a change.
 
 use std::future::Future;
 
@@ -35,7 +35,7 @@ pub struct Recorded {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// What tells it apart from others that have the same name at different times; empty as long
+    /// Distinguishes it from others that have the same name at different times; empty as long
     /// as it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub uid: String,
@@ -63,7 +63,7 @@ pub(super) fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// What was done with an object.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
@@ -91,9 +91,9 @@ pub struct Step {
     /// The object.
     #[serde(flatten)]
     pub object: Recorded,
-    /// What was done with it.
+    /// The result.
     pub what: What,
-    /// What there is to add; may be empty.
+    /// More about it; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -118,24 +118,59 @@ pub enum Prune {
     All,
 }
 
-/// What a deployment has in the cluster after some steps. `before` is what it had before them.
+/// The objects of a deployment in the cluster after some steps, in the order in which they were
+/// applied. `before` are those before the steps.
 #[must_use]
 pub fn record(before: &[Recorded], steps: &[Step]) -> Vec<Recorded> {
     let mut recorded = before.to_vec();
     for Step { object, what, .. } in steps {
-        let known = recorded.iter().position(|other| other.is_same(object));
         match what {
-            What::Applied | What::Unchanged => match known.and_then(|at| recorded.get_mut(at)) {
-                Some(known) => known.clone_from(object),
-                None => recorded.push(object.clone()),
-            },
+            What::Applied | What::Unchanged => {
+                recorded.retain(|other| !other.is_same(object));
+                recorded.push(object.clone());
+            }
             What::Deleted | What::Gone | What::Foreign => {
-                if let Some(at) = known {
-                    recorded.remove(at);
-                }
+                recorded.retain(|other| !other.is_same(object));
             }
             What::Waiting | What::Kept | What::Failed => {}
         }
     }
     recorded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(what: What, name: &str, uid: &str) -> Step {
+        let object = Recorded {
+            api_version: "v1".to_owned(),
+            kind: "ConfigMap".to_owned(),
+            namespace: "shop".to_owned(),
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+        };
+        Step {
+            object,
+            what,
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_record_has_the_order_of_the_last_apply() {
+        let first = [step(What::Applied, "b", "1"), step(What::Applied, "c", "2")];
+        let before = record(&[], &first);
+        let second = [
+            step(What::Applied, "a", "3"),
+            step(What::Applied, "b", "4"),
+            step(What::Deleted, "c", "2"),
+        ];
+        let after = record(&before, &second);
+        let found: Vec<(&str, &str)> = after
+            .iter()
+            .map(|one| (one.name.as_str(), one.uid.as_str()))
+            .collect();
+        assert_eq!(found, [("a", "3"), ("b", "4")]);
+    }
 }

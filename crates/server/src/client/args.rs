@@ -35,7 +35,7 @@ Examples:
   krm-template-server deployments types site.jinja -o json
   krm-template-server deployments delete web";
 
-/// The server, and who asks it.
+/// The server, and the credentials of the user.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Connection")]
@@ -92,7 +92,7 @@ pub(super) enum Output {
     Yaml,
 }
 
-/// What the client does.
+/// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum Action {
     /// Create a deployment

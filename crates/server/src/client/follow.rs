@@ -30,7 +30,7 @@ pub(super) async fn follow(connection: &Connection, name: &str) -> anyhow::Resul
         }
         let text = |field: &str| operation.get(field).and_then(Value::as_str);
         match text("state").unwrap_or_default() {
-            "done" => return Ok(()),
+            "done" => return print_warnings(&operation),
             "failed" => {
                 let error = operation.get("error").cloned().unwrap_or_default();
                 let object = operation.pointer("/errors/0").and_then(Value::as_str);
@@ -49,6 +49,15 @@ pub(super) async fn follow(connection: &Connection, name: &str) -> anyhow::Resul
         sleep(pause).await;
         pause = (pause * 2).min(LONGEST);
     }
+}
+
+/// Prints the warnings of an operation.
+fn print_warnings(operation: &Value) -> anyhow::Result<()> {
+    let warnings = operation.get("warnings").and_then(Value::as_array);
+    for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
+        writeln!(io::stderr(), "warning: {warning}")?;
+    }
+    Ok(())
 }
 
 /// Prints the steps that were not printed yet.

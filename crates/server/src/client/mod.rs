@@ -5,7 +5,7 @@
 //! | `run` | one function for each subcommand |
 //! | `follow` | an operation, until it ends |
 //! | `connection` | requests to the server |
-//! | `print` | what is printed |
+//! | `print` | output for people |
 //! | `args` | arguments |
 
 mod args;

@@ -1,10 +1,10 @@
-//! What is printed for people.
+//! Output for people.
 
 use std::io::{self, Write as _};
 
 use serde_json::Value;
 
-/// Writes to standard output. A reader that has read enough is no error.
+/// Writes to standard output. A reader that closes it early is not an error.
 pub(super) fn out(text: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {

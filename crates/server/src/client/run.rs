@@ -115,7 +115,7 @@ fn body(name: &str, configuration: &Configuration) -> anyhow::Result<Result<Vec<
     Ok(Ok(serde_json::to_vec(&body)?))
 }
 
-/// A connection, and what the user wants to see.
+/// A connection, and the format of the output.
 struct Session {
     connection: Connection,
     output: Option<Output>,

@@ -8,7 +8,10 @@ use anyhow::bail;
 use krm_template::cli::interpreters;
 use krm_template::deployment_manager::python::{Forbidden, Interpreters};
 
-/// What deployments may do.
+use super::fetch::Fetcher;
+use super::web::Host;
+
+/// Arguments for deployments.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Deployments")]
@@ -16,6 +19,10 @@ pub struct Args {
     /// Apply the objects of deployments to the cluster, with the rights of the caller
     #[arg(long)]
     pub apply: bool,
+
+    /// Fetch templates that a type names by its address, from these hosts only
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    pub allow_fetch: Vec<Host>,
 
     /// Run Python templates, with the rights of this program, on a loopback address only
     #[arg(long)]
@@ -36,11 +43,23 @@ pub struct Args {
 }
 
 impl Args {
+    /// Fetches templates by their addresses, if `--allow-fetch` is given.
+    ///
+    /// # Errors
+    ///
+    /// If no certificates of authorities are known.
+    pub fn fetcher(&self) -> anyhow::Result<Option<Fetcher>> {
+        if self.allow_fetch.is_empty() {
+            return Ok(None);
+        }
+        Fetcher::new(&self.allow_fetch).map(Some)
+    }
+
     /// Checks that the arguments go together, and are safe for a server that listens on `listen`.
     ///
     /// # Errors
     ///
-    /// If they are not: the error says what to do.
+    /// If they do not. The error says how to correct them.
     pub fn check(&self, listen: SocketAddr) -> anyhow::Result<()> {
         let is_loopback = listen.ip().is_loopback();
         if self.allow_python && !is_loopback && !self.i_know_python_is_not_sandboxed {
@@ -53,7 +72,7 @@ impl Args {
         Ok(())
     }
 
-    /// What runs Python templates. The templates of an expansion may take as long as `limit`.
+    /// Runs Python templates, or refuses them. The templates of an expansion may take as long as `limit`.
     #[must_use]
     pub fn interpreters(&self, limit: Duration) -> Arc<dyn Interpreters> {
         if self.allow_python {

@@ -1,4 +1,4 @@
-//! Reads and writes what is stored of deployments.
+//! Reads and writes the records of deployments.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Books {
         Self { store, limit }
     }
 
-    /// What is stored with a key.
+    /// Reads the record with a key.
     pub(super) async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Stored<T>>> {
         let item = self.store.get(key).await.map_err(|error| refused(&error))?;
         item.map(|item| decoded(&item)).transpose()
@@ -215,7 +215,7 @@ pub(super) fn too_large(what: &str, length: usize, limit: usize) -> Box<Status> 
     Status::new(413, "RequestEntityTooLarge", message).with(Details::default())
 }
 
-/// What an item holds.
+/// The record in an item.
 pub(super) fn decoded<T: DeserializeOwned>(item: &Item) -> Result<Stored<T>> {
     let value = serde_json::from_slice(&item.value).map_err(|error| {
         tracing::error!(
@@ -231,7 +231,7 @@ pub(super) fn decoded<T: DeserializeOwned>(item: &Item) -> Result<Stored<T>> {
     })
 }
 
-/// 409: another server changed what this one was about to change.
+/// 409: another server changed the record first.
 pub(super) fn changed() -> Box<Status> {
     let message = "another server has changed the deployment; please try again";
     Status::new(409, "Conflict", message).with(Details::default())

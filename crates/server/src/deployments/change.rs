@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use krm_template::deployment_manager::model::Request;
 use serde_json::{Value, json};
 
-use super::books::{Stored, too_large};
+use super::books::{Books, Stored, too_large};
+use super::expander::Expander;
 use super::record::{
     Change, Deployment, Operation, Progress as Far, State, Target, manifest_name, time,
 };
-use super::service::Deployments;
 use crate::apply::{self, Cluster, Failure, Object, Owner, Prune, Recorded, Step};
 use crate::auth::User;
 use crate::status::{Result, Status};
@@ -25,7 +25,7 @@ use crate::store::Revision;
 /// The most writes of an operation for its steps. If there are more steps, several share a write.
 const MAX_NOTES: usize = 200;
 
-/// What a request wants.
+/// A change that a request asks for.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The kind of change.
@@ -45,9 +45,9 @@ pub struct Ended {
     pub deployment: Deployment,
     /// Its newest manifest, as JSON.
     pub manifest: Bytes,
-    /// What is not wrong but strange.
+    /// Warnings of the expansion.
     pub warnings: Vec<String>,
-    /// What to know.
+    /// A sentence about the result, for people.
     pub message: String,
 }
 
@@ -82,9 +82,19 @@ impl From<Failure> for Problem {
     }
 }
 
+/// Shared by all changes.
+pub(super) struct Tools {
+    pub(super) books: Books,
+    pub(super) expander: Expander,
+    /// The cluster, if objects are applied.
+    pub(super) cluster: Option<Cluster>,
+    /// The most bytes of a stored object.
+    pub(super) max_object_bytes: usize,
+}
+
 /// A change that is being made.
 pub(super) struct Work {
-    pub(super) service: Arc<Deployments>,
+    pub(super) tools: Arc<Tools>,
     pub(super) user: User,
     pub(super) target: Target,
     pub(super) wanted: Wanted,
@@ -117,7 +127,7 @@ impl Work {
     /// Writes how far the operation is.
     async fn note(&mut self) -> Result<()> {
         let key = Operation::key(&self.operation.value.name);
-        let books = &self.service.books;
+        let books = &self.tools.books;
         let revision = self.operation.revision;
         self.operation.revision = books.update(&key, &self.operation.value, revision).await?;
         Ok(())
@@ -129,6 +139,7 @@ impl Work {
         match outcome {
             Ok(ended) => {
                 operation.message.clone_from(&ended.message);
+                operation.warnings.clone_from(&ended.warnings);
                 operation.end(Far::Done);
             }
             Err(problem) => {
@@ -149,14 +160,15 @@ impl Work {
             let name = key.strip_prefix(&prefix).unwrap_or_default();
             kept.iter().any(|kept| kept == name)
         };
-        self.service.books.delete_all(&prefix, is_kept).await
+        self.tools.books.delete_all(&prefix, is_kept).await
     }
 
     /// Creates or updates the deployment.
     async fn place(&mut self, name: &str, request: Request) -> Result<Ended, Problem> {
-        let service = Arc::clone(&self.service);
-        let wants_objects = service.cluster.is_some();
-        let made = service
+        let tools = Arc::clone(&self.tools);
+        let wants_objects = tools.cluster.is_some();
+        let made = tools
+            .expander
             .made(name.to_owned(), request, wants_objects)
             .await?;
         let manifest = Bytes::from(made.manifest);
@@ -167,20 +179,20 @@ impl Work {
         } else {
             State::Expanded
         };
-        let books = &service.books;
+        let books = &tools.books;
         books
             .write(&self.target.manifest(name), manifest.clone())
             .await?;
         let known = self.known.as_ref().map(|known| known.revision);
         let revision = books.put(&self.target.key(), &deployment, known).await?;
         self.forget_manifests(&deployment.manifests).await?;
-        if let Some(cluster) = &service.cluster {
+        if let Some(cluster) = &tools.cluster {
             deployment = self
                 .apply(cluster, deployment, revision, &made.objects)
                 .await?;
         }
         Ok(Ended {
-            message: message(&deployment),
+            message: deployment.message(),
             deployment,
             manifest,
             warnings: made.warnings,
@@ -215,7 +227,7 @@ impl Work {
 
     /// Checks that all objects can be recorded, before the first is applied.
     fn check_room(&self, deployment: &Deployment, objects: &[Object]) -> Result<()> {
-        /// What a record has beside its texts: the names of fields and a uid.
+        /// The bytes of a record besides its texts: the names of fields and a uid.
         const REST: usize = 160;
         let text = |object: &Object, path: &str| {
             let value = object.0.pointer(path).and_then(Value::as_str);
@@ -235,7 +247,7 @@ impl Work {
             })
             .sum();
         let old = serde_json::to_vec(deployment).map_or(0, |bytes| bytes.len());
-        let limit = self.service.limits.max_object_bytes;
+        let limit = self.tools.max_object_bytes;
         if new + old <= limit {
             return Ok(());
         }
@@ -270,7 +282,7 @@ impl Work {
             deployment.deployed_at = Some(now.clone());
         }
         deployment.modified_at = now;
-        let books = &self.service.books;
+        let books = &self.tools.books;
         books
             .update(&self.target.key(), &deployment, revision)
             .await?;
@@ -279,7 +291,7 @@ impl Work {
 
     /// Deletes the deployment: it gets an empty manifest first, and loses its objects.
     async fn delete(&mut self, name: &str) -> Result<Ended, Problem> {
-        let service = Arc::clone(&self.service);
+        let tools = Arc::clone(&self.tools);
         let Some(known) = &self.known else {
             return Err(Status::not_found("", "deployments", &self.target.name).into());
         };
@@ -288,13 +300,13 @@ impl Work {
         let mut deployment = self.next(name);
         deployment.manifests = vec![name.to_owned()];
         deployment.state = State::Deleting;
-        let (books, key) = (&service.books, self.target.key());
+        let (books, key) = (&tools.books, self.target.key());
         books
             .write(&self.target.manifest(name), manifest.clone())
             .await?;
         let mut revision = books.update(&key, &deployment, known).await?;
         self.forget_manifests(&deployment.manifests).await?;
-        if let Some(cluster) = service.cluster.as_ref().filter(|_| !self.wanted.abandon) {
+        if let Some(cluster) = tools.cluster.as_ref().filter(|_| !self.wanted.abandon) {
             let (owner, user, prune) = (self.owner(), self.user.clone(), self.wanted.prune);
             let before = deployment.resources.clone();
             let mut journal = self.journal(before.len());
@@ -310,7 +322,7 @@ impl Work {
         self.forget_manifests(&[]).await?;
         deployment.state = State::Deleted;
         Ok(Ended {
-            message: message(&deployment),
+            message: deployment.message(),
             deployment,
             manifest,
             warnings: Vec::new(),
@@ -383,36 +395,4 @@ fn empty_manifest(name: &str, target: &Target) -> Value {
         "expandedConfig": {"resources": []},
         "layout": {"resources": []},
     })
-}
-
-/// What to know about a deployment.
-pub(super) fn message(deployment: &Deployment) -> String {
-    let left = deployment.resources.len();
-    let objects = match left {
-        1 => "1 object".to_owned(),
-        many => format!("{many} objects"),
-    };
-    match deployment.state {
-        State::Expanded if left == 0 => {
-            "expanded only: nothing was applied to a cluster".to_owned()
-        }
-        State::Expanded => format!(
-            "expanded only: nothing was applied to a cluster; {objects} of an earlier manifest \
-             remain there"
-        ),
-        State::Applied => format!("the cluster has {objects} of the deployment"),
-        State::Deleted if left == 0 => "deleted".to_owned(),
-        State::Deleted => format!("deleted; {objects} remain in the cluster"),
-        State::Applying | State::Deleting => {
-            format!("the operation {:?} is running", deployment.operation)
-        }
-        State::Failed => format!(
-            "the operation {:?} failed; correct the cause and run the request again",
-            deployment.operation
-        ),
-        State::Interrupted => format!(
-            "the operation {:?} was interrupted; run the request again to complete it",
-            deployment.operation
-        ),
-    }
 }

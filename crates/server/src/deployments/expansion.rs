@@ -1,8 +1,10 @@
 //! Expands a configuration with the engine: its texts, its manifest, its objects.
 
+use std::collections::BTreeSet;
+
 use krm_template::deployment_manager::error::{Cause as Why, ExpandError, Overrun};
 use krm_template::deployment_manager::expand::expand_within;
-use krm_template::deployment_manager::expansion::Expansion;
+use krm_template::deployment_manager::expansion::{Expansion, Resource};
 use krm_template::deployment_manager::instances::manifest;
 use krm_template::deployment_manager::model::{Limits, Request};
 use krm_template::deployment_manager::objects::{self, objects};
@@ -26,7 +28,7 @@ pub struct Texts {
     pub config: String,
     /// `resources:`, with the template of each, and `outputs:`.
     pub layout: String,
-    /// What is not wrong but strange.
+    /// Warnings.
     pub warnings: Vec<String>,
     /// How many resources there are.
     pub resources: usize,
@@ -39,7 +41,7 @@ pub(super) struct Made {
     pub manifest: Vec<u8>,
     /// The objects, if they were asked for.
     pub objects: Vec<Object>,
-    /// What is not wrong but strange.
+    /// Warnings.
     pub warnings: Vec<String>,
     /// How many resources there are.
     pub resources: usize,
@@ -76,7 +78,7 @@ pub(super) fn texts(
 ///
 /// # Errors
 ///
-/// As [`texts`]; 400 also for a number that JSON does not have, and for resources that are no
+/// As [`texts`]; 400 also for a number that JSON does not have, and for resources that are not
 /// objects of Kubernetes.
 pub(super) fn made(
     name: &str,
@@ -110,6 +112,21 @@ pub(super) fn made(
         warnings: warnings(&found),
         resources,
     })
+}
+
+/// The types of resources that have no template among the imports.
+///
+/// # Errors
+///
+/// As [`texts`].
+pub(super) fn unexpanded(
+    request: &Request,
+    python: &dyn Interpreters,
+    limits: Limits<'_>,
+) -> Result<BTreeSet<String>> {
+    let expansion = expand(request, python, limits)?;
+    let types = expansion.config.iter().filter_map(Resource::kind);
+    Ok(types.map(str::to_owned).collect())
 }
 
 fn expand<'r>(

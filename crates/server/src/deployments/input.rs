@@ -1,4 +1,4 @@
-//! Reads what a request sends: a configuration with its imports.
+//! Reads the body of a request: a configuration with its imports.
 
 use krm_template::deployment_manager::model::{Options, Request};
 use krm_template::deployment_manager::request;
@@ -9,7 +9,7 @@ use krm_yaml::{Document, DuplicateKeys};
 use crate::status::{Cause, Details, Result, Status};
 use crate::wire::names;
 
-/// What a request sends.
+/// The body of a request.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The name of the deployment, if the body has one.
@@ -60,7 +60,7 @@ fn value(body: &[u8]) -> Result<Value<'static>> {
 ///
 /// # Errors
 ///
-/// 400 if it is no DNS subdomain.
+/// 400 if it is not a DNS subdomain.
 pub fn check_name(name: &str) -> Result<()> {
     check("name", name, names::subdomain(name))
 }
@@ -69,7 +69,7 @@ pub fn check_name(name: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// 400 if it is no DNS label.
+/// 400 if it is not a DNS label.
 pub fn check_namespace(name: &str) -> Result<()> {
     check("namespace", name, names::dns_label(name))
 }

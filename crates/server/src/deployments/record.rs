@@ -1,4 +1,4 @@
-//! What is stored: deployments, manifests, operations, and the locks of changes.
+//! The records in the store: deployments, manifests, operations, and the locks of changes.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -104,13 +104,13 @@ pub struct Deployment {
     /// The errors of that operation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
-    /// What it has in the cluster.
+    /// Its objects in the cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Recorded>,
 }
 
 impl Deployment {
-    /// What it is.
+    /// Its namespace and name.
     #[must_use]
     pub fn target(&self) -> Target {
         Target {
@@ -124,7 +124,40 @@ impl Deployment {
         self.deployed_at.is_none() && matches!(self.state, State::Failed | State::Interrupted)
     }
 
-    /// The number of the next manifest.
+    /// A sentence about its state, for people.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let left = self.resources.len();
+        let (objects, remain) = match left {
+            1 => ("1 object".to_owned(), "remains"),
+            many => (format!("{many} objects"), "remain"),
+        };
+        match self.state {
+            State::Expanded if left == 0 => {
+                "expanded only: nothing was applied to a cluster".to_owned()
+            }
+            State::Expanded => format!(
+                "expanded only: nothing was applied to a cluster; {objects} of an earlier manifest \
+             {remain} there"
+            ),
+            State::Applied => format!("the cluster has {objects} of the deployment"),
+            State::Deleted if left == 0 => "deleted".to_owned(),
+            State::Deleted => format!("deleted; {objects} {remain} in the cluster"),
+            State::Applying | State::Deleting => {
+                format!("the operation {:?} is running", self.operation)
+            }
+            State::Failed => format!(
+                "the operation {:?} failed; correct the cause and run the request again",
+                self.operation
+            ),
+            State::Interrupted => format!(
+                "the operation {:?} was interrupted; run the request again to complete it",
+                self.operation
+            ),
+        }
+    }
+
+    /// The name of the next manifest.
     pub(super) fn next_manifest(&self) -> String {
         let number = self.latest_manifest.strip_prefix("manifest-");
         let number: u64 = number.and_then(|digits| digits.parse().ok()).unwrap_or(0);
@@ -145,7 +178,7 @@ pub(super) fn manifest_name(number: u64) -> String {
     format!("manifest-{number:04}")
 }
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
@@ -187,7 +220,7 @@ impl Progress {
 pub struct Operation {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its kind.
     #[serde(rename = "type")]
     pub change: Change,
     /// The deployment.
@@ -206,9 +239,12 @@ pub struct Operation {
     /// The manifest that it makes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<String>,
-    /// What to know about how it ended.
+    /// A sentence about how it ended, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
+    /// The warnings of its expansion.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The texts of its errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
@@ -238,6 +274,7 @@ impl Operation {
             finished_at: None,
             manifest: None,
             message: String::new(),
+            warnings: Vec::new(),
             errors: Vec::new(),
             error: None,
             steps: Vec::new(),

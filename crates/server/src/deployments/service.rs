@@ -1,21 +1,22 @@
-//! Deployments as a service: what requests read, and the changes that they start.
+//! Deployments as a service: reads, and the start of changes.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use krm_template::deployment_manager::model::{Limits as Bounds, Request};
+use krm_template::deployment_manager::model::Request;
 use krm_template::deployment_manager::python::Interpreters;
 use krm_yaml::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep};
 
 use super::books::{Books, Stored};
-use super::change::{self, Ended, Problem, Wanted, Work};
-use super::expansion::{self, Made, Texts};
+use super::change::{Ended, Problem, Tools, Wanted, Work};
+use super::expander::Expander;
+use super::expansion::Texts;
+use super::fetch::Fetcher;
 use super::input::{check_name, check_namespace};
-use super::lock::{BEAT, Held, Watchman};
+use super::lock::{Held, Watchman};
 use super::record::{Change, Deployment, Lock, Operation, State, Target};
 use super::recovery;
 use super::types::Collected;
@@ -24,26 +25,21 @@ use crate::auth::User;
 use crate::ops::admission::Admission;
 use crate::ops::limits::Limits;
 use crate::ops::measured::Measured;
-use crate::ops::metrics::{Dialect, Metrics, Outcome};
+use crate::ops::metrics::Metrics;
 use crate::ops::panics;
 use crate::status::{Details, Result, Status};
 
-/// After so many looks at locks, operations without a lock are looked for.
-const LOOKS: u32 = 12;
-
 /// Deployments in a store.
 pub struct Deployments {
-    pub(super) books: Books,
-    pub(super) limits: Limits,
-    pub(super) cluster: Option<Cluster>,
-    admission: Admission,
+    books: Books,
+    tools: Arc<Tools>,
+    limits: Limits,
     metrics: Arc<Metrics>,
-    python: Arc<dyn Interpreters>,
     /// How many changes are being made.
-    running: watch::Sender<usize>,
+    running: Arc<watch::Sender<usize>>,
 }
 
-/// What deployments need.
+/// Everything that [`Deployments`] use.
 pub struct Needs {
     /// Where they are kept.
     pub store: Arc<Measured>,
@@ -55,6 +51,8 @@ pub struct Needs {
     pub metrics: Arc<Metrics>,
     /// Runs Python templates, or refuses them.
     pub python: Arc<dyn Interpreters>,
+    /// Fetches templates by their addresses, if that is allowed.
+    pub fetcher: Option<Fetcher>,
     /// The cluster, if objects are applied.
     pub cluster: Option<Cluster>,
 }
@@ -64,7 +62,7 @@ pub struct Needs {
 pub struct Shown {
     /// The deployment; its state is `Interrupted` if nothing is at work any more.
     pub deployment: Deployment,
-    /// What to know about it.
+    /// A sentence about its state, for people.
     pub message: String,
     /// Its newest manifest, as JSON.
     pub manifest: Bytes,
@@ -84,21 +82,32 @@ impl Deployments {
     #[must_use]
     pub fn new(needs: Needs) -> Self {
         let limit = needs.limits.max_object_bytes;
-        Self {
-            books: Books::new(needs.store, limit),
-            limits: needs.limits,
-            cluster: needs.cluster,
+        let books = Books::new(needs.store, limit);
+        let expander = Expander {
+            limits: needs.limits.clone(),
             admission: needs.admission,
-            metrics: needs.metrics,
+            metrics: Arc::clone(&needs.metrics),
             python: needs.python,
-            running: watch::Sender::new(0),
+            fetcher: needs.fetcher,
+        };
+        Self {
+            tools: Arc::new(Tools {
+                books: books.clone(),
+                expander,
+                cluster: needs.cluster,
+                max_object_bytes: limit,
+            }),
+            books,
+            limits: needs.limits,
+            metrics: needs.metrics,
+            running: Arc::new(watch::Sender::new(0)),
         }
     }
 
     /// Whether objects are applied to a cluster.
     #[must_use]
-    pub const fn applies(&self) -> bool {
-        self.cluster.is_some()
+    pub fn applies(&self) -> bool {
+        self.tools.cluster.is_some()
     }
 
     /// Marks operations of earlier servers as interrupted, and goes on to look for such. If the
@@ -107,15 +116,12 @@ impl Deployments {
     /// # Errors
     ///
     /// If the store cannot be read. Then nothing is looked for.
-    pub async fn recover(self: &Arc<Self>, own: bool) -> Result<()> {
+    pub async fn recover(&self, own: bool) -> Result<()> {
         let mut watchman = Watchman::default();
         if own {
-            recovery::locks(&self.books, &mut watchman, true).await?;
-            for operation in self.books.open_operations().await? {
-                recovery::settle(&self.books, &operation.value.name).await?;
-            }
+            recovery::all(&self.books, &mut watchman).await?;
         }
-        tokio::spawn(watch_locks(Arc::downgrade(self), watchman));
+        tokio::spawn(recovery::watch(Arc::downgrade(&self.tools), watchman));
         Ok(())
     }
 
@@ -129,65 +135,10 @@ impl Deployments {
     ///
     /// # Errors
     ///
-    /// As [`expansion::texts`]; 429 if too many expansions wait.
+    /// 400 in the words of the original service, 422 and 504 beyond the limits of an expansion, 429
+    /// if too many expansions wait.
     pub async fn texts(&self, request: Request) -> Result<Texts> {
-        let python = Arc::clone(&self.python);
-        self.expanded(
-            move |bounds| expansion::texts(&request, python.as_ref(), bounds),
-            |texts| texts.resources,
-        )
-        .await
-    }
-
-    /// Makes a manifest.
-    pub(super) async fn made(
-        &self,
-        name: String,
-        request: Request,
-        wants_objects: bool,
-    ) -> Result<Made> {
-        let python = Arc::clone(&self.python);
-        self.expanded(
-            move |bounds| expansion::made(&name, &request, python.as_ref(), bounds, wants_objects),
-            |made| made.resources,
-        )
-        .await
-    }
-
-    /// Expands on a thread of its own, once it is its turn.
-    async fn expanded<T: Send + 'static>(
-        &self,
-        expand: impl FnOnce(Bounds<'_>) -> Result<T> + Send + 'static,
-        count: impl FnOnce(&T) -> usize,
-    ) -> Result<T> {
-        let place = self.admission.expansion().await?;
-        let began = Instant::now();
-        let deadline = began + self.limits.expansion_timeout;
-        let resources = self.limits.max_expansion_objects.get();
-        let bytes = self.limits.max_expansion_bytes;
-        let done = panics::blocking(&self.metrics, move || {
-            let _place = place;
-            let is_late = || Instant::now() > deadline;
-            expand(Bounds {
-                resources,
-                bytes,
-                is_late: &is_late,
-            })
-        });
-        let done = done.await;
-        let (outcome, created) = match &done {
-            Ok(made) => (Outcome::Ok, count(made)),
-            Err(status) => match status.code {
-                504 => (Outcome::Timeout, 0),
-                500 => (Outcome::Error, 0),
-                422 => (Outcome::Limit, 0),
-                _ => (Outcome::Invalid, 0),
-            },
-        };
-        let dialect = Dialect::DeploymentManager;
-        self.metrics
-            .observe_expansion(dialect, outcome, created, began.elapsed());
-        done
+        self.tools.expander.texts(request).await
     }
 
     /// The deployments of a namespace.
@@ -214,7 +165,7 @@ impl Deployments {
         self.look(&mut deployment).await?;
         let manifest = self.manifest(target, &deployment.latest_manifest).await?;
         Ok(Shown {
-            message: change::message(&deployment),
+            message: deployment.message(),
             deployment,
             manifest,
         })
@@ -305,12 +256,7 @@ impl Deployments {
     ///
     /// 400 for wrong names, 404 or 409 if the deployment is not as the change needs it, 409 if
     /// another operation changes it.
-    pub async fn start(
-        self: &Arc<Self>,
-        user: &User,
-        target: &Target,
-        mut wanted: Wanted,
-    ) -> Result<Started> {
+    pub async fn start(&self, user: &User, target: &Target, mut wanted: Wanted) -> Result<Started> {
         check_name(&target.name)?;
         check_namespace(&target.namespace)?;
         if let Some(request) = &mut wanted.request {
@@ -346,7 +292,7 @@ impl Deployments {
             }
         };
         let work = Work {
-            service: Arc::clone(self),
+            tools: Arc::clone(&self.tools),
             user: user.clone(),
             target: target.clone(),
             wanted,
@@ -356,8 +302,8 @@ impl Deployments {
             },
             known,
         };
-        self.running.send_modify(|count| *count += 1);
-        let done = tokio::spawn(run(work, held));
+        let counted = Counted::new(&self.running);
+        let done = tokio::spawn(run(work, held, Arc::clone(&self.metrics), counted));
         Ok(Started {
             operation: name,
             done,
@@ -416,12 +362,15 @@ impl Deployments {
     }
 }
 
-/// Makes a change, ends its operation, and gives the lock back.
-async fn run(mut work: Work, held: Held) -> Result<Ended, Problem> {
-    let service = Arc::clone(&work.service);
-    let _counted = Counted(Arc::clone(&service));
+/// Makes a change, ends its operation, and releases the lock.
+async fn run(
+    mut work: Work,
+    held: Held,
+    metrics: Arc<Metrics>,
+    _counted: Counted,
+) -> Result<Ended, Problem> {
     let outcome = tokio::select! {
-        outcome = panics::caught(&service.metrics, async { Ok(work.perform().await) }) => {
+        outcome = panics::caught(&metrics, async { Ok(work.perform().await) }) => {
             outcome.unwrap_or_else(|panicked| Err(panicked.into()))
         }
         () = held.lost() => {
@@ -435,33 +384,17 @@ async fn run(mut work: Work, held: Held) -> Result<Ended, Problem> {
 }
 
 /// A change that is counted until this is dropped.
-struct Counted(Arc<Deployments>);
+struct Counted(Arc<watch::Sender<usize>>);
 
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0
-            .running
-            .send_modify(|count| *count = count.saturating_sub(1));
+impl Counted {
+    fn new(running: &Arc<watch::Sender<usize>>) -> Self {
+        running.send_modify(|count| *count += 1);
+        Self(Arc::clone(running))
     }
 }
 
-/// Looks for locks whose holders have ended, and for operations without a lock.
-async fn watch_locks(deployments: Weak<Deployments>, mut watchman: Watchman) {
-    let mut orphans = recovery::Orphans::default();
-    let mut looks: u32 = 0;
-    loop {
-        sleep(BEAT).await;
-        let Some(deployments) = deployments.upgrade() else {
-            return;
-        };
-        looks = looks.wrapping_add(1);
-        let looked = recovery::locks(&deployments.books, &mut watchman, false).await;
-        let looked = match looked {
-            Ok(()) if looks.is_multiple_of(LOOKS) => orphans.look(&deployments.books).await,
-            looked => looked,
-        };
-        if let Err(error) = looked {
-            tracing::warn!(%error, "operations that have ended cannot be looked for");
-        }
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count = count.saturating_sub(1));
     }
 }

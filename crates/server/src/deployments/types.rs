@@ -9,7 +9,7 @@ use krm_yaml::{Document, DuplicateKeys, Value};
 
 use crate::status::{Result, Status};
 
-/// What is collected from manifests.
+/// Types or instances that are collected from manifests.
 #[derive(Debug)]
 pub(super) enum Collected {
     /// The names of all types.
@@ -19,7 +19,7 @@ pub(super) enum Collected {
 }
 
 impl Collected {
-    /// Adds what a manifest, in JSON, has.
+    /// Adds those of a manifest in JSON.
     pub(super) fn add(&mut self, deployment: &str, manifest: &str, json: &[u8]) -> Result<()> {
         let found = instances(deployment, manifest, json)?;
         match self {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use http::header::{HeaderName, HeaderValue, LOCATION};
 use krm_template::deployment_manager::model::Request;
 
+use super::call::Call;
 use super::shown;
-use super::{Call, refuse_dry_run};
 use crate::apply::Prune;
 use crate::deployments::{Change, Ended, Input, Problem, Started, Wanted};
 use crate::object;
@@ -39,7 +39,7 @@ pub(super) async fn make(
     change: Change,
     request: Option<Request>,
 ) -> Result<Answer> {
-    refuse_dry_run(call)?;
+    call.refuse_dry_run()?;
     let query = &call.incoming.query;
     let prune = match query.text("prune") {
         "" => Prune::Default,

@@ -1,67 +1,19 @@
 //! The paths of Deployment Manager.
 
+mod call;
 mod changes;
 mod shown;
 
-use bytes::Bytes;
 use http::Method;
-use http::header::CONTENT_TYPE;
 use serde_json::json;
 
-use super::answer::{self, Answer, YAML};
-use super::incoming::Incoming;
-use super::render;
-use super::state::State;
-use crate::auth::User;
-use crate::deployments::{self, Change, Input, Target};
+use super::answer::{self, Answer};
+use crate::deployments::{Change, Input};
 use crate::status::{Result, Status};
-use crate::wire::content::{self, Format};
 use crate::wire::endpoint;
-use crate::wire::path::{DEFAULT_NAMESPACE, DeploymentPath};
+use crate::wire::path::DeploymentPath;
 
-/// A request for a path of Deployment Manager.
-pub(super) struct Call<'a> {
-    pub(super) state: &'a State,
-    pub(super) incoming: &'a Incoming,
-    pub(super) user: &'a User,
-    pub(super) body: Bytes,
-}
-
-impl Call<'_> {
-    /// The namespace of the query.
-    fn namespace(&self) -> &str {
-        let given = self.incoming.query.first("namespace");
-        given
-            .filter(|name| !name.is_empty())
-            .unwrap_or(DEFAULT_NAMESPACE)
-    }
-
-    /// A deployment in that namespace.
-    fn target(&self, name: &str) -> Target {
-        Target {
-            namespace: self.namespace().to_owned(),
-            name: name.to_owned(),
-        }
-    }
-
-    /// A JSON document as the client wants it. In YAML, the order of keys stays.
-    fn shown(&self, code: u16, mut json: Vec<u8>) -> Answer {
-        let shown = self.incoming.shown();
-        if shown.format == Format::Yaml
-            && let Some(yaml) = shown::yaml(&json)
-        {
-            return answer::new(code, YAML, yaml);
-        }
-        json.push(b'\n');
-        render::finished(code, shown, json)
-    }
-
-    /// What the body holds.
-    fn input(&self) -> Result<Input> {
-        content::of_object(self.incoming.header(CONTENT_TYPE))?;
-        deployments::read(&self.body)
-    }
-}
+pub(super) use call::Call;
 
 /// Whether a method only reads.
 pub(super) fn is_read(method: &Method) -> bool {
@@ -124,20 +76,10 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
 
 /// Expands the configuration of the body.
 async fn expand(call: &Call<'_>) -> Result<Answer> {
-    refuse_dry_run(call)?;
+    call.refuse_dry_run()?;
     let texts = call.state.deployments.texts(call.input()?.request).await?;
     let document = json!({"config": texts.config, "layout": texts.layout});
     let mut answer = call.shown(200, document.to_string().into_bytes());
     answer::warn(&mut answer, &texts.warnings);
     Ok(answer)
-}
-
-/// A request that asks for a dry run must not change anything.
-fn refuse_dry_run(call: &Call<'_>) -> Result<()> {
-    if call.incoming.query.first("dryRun").is_none() {
-        return Ok(());
-    }
-    let message = "dryRun is not supported for deployments; POST to /expand expands without \
-                   storing anything";
-    Err(Status::bad_request(message))
 }

@@ -52,7 +52,7 @@ pub(super) fn operation(operation: &Operation) -> Result<Vec<u8>> {
     json.map_err(|_| Status::internal("an operation cannot be written"))
 }
 
-/// What is answered for an operation that has just begun.
+/// The answer for an operation that has just begun.
 pub(super) fn begun(name: &str) -> Vec<u8> {
     json!({"name": name, "state": "pending"})
         .to_string()

@@ -1,0 +1,217 @@
+//! Reads files of allowed hosts over HTTPS, from public addresses only.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use bytes::Bytes;
+use http::header::{HOST, LOCATION, USER_AGENT};
+use http::{Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::public::is_public;
+
+/// The most bytes of a file.
+const MAX_BYTES: usize = 1 << 20;
+
+/// How long a file may take.
+const MAX_TIME: Duration = Duration::from_secs(5);
+
+/// How often the host may redirect to another of its paths.
+const MAX_REDIRECTS: usize = 5;
+
+/// The port of HTTPS.
+const HTTPS: u16 = 443;
+
+/// A host that files may be fetched from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Host {
+    name: String,
+    port: u16,
+}
+
+impl FromStr for Host {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let expected = "expected HOST or HOST:PORT, such as `example.com`";
+        let uri: Uri = format!("https://{text}").parse().context(expected)?;
+        let host = Self::of(&uri).filter(|_| uri.path() == "/" && uri.query().is_none());
+        host.filter(|_| !text.ends_with('/')).context(expected)
+    }
+}
+
+impl Host {
+    /// The host of an address of HTTPS.
+    fn of(address: &Uri) -> Option<Self> {
+        let authority = address.authority()?;
+        if address.scheme_str() != Some("https") || authority.as_str().contains('@') {
+            return None;
+        }
+        let port = match authority.port_u16() {
+            Some(port) => port,
+            None if authority.as_str() == authority.host() => HTTPS,
+            None => return None,
+        };
+        Some(Self {
+            name: authority.host().to_ascii_lowercase(),
+            port,
+        })
+    }
+}
+
+/// The files of allowed hosts.
+pub(super) struct Web {
+    hosts: BTreeSet<Host>,
+    tls: TlsConnector,
+    /// Whether a connection to an address is allowed.
+    is_allowed: fn(IpAddr) -> bool,
+}
+
+impl Web {
+    /// The files of hosts whose certificates the machine trusts.
+    ///
+    /// # Errors
+    ///
+    /// If the machine trusts none.
+    pub(super) fn new(hosts: &[Host]) -> anyhow::Result<Self> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if roots.is_empty() {
+            bail!(
+                "--allow-fetch needs certificates of authorities, and this machine has none: name a \
+                 file with them in the environment variable SSL_CERT_FILE"
+            );
+        }
+        Self::with(hosts, roots, is_public)
+    }
+
+    /// The same with these authorities and addresses.
+    pub(super) fn with(
+        hosts: &[Host],
+        roots: RootCertStore,
+        is_allowed: fn(IpAddr) -> bool,
+    ) -> anyhow::Result<Self> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(Self {
+            hosts: hosts.iter().cloned().collect(),
+            tls: TlsConnector::from(Arc::new(config)),
+            is_allowed,
+        })
+    }
+
+    /// Whether an address is one of HTTPS on an allowed host.
+    pub(super) fn allows(&self, address: &str) -> bool {
+        let address: Option<Uri> = address.parse().ok();
+        let host = address.as_ref().and_then(Host::of);
+        host.is_some_and(|host| self.hosts.contains(&host))
+    }
+
+    /// The text at an address; `None` if the host does not have it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, is too large, or takes too long.
+    pub(super) async fn read(&self, address: &str) -> anyhow::Result<Option<String>> {
+        let read = timeout(MAX_TIME, self.follow(address.parse()?));
+        match read.await {
+            Ok(read) => read,
+            Err(_) => bail!("it takes longer than {} s", MAX_TIME.as_secs()),
+        }
+    }
+
+    /// Reads an address, and follows redirects on the same host.
+    async fn follow(&self, mut address: Uri) -> anyhow::Result<Option<String>> {
+        let allowed = |host: &Host| self.hosts.contains(host);
+        let host = Host::of(&address).filter(allowed);
+        let host = host.context("its host is not among those of --allow-fetch")?;
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.get(&host, &address).await?;
+            let status = response.status();
+            if status.is_redirection() {
+                address = redirected(&host, &response)?;
+                continue;
+            }
+            return match status {
+                StatusCode::OK => text(response).await.map(Some),
+                StatusCode::NOT_FOUND => Ok(None),
+                status => bail!("the host answers with the code {}", status.as_u16()),
+            };
+        }
+        bail!("more than {MAX_REDIRECTS} redirects")
+    }
+
+    async fn get(&self, host: &Host, address: &Uri) -> anyhow::Result<Response<Incoming>> {
+        let name = host.name.trim_start_matches('[').trim_end_matches(']');
+        let stream = self.connect(name, host.port).await?;
+        let server = ServerName::try_from(name.to_owned())?;
+        let stream = self.tls.connect(server, stream).await?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        // It ends with the sender and the body. An error of it is one of theirs, too.
+        tokio::spawn(connection);
+        let path = address.path_and_query().map_or("/", |path| path.as_str());
+        let host = match host.port {
+            HTTPS => host.name.clone(),
+            port => format!("{}:{port}", host.name),
+        };
+        let request = Request::get(path)
+            .header(HOST, host)
+            .header(USER_AGENT, "krm-template-server")
+            .body(Empty::<Bytes>::new())?;
+        Ok(sender.send_request(request).await?)
+    }
+
+    /// Connects to the first public address of a host. The name is looked up once, so it cannot
+    /// lead elsewhere after the check.
+    async fn connect(&self, name: &str, port: u16) -> anyhow::Result<TcpStream> {
+        let found = lookup_host((name, port)).await?;
+        let allowed: Vec<SocketAddr> = found
+            .filter(|address| (self.is_allowed)(address.ip()))
+            .collect();
+        if allowed.is_empty() {
+            bail!("its host has no public address");
+        }
+        Ok(TcpStream::connect(allowed.as_slice()).await?)
+    }
+}
+
+/// Where a redirect leads, which must be on the same host.
+fn redirected(host: &Host, response: &Response<Incoming>) -> anyhow::Result<Uri> {
+    let location = response.headers().get(LOCATION);
+    let location = location.and_then(|location| location.to_str().ok());
+    let location = location.context("a redirect without an address")?;
+    let address: Uri = if location.starts_with('/') && !location.starts_with("//") {
+        format!("https://{}:{}{location}", host.name, host.port).parse()?
+    } else {
+        location.parse()?
+    };
+    if Host::of(&address).as_ref() != Some(host) {
+        bail!("it redirects to another host");
+    }
+    Ok(address)
+}
+
+async fn text(response: Response<Incoming>) -> anyhow::Result<String> {
+    let body = Limited::new(response.into_body(), MAX_BYTES)
+        .collect()
+        .await;
+    let Ok(body) = body else {
+        bail!("it breaks off, or is larger than {MAX_BYTES} bytes");
+    };
+    String::from_utf8(body.to_bytes().into()).context("it is not UTF-8")
+}

@@ -1,0 +1,69 @@
+//! A request for a path of Deployment Manager.
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+
+use super::shown;
+use crate::auth::User;
+use crate::deployments::{self, Input, Target};
+use crate::serve::answer::{self, Answer, YAML};
+use crate::serve::incoming::Incoming;
+use crate::serve::render;
+use crate::serve::state::State;
+use crate::status::{Result, Status};
+use crate::wire::content::{self, Format};
+use crate::wire::path::DEFAULT_NAMESPACE;
+
+/// A request for a path of Deployment Manager.
+pub(in crate::serve) struct Call<'a> {
+    pub(in crate::serve) state: &'a State,
+    pub(in crate::serve) incoming: &'a Incoming,
+    pub(in crate::serve) user: &'a User,
+    pub(in crate::serve) body: Bytes,
+}
+
+impl Call<'_> {
+    /// The namespace of the query.
+    pub(super) fn namespace(&self) -> &str {
+        let given = self.incoming.query.first("namespace");
+        given
+            .filter(|name| !name.is_empty())
+            .unwrap_or(DEFAULT_NAMESPACE)
+    }
+
+    /// A deployment in that namespace.
+    pub(super) fn target(&self, name: &str) -> Target {
+        Target {
+            namespace: self.namespace().to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// A JSON document as the client wants it. In YAML, the order of keys stays.
+    pub(super) fn shown(&self, code: u16, mut json: Vec<u8>) -> Answer {
+        let shown = self.incoming.shown();
+        if shown.format == Format::Yaml
+            && let Some(yaml) = shown::yaml(&json)
+        {
+            return answer::new(code, YAML, yaml);
+        }
+        json.push(b'\n');
+        render::finished(code, shown, json)
+    }
+
+    /// Reads the body.
+    pub(super) fn input(&self) -> Result<Input> {
+        content::of_object(self.incoming.header(CONTENT_TYPE))?;
+        deployments::read(&self.body)
+    }
+
+    /// Refuses a dry run, which must not change anything.
+    pub(super) fn refuse_dry_run(&self) -> Result<()> {
+        if self.incoming.query.first("dryRun").is_none() {
+            return Ok(());
+        }
+        let message = "dryRun is not supported for deployments; POST to /expand expands without \
+                       storing anything";
+        Err(Status::bad_request(message))
+    }
+}

@@ -16,6 +16,7 @@
     reason = "tests"
 )]
 
+mod client;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../../tests/deployment-manager/compare.rs"]
 mod compare;
@@ -36,6 +37,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
+    trials.extend(client::trials());
     trials.extend(corpus::trials());
     trials.extend(paths::trials());
     trials.extend(restart::trials());

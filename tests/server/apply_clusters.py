@@ -110,7 +110,8 @@ class Real(Cluster):
         self.port, self.etcd, self.process = free_port(), None, None
         self.url = f"https://127.0.0.1:{self.port}"
         certificate = folder / "tls.crt"
-        subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+        extensions = ["subjectAltName=IP:127.0.0.1", "basicConstraints=critical,CA:FALSE"]
+        subject = ["-subj", "/CN=127.0.0.1", *(word for one in extensions for word in ("-addext", one))]
         key = ["-newkey", "rsa:2048", "-nodes", "-keyout", folder / "tls.key"]
         command = ["openssl", "req", "-x509", "-days", "2", *key, *subject, "-out", certificate]
         subprocess.run(command, check=True, capture_output=True)

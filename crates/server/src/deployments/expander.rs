@@ -65,7 +65,7 @@ impl Expander {
         let Some(fetcher) = &self.fetcher else {
             return Ok(request);
         };
-        let mut fetched = 0;
+        let mut files = 0;
         for _ in 0..=MAX_FETCHED_DEPTH {
             let python = Arc::clone(&self.python);
             let expand = move |bounds: Bounds<'_>| {
@@ -79,7 +79,7 @@ impl Expander {
                 return Ok(request);
             };
             let wanted = std::iter::once(first).chain(wanted);
-            fetcher.add(&mut request, wanted, &mut fetched).await?;
+            fetcher.add(&mut request, wanted, &mut files).await?;
         }
         Err(Status::bad_request(format!(
             "fetched templates nest more than {MAX_FETCHED_DEPTH} deep"

@@ -12,7 +12,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("hostile/small_bodies_that_grow_are_stopped", growing),
         trial("hostile/a_manifest_beyond_the_store_is_413", large),
         trial("hostile/python_is_not_run", python),
-        trial("hostile/nothing_is_fetched", fetching),
+        trial(
+            "hostile/only_public_addresses_of_listed_hosts_are_fetched",
+            fetching,
+        ),
         trial("hostile/secrets_are_in_no_log", secrets),
     ]
 }
@@ -131,15 +134,30 @@ fn python() {
 fn fetching() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
-    let address = format!("http://{}/vm.jinja", listener.local_addr().unwrap());
-    let program = Program::start(&[]);
-    let config =
-        format!("imports: [{{path: '{address}'}}]\nresources: [{{name: a, type: '{address}'}}]");
-    let answer = program.send("POST", "/expand", &JSON, &body("a", &config, &[]));
-    // As for the original, a type that is not imported is passed on.
-    assert_eq!(answer.code, 200);
-    let warning = answer.header("Warning").unwrap();
-    assert!(warning.contains("not among the imports"), "{warning}");
+    let host = listener.local_addr().unwrap().to_string();
+    let expand = |program: &Program, scheme: &str| {
+        let address = format!("{scheme}://{host}/vm.jinja");
+        let imports = format!("imports: [{{path: '{address}'}}]");
+        let config = format!("{imports}\nresources: [{{name: a, type: '{address}'}}]");
+        program.send("POST", "/expand", &JSON, &body("a", &config, &[]))
+    };
+    let (closed, other) = (&[][..], &["--allow-fetch", "example.com,localhost"][..]);
+    for arguments in [closed, other] {
+        let program = Program::start(arguments);
+        for scheme in ["http", "https"] {
+            let answer = expand(&program, scheme);
+            // As for the original, a type that is not imported is passed on.
+            assert_eq!(answer.code, 200);
+            let warning = answer.header("Warning").unwrap();
+            assert!(warning.contains("not among the imports"), "{warning}");
+        }
+    }
+    let program = Program::start(&["--allow-fetch", &host]);
+    let answer = expand(&program, "https");
+    answer.is_status(400);
+    let error =
+        format!("https://{host}/vm.jinja cannot be fetched: its host has no public address");
+    assert_eq!(answer.json()["message"], *error);
     assert!(listener.accept().is_err(), "the server connected");
 }
 

@@ -116,6 +116,7 @@ impl Site {
             python: program
                 .deployments
                 .interpreters(program.limits.expansion_timeout),
+            fetcher: None,
             cluster: None,
         }));
         let app = App::new(State {

@@ -195,7 +195,8 @@
 
   if (fields.length > MANY_FIELDS) {
     const query = make("input", { type: "search", placeholder: "Search parameters", ariaLabel: "Search parameters" });
-    query.oninput = () => {
+    const count = make("p", { className: "count", role: "status" });
+    const search = () => {
       const wanted = query.value.toLowerCase().split(/\s+/);
       for (const field of fields) {
         field.hidden = !wanted.every((word) => field.textContent.toLowerCase().includes(word));
@@ -204,8 +205,12 @@
         fold.hidden = !fold.querySelector(".field:not([hidden])");
         fold.open ||= query.value !== "";
       }
+      const shown = fields.filter((field) => !field.hidden).length;
+      count.textContent = `${shown < fields.length ? `${shown} of ` : ""}${fields.length} parameters`;
     };
-    form.prepend(make("div", { className: "finder" }, query));
+    query.oninput = search;
+    search();
+    form.prepend(make("div", { className: "finder" }, query, count));
   }
 
   // An output stays open: they are tabs.

@@ -62,6 +62,33 @@ def expires(bench):
             raise Failure("what was typed is lost")
 
 
+@case("without scripts, what was typed is there after an expired login and the next one")
+def expires_without_scripts(bench):
+    browser = bench.browser
+    browser.tolerate("status of 401", "status of 403")
+    with bench.servers.users() as server:
+        server.ask("POST", f"{KRM}/shop/templates", templates.types())
+        browser.scripts(False)
+        address = f"{server.address}/ui/shop/template.krm.dev/types"
+        browser.open(address)
+        log_in(browser)
+        browser.one("#p-TEXT").clear()
+        browser.one("#p-TEXT").send_keys("typed before the end")
+        browser.one("#p-PASSWORD").send_keys("secret before the end")
+        browser.cdp("Network.clearBrowserCookies")
+        browser.leave(lambda: browser.click("button[value=show]"))
+        browser.until_text("#summary", "What you entered is kept")
+        if "secret before the end" in browser.body():
+            raise Failure("the login shows a secret")
+        browser.check("a login that keeps what was typed")
+        bench.picture("login-kept")
+        log_in(browser, "no-such-token")
+        log_in(browser)
+        if browser.driver.current_url != address or browser.one("#p-TEXT").get_attribute("value") != "typed before the end":
+            raise Failure(f"what was typed is lost: {browser.driver.current_url} {browser.body()[:500]}")
+        browser.until_text("#result", "typed before the end")
+
+
 @case("an uploaded Template opens as a form without being stored, and is stored if asked")
 def uploads(bench):
     browser = bench.browser
@@ -98,15 +125,57 @@ def drops(bench):
     server = bench.servers.fill(bench.shared)
     browser.open(f"{server.address}/ui/upload")
     text = (EXAMPLES / "web/template.yaml").read_text()
-    browser.run(
-        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'dropped.yaml'));"
-        "document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: data}))",
-        text,
-    )
+    browser.run(DROP, text, ["dragover", "drop"])
     if browser.run("return document.getElementById('file').files[0]?.name") != "dropped.yaml":
         raise Failure("the file is not chosen")
     browser.leave(lambda: browser.click(".drop .primary"))
     browser.until(lambda: browser.find("#p-REPLICAS"), "the file is not opened")
+
+
+DROP = """
+const data = new DataTransfer();
+data.items.add(new File([arguments[0]], 'dropped.yaml'));
+const event = (name) => new DragEvent(name, {bubbles: true, cancelable: true, dataTransfer: data});
+for (const name of arguments[1]) {
+  document.querySelector('main').dispatchEvent(event(name));
+}
+"""
+
+
+@case("a file that is dropped on the list opens as a form, and is not stored")
+def drops_on_the_list(bench):
+    browser = bench.browser
+    text = (EXAMPLES / "web/template.yaml").read_text()
+    with bench.servers.another() as server:
+        browser.open(f"{server.address}/ui/?namespace=shop")
+        browser.run(DROP, text, ["dragover"])
+        if not browser.one(".dropping").is_displayed():
+            raise Failure("a file that is dragged over the list has no sign")
+        browser.check("a file over the list")
+        bench.picture("list-dropping")
+        browser.run(DROP, text, ["dragleave"])
+        browser.until(lambda: not browser.one(".dropping").is_displayed(), "the sign stays")
+        browser.leave(lambda: browser.run(DROP, text, ["dragover", "drop"]))
+        browser.until_text("#status", "missing")
+        if browser.one("#namespace").get_attribute("value") != "shop" or not browser.find("#p-REPLICAS"):
+            raise Failure(f"the form of the file is not open: {browser.body()[:500]}")
+        browser.until_text(".notice", "not stored")
+        if b'"items":[]' not in server.ask("GET", f"{KRM}/shop/templates")[2].replace(b" ", b""):
+            raise Failure("the dropped file is stored, and nobody asked for it")
+
+
+@case("what a page does against its policy makes its case fail")
+def notices_violations(bench):
+    browser = bench.browser
+    browser.open(f"{bench.servers.fill(bench.shared).address}/ui/")
+    for markup in ["<p style='color: red'>", "<img src='https://example.org/'>"]:
+        browser.run("document.body.insertAdjacentHTML('beforeend', arguments[0])", markup)
+        try:
+            browser.console()
+        except Failure as failure:
+            if "Content Security Policy" in str(failure):
+                continue
+        raise Failure(f"nothing is said about {markup}")
 
 
 @case("a request from another site changes nothing, and a GET neither")

@@ -204,6 +204,6 @@ function overflows() {
   return found;
 }
 
-function problems(withContrast) {
-  return [...structure(), ...(withContrast ? contrasts() : []), ...targets(), ...overflows()];
+function problems() {
+  return [...structure(), ...contrasts(), ...targets(), ...overflows()];
 }

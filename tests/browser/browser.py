@@ -5,11 +5,13 @@ import os
 import re
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "clients"))
@@ -44,6 +46,7 @@ class Browser:
         self.driver = webdriver.Chrome(options, service)
         self.downloads = downloads
         self.tolerated = []
+        self.has_scripts = True
         self.reset()
 
     def reset(self):
@@ -68,6 +71,7 @@ class Browser:
 
     def scripts(self, are_on):
         """Turns the scripts of pages on or off."""
+        self.has_scripts = are_on
         self.cdp("Emulation.setScriptExecutionDisabled", value=not are_on)
 
     def media(self, scheme="light", **features):
@@ -81,6 +85,9 @@ class Browser:
 
     def settle(self):
         """Waits until the window has painted what it was told to."""
+        if not self.has_scripts:
+            time.sleep(0.3)
+            return
         self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def screenshot(self, file):
@@ -160,6 +167,34 @@ class Browser:
         """The id, else the text, of what has the focus."""
         return self.run("const e = document.activeElement; return e.id || e.textContent.trim()")
 
+    def stop(self):
+        """The id, else the text, of what has the focus. Fails unless that has a ring and is in view."""
+        here, has_ring, is_visible = self.run(
+            "const e = document.activeElement, s = getComputedStyle(e), r = e.getBoundingClientRect();"
+            "const hit = document.elementFromPoint(r.left + Math.min(r.width, 20) / 2, r.top + r.height / 2);"
+            "return [e.id || e.textContent.trim().slice(0, 30), s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2,"
+            " r.bottom > 0 && r.top < innerHeight && (!hit || e.contains(hit) || hit.contains(e))]"
+        )
+        if not has_ring:
+            raise Failure(f"{here} has the focus and does not show it")
+        if not is_visible:
+            raise Failure(f"{here} has the focus and is hidden")
+        return here
+
+    def keys(self, *keys):
+        """Presses keys where the focus is."""
+        self.driver.switch_to.active_element.send_keys(*keys)
+
+    def tab_to(self, name):
+        """Presses the tab key until something has the focus, of which the id or text begins with a name."""
+        seen = []
+        while len(seen) < 80:
+            self.keys(Keys.TAB)
+            seen.append(self.stop())
+            if seen[-1].startswith(name):
+                return
+        raise Failure(f"{name} is not reached: {seen}")
+
     # --- what every page must keep
 
     def tolerate(self, *patterns):
@@ -175,9 +210,9 @@ class Browser:
                 continue
             raise Failure(f"the console says: {line['level']} {message}")
 
-    def check(self, where, contrast=True):
+    def check(self, where):
         """Fails unless the page is accessible, as far as a program can tell."""
-        problems = self.run(f"{ACCESSIBILITY}\nreturn problems(arguments[0])", contrast) + self.names()
+        problems = self.run(f"{ACCESSIBILITY}\nreturn problems()") + self.names()
         if problems:
             listed = "\n".join(dict.fromkeys(problems[:30]))
             raise Failure(f"{where}, at {self.driver.current_url}:\n{listed}")

@@ -89,4 +89,4 @@ def shows_real_templates(bench):
         browser.run("arguments[0].value = arguments[1]", browser.one("#text"), file.read_text())
         browser.leave(lambda: browser.click(".drop .primary"))
         browser.until(lambda: browser.text("#status"), f"{file.name} is not checked")
-        browser.check(file.name, contrast=False)
+        browser.check(file.name)

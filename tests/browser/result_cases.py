@@ -4,6 +4,7 @@ import json
 import subprocess
 
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 from support import EXAMPLES, Failure, case
 
@@ -12,15 +13,22 @@ import templates
 PASSWORD = "correct horse battery"
 
 
-def open_shop(bench):
+def open_shop(bench, server=None):
     """The form of the shop, filled in, with its result."""
     browser = bench.browser
-    browser.open(bench.servers.fill(bench.shared).form("shop", "shop"))
+    server = server or bench.servers.fill(bench.shared)
+    browser.open(server.form("shop", "shop"))
     browser.until_text("#status", "missing")
     browser.type("#p-NAME", "web")
     browser.type("#p-DB_PASSWORD", PASSWORD)
     browser.until(lambda: len(browser.find(".object")) == 4, "there is no result")
     return browser
+
+
+def view(browser, name):
+    """Presses the switch that narrow screens have."""
+    browser.size(320)
+    browser.driver.find_element("xpath", f"//button[starts-with(., '{name}')]").click()
 
 
 def shown(browser, number=0):
@@ -82,14 +90,12 @@ def masks_secrets(bench):
         raise Failure("the secret is in the page")
     if "***" not in shown(browser, 3):
         raise Failure(f"no mask: {shown(browser, 3)}")
-    bench.picture("secret-hidden", [1440])
     browser.click("button[value=reveal]")
     browser.until(lambda: PASSWORD in shown(browser, 3), "the secret is not shown")
     for one in ["command", "values", "instance"]:
         text = browser.run("return document.getElementById(arguments[0]).textContent", f"use-{one}")
         if PASSWORD in text or "<DB_PASSWORD>" not in text:
             raise Failure(f"{one}: {text}")
-    bench.picture("secret-shown", [1440])
 
 
 @case("the command, the values file and the TemplateInstance of the page give the same objects")
@@ -136,13 +142,54 @@ def copies(bench):
     browser.click(".tab[open] .copy")
     browser.until_text(".tab[open] .copy", "Copied")
     wanted = browser.run("return document.getElementById('use-values').textContent")
-    copied = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0], (e) => arguments[0](String(e)))")
-    if copied != wanted:
-        raise Failure(f"copied: {copied!r}")
+    if copied(browser) != wanted:
+        raise Failure(f"copied: {copied(browser)!r}")
     browser.type("#p-VERSION", "3.0")
     browser.until(lambda: "3.0" in browser.text("#result"), "the result is late")
     if browser.text(".tab[open] > summary") != "Values file":
         raise Failure("another tab is chosen after a check")
+
+
+def copied(browser):
+    return browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0], (e) => arguments[0](String(e)))")
+
+
+@case("lines that are selected and copied are those of the file, each of them once")
+def copies_lines(bench):
+    browser = open_shop(bench)
+    browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.click(".beside")
+    for lines in [".object pre .line", "#template .line"]:
+        wanted = browser.run(
+            "const [first, , , last] = document.querySelectorAll(arguments[0]);"
+            "getSelection().setBaseAndExtent(first, 0, last, last.childNodes.length);"
+            "return [...document.querySelectorAll(arguments[0])].slice(0, 4).map((line) => line.textContent).join('')",
+            lines,
+        )
+        browser.one("body").send_keys(Keys.CONTROL, "c")
+        found = copied(browser)
+        if wanted.count("\n") < 3 or found.replace("\r\n", "\n").rstrip("\n") != wanted.rstrip("\n"):
+            raise Failure(f"{lines}: copied {found!r}\nexpected {wanted!r}")
+
+
+@case("objects fold, tabs change and values lead to their fields with keys alone")
+def works_with_keys(bench):
+    browser = open_shop(bench)
+    browser.tab_to("Template beside it")
+    browser.tab_to("Deployment")
+    browser.keys(Keys.ENTER)
+    browser.until(lambda: len(browser.find(".object[open]")) == 3, "the object does not fold")
+    browser.keys(Keys.ENTER)
+    browser.until(lambda: len(browser.find(".object[open]")) == 4, "the object does not open")
+    browser.tab_to("Values file")
+    browser.keys(Keys.ENTER)
+    browser.until(lambda: browser.text(".tab[open] > summary") == "Values file", "the tab does not change")
+    browser.tab_to("Copy")
+    browser.run("document.querySelector('.object pre').focus()")
+    browser.tab_to("web")
+    browser.until(lambda: browser.find("#field-NAME.lit"), "the field is not lit")
+    browser.keys(Keys.ENTER)
+    browser.until(lambda: browser.focused() == "p-NAME", "the value does not lead to its field")
 
 
 @case("a result of 200 objects is shown, folded, and stays folded")
@@ -151,8 +198,14 @@ def shows_many_objects(bench):
     browser.open(bench.servers.fill(bench.shared).form("shop", "objects"))
     browser.until(lambda: len(browser.find(".object")) == 200, "there are not 200 objects")
     browser.until_text("#status", "200 objects")
-    browser.check("200 objects", contrast=False)
+    for scheme in ["light", "dark"]:
+        browser.media(scheme)
+        browser.check(f"200 objects, {scheme}")
+    view(browser, "Result")
+    browser.check("200 objects, 320 px")
     bench.picture("objects-200")
+    view(browser, "Values")
+    browser.size(1440)
     browser.driver.find_element("xpath", "//button[text()='Fold all']").click()
     browser.until(lambda: not browser.find(".object[open]"), "they do not fold")
 

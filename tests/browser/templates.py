@@ -56,7 +56,7 @@ def shop():
             {"name": "PATHS", "displayName": "Paths", "type": "array", "value": "- path: /\n  pathType: Prefix\n", "group": "Network"},
             {"name": "LOG_LEVEL", "displayName": "Log level", "enum": ["debug", "info", "warn", "error", "off"], "value": "info", "group": "Operations"},
             {"name": "DB_USER", "displayName": "Database user", "value": "orders", "group": "Database"},
-            {"name": "DB_PASSWORD", "displayName": "Database password", "description": "At least 12 characters", "secret": True, "required": True, "minLength": 12, "group": "Database"},
+            {"name": "DB_PASSWORD", "displayName": "Database password", "description": "The shop logs in to its database with it", "secret": True, "required": True, "minLength": 12, "group": "Database"},
             {"name": "SESSION_KEY", "displayName": "Session key", "description": "Signs the cookies", "generate": "expression", "from": "[a-zA-Z0-9]{24}", "group": "Database"},
         ],
         [

@@ -16,6 +16,6 @@ pub use assets::{Asset, asset, hex};
 pub use code::{object, text};
 pub use render::{
     FormPage, Frame, Html, Link, List, LoginPage, MessagePage, ObjectView, Output, ResultView, Row,
-    Tag, UploadPage, form, hashes, list, login, message, output, summary, upload,
+    TONES, Tag, UploadPage, form, hashes, list, login, message, output, summary, upload,
 };
-pub use usage::{Usage, Use};
+pub use usage::{Usage, Use, quoted};

@@ -66,11 +66,14 @@ pub struct List {
     pub tags: Vec<Tag>,
     /// The address of the next page.
     pub next: Option<String>,
-    /// The address of the server.
-    pub server: String,
+    /// The command that adds a Template.
+    pub command: String,
     /// What else to say.
     pub notices: Vec<String>,
 }
+
+/// How many colours the letters of a list have.
+pub const TONES: usize = 6;
 
 /// A Template in the list.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -79,6 +82,8 @@ pub struct Row {
     pub href: String,
     /// Its first letter.
     pub letter: String,
+    /// The number of the colour of the letter, below [`TONES`].
+    pub tone: usize,
     /// The name of its icon.
     pub icon: String,
     /// What people read.

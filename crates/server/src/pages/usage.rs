@@ -151,7 +151,8 @@ fn typed(kind: ParameterType, text: String) -> Value<'static> {
 }
 
 /// A word of a shell.
-fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./=:@%+,".contains(&byte);
     if !text.is_empty() && text.bytes().all(is_plain) {
         text.to_owned()

@@ -194,32 +194,52 @@ function startList() {
   query.addEventListener("input", later(SEARCH_AFTER, search));
 }
 
-// --- files dropped on a form
+// --- dropped files
 
+/** The list opens a Template that is dropped on it, the upload chooses it. */
 function startDrop() {
-  const target = document.querySelector("form.drop");
-  const file = target?.querySelector("input[type=file]");
-  if (!file) {
+  const input = document.querySelector("form.drop input[type=file]");
+  if (!input && document.body.dataset.page !== "list") {
     return;
   }
-  const over = (event) => {
+  const text = input ? "Drop the file to choose it" : "Drop a Template to open its form. The server does not store it.";
+  const sign = make("p", { className: "dropping", hidden: true }, text);
+  main.append(sign);
+  document.addEventListener("dragover", (event) => {
     if (event.dataTransfer?.types.includes("Files")) {
       event.preventDefault();
-      target.classList.add("over");
-    }
-  };
-  const left = () => target.classList.remove("over");
-  document.addEventListener("dragover", over);
-  document.addEventListener("dragleave", (event) => event.relatedTarget ?? left());
-  document.addEventListener("drop", (event) => {
-    if (event.dataTransfer?.files.length) {
-      event.preventDefault();
-      left();
-      file.files = event.dataTransfer.files;
-      file.focus();
-      say(`${file.files[0].name} is chosen`);
+      sign.hidden = false;
     }
   });
+  document.addEventListener("dragleave", ({ relatedTarget }) => {
+    sign.hidden ||= relatedTarget === null;
+  });
+  document.addEventListener("drop", (event) => {
+    const file = event.dataTransfer?.files[0];
+    if (!file) {
+      return;
+    }
+    event.preventDefault();
+    sign.hidden = true;
+    const files = new DataTransfer();
+    files.items.add(file);
+    if (input) {
+      input.files = files.files;
+      input.focus();
+    } else {
+      openUpload(files.files);
+    }
+  });
+}
+
+/** Sends a file as the upload does, without asking that it be stored. */
+function openUpload(files) {
+  const namespace = make("input", { name: "namespace", value: document.getElementById("namespace").value });
+  const file = make("input", { type: "file", name: "file", files });
+  const upload = { method: "post", enctype: "multipart/form-data", action: "/ui/upload", hidden: true };
+  const sender = make("form", upload, namespace, file);
+  main.append(sender);
+  sender.submit();
 }
 
 // --- the form

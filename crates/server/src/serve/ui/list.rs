@@ -67,7 +67,7 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
         next: next.map(|after| address(&search.tag, Some(&after))),
         tags: search.tags(|tag| address(tag, None)),
         rows: search.rows,
-        server: server(visit),
+        command: command(&server(visit), namespace),
         notices,
     };
     let mut frame = visit.frame("list", "Templates", namespace);
@@ -113,6 +113,16 @@ fn server(visit: &Visit<'_>) -> String {
         .map(http::uri::Authority::as_str);
     let host = authority.or_else(|| visit.incoming.header(HOST));
     format!("{scheme}://{}", host.unwrap_or("localhost"))
+}
+
+/// The command that adds a Template from a file.
+fn command(server: &str, namespace: &str) -> String {
+    let namespace = match namespace {
+        "" => String::new(),
+        namespace => format!(" --namespace {}", pages::quoted(namespace)),
+    };
+    let server = pages::quoted(server);
+    format!("kubectl --server {server}{namespace} create -f template.yaml")
 }
 
 /// What is looked for, and what was found.
@@ -232,6 +242,7 @@ impl Search {
                 .chars()
                 .find(|one| one.is_alphanumeric())
                 .map_or_else(|| "T".to_owned(), |letter| letter.to_uppercase().collect()),
+            tone: stored.name().bytes().map(usize::from).sum::<usize>() % pages::TONES,
             icon: head.annotation("iconClass").to_owned(),
             title: title.to_owned(),
             code: format!("{}/{}", stored.namespace(), stored.name()),

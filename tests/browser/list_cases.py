@@ -99,8 +99,8 @@ def is_empty(bench):
     browser.open(f"{server.address}/ui/?namespace=empty")
     browser.until_text(".nothing", f"--server {server.address} --namespace empty create -f")
     # The command is for a shell.
-    browser.open(f"{server.address}/ui/?namespace=a;b")
-    browser.until_text(".nothing", "--namespace 'a;b' create -f")
+    browser.open(f"{server.address}/ui/?namespace=a%20b")
+    browser.until_text(".nothing", "--namespace 'a b' create -f")
     browser.open(f"{server.address}/ui/?namespace=empty")
     browser.check("the empty list")
 

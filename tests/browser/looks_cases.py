@@ -140,13 +140,13 @@ def of_documents(bench):
         for template in [*templates.examples(), templates.shop(), templates.generous(bench.shared)]:
             server.store_template("shop", template)
         browser.open(f"{server.address}/ui/?namespace=shop")
-        document(bench, "list", 520)
+        document(bench, "list", 570)
         open_shop(bench, server)
         from_above(browser)
-        document(bench, "form", 800)
+        document(bench, "form", 800, ["light", "dark"])
         browser.click(".beside")
         browser.run("arguments[0].focus()", browser.one("a.from[data-parameters='REPLICAS']"))
-        document(bench, "result", 800)
+        document(bench, "result", 680)
     address, _ = make(bench, templates.shop(), "documents.html")
     browser.open(address)
     browser.type("#p-NAME", "web")
@@ -154,11 +154,11 @@ def of_documents(bench):
     document(bench, "file", 640)
 
 
-def document(bench, name, height):
-    """A picture of docs/images, light and dark."""
+def document(bench, name, height, schemes=("light",)):
+    """Pictures of docs/images."""
     browser = bench.browser
     browser.size(1280, height)
-    for scheme in ["light", "dark"]:
+    for scheme in schemes:
         browser.media(scheme)
         browser.settle()
         browser.screenshot(bench.docs / f"{name}-{scheme}.png")

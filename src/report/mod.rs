@@ -3,6 +3,8 @@
 //! [`text`] draws them for a terminal, as compilers do; [`results`] lists them as the `results` of
 //! a `ResourceList`. What [`lint`](crate::lint) finds is drawn with the names of the rules by
 //! [`findings_text`], and listed by [`findings`] and [`sarif`].
+//!
+//! [`unified`] compares two texts.
 
 mod excerpt;
 mod findings;
@@ -10,6 +12,7 @@ mod read;
 mod results;
 mod sarif;
 mod simple;
+mod unified;
 mod visible;
 
 use std::borrow::Cow;
@@ -32,6 +35,7 @@ pub use findings::findings;
 pub use read::read_results;
 pub use results::results;
 pub use sarif::{SarifRule, sarif};
+pub use unified::unified;
 
 /// A related place this many lines away, or fewer, is shown in the same excerpt.
 const NEAR: usize = 6;

@@ -8,7 +8,7 @@ use crate::cli::console::Console;
 use crate::cli::io;
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::output::Output;
-use crate::cli::process::unified::unified;
+use crate::report::unified;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 

@@ -8,7 +8,6 @@ mod mask;
 mod output;
 mod record;
 mod tables;
-mod unified;
 pub(super) mod writing;
 
 pub(super) use self::arguments::Arguments;

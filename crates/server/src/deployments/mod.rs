@@ -6,8 +6,10 @@
 //! | `recovery` | operations whose servers have ended |
 //! | `change` | the steps of a change |
 //! | `lock` | one change at a time |
+//! | `listing` | lists for people |
 //! | `types` | the types of manifests, and their instances |
 //! | `expander` | expansions, one after the other and within limits |
+//! | `manifest` | what a stored manifest holds |
 //! | `expansion` | a configuration expanded by the engine |
 //! | `fetch` | templates that are named by their addresses |
 //! | `web` | files of allowed hosts, over HTTPS |
@@ -24,7 +26,9 @@ mod expander;
 mod expansion;
 mod fetch;
 mod input;
+mod listing;
 mod lock;
+mod manifest;
 mod public;
 mod record;
 mod recovery;
@@ -39,6 +43,8 @@ pub use change::{Ended, Problem, Wanted};
 pub use expansion::Texts;
 pub use fetch::Fetcher;
 pub use input::{Input, check_name, check_namespace, read};
+pub use listing::Page;
+pub use manifest::{Import, Manifest};
 pub use record::{Change, Deployment, KEPT_MANIFESTS, Operation, Progress, State, Target};
 pub use service::{Deployments, Needs, Shown, Started};
 pub use web::Host;

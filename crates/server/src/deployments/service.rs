@@ -351,7 +351,7 @@ impl Deployments {
     }
 
     /// Says of a deployment whether its change is still at work.
-    async fn look(&self, deployment: &mut Deployment) -> Result<()> {
+    pub(super) async fn look(&self, deployment: &mut Deployment) -> Result<()> {
         if deployment.state.is_busy() {
             let lock = self.books.get::<Lock>(&deployment.target().lock()).await?;
             if lock.is_none_or(|lock| lock.value.operation != deployment.operation) {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use krm_template::deployment_manager::expansion::Layout;
 use krm_template::deployment_manager::instances::{TypeInstance, type_instances};
-use krm_yaml::diagnostic::Diagnostics;
-use krm_yaml::{Document, DuplicateKeys, Value};
+use krm_yaml::Value;
 
+use super::manifest::layout;
 use crate::status::{Result, Status};
 
 /// Types or instances that are collected from manifests.
@@ -77,15 +76,6 @@ fn instances(deployment: &str, manifest: &str, json: &[u8]) -> Result<Vec<TypeIn
         Status::internal("a manifest of the store cannot be read")
     })?;
     Ok(type_instances(&layout, deployment, manifest))
-}
-
-/// The layout of a manifest, which may be nested deeper than other readers allow.
-fn layout(json: &[u8]) -> Option<Layout<'static>> {
-    let source = krm_yaml::decode("manifest", json.to_vec()).ok()?;
-    let document = Document::parse(&source).ok()?;
-    let layout = document.roots().next()?.get("layout")?;
-    let value = layout.value(DuplicateKeys::Refuse, &mut Diagnostics::default())?;
-    Some(Layout::of_value(&value.into_owned()))
 }
 
 #[cfg(test)]

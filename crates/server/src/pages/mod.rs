@@ -3,17 +3,24 @@
 //! | file | purpose |
 //! |---|---|
 //! | `render` | the templates of the pages, and their data |
+//! | `deployments` | the data of the pages about deployments |
 //! | `usage` | the same expansion elsewhere: commands and files, without secrets |
 //! | `code` | texts in YAML with colours |
 //! | `assets` | styles and the script |
 
 mod assets;
 mod code;
+mod deployments;
 mod render;
 mod usage;
 
 pub use assets::{Asset, asset, hex};
 pub use code::{object, text};
+pub use deployments::{
+    Branch, ChangedText, ChangesPage, Crumb, DeploymentList, DeploymentPage, DeploymentRow,
+    DiffLine, ManifestPage, ManifestRow, Moment, NodeView, OperationRow, Part, ResourceRow,
+    RowDetails, StepRow, changes, deployment, deployments, manifest,
+};
 pub use render::{
     FormPage, Frame, Html, Link, List, LoginPage, MessagePage, ObjectView, Output, ResultView, Row,
     TONES, Tag, UploadPage, form, hashes, list, login, message, output, summary, upload,

@@ -21,9 +21,23 @@ static ENVIRONMENT: LazyLock<std::result::Result<Environment<'static>, minijinja
             ("list.html", include_str!("templates/list.html")),
             ("form.html", include_str!("templates/form.html")),
             ("result.html", include_str!("templates/result.html")),
+            ("use.html", include_str!("templates/use.html")),
             ("login.html", include_str!("templates/login.html")),
             ("upload.html", include_str!("templates/upload.html")),
             ("message.html", include_str!("templates/message.html")),
+            (
+                "deployments.html",
+                include_str!("templates/deployments.html"),
+            ),
+            ("deployment.html", include_str!("templates/deployment.html")),
+            (
+                "deployment-manifest.html",
+                include_str!("templates/deployment-manifest.html"),
+            ),
+            (
+                "deployment-changes.html",
+                include_str!("templates/deployment-changes.html"),
+            ),
         ] {
             environment.add_template(name, text)?;
         }
@@ -37,6 +51,8 @@ pub struct Frame {
     pub page: &'static str,
     /// Its title.
     pub title: String,
+    /// The address of the list that it belongs to.
+    pub home: &'static str,
     /// The colours, if they were chosen.
     pub theme: Option<&'static str>,
     /// The namespace; empty for all.
@@ -335,11 +351,11 @@ pub fn summary(form: &Form, filled: &Filled, others: &[String]) -> String {
     )
 }
 
-fn data(data: &impl Serialize) -> minijinja::Value {
+pub(super) fn data(data: &impl Serialize) -> minijinja::Value {
     minijinja::Value::from(minijinja::value::Serde(data))
 }
 
-fn render(name: &str, context: minijinja::Value) -> Result<String> {
+pub(super) fn render(name: &str, context: minijinja::Value) -> Result<String> {
     let environment = ENVIRONMENT.as_ref();
     let rendered = environment
         .map_err(ToString::to_string)

@@ -35,7 +35,9 @@ mod tokens;
 mod upstream;
 
 pub use expand::{stored, template};
-pub use preview::{From, Look, Piece, Preview, Shown, api_version, preview, readable, source};
+pub use preview::{
+    From, Look, Piece, Preview, Shown, api_version, pieces, preview, readable, source,
+};
 pub use request::{Limits, Output, Processed, Request, STACK, Syntax, Text};
 pub use schema::{Described, described, schema, tags};
 pub use tokens::Class;

@@ -174,6 +174,25 @@ pub fn source(group: crate::groups::Group, template: Text<'_>) -> Vec<Piece> {
     pieces
 }
 
+/// A text of YAML in pieces; in a single one if it is not YAML.
+#[must_use]
+pub fn pieces(text: &str) -> Vec<Piece> {
+    let piece = |text: &str, class| Piece {
+        text: text.to_owned(),
+        class,
+        from: None,
+    };
+    match Document::parse(&Source::new("text", text)) {
+        Ok(document) => {
+            let tokens = tokens::of(&document).into_iter();
+            tokens
+                .map(|token| piece(document.slice(token.range), token.class))
+                .collect()
+        }
+        Err(_) => vec![piece(text, Class::Plain)],
+    }
+}
+
 /// The text of a Template as YAML: JSON is rewritten, without what the server sets.
 #[must_use]
 pub fn readable(text: Text<'_>) -> String {

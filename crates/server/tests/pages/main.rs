@@ -1,4 +1,4 @@
-//! The pages for people, without a browser: forms, results, login, and what other sites may not do.
+//! The pages for people, without a browser: forms, results, deployments, login, and what other sites may not do.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+mod deployments;
 mod forms;
 mod login;
 mod real;

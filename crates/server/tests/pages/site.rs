@@ -191,6 +191,17 @@ impl Site {
         self.send("POST", target, &all, &urlencoded(fields)).await
     }
 
+    /// Replaces an item of the store.
+    pub(crate) async fn replace(&self, key: &str, value: &serde_json::Value) {
+        let store = &self.app.state().store;
+        let known = store.get(key).await.unwrap().unwrap();
+        let bytes = serde_json::to_vec(value).unwrap();
+        store
+            .update(key, bytes.into(), known.revision)
+            .await
+            .unwrap();
+    }
+
     /// Stores a Template by the API.
     pub(crate) async fn store(&self, path: &str, yaml: &str) {
         let headers = [

@@ -100,7 +100,7 @@ async fn groups(visit: &Visit<'_>, namespace: &str) -> Result<(Vec<Group>, Vec<S
 }
 
 /// The address of the server, as the browser knows it.
-fn server(visit: &Visit<'_>) -> String {
+pub(super) fn server(visit: &Visit<'_>) -> String {
     let scheme = if visit.peer.is_encrypted() {
         "https"
     } else {
@@ -312,7 +312,7 @@ impl Head {
 }
 
 /// A time in words.
-fn ago(created: &str, now: i64) -> String {
+pub(super) fn ago(created: &str, now: i64) -> String {
     let Ok(created) = created.parse::<jiff::Timestamp>() else {
         return String::new();
     };

@@ -5,12 +5,14 @@
 //! | `mod` | from a path to a page |
 //! | `upload` | a Template that is not stored, or not yet |
 //! | `form` | the form of a Template and its result |
+//! | `deployments` | deployments and their manifests |
 //! | `list` | the list of Templates |
 //! | `login` | logging in and out |
 //! | `visit` | a request of a person, and its answer |
 //! | `session` | the cookie, and requests of other sites |
 //! | `entered` | what a form sent |
 
+mod deployments;
 mod entered;
 mod form;
 mod list;
@@ -120,6 +122,13 @@ where
         [] if !is_post => list::page(visit).await,
         ["upload"] if is_post => upload::open(visit).await,
         ["upload"] => upload::page(visit),
+        ["deployments", path @ ..] if path.len() != 2 => {
+            visit.home = deployments::HOME;
+            if is_post {
+                return Err(endpoint::not_allowed());
+            }
+            deployments::answer(visit, path).await
+        }
         [namespace, group, name] => {
             let group = Group::named(group).ok_or_else(Status::no_such_path)?;
             let subject = form::Stored {

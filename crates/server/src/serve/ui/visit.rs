@@ -28,6 +28,8 @@ pub(super) struct Visit<'v> {
     pub(super) peer: &'v Peer,
     pub(super) user: User,
     pub(super) entered: Entered,
+    /// The list that the page belongs to.
+    pub(super) home: &'static str,
 }
 
 impl<'v> Visit<'v> {
@@ -38,6 +40,7 @@ impl<'v> Visit<'v> {
             peer,
             user: User::default(),
             entered: Entered::default(),
+            home: "/ui/",
         }
     }
 
@@ -48,6 +51,7 @@ impl<'v> Visit<'v> {
         Frame {
             page,
             title: title.to_owned(),
+            home: self.home,
             theme: match session::cookie(self.incoming, "krm-theme") {
                 Some("light") => Some("light"),
                 Some("dark") => Some("dark"),

@@ -1,0 +1,74 @@
+//! Lists for people: deployments page by page, and the operations of one.
+
+use std::collections::VecDeque;
+
+use super::books::decoded;
+use super::input::check_namespace;
+use super::record::{DEPLOYMENTS, Deployment, OPERATIONS, Operation, Target};
+use super::service::Deployments;
+use crate::status::{Result, Status};
+
+/// Some deployments.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The deployments, in the order of their namespaces and names.
+    pub deployments: Vec<Deployment>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<String>,
+}
+
+impl Deployments {
+    /// A page of the deployments of a namespace; of all namespaces if it is empty.
+    ///
+    /// # Errors
+    ///
+    /// 400 for a name that no namespace has, and for a place where no page begins.
+    pub async fn page(&self, namespace: &str, after: Option<&str>) -> Result<Page> {
+        let prefix = if namespace.is_empty() {
+            DEPLOYMENTS.to_owned()
+        } else {
+            check_namespace(namespace)?;
+            format!("{DEPLOYMENTS}{namespace}/")
+        };
+        let after = after.map(|after| format!("{DEPLOYMENTS}{after}"));
+        if after.as_ref().is_some_and(|key| !key.starts_with(&prefix)) {
+            return Err(Status::bad_request("continue: no page begins here"));
+        }
+        let found = self.books.page(&prefix, after.as_deref()).await?;
+        let mut page = Page::default();
+        for item in &found.items {
+            let mut deployment = decoded::<Deployment>(item)?.value;
+            self.look(&mut deployment).await?;
+            page.deployments.push(deployment);
+        }
+        if found.remaining > 0 {
+            let last = found.items.last();
+            let last = last.and_then(|item| item.key.strip_prefix(DEPLOYMENTS));
+            page.next = last.map(str::to_owned);
+        }
+        Ok(page)
+    }
+
+    /// The last operations of a deployment, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
+    pub async fn operations(&self, target: &Target, count: usize) -> Result<Vec<Operation>> {
+        let (mut last, mut after) = (VecDeque::new(), None);
+        loop {
+            let page = self.books.page(OPERATIONS, after.as_deref()).await?;
+            for item in &page.items {
+                let operation = decoded::<Operation>(item)?.value;
+                if operation.target() == *target {
+                    last.push_front(operation);
+                    last.truncate(count);
+                }
+            }
+            match page.items.last() {
+                Some(item) if page.remaining > 0 => after = Some(item.key.clone()),
+                _ => return Ok(last.into()),
+            }
+        }
+    }
+}

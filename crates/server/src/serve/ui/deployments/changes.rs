@@ -1,0 +1,147 @@
+//! What two manifests differ in, as unified diffs.
+
+use std::collections::BTreeSet;
+
+use krm_template::report::unified;
+use krm_yaml::Value;
+
+use super::super::super::answer::Answer;
+use super::super::visit::{Visit, html};
+use super::place::{Place, check, is_allowed};
+use super::texts::counted;
+use crate::deployments::Manifest;
+use crate::ops::panics;
+use crate::pages::{self, ChangedText, ChangesPage, DiffLine};
+use crate::status::{Result, Status};
+
+/// The most lines of a page.
+const MAX_LINES: usize = 5_000;
+
+/// The page with what two manifests differ in: by default, the newest one and the one before.
+pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
+    let service = &visit.state.deployments;
+    let query = &visit.incoming.query;
+    let manifests = if is_allowed(visit, &place.manifests_path()).await? {
+        service.manifests(&place.target).await?
+    } else {
+        Vec::new()
+    };
+    let (from, to) = chosen(&manifests, query.text("from"), query.text("to"))?;
+    check(visit, &place.manifest_path(&from)).await?;
+    check(visit, &place.manifest_path(&to)).await?;
+    let older = service.manifest(&place.target, &from).await?;
+    let newer = service.manifest(&place.target, &to).await?;
+    let turn = visit.state.admission.expansion().await?;
+    let compared = panics::blocking(&visit.state.metrics, move || {
+        let _turn = turn;
+        Ok(compare(&Manifest::read(&older)?, &Manifest::read(&newer)?))
+    });
+    let (texts, is_cut) = compared.await?;
+    let sum = |count: fn(&ChangedText) -> usize| texts.iter().map(count).sum();
+    let page = ChangesPage {
+        list: place.list(),
+        deployment: place.deployment(),
+        from: place.manifest(&from),
+        to: place.manifest(&to),
+        manifests,
+        action: place.choice(),
+        count: format!(
+            "{} added, {} removed",
+            counted(sum(|text| text.added), "line"),
+            sum(|text| text.removed)
+        ),
+        texts,
+        is_cut,
+    };
+    let title = format!("Changes of {}", place.target.name);
+    let frame = visit.frame("changes", &title, &place.target.namespace);
+    Ok(html(200, pages::changes(&frame, &page)?))
+}
+
+/// The manifests to compare.
+///
+/// # Errors
+/// 400 if they are neither given nor known.
+fn chosen(manifests: &[String], from: &str, to: &str) -> Result<(String, String)> {
+    let to = match to {
+        "" => manifests.last().map(String::as_str),
+        to => Some(to),
+    };
+    let from = match from {
+        "" => {
+            let at = manifests.iter().position(|one| Some(one.as_str()) == to);
+            let before = at.and_then(|at| manifests.get(at.saturating_sub(1)));
+            before.map(String::as_str)
+        }
+        from => Some(from),
+    };
+    match (from, to) {
+        (Some(from), Some(to)) => Ok((from.to_owned(), to.to_owned())),
+        _ => Err(Status::bad_request(
+            "from and to must name the manifests to compare",
+        )),
+    }
+}
+
+/// All texts that differ, and whether the end is left out.
+fn compare(older: &Manifest, newer: &Manifest) -> (Vec<ChangedText>, bool) {
+    let mut texts = Vec::new();
+    let mut add = |title: &str, older: &str, newer: &str| {
+        let text = changed(title, &unified(older, newer, "", ""));
+        texts.extend((!text.lines.is_empty()).then_some(text));
+    };
+    add("Configuration", &older.configuration, &newer.configuration);
+    let imports = older.imports.iter().chain(&newer.imports);
+    let names: BTreeSet<&str> = imports.map(|import| import.name.as_str()).collect();
+    for name in names {
+        let content = |manifest: &Manifest| {
+            let import = manifest.import(name);
+            import.map_or_else(String::new, |import| import.content.clone())
+        };
+        add(name, &content(older), &content(newer));
+    }
+    let expanded = |manifest: &Manifest| {
+        let resources = manifest.resources.clone();
+        krm_yaml::to_string(&Value::mapping(vec![(
+            "resources".into(),
+            Value::sequence(resources),
+        )]))
+    };
+    add("Expanded configuration", &expanded(older), &expanded(newer));
+    let mut left = MAX_LINES;
+    let mut is_cut = false;
+    for text in &mut texts {
+        is_cut |= text.lines.len() > left;
+        text.lines.truncate(left);
+        left -= text.lines.len();
+    }
+    texts.retain(|text| !text.lines.is_empty());
+    (texts, is_cut)
+}
+
+/// The lines of a unified diff, without its head.
+fn changed(title: &str, diff: &str) -> ChangedText {
+    let mut text = ChangedText {
+        title: title.to_owned(),
+        ..ChangedText::default()
+    };
+    for line in diff.lines().skip(2) {
+        let element = match line.as_bytes() {
+            [b'+', ..] => {
+                text.added += 1;
+                "ins"
+            }
+            [b'-', ..] => {
+                text.removed += 1;
+                "del"
+            }
+            [b' ', ..] => "span",
+            _ => "b",
+        };
+        text.lines.push(DiffLine {
+            element,
+            text: line.to_owned(),
+        });
+    }
+    text
+}

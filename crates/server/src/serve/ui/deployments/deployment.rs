@@ -1,0 +1,165 @@
+//! A deployment with its manifests, operations, resources and outputs.
+
+use std::collections::HashSet;
+
+use super::super::super::answer::Answer;
+use super::super::visit::{Visit, html};
+use super::place::{Place, check, is_allowed};
+use super::texts::{moment, uses, value, word};
+use super::tree::nodes;
+use crate::apply::{Recorded, What};
+use crate::deployments::{Deployment, Manifest, Operation};
+use crate::ops::panics;
+use crate::pages::{self, DeploymentPage, Html, ManifestRow, OperationRow, ResourceRow, StepRow};
+use crate::status::Result;
+
+/// The most operations of a page.
+const MAX_OPERATIONS: usize = 10;
+/// The most resources, and the most objects, of a page.
+const MAX_ROWS: usize = 200;
+
+/// The page of a deployment.
+pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
+    check(visit, &place.path()).await?;
+    let service = &visit.state.deployments;
+    let found = service.get(&place.target).await?;
+    let deployment = &found.deployment;
+    let all = service.operations(&place.target, MAX_OPERATIONS).await?;
+    let count = all.len();
+    let mut operations = Vec::new();
+    for operation in all {
+        let path = format!("/operations/{}", operation.name);
+        if is_allowed(visit, &path).await? {
+            operations.push(operation);
+        }
+    }
+    let may_list = is_allowed(visit, &place.manifests_path()).await?;
+    let manifests = may_list.then(|| manifests(visit, place, deployment, &operations));
+    let owned = Place {
+        target: place.target.clone(),
+    };
+    let newest = deployment.latest_manifest.clone();
+    let json = found.manifest.clone();
+    let drawn = move || Ok(drawn(&owned, &newest, &Manifest::read(&json)?));
+    let drawn = panics::blocking(&visit.state.metrics, drawn).await?;
+    let last = operations.first();
+    let mut objects = objects(deployment, last);
+    let object_count = objects.len();
+    objects.truncate(MAX_ROWS);
+    let page = DeploymentPage {
+        name: place.target.name.clone(),
+        list: place.list(),
+        state: word(&deployment.state),
+        message: found.message,
+        errors: deployment.errors.clone(),
+        created: moment(visit, &deployment.created_at),
+        modified: moment(visit, &deployment.modified_at),
+        is_busy: deployment.state.is_busy(),
+        manifests,
+        hides_operations: operations.len() < count,
+        operations: operations.into_iter().map(|one| row(visit, one)).collect(),
+        resources: drawn.resources,
+        resource_count: drawn.count,
+        objects,
+        object_count,
+        outputs: drawn.outputs,
+        uses: uses(visit, place, &deployment.latest_manifest),
+    };
+    let name = &place.target.name;
+    let frame = visit.frame("deployment", name, &place.target.namespace);
+    Ok(html(200, pages::deployment(&frame, &page)?))
+}
+
+/// The manifests, the newest first. When one was made, its operation tells.
+fn manifests(
+    visit: &Visit<'_>,
+    place: &Place,
+    deployment: &Deployment,
+    operations: &[Operation],
+) -> Vec<ManifestRow> {
+    let names = &deployment.manifests;
+    let rows = names.iter().enumerate().map(|(at, name)| {
+        let before = at.checked_sub(1).and_then(|before| names.get(before));
+        let made = operations.iter().find(|operation| {
+            operation.state.is_final() && operation.manifest.as_ref() == Some(name)
+        });
+        ManifestRow {
+            href: place.manifest(name).href,
+            name: name.clone(),
+            is_newest: *name == deployment.latest_manifest,
+            made: made.map(|operation| moment(visit, &operation.started_at)),
+            changes: before.map(|before| place.changes(before, name)),
+        }
+    });
+    let mut rows: Vec<ManifestRow> = rows.collect();
+    rows.reverse();
+    rows
+}
+
+fn row(visit: &Visit<'_>, operation: Operation) -> OperationRow {
+    OperationRow {
+        change: word(&operation.change),
+        state: word(&operation.state),
+        manifest: operation.manifest.unwrap_or_default(),
+        user: operation.user,
+        started: moment(visit, &operation.started_at),
+        message: operation.message,
+        errors: operation.errors,
+        name: operation.name,
+    }
+}
+
+/// The objects that the last operation was about, and the others that the cluster has.
+fn objects(deployment: &Deployment, last: Option<&Operation>) -> Vec<StepRow> {
+    let row = |object: &Recorded, what: What, message: &str| StepRow {
+        kind: object.kind.clone(),
+        name: object.name.clone(),
+        namespace: object.namespace.clone(),
+        what: word(&what),
+        message: message.to_owned(),
+    };
+    let steps = last.map(|last| last.steps.as_slice()).unwrap_or_default();
+    let known: HashSet<[&str; 4]> = steps.iter().map(|step| identity(&step.object)).collect();
+    let others = deployment.resources.iter();
+    let others = others.filter(|object| !known.contains(&identity(object)));
+    let steps = steps.iter();
+    steps
+        .map(|step| row(&step.object, step.what, &step.message))
+        .chain(others.map(|object| row(object, What::Applied, "")))
+        .collect()
+}
+
+/// What tells objects of a cluster apart at one time.
+fn identity(object: &Recorded) -> [&str; 4] {
+    [
+        object.group(),
+        &object.kind,
+        &object.namespace,
+        &object.name,
+    ]
+}
+
+/// What is drawn of the newest manifest.
+struct Drawn {
+    resources: Vec<ResourceRow>,
+    count: usize,
+    outputs: Html,
+}
+
+fn drawn(place: &Place, name: &str, manifest: &Manifest) -> Drawn {
+    let nodes = nodes(manifest);
+    let resources = nodes.iter().filter(|node| node.resource.is_some());
+    let outputs = manifest.layout.outputs.as_ref();
+    Drawn {
+        resources: resources
+            .take(MAX_ROWS)
+            .map(|node| ResourceRow {
+                href: place.node(name, &node.path),
+                name: node.name.clone(),
+                kind: node.kind.clone(),
+            })
+            .collect(),
+        count: manifest.resources.len(),
+        outputs: outputs.map_or_else(Html::default, |outputs| value(0, "Outputs", outputs).code),
+    }
+}

@@ -1,0 +1,73 @@
+//! The deployments of a namespace.
+
+use futures_util::future::try_join_all;
+
+use super::super::super::answer::Answer;
+use super::super::visit::{Visit, encoded, html};
+use super::place::{HOME, Place, check, is_allowed, path};
+use super::texts::{command, counted, moment, word};
+use crate::deployments::{Deployment, Target, check_namespace};
+use crate::pages::{self, DeploymentList, DeploymentRow, RowDetails};
+use crate::status::Result;
+use crate::wire::path::DEFAULT_NAMESPACE;
+
+/// The page with the list.
+pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
+    check(visit, "/deployments").await?;
+    let query = &visit.incoming.query;
+    let namespace = query.text("namespace").trim();
+    let after = query.first("continue").filter(|after| !after.is_empty());
+    let service = &visit.state.deployments;
+    let found = service.page(namespace, after).await?;
+    let rows = found.deployments.iter().map(|one| row(visit, one));
+    let rows = try_join_all(rows).await?;
+    let mut frame = visit.frame("deployments", "Deployments", namespace);
+    frame.namespaces = found
+        .deployments
+        .iter()
+        .map(|one| one.namespace.clone())
+        .collect();
+    frame.namespaces.dedup();
+    let of = if namespace.is_empty() {
+        DEFAULT_NAMESPACE
+    } else {
+        check_namespace(namespace)?;
+        namespace
+    };
+    let more = if found.next.is_some() {
+        ", and more on the next page"
+    } else {
+        ""
+    };
+    let list = DeploymentList {
+        count: counted(rows.len(), "deployment") + more,
+        rows,
+        next: found.next.map(|after| {
+            let namespace = encoded(namespace);
+            format!("{HOME}?namespace={namespace}&continue={}", encoded(&after))
+        }),
+        is_first: after.is_none(),
+        command: command(visit, of, "create web --config config.yaml"),
+        expands_only: !service.applies(),
+    };
+    Ok(html(200, pages::deployments(&frame, &list)?))
+}
+
+async fn row(visit: &Visit<'_>, deployment: &Deployment) -> Result<DeploymentRow> {
+    let Target { namespace, name } = deployment.target();
+    let may_get = is_allowed(visit, &path(&name)).await?;
+    let more = may_get.then(|| RowDetails {
+        state: word(&deployment.state),
+        manifest: deployment.latest_manifest.clone(),
+        modified: moment(visit, &deployment.modified_at),
+    });
+    let place = Place {
+        target: deployment.target(),
+    };
+    Ok(DeploymentRow {
+        href: place.deployment().href,
+        name,
+        namespace,
+        more,
+    })
+}

@@ -1,0 +1,139 @@
+//! A manifest with its layout as a tree.
+
+use super::super::super::answer::Answer;
+use super::super::visit::{Visit, html};
+use super::node::{CONFIGURATION, Shown};
+use super::place::{Place, check, is_allowed};
+use super::texts::{counted, uses};
+use super::tree::{Node, ROOT, nodes};
+use crate::deployments::Manifest;
+use crate::ops::panics;
+use crate::pages::{self, Branch, ManifestPage, NodeView};
+use crate::status::{Result, Status};
+
+/// The most nodes of the tree.
+const MAX_NODES: usize = 1_000;
+/// The most levels of the tree. Deeper nodes are shown at the last one.
+const MAX_DEPTH: usize = 16;
+
+/// The page of a manifest.
+pub(super) async fn page(visit: &Visit<'_>, place: &Place, name: &str) -> Result<Answer> {
+    check(visit, &place.manifest_path(name)).await?;
+    let service = &visit.state.deployments;
+    let json = service.manifest(&place.target, name).await?;
+    let others = if is_allowed(visit, &place.manifests_path()).await? {
+        service.manifests(&place.target).await?
+    } else {
+        Vec::new()
+    };
+    let at = others.iter().position(|other| other == name);
+    let earlier = at.and_then(|at| others.get(at.checked_sub(1)?));
+    let later = at.and_then(|at| others.get(at + 1));
+    let drawn = Drawing {
+        place: Place {
+            target: place.target.clone(),
+        },
+        name: name.to_owned(),
+        node: match visit.incoming.query.text("node") {
+            "" => ROOT.to_owned(),
+            node => node.to_owned(),
+        },
+    };
+    let drawn = panics::blocking(&visit.state.metrics, move || drawn.of(&json)).await?;
+    let page = ManifestPage {
+        name: name.to_owned(),
+        list: place.list(),
+        deployment: place.deployment(),
+        is_newest: at.is_some() && later.is_none(),
+        earlier: earlier.map(|earlier| place.manifest(earlier)),
+        later: later.map(|later| place.manifest(later)),
+        changes: earlier.map(|earlier| place.changes(earlier, name)),
+        count: drawn.count,
+        root: drawn.root,
+        left_out: drawn.left_out,
+        node: drawn.node,
+        uses: uses(visit, place, name),
+    };
+    let title = format!("{name} of {}", place.target.name);
+    let frame = visit.frame("manifest", &title, &place.target.namespace);
+    Ok(html(200, pages::manifest(&frame, &page)?))
+}
+
+/// What is drawn of a manifest.
+struct Drawing {
+    place: Place,
+    /// The name of the manifest.
+    name: String,
+    /// The path of the node that was chosen.
+    node: String,
+}
+
+/// What was drawn.
+struct Drawn {
+    count: String,
+    root: Branch,
+    left_out: usize,
+    node: NodeView,
+}
+
+impl Drawing {
+    fn of(&self, json: &[u8]) -> Result<Drawn> {
+        let manifest = Manifest::read(json)?;
+        let nodes = nodes(&manifest);
+        let shown = Shown {
+            place: &self.place,
+            name: &self.name,
+            manifest: &manifest,
+            nodes: &nodes,
+        };
+        let node = if self.node == ROOT {
+            shown.configuration()
+        } else {
+            let chosen = nodes.iter().find(|node| node.path == self.node);
+            let missing = || Status::not_found("", "nodes", &self.node);
+            shown.node(chosen.ok_or_else(missing)?)
+        };
+        Ok(Drawn {
+            count: counted(manifest.resources.len(), "resource"),
+            root: self.tree(&shown),
+            left_out: nodes.len().saturating_sub(MAX_NODES),
+            node,
+        })
+    }
+
+    /// The configuration with all nodes below it.
+    fn tree(&self, shown: &Shown<'_>) -> Branch {
+        // The branches from the root to the last node, each open for children.
+        let mut open = vec![self.branch(shown, ROOT, CONFIGURATION, "")];
+        for node in shown.nodes.iter().take(MAX_NODES) {
+            let depth = node.depth.min(MAX_DEPTH);
+            close(&mut open, depth + 1);
+            let Node {
+                path, name, kind, ..
+            } = node;
+            open.push(self.branch(shown, path, name, kind));
+        }
+        close(&mut open, 1);
+        open.pop().unwrap_or_default()
+    }
+
+    fn branch(&self, shown: &Shown<'_>, path: &str, name: &str, kind: &str) -> Branch {
+        Branch {
+            href: shown.href(path),
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            is_chosen: path == self.node,
+            children: Vec::new(),
+        }
+    }
+}
+
+/// Gives branches to their parents until so many are open.
+fn close(open: &mut Vec<Branch>, count: usize) {
+    while open.len() > count {
+        let Some(branch) = open.pop() else { return };
+        if let Some(parent) = open.last_mut() {
+            parent.children.push(branch);
+        }
+    }
+}

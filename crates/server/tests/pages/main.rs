@@ -1,4 +1,5 @@
-//! The pages for people, without a browser: forms, results, deployments, login, and what other sites may not do.
+//! The pages for people, without a browser: forms, results, deployments, login, and
+//! what other sites may not do.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -7,9 +8,11 @@
     reason = "tests"
 )]
 
+mod deployment_rights;
 mod deployments;
 mod forms;
 mod login;
+mod manifests;
 mod real;
 mod site;
 mod uploads;

@@ -155,7 +155,8 @@ impl Site {
         }
         let body = Full::new(Bytes::from(body.to_owned()));
         let peer = Peer::new("127.0.0.1:40000".parse().unwrap());
-        let answer = self.app.answer(request.body(body).unwrap(), &peer).await;
+        let answer = self.app.answer(request.body(body).unwrap(), &peer);
+        let answer = Box::pin(answer).await;
         let (parts, body) = answer.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         Page {

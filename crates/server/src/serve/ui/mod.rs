@@ -127,7 +127,8 @@ where
             if is_post {
                 return Err(endpoint::not_allowed());
             }
-            deployments::answer(visit, path).await
+            // Each request would have room for these pages otherwise.
+            Box::pin(deployments::answer(visit, path)).await
         }
         [namespace, group, name] => {
             let group = Group::named(group).ok_or_else(Status::no_such_path)?;

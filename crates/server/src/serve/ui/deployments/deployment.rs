@@ -1,6 +1,6 @@
 //! A deployment with its manifests, operations, resources and outputs.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::super::super::answer::Answer;
 use super::super::visit::{Visit, html};
@@ -119,7 +119,7 @@ fn objects(deployment: &Deployment, last: Option<&Operation>) -> Vec<StepRow> {
         message: message.to_owned(),
     };
     let steps = last.map(|last| last.steps.as_slice()).unwrap_or_default();
-    let known: HashSet<[&str; 4]> = steps.iter().map(|step| identity(&step.object)).collect();
+    let known: BTreeSet<[&str; 4]> = steps.iter().map(|step| identity(&step.object)).collect();
     let others = deployment.resources.iter();
     let others = others.filter(|object| !known.contains(&identity(object)));
     let steps = steps.iter();

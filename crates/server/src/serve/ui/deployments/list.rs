@@ -6,7 +6,7 @@ use super::super::super::answer::Answer;
 use super::super::visit::{Visit, encoded, html};
 use super::place::{HOME, Place, check, is_allowed, path};
 use super::texts::{command, counted, moment, word};
-use crate::deployments::{Deployment, Target, check_namespace};
+use crate::deployments::{Deployment, Target};
 use crate::pages::{self, DeploymentList, DeploymentRow, RowDetails};
 use crate::status::Result;
 use crate::wire::path::DEFAULT_NAMESPACE;
@@ -31,7 +31,6 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let of = if namespace.is_empty() {
         DEFAULT_NAMESPACE
     } else {
-        check_namespace(namespace)?;
         namespace
     };
     let more = if found.next.is_some() {

@@ -71,16 +71,17 @@ impl Place {
 
     fn below(&self, manifest: &str, query: &[(&str, &str)]) -> String {
         let Target { namespace, name } = &self.target;
-        let mut address = format!(
-            "{HOME}/{}/manifests/{}?namespace={}",
+        let more: Vec<String> = query
+            .iter()
+            .map(|(key, value)| format!("&{key}={}", encoded(value)))
+            .collect();
+        format!(
+            "{HOME}/{}/manifests/{}?namespace={}{}",
             encoded(name),
             encoded(manifest),
-            encoded(namespace)
-        );
-        for (key, value) in query {
-            address += &format!("&{key}={}", encoded(value));
-        }
-        address
+            encoded(namespace),
+            more.concat()
+        )
     }
 
     /// The path of the API for the deployment.

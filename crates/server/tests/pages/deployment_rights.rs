@@ -1,0 +1,93 @@
+//! What the pages of deployments show to users with some of the rights.
+
+use crate::deployments::{api, create, has, lacks, update, web};
+use crate::site::{Page, Site};
+
+fn rights(paths: &[&str]) -> String {
+    format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: a\nrules:\n\
+         - verbs: [get]\n  nonResourceURLs: {paths:?}\n\
+         - verbs: [post, put]\n  nonResourceURLs: [/deployments, /deployments/*]\n---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: a\n\
+         roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: a\n\
+         subjects:\n- apiGroup: rbac.authorization.k8s.io\n  kind: User\n  name: ada\n"
+    )
+}
+
+/// A site whose user may get some paths of the API, with a deployment of two manifests.
+async fn restricted(paths: &[&str]) -> Site {
+    let site = Site::with_rights(&rights(paths)).await;
+    create(&site, "/deployments", &web(1)).await;
+    update(&site, "/deployments/web", &web(2)).await;
+    site
+}
+
+async fn seen(site: &Site, path: &str) -> Page {
+    api(site, "GET", &format!("/ui/deployments{path}"), "").await
+}
+
+#[tokio::test]
+async fn a_user_without_rights_sees_nothing() {
+    let site = restricted(&["/healthz"]).await;
+    for path in [
+        "",
+        "/web",
+        "/missing",
+        "/web/manifests/manifest-0001",
+        "/web/manifests/manifest-0009",
+        "/web/manifests/diff?from=manifest-0001&to=manifest-0002",
+    ] {
+        let page = seen(&site, path).await;
+        assert_eq!(page.code, 403, "{path}");
+        has(&page, &["You are not allowed to do this"]);
+        lacks(&page, &["replicas", "expanded", "just now", "1 deployment"]);
+    }
+    // Without names, the page does not say which manifests there are.
+    let page = seen(&site, "/web/manifests/diff").await;
+    assert_eq!(page.code, 400);
+    lacks(&page, &["manifest-000"]);
+}
+
+#[tokio::test]
+async fn a_user_who_may_only_list_sees_names() {
+    let site = restricted(&["/deployments"]).await;
+    let page = seen(&site, "").await;
+    assert_eq!(page.code, 200);
+    has(&page, &["web", "You may not see it."]);
+    lacks(
+        &page,
+        &["manifest-000", "expanded<", "just now", "&#x2f;web"],
+    );
+    assert_eq!(seen(&site, "/web").await.code, 403);
+}
+
+#[tokio::test]
+async fn a_user_who_may_get_a_deployment_sees_neither_manifests_nor_operations() {
+    let site = restricted(&["/deployments/web"]).await;
+    assert_eq!(seen(&site, "").await.code, 403);
+    let page = seen(&site, "/web").await;
+    assert_eq!(page.code, 200);
+    has(
+        &page,
+        &[
+            "You may not list the manifests of this deployment.",
+            "You may not see some operations.",
+            "web-1 Pod",
+        ],
+    );
+    lacks(&page, &["manifest-0001", "by ada"]);
+    assert_eq!(seen(&site, "/web/manifests/manifest-0002").await.code, 403);
+}
+
+#[tokio::test]
+async fn a_user_who_may_get_one_manifest_sees_no_other() {
+    let one = "/deployments/web/manifests/manifest-0002";
+    let site = restricted(&[one]).await;
+    let page = seen(&site, "/web/manifests/manifest-0002").await;
+    assert_eq!(page.code, 200);
+    has(&page, &["replicas: 2"]);
+    lacks(&page, &["manifest-0001"]);
+    assert_eq!(seen(&site, "/web/manifests/manifest-0001").await.code, 403);
+    let both = "/web/manifests/diff?from=manifest-0001&to=manifest-0002";
+    assert_eq!(seen(&site, both).await.code, 403);
+}

@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-use crate::form::fields::{Checks, Filled};
-use crate::form::html::STYLE;
+use crate::form::STYLE;
+use crate::form::controls::{Checks, Filled};
 use crate::form::html::{escape, escaped};
 use crate::form::model::Form;
 use crate::template::Template;

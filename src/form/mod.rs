@@ -3,13 +3,17 @@
 //!
 //! All texts of a Template are escaped by one writer. No secret is in a form.
 
+mod conditions;
+mod controls;
 mod fields;
 mod file;
 mod html;
 mod model;
 mod pattern;
+#[cfg(test)]
+mod tests;
 
-pub use fields::{Checks, Filled};
+pub use controls::{Checks, Filled};
 pub use file::file;
 pub use html::{STYLE, escape, escaped, id, marked};
 pub use model::{Choice, Control, Field, Form, Group, Lacking};

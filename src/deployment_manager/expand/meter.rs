@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn outputs_that_double_are_limited() {
-        let levels: String = (0..40)
+        let levels: Vec<String> = (0..40)
             .map(|level| {
                 let inner = level + 1;
                 format!(
@@ -143,6 +143,7 @@ mod tests {
                 )
             })
             .collect();
+        let levels = levels.concat();
         let template = format!(
             "resources: [{levels}]\noutputs: [{{name: o, value: '{{{{ \"x\" if properties.level == 40 else \"$(ref.n.o)$(ref.n.o)\" }}}}'}}]"
         );

@@ -315,7 +315,7 @@ impl Work<'_> {
         }
     }
 
-    fn too_long(&self) -> Box<Status> {
+    pub(super) fn too_long(&self) -> Box<Status> {
         let most = self.request.limits.bytes;
         let message = format!("Too long: may not be more than {most} bytes");
         self.status(vec![Cause::new("FieldValueTooLong", "objects", message)])

@@ -4,7 +4,9 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `preview` | an expansion for people, in pieces with their origin |
+//! | `preview` | an expansion for people |
+//! | `source` | a Template for people |
+//! | `painter` | the text of objects in pieces, with their origin |
 //! | `expand` | processing a Template of the request, or a stored one |
 //! | `schema` | the JSON Schema of the values of a Template, and their form |
 //! | `source_map` | where each field of the objects comes from |
@@ -24,20 +26,22 @@ mod expand;
 mod json;
 mod metadata;
 mod number;
+mod painter;
 mod parameters;
 mod preview;
 mod read;
 mod request;
 mod schema;
+mod source;
 mod source_map;
 mod text;
 mod tokens;
 mod upstream;
 
 pub use expand::{stored, template};
-pub use preview::{
-    From, Look, Piece, Preview, Shown, api_version, pieces, preview, readable, source,
-};
+pub use painter::{From, Piece, Shown};
+pub use preview::{Look, Preview, View, preview};
 pub use request::{Limits, Output, Processed, Request, STACK, Syntax, Text};
 pub use schema::{Described, described, schema, tags};
+pub use source::{api_version, pieces, readable, source};
 pub use tokens::Class;

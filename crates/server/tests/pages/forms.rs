@@ -1,6 +1,6 @@
 //! Forms of stored Templates.
 
-use crate::site::Site;
+use crate::site::{Site, unescaped};
 
 const TEMPLATES: &str = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates";
 const FORM: &str = "/ui/shop/template.krm.dev/web";
@@ -433,6 +433,135 @@ async fn many_templates_are_on_several_pages() {
     let page = site.get(&next).await;
     assert_eq!(page.text.matches("class=\"row\"").count(), 1, "{next}");
     assert!(page.text.contains("t100"), "{}", page.text);
+}
+
+#[tokio::test]
+async fn the_list_is_in_the_order_of_namespaces_and_names() {
+    let site = Site::open().await;
+    let mut stored = Vec::new();
+    for (namespace, group, letter, numbers) in [
+        ("b", "template.krm.dev/v1alpha1", "n", 0..40),
+        ("a", "template.openshift.io/v1", "m", 0..70),
+        ("b", "template.openshift.io/v1", "n", 20..60),
+        ("c", "template.krm.dev/v1alpha1", "n", 0..10),
+    ] {
+        for number in numbers {
+            let name = format!("{letter}{number:02}");
+            let template = format!(
+                "apiVersion: {group}\nkind: Template\nmetadata:\n  name: {name}\nobjects: []\n"
+            );
+            let path = format!("/apis/{group}/namespaces/{namespace}/templates");
+            site.store(&path, &template).await;
+            stored.push(format!("{namespace}/{name}"));
+        }
+    }
+    stored.sort();
+    let (mut listed, mut pages) = (Vec::new(), 0);
+    let mut next = Some("/ui/".to_owned());
+    while let Some(target) = next {
+        let page = site.get(&target).await;
+        pages += 1;
+        let codes = page.text.split("<span class=\"name\">").skip(1);
+        listed.extend(codes.map(|rest| {
+            let (_, rest) = rest.split_once("<code>").unwrap();
+            unescaped(rest.split_once("</code>").unwrap().0)
+        }));
+        next = page
+            .text
+            .split_once("aria-label=\"Pages\"><a href=\"")
+            .map(|(_, rest)| unescaped(rest.split_once('"').unwrap().0));
+    }
+    assert_eq!(listed, stored);
+    assert_eq!(pages, 2);
+}
+
+#[tokio::test]
+async fn objects_that_are_too_large_for_a_page_can_be_downloaded() {
+    let site = Site::open().await;
+    let template = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: web\n\
+                    parameters:\n- name: TEXT\nobjects:\n- apiVersion: v1\n  kind: ConfigMap\n  \
+                    metadata:\n    name: web\n  data:\n    a: $(TEXT)\n    b: $(TEXT)\n    c: $(TEXT)\n    d: $(TEXT)\n";
+    site.store(TEMPLATES, template).await;
+    let text = "x".repeat(300_000);
+    let fields = |action| [("p.TEXT", text.as_str()), ("action", action)];
+    let page = site.post(FORM, &fields("show")).await;
+    assert_eq!(page.code, 200, "{}", page.text);
+    let notice =
+        "<li>The objects have 1171 KiB, which is too much for a page. Download them instead.</li>";
+    assert!(page.text.contains(notice), "{}", page.text);
+    assert!(page.text.contains(">1 object<"), "{}", page.text);
+    assert!(!page.text.contains("class=\"object\""), "{}", page.text);
+    let json = [("accept", "application/json")];
+    let answer = site.post_with(FORM, &json, &fields("check")).await.json();
+    assert_eq!(answer["form"], serde_json::json!([]));
+    assert!(
+        answer["result"].as_str().unwrap().contains(notice),
+        "{answer}"
+    );
+    let file = site.post(FORM, &fields("download")).await;
+    assert_eq!(
+        (file.code, file.header("content-type")),
+        (200, "application/yaml")
+    );
+    assert_eq!(file.text.matches(&text).count(), 4);
+}
+
+#[tokio::test]
+async fn a_file_is_the_value_of_its_parameter() {
+    let site = Site::open().await;
+    let template = "apiVersion: template.krm.dev/v1alpha1\nkind: Template\nmetadata:\n  name: web\n\
+                    parameters:\n- name: DATA\n  type: base64\n  value: ZGVmYXVsdA==\nobjects:\n- apiVersion: v1\n  \
+                    kind: ConfigMap\n  metadata:\n    name: web\n  binaryData:\n    a: $(DATA)\n";
+    site.store(TEMPLATES, template).await;
+    let page = site.get(FORM).await;
+    assert!(
+        page.text.contains(" enctype=\"multipart/form-data\""),
+        "{}",
+        page.text
+    );
+    for (typed, name, content, expected) in [
+        ("", "a.bin", "hello\0\u{1}", "aGVsbG8AAQ=="),
+        // The file wins.
+        ("dHlwZWQ=", "a.bin", "hello", "aGVsbG8="),
+        // A browser sends an empty file if none is chosen.
+        ("dHlwZWQ=", "", "", "dHlwZWQ="),
+        ("", "", "", "ZGVmYXVsdA=="),
+    ] {
+        let mut parts = vec![
+            ("p.DATA", None, typed),
+            ("f.DATA", Some(name), content),
+            ("action", None, "download"),
+        ];
+        let file = site.post_parts(FORM, &[], &parts).await;
+        assert!(
+            file.text.contains(&format!("    a: {expected}\n"))
+                || file.text.contains(&format!("  a: {expected}\n")),
+            "{expected}: {}",
+            file.text
+        );
+        parts[2].2 = "show";
+        let page = site.post_parts(FORM, &[], &parts).await;
+        assert_eq!(page.code, 200);
+        // What comes back needs no file.
+        let kept = if expected == "ZGVmYXVsdA==" {
+            ""
+        } else {
+            expected
+        };
+        assert!(
+            page.text.contains(&format!(">\n{kept}</textarea>")),
+            "{expected}: {}",
+            page.text
+        );
+    }
+    let wrong = [("p.DATA", None, "not base64"), ("f.DATA", Some(""), "")];
+    let page = site
+        .post_parts(FORM, &[("accept", "application/json")], &wrong)
+        .await;
+    assert_eq!(
+        (page.code, &page.json()["errors"][0]["parameter"]),
+        (422, &"DATA".into())
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Logging in and out, and rights.
 
-use crate::site::{COOKIES, Site, TOKEN, cookie};
+use crate::site::{COOKIES, Site, TOKEN, cookie, hidden_texts};
 
 const TEMPLATES: &str = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates";
 const FORM: &str = "/ui/shop/template.krm.dev/web";
@@ -114,6 +114,78 @@ async fn an_expired_login_keeps_what_was_typed_and_goes_on() {
     assert_eq!(page.code, 200);
     assert!(page.text.contains(">typed</a>"), "{}", page.text);
     assert!(!page.text.contains(TOKEN));
+}
+
+#[tokio::test]
+async fn an_expired_login_keeps_the_content_of_files() {
+    let site = Site::with_login().await;
+    let template = WEB.replace(
+        "- name: NAME\n",
+        "- name: NAME\n- name: DATA\n  type: base64\n",
+    );
+    let template = template + "  spec:\n    data: $(DATA)\n    lines: $(LINES)\n";
+    let template = template.replace("objects:", "- name: LINES\nobjects:");
+    site.store(TEMPLATES, &template).await;
+    let parts = [
+        ("p.NAME", None, "typed"),
+        ("p.LINES", None, "one\r\ntwo"),
+        ("p.DATA", None, "b3RoZXI="),
+        ("f.DATA", Some("a.bin"), "hello"),
+        ("action", None, "show"),
+    ];
+    let page = site.post_parts(FORM, &[], &parts).await;
+    assert_eq!(page.code, 401);
+    let kept = hidden_texts(&page);
+    let login: Vec<(&str, &str)> = kept
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .chain([("token", TOKEN), ("next", FORM)])
+        .collect();
+    // A wrong token loses nothing either.
+    let wrong: Vec<(&str, &str)> = login
+        .iter()
+        .map(|(name, value)| (*name, if *name == "token" { "wrong" } else { value }))
+        .collect();
+    let again = site.post("/ui/login", &wrong).await;
+    assert_eq!((again.code, hidden_texts(&again)), (401, kept.clone()));
+    let page = site.post("/ui/login", &login).await;
+    assert_eq!((page.code, page.header("location")), (307, FORM));
+    let page = site
+        .post_with(FORM, &[(COOKIES, &cookie(&page))], &login)
+        .await;
+    assert_eq!(page.code, 200, "{}", page.text);
+    for field in [
+        "id=\"p-NAME\" name=\"p.NAME\" aria-describedby=\"error-NAME\" value=\"typed\"",
+        ">\naGVsbG8=</textarea>",
+        ">\none\ntwo</textarea>",
+    ] {
+        assert!(page.text.contains(field), "{field}: {}", page.text);
+    }
+}
+
+#[tokio::test]
+async fn an_expired_login_keeps_an_uploaded_template() {
+    let site = Site::with_login().await;
+    let parts = [
+        ("file", Some("web.yaml"), WEB),
+        ("text", None, ""),
+        ("namespace", None, "shop"),
+        ("store", None, "1"),
+    ];
+    let page = site.post_parts("/ui/upload", &[], &parts).await;
+    assert_eq!(page.code, 401);
+    let kept = hidden_texts(&page);
+    let mut login: Vec<(&str, &str)> = kept
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    login.extend([("token", TOKEN), ("next", "/ui/upload")]);
+    let page = site.post("/ui/login", &login).await;
+    assert_eq!((page.code, page.header("location")), (307, "/ui/upload"));
+    let page = site
+        .post_with("/ui/upload", &[(COOKIES, &cookie(&page))], &login)
+        .await;
+    assert_eq!((page.code, page.header("location")), (303, FORM));
 }
 
 #[tokio::test]

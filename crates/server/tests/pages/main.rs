@@ -2,9 +2,8 @@
 //! what other sites may not do.
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
+    clippy::expect_used,
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
     reason = "tests"
 )]
 
@@ -16,3 +15,4 @@ mod manifests;
 mod real;
 mod site;
 mod uploads;
+mod usage;

@@ -1,6 +1,6 @@
 //! Real Templates open as forms, and give the objects of `process`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use krm_template::template::{Assignment, Format, Generation, Options, Reading, Template, print};
@@ -8,7 +8,7 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};
 
-use crate::site::Site;
+use crate::site::{Site, unescaped};
 
 /// What `process` prints; `None` if it refuses the Template or the values.
 fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> {
@@ -37,13 +37,6 @@ fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> 
 
 /// The fields of a form with the values that they have at first, as a browser sends them.
 fn first_values(page: &str) -> Vec<(String, String)> {
-    let unescaped = |text: &str| {
-        let text = text
-            .replace("&lt;", "<")
-            .replace("&gt;", ">")
-            .replace("&quot;", "\"");
-        text.replace("&#39;", "'").replace("&amp;", "&")
-    };
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
         Some(unescaped(rest.split_once('"')?.0))
@@ -78,35 +71,39 @@ fn first_values(page: &str) -> Vec<(String, String)> {
     values
 }
 
+/// The values that the corpus gives for a Template.
+fn given(folder: &Path, name: &str) -> Vec<(String, String)> {
+    let file = folder.join("params").join(format!("{name}.env"));
+    // Most Templates need none.
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let pairs = lines.filter_map(|line| line.split_once('='));
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
 #[tokio::test]
 #[cfg_attr(not(shared_data), ignore = "needs KRM_TEMPLATE_SHARED")]
 async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
     let folder = PathBuf::from(std::env::var_os("KRM_TEMPLATE_SHARED").unwrap());
     let folder = folder.join("corpus/openshift");
     let site = Site::open().await;
-    let mut files: Vec<_> = std::fs::read_dir(folder.join("templates"))
-        .unwrap()
-        .collect();
-    files.sort_by_key(|file| file.as_ref().unwrap().path());
+    let table = std::fs::read_to_string(folder.join("index.tsv")).unwrap();
+    let mut rows = table.lines().map(|row| row.split('\t').next().unwrap());
+    assert_eq!(rows.next(), Some("file"));
+    let files: Vec<&str> = rows.collect();
     assert_eq!(files.len(), 579);
     let (mut opened, mut compared) = (0, 0);
-    for file in files {
-        let name = file.unwrap().file_name().into_string().unwrap();
-        let text = std::fs::read_to_string(folder.join("templates").join(&name)).unwrap();
+    for name in files {
+        let text = std::fs::read_to_string(folder.join("templates").join(name)).unwrap();
         let page = site.post("/ui/upload", &[("text", &text)]).await;
         if page.code != 200 {
             assert_eq!(page.code, 422, "{name}: {}", page.text);
             continue;
         }
         opened += 1;
-        let given = std::fs::read_to_string(folder.join("params").join(format!("{name}.env")));
-        let given: Vec<(String, String)> = given
-            .unwrap_or_default()
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .filter_map(|line| line.split_once('='))
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
+        let given = given(&folder, name);
         let mut fields = first_values(&page.text);
         for (name, value) in &given {
             fields.retain(|(field, _)| field != &format!("p.{name}"));

@@ -203,6 +203,24 @@ impl Site {
             .unwrap();
     }
 
+    /// Sends a form with files as a browser does.
+    pub(crate) async fn post_parts(
+        &self,
+        target: &str,
+        headers: &[(&str, &str)],
+        parts: &[Part<'_>],
+    ) -> Page {
+        let all = [
+            &[
+                ("content-type", "multipart/form-data; boundary=limit"),
+                ("sec-fetch-site", "same-origin"),
+            ],
+            headers,
+        ]
+        .concat();
+        self.send("POST", target, &all, &multipart(parts)).await
+    }
+
     /// Stores a Template by the API.
     pub(crate) async fn store(&self, path: &str, yaml: &str) {
         let headers = [
@@ -212,6 +230,51 @@ impl Site {
         let page = self.send("POST", path, &headers, yaml).await;
         assert_eq!(page.code, 201, "{}", page.text);
     }
+}
+
+/// A part of a form: its name, the name of a file if it is one, and its content.
+pub(crate) type Part<'p> = (&'p str, Option<&'p str>, &'p str);
+
+fn multipart(parts: &[Part<'_>]) -> String {
+    let parts = parts.iter().map(|(name, file, content)| {
+        let file = file
+            .map(|file| format!("; filename=\"{file}\""))
+            .unwrap_or_default();
+        format!(
+            "--limit\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{content}\r\n"
+        )
+    });
+    let body = parts.collect::<Vec<_>>().concat();
+    body + "--limit--\r\n"
+}
+
+/// A text of a page as a person reads it.
+pub(crate) fn unescaped(html: &str) -> String {
+    let mut text = html.to_owned();
+    for (code, character) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&#x27;", "'"),
+        ("&#x2f;", "/"),
+        ("&amp;", "&"),
+    ] {
+        text = text.replace(code, character);
+    }
+    text
+}
+
+/// The hidden texts of a page, as a browser sends them.
+pub(crate) fn hidden_texts(page: &Page) -> Vec<(String, String)> {
+    let parts = page.text.split("<textarea name=\"").skip(1);
+    let hidden = parts.filter_map(|part| {
+        let (name, rest) = part.split_once("\" hidden")?;
+        let (_, rest) = rest.split_once(">\n")?;
+        let (text, _) = rest.split_once("</textarea>")?;
+        Some((unescaped(name), unescaped(text).replace('\n', "\r\n")))
+    });
+    hidden.collect()
 }
 
 /// The fields of a form as a body.

@@ -1,7 +1,10 @@
 //! What a form sent.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
@@ -13,11 +16,12 @@ use crate::status::{Result, Status};
 /// The most fields of one form.
 const MAX_FIELDS: usize = 20_000;
 
-/// What a form sent.
+/// What a form sent: of several fields with one name, the last.
 #[derive(Debug, Default)]
 pub(super) struct Entered {
-    fields: Vec<(String, String)>,
-    files: Vec<(String, Bytes)>,
+    fields: BTreeMap<String, String>,
+    /// The file of the page for uploads.
+    file: Option<Bytes>,
 }
 
 impl Entered {
@@ -38,8 +42,8 @@ impl Entered {
 
     fn urlencoded(body: &[u8]) -> Result<Self> {
         let mut entered = Self::default();
-        for (name, value) in form_urlencoded::parse(body) {
-            entered.check()?;
+        for (index, (name, value)) in form_urlencoded::parse(body).enumerate() {
+            check(index)?;
             entered.add(name.into_owned(), &value);
         }
         Ok(entered)
@@ -53,15 +57,15 @@ impl Entered {
         let body = stream::iter([Ok::<_, Infallible>(body)]);
         let mut parts = Multipart::with_constraints(body, boundary, constraints);
         let mut entered = Self::default();
+        let mut count = 0;
         while let Some(part) = parts.next_field().await.map_err(wrong)? {
-            entered.check()?;
+            check(count)?;
+            count += 1;
             let name = part.name().unwrap_or_default().to_owned();
             let is_file = part.file_name().is_some();
             let bytes = part.bytes().await.map_err(wrong)?;
             if is_file {
-                if !bytes.is_empty() {
-                    entered.files.push((name, bytes));
-                }
+                entered.add_file(&name, bytes);
             } else {
                 let text = std::str::from_utf8(&bytes);
                 let text = text.map_err(|_| Status::bad_request("the form is not UTF-8 text"))?;
@@ -71,42 +75,64 @@ impl Entered {
         Ok(entered)
     }
 
-    fn check(&self) -> Result<()> {
-        if self.fields.len() + self.files.len() < MAX_FIELDS {
-            return Ok(());
-        }
-        let message = format!("the form has more than {MAX_FIELDS} fields");
-        Err(Status::bad_request(message))
-    }
-
     /// Adds a field. Browsers send each line break as CR LF.
     fn add(&mut self, name: String, value: &str) {
-        self.fields.push((name, value.replace("\r\n", "\n")));
+        self.fields.insert(name, value.replace("\r\n", "\n"));
     }
 
-    /// The last value of a field.
+    /// Adds a file: that of a parameter is its value in base64, which comes before the file in a
+    /// form. A browser sends an empty file if none is chosen.
+    fn add_file(&mut self, name: &str, bytes: Bytes) {
+        if bytes.is_empty() {
+            return;
+        }
+        if let Some(parameter) = name.strip_prefix("f.") {
+            let value = STANDARD.encode(bytes);
+            self.fields.insert(format!("p.{parameter}"), value);
+        } else if name == "file" {
+            self.file = Some(bytes);
+        }
+    }
+
+    /// The value of a field.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let mut fields = self.fields.iter().rev();
-        fields
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_str())
+        self.fields.get(name).map(String::as_str)
     }
 
-    /// The last value of a field; empty if there is none.
+    /// The value of a field; empty if there is none.
     pub(super) fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 
-    /// The bytes of a file.
-    pub(super) fn file(&self, name: &str) -> Option<&Bytes> {
-        let mut files = self.files.iter();
-        files
-            .find(|(known, _)| known == name)
-            .map(|(_, bytes)| bytes)
+    /// The file of the page for uploads.
+    pub(super) fn file(&self) -> Option<&Bytes> {
+        self.file.as_ref()
     }
 
-    /// All fields.
-    pub(super) fn fields(&self) -> &[(String, String)] {
-        &self.fields
+    /// The values of parameters.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        let fields = self.fields.iter();
+        fields.filter_map(|(name, value)| Some((name.strip_prefix("p.")?, value.as_str())))
     }
+
+    /// What another form without files can send again: all but the login.
+    pub(super) fn kept(&self) -> Vec<(String, String)> {
+        let mut kept = self.fields.clone();
+        kept.remove("token");
+        kept.remove("next");
+        let file = self.file.as_deref().map(std::str::from_utf8);
+        if let Some(Ok(text)) = file {
+            kept.insert("text".to_owned(), text.to_owned());
+        }
+        kept.into_iter().collect()
+    }
+}
+
+/// Refuses another field after so many.
+fn check(count: usize) -> Result<()> {
+    if count < MAX_FIELDS {
+        return Ok(());
+    }
+    let message = format!("the form has more than {MAX_FIELDS} fields");
+    Err(Status::bad_request(message))
 }

@@ -1,23 +1,21 @@
 //! The form of a Template and its result.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use krm_template::form::{Checks, Filled};
 use krm_template::template::ParameterType;
-use krm_yaml::{FieldPath, Step};
 use serde_json::json;
 
 use super::super::answer::{self, Answer};
 use super::super::call::Call;
 use super::super::processing::{self, Job};
 use super::visit::{Visit, encoded, html, secured};
+use super::{seed, values};
 use crate::groups::Group;
 use crate::ops::panics;
 use crate::pages::{self, FormPage, Html, Link, ObjectView, Output, ResultView, Usage};
-use crate::process::{self, Described, Look, Piece, Preview, Syntax, Text};
-use crate::status::{Cause, Result, Status};
+use crate::process::{self, Described, Look, Preview, Syntax, Text, View};
+use crate::status::Result;
 use crate::wire::path::{Resource, Verb};
 
 /// A stored Template.
@@ -151,9 +149,52 @@ pub(super) struct Shown {
     filled: Filled,
     /// Messages that belong to no field.
     others: Vec<String>,
-    result: Option<(Preview, Vec<Piece>)>,
+    result: Option<Rendered>,
     given: Vec<(String, String)>,
     seed: [u8; 32],
+}
+
+/// An expansion as HTML.
+struct Rendered {
+    result: ResultView,
+    source: Html,
+}
+
+impl Rendered {
+    /// Takes a while for large objects, so it is part of the expansion.
+    fn of(preview: &Preview, group: Group, template: &str) -> Self {
+        let count = |count: usize, one: &str| {
+            let s = if count == 1 { "" } else { "s" };
+            format!("{count} {one}{s}")
+        };
+        let objects = preview.objects.iter().enumerate();
+        let objects = objects.map(|(index, object)| ObjectView {
+            kind: object.kind.clone(),
+            name: object.name.clone(),
+            count: format!("{} from parameters", count(object.from_parameters, "field")),
+            code: Html::from_safe_string(pages::object(index, &object.pieces)),
+        });
+        let mut warnings = preview.warnings.clone();
+        let mut created = preview.objects.len();
+        if preview.is_too_large {
+            let size = preview.yaml.len() >> 10;
+            warnings.push(format!(
+                "The objects have {size} KiB, which is too much for a page. Download them instead."
+            ));
+            created = preview.created;
+        }
+        let source = process::source(group, yaml(template));
+        Self {
+            result: ResultView {
+                count: count(created, "object"),
+                has_masks: preview.has_masks,
+                message: preview.message.clone(),
+                warnings,
+                objects: objects.collect(),
+            },
+            source: Html::from_safe_string(pages::text(&source)),
+        }
+    }
 }
 
 impl Shown {
@@ -165,7 +206,7 @@ impl Shown {
             others: Vec::new(),
             result: None,
             given: Vec::new(),
-            seed: seed("")?,
+            seed: seed::of("")?,
         })
     }
 }
@@ -173,19 +214,23 @@ impl Shown {
 /// Expands a Template with what was entered.
 pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answer> {
     let described = described(visit, subject).await?;
-    let (filled, given) = filled(visit, &described);
+    let (filled, given) = values::filled(&visit.entered, &described.form);
     let mut shown = Shown {
         code: 200,
         filled,
         others: Vec::new(),
         result: None,
         given,
-        seed: seed(visit.entered.text("seed"))?,
+        seed: seed::of(visit.entered.text("seed"))?,
     };
     let action = visit.entered.text("action");
     let look = Look {
         seed: shown.seed,
-        shows_secrets: action == "reveal",
+        view: match action {
+            "download" => View::Nothing,
+            "reveal" => View::All,
+            _ => View::WithoutSecrets,
+        },
     };
     let values: serde_json::Map<String, serde_json::Value> = shown
         .given
@@ -202,16 +247,18 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
                 syntax: Syntax::Json,
             };
             let preview = process::preview(request, yaml(&text), values, look)?;
-            Ok((preview, process::source(group, yaml(&text))))
+            let is_shown = look.view != View::Nothing;
+            let rendered = is_shown.then(|| Rendered::of(&preview, group, &text));
+            Ok((preview, rendered))
         },
         |(preview, _)| preview.created,
     );
     match done.await {
-        Ok((preview, _)) if action == "download" => return Ok(download(&described, preview)),
-        Ok(result) => shown.result = Some(result),
+        Ok((_, Some(rendered))) => shown.result = Some(rendered),
+        Ok((preview, None)) => return Ok(download(&described, preview)),
         Err(status) if status.code == 422 => {
             shown.code = 422;
-            sort(&status, &described, &mut shown);
+            shown.others = values::sort(&status, &described.form, &mut shown.filled);
         }
         Err(status) => return Err(status),
     }
@@ -219,94 +266,6 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
         return script(subject, &described, &shown);
     }
     show(visit, subject, &described, &shown)
-}
-
-/// What was entered, and what of it is given: not what is as it was at first.
-fn filled(visit: &Visit<'_>, described: &Described) -> (Filled, Vec<(String, String)>) {
-    let mut filled = Filled::default();
-    let mut given = Vec::new();
-    for field in described.form.fields() {
-        let file = visit.entered.file(&format!("f.{}", field.name));
-        let file = file.filter(|_| field.kind == ParameterType::Base64);
-        let value = match file {
-            Some(bytes) => STANDARD.encode(bytes),
-            None => match visit.entered.get(&format!("p.{}", field.name)) {
-                Some(value) => value.to_owned(),
-                None => continue,
-            },
-        };
-        if field.gives(&value) {
-            given.push((field.name.clone(), value.clone()));
-        }
-        filled.values.insert(field.name.clone(), value);
-    }
-    (filled, given)
-}
-
-/// What generated values are derived from: what the form had, or something new.
-fn seed(text: &str) -> Result<[u8; 32]> {
-    let mut seed = [0; 32];
-    let digits: Vec<u8> = text.bytes().filter_map(digit).collect();
-    if text.len() == 64 && digits.len() == 64 {
-        for (byte, pair) in seed.iter_mut().zip(digits.chunks(2)) {
-            *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
-        }
-        return Ok(seed);
-    }
-    let filled = getrandom::fill(&mut seed);
-    filled.map_err(|_| Status::internal("the system gives no random numbers"))?;
-    Ok(seed)
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    }
-}
-
-/// Puts each cause at its field.
-fn sort(status: &Status, described: &Described, shown: &mut Shown) {
-    let causes: Vec<&Cause> = status
-        .details
-        .iter()
-        .flat_map(|details| &details.causes)
-        .collect();
-    if causes.is_empty() {
-        shown.others.push(status.message.clone());
-    }
-    for cause in causes {
-        let path: Option<FieldPath> = cause.field.parse().ok();
-        let steps = path.as_ref().map_or(&[][..], FieldPath::steps);
-        let field = match steps {
-            [Step::Key(values), Step::Key(name), ..] if values == "values" => {
-                described.form.field(name)
-            }
-            [Step::Key(parameters), Step::Index(index), ..] if parameters == "parameters" => {
-                described.form.fields().find(|field| field.index == *index)
-            }
-            _ => None,
-        };
-        match field {
-            Some(field) => {
-                let errors = shown.filled.errors.entry(field.name.clone()).or_default();
-                errors.push(sentence(&cause.message));
-            }
-            None if cause.field.is_empty() => shown.others.push(sentence(&cause.message)),
-            None => {
-                let message = format!("`{}`: {}", cause.field, cause.message);
-                shown.others.push(message);
-            }
-        }
-    }
-}
-
-/// A message of the command line as a sentence.
-fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    format!("{}{}.", first.collect::<String>(), letters.as_str())
 }
 
 /// The objects as a file.
@@ -342,20 +301,9 @@ fn script(subject: &Subject, described: &Described, shown: &Shown) -> Result<Ans
 
 /// The right side of the form.
 fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<String> {
-    let Some((preview, source)) = &shown.result else {
+    let Some(rendered) = &shown.result else {
         return pages::output(&Output::default());
     };
-    let count = |count: usize, one: &str| {
-        let s = if count == 1 { "" } else { "s" };
-        format!("{count} {one}{s}")
-    };
-    let objects = preview.objects.iter().enumerate();
-    let objects = objects.map(|(index, object)| ObjectView {
-        kind: object.kind.clone(),
-        name: object.name.clone(),
-        count: format!("{} from parameters", count(object.from_parameters, "field")),
-        code: Html::from_safe_string(pages::object(index, &object.pieces)),
-    });
     let usage = Usage {
         group: subject.group,
         namespace: &subject.namespace,
@@ -365,14 +313,8 @@ fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<Str
         is_stored: subject.is_stored,
     };
     pages::output(&Output {
-        result: Some(ResultView {
-            count: count(preview.objects.len(), "object"),
-            has_masks: preview.has_masks,
-            message: preview.message.clone(),
-            warnings: preview.warnings.clone(),
-            objects: objects.collect(),
-        }),
-        source: Html::from_safe_string(pages::text(source)),
+        result: Some(rendered.result.clone()),
+        source: rendered.source.clone(),
         uses: usage.all(),
     })
 }

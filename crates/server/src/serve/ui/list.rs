@@ -8,20 +8,19 @@ use serde::Deserialize;
 use super::super::answer::Answer;
 use super::super::call;
 use super::form::Stored;
+use super::merged::Merged;
 use super::visit::{Visit, encoded, html};
 use crate::groups::Group;
 use crate::object;
 use crate::pages::{self, List, Row, Tag};
 use crate::process;
-use crate::status::{Result, Status};
+use crate::status::Result;
 use crate::store::Item;
 
 /// The most rows of a page.
 const ROWS: usize = 100;
 /// The most Templates that a request looks at.
 const LOOKED_AT: usize = 2_000;
-/// How many are read at once.
-const CHUNK: usize = 200;
 /// The most tags to choose from.
 const TAGS: usize = 30;
 
@@ -138,49 +137,26 @@ struct Search {
 }
 
 impl Search {
-    /// Looks until a page is full. Returns the key after which to go on.
+    /// Looks until a page is full. Returns the place after which the next page begins.
     async fn run(
         &mut self,
         visit: &Visit<'_>,
         groups: &[Group],
         namespace: &str,
     ) -> Result<Option<String>> {
-        let begin = visit.incoming.query.first("continue").map(str::to_owned);
+        let begin = visit.incoming.query.first("continue");
+        let mut all = Merged::new(&visit.state.store, groups, namespace, begin);
+        let mut last = None;
         let mut looked_at = 0;
-        for group in groups {
-            let prefix = if namespace.is_empty() {
-                format!("/{}/templates/", group.name())
-            } else {
-                format!("/{}/templates/{namespace}/", group.name())
-            };
-            let mut after = match &begin {
-                Some(begin) if begin.starts_with(&prefix) => Some(begin.clone()),
-                // The groups are in the order of their keys.
-                Some(begin) if *begin > prefix => continue,
-                _ => None,
-            };
-            loop {
-                let listed = visit
-                    .state
-                    .store
-                    .list(&prefix, after.as_deref(), CHUNK, None)
-                    .await;
-                let page = listed.map_err(|error| {
-                    tracing::warn!(%error, "the store cannot be listed");
-                    Status::unavailable("the store is unavailable, please try again later")
-                })?;
-                for item in &page.items {
-                    if self.rows.len() >= ROWS || looked_at >= LOOKED_AT {
-                        return Ok(after);
-                    }
-                    looked_at += 1;
-                    self.look(item)?;
-                    after = Some(item.key.clone());
-                }
-                if page.remaining == 0 || page.items.is_empty() {
-                    break;
-                }
+        while let Some((place, item)) = all.next().await? {
+            // Templates with the same place are on the same page.
+            let is_full = self.rows.len() >= ROWS || looked_at >= LOOKED_AT;
+            if is_full && last.as_ref() != Some(&place) {
+                return Ok(last);
             }
+            looked_at += 1;
+            self.look(&item)?;
+            last = Some(place);
         }
         Ok(None)
     }

@@ -30,13 +30,13 @@ pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
     let target = visit.incoming.uri.path_and_query();
     let target = target.map_or("/ui/", |target| target.as_str());
     let address = format!("/ui/login?next={}", super::visit::encoded(target));
-    let is_get = visit.entered.fields().is_empty();
+    let kept = visit.entered.kept();
     if visit.wants_json() {
         let message = "You are not logged in.";
         let body = json!({"login": address, "message": message, "errors": [], "form": [message]});
         return Ok(secured(answer::json(401, &body)));
     }
-    if is_get {
+    if kept.is_empty() {
         return Ok(redirect(303, &address));
     }
     shown(
@@ -45,7 +45,7 @@ pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
         &LoginPage {
             message: "You are no longer logged in. What you entered is kept.".to_owned(),
             next: target.to_owned(),
-            kept: visit.resent(),
+            kept,
             is_wrong: false,
         },
     )
@@ -65,7 +65,7 @@ pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
         headers.insert(AUTHORIZATION, value);
     }
     let next = next(visit.entered.text("next"));
-    let kept = visit.resent();
+    let kept = visit.entered.kept();
     if authenticator
         .authenticate(&headers, visit.peer)
         .await

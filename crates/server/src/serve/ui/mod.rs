@@ -7,7 +7,10 @@
 //! | `form` | the form of a Template and its result |
 //! | `deployments` | deployments and their manifests |
 //! | `list` | the list of Templates |
+//! | `merged` | the stored Templates of several groups, in one order |
 //! | `login` | logging in and out |
+//! | `values` | values of parameters from a form, and messages at their fields |
+//! | `seed` | what generated values are derived from |
 //! | `visit` | a request of a person, and its answer |
 //! | `session` | the cookie, and requests of other sites |
 //! | `entered` | what a form sent |
@@ -17,8 +20,11 @@ mod entered;
 mod form;
 mod list;
 mod login;
+mod merged;
+mod seed;
 mod session;
 mod upload;
+mod values;
 mod visit;
 
 use http::Method;

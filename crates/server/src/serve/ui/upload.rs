@@ -33,7 +33,7 @@ pub(super) async fn open(visit: &Visit<'_>) -> Result<Answer> {
         "" => DEFAULT_NAMESPACE,
         namespace => namespace,
     };
-    let text = match (entered.get("template"), entered.file("file")) {
+    let text = match (entered.get("template"), entered.file()) {
         (Some(text), _) => text.to_owned(),
         (None, Some(bytes)) => match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),

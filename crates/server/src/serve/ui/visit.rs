@@ -103,8 +103,8 @@ impl<'v> Visit<'v> {
                     title: title(status.code).to_owned(),
                     text: status.message.clone(),
                     again: self.incoming.uri.path().to_owned(),
-                    kept: self.kept(),
-                    resent: self.resent(),
+                    kept: self.lengths(),
+                    resent: self.entered.kept(),
                 },
             );
             html(
@@ -121,28 +121,15 @@ impl<'v> Visit<'v> {
         answer
     }
 
-    /// What was entered and may be shown: whether a value is secret is not known here, so names
-    /// only.
-    fn kept(&self) -> Vec<(String, String)> {
-        let fields = self.entered.fields().iter();
-        let values = fields.filter_map(|(name, value)| Some((name.strip_prefix("p.")?, value)));
+    /// The names of the parameters with a value, and its length: it can be secret.
+    fn lengths(&self) -> Vec<(String, String)> {
+        let values = self.entered.values().filter(|(_, value)| !value.is_empty());
         values
-            .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| {
-                (
-                    name.to_owned(),
-                    format!("{} characters", value.chars().count()),
-                )
+                let count = value.chars().count();
+                let s = if count == 1 { "" } else { "s" };
+                (name.to_owned(), format!("{count} character{s}"))
             })
-            .collect()
-    }
-
-    /// What was entered, to be sent again.
-    pub(super) fn resent(&self) -> Vec<(String, String)> {
-        let fields = self.entered.fields().iter();
-        fields
-            .filter(|(name, _)| !matches!(name.as_str(), "token" | "next"))
-            .cloned()
             .collect()
     }
 }

@@ -1,0 +1,128 @@
+//! A Template for people: as YAML, in pieces, without secrets.
+
+use std::ops::Range;
+
+use krm_template::template::Template;
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Document, DuplicateKeys};
+
+use super::painter::{Piece, masked};
+use super::read;
+use super::request::{Syntax, Text};
+use super::tokens::{self, Class};
+use crate::groups::Group;
+
+/// The text of a Template in pieces, without secrets.
+#[must_use]
+pub fn source(group: Group, template: Text<'_>) -> Vec<Piece> {
+    let Ok(document) = read::document("Template", template) else {
+        return Vec::new();
+    };
+    let mut unheard = Diagnostics::new();
+    let Some(template) = read::template(&document, group, false, &mut unheard) else {
+        return Vec::new();
+    };
+    let hidden = hidden(&template, &document);
+    let mut pieces = Vec::new();
+    for token in tokens::of(&document) {
+        let is_hidden = token.class.is_value()
+            && hidden
+                .iter()
+                .any(|range| range.start <= token.range.start && token.range.end <= range.end);
+        let text = document.slice(token.range);
+        let text = if is_hidden {
+            masked(text)
+        } else {
+            text.to_owned()
+        };
+        pieces.push(Piece {
+            text,
+            class: token.class,
+            from: None,
+        });
+    }
+    pieces
+}
+
+/// A text of YAML in pieces; in a single one if it is not YAML.
+#[must_use]
+pub fn pieces(text: &str) -> Vec<Piece> {
+    let piece = |text: &str, class| Piece {
+        text: text.to_owned(),
+        class,
+        from: None,
+    };
+    match Document::parse(&Source::new("text", text)) {
+        Ok(document) => {
+            let tokens = tokens::of(&document).into_iter();
+            tokens
+                .map(|token| piece(document.slice(token.range), token.class))
+                .collect()
+        }
+        Err(_) => vec![piece(text, Class::Plain)],
+    }
+}
+
+/// The text of a Template as YAML: JSON is rewritten, without what the server sets.
+#[must_use]
+pub fn readable(text: Text<'_>) -> String {
+    if text.syntax == Syntax::Yaml {
+        return text.text.to_owned();
+    }
+    let document = Document::parse(&Source::new("Template", text.text));
+    let rewritten = document.ok().and_then(|document| {
+        let root = document.roots().next()?;
+        let mut value = root.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
+        if let Some(metadata) = value.get_mut("metadata") {
+            for key in [
+                "managedFields",
+                "uid",
+                "resourceVersion",
+                "generation",
+                "creationTimestamp",
+            ] {
+                metadata.remove(key);
+            }
+        }
+        Some(krm_yaml::to_string(&value))
+    });
+    rewritten.unwrap_or_else(|| text.text.to_owned())
+}
+
+/// The `apiVersion` of an object; empty if it has none. `None` if the text is not one object.
+#[must_use]
+pub fn api_version(text: Text<'_>) -> Option<String> {
+    let document = read::document("Template", text).ok()?;
+    let version = document.roots().next()?.text_at(["apiVersion"]);
+    Some(version.unwrap_or_default().into_owned())
+}
+
+/// The places of values in a Template that must not be shown.
+fn hidden(template: &Template, document: &Document) -> Vec<Range<usize>> {
+    let Some(root) = document.roots().next() else {
+        return Vec::new();
+    };
+    let mut hidden = Vec::new();
+    let values = root.get("values");
+    for parameter in template.parameters() {
+        if parameter.may_show() {
+            continue;
+        }
+        let given = values.and_then(|values| values.get(&parameter.name));
+        let own = parameter.node().get("value");
+        hidden.extend(
+            [own, given]
+                .into_iter()
+                .flatten()
+                .map(|node| node.place().range),
+        );
+    }
+    let objects = root.get("objects").into_iter().flat_map(Cursor::children);
+    let is_secret = |object: &Cursor<'_>| object.text_at(["kind"]).as_deref() == Some("Secret");
+    for object in objects.filter(is_secret) {
+        let data = ["data", "stringData"].map(|key| object.get(key));
+        hidden.extend(data.into_iter().flatten().map(|node| node.place().range));
+    }
+    hidden
+}

@@ -1,0 +1,99 @@
+//! The stored Templates of several groups as one list, by namespace and name.
+
+use std::collections::VecDeque;
+
+use crate::groups::Group;
+use crate::ops::measured::Measured;
+use crate::status::{Result, Status};
+use crate::store::Item;
+
+/// How many are read at once.
+const CHUNK: usize = 200;
+
+/// The stored Templates of several groups as one list.
+pub(super) struct Merged<'m> {
+    store: &'m Measured,
+    lists: Vec<Listed>,
+}
+
+/// The Templates of one group.
+struct Listed {
+    /// The beginning of the keys of the group.
+    group: String,
+    /// The beginning of the keys that are listed.
+    prefix: String,
+    /// The last key that was read.
+    after: Option<String>,
+    items: VecDeque<Item>,
+    is_read: bool,
+}
+
+impl<'m> Merged<'m> {
+    /// The Templates of a namespace, or of all namespaces if it is empty, that follow a place.
+    pub(super) fn new(
+        store: &'m Measured,
+        groups: &[Group],
+        namespace: &str,
+        place: Option<&str>,
+    ) -> Self {
+        let lists = groups.iter().map(|group| {
+            let group = format!("/{}/templates/", group.name());
+            let prefix = match namespace {
+                "" => group.clone(),
+                namespace => format!("{group}{namespace}/"),
+            };
+            let after = place.map(|place| format!("{group}{place}"));
+            Listed {
+                after: after.filter(|after| after.starts_with(&prefix)),
+                group,
+                prefix,
+                items: VecDeque::new(),
+                is_read: false,
+            }
+        });
+        Self {
+            store,
+            lists: lists.collect(),
+        }
+    }
+
+    /// The next Template, with its place: `NAMESPACE/NAME`. Those of several groups can have the
+    /// same place.
+    pub(super) async fn next(&mut self) -> Result<Option<(String, Item)>> {
+        for list in &mut self.lists {
+            list.read(self.store).await?;
+        }
+        let lists = self.lists.iter_mut();
+        let first = lists
+            .filter(|list| !list.items.is_empty())
+            .min_by(|one, other| one.place().cmp(&other.place()));
+        Ok(first.and_then(|list| {
+            let place = list.place()?.to_owned();
+            Some((place, list.items.pop_front()?))
+        }))
+    }
+}
+
+impl Listed {
+    /// The place of its next Template.
+    fn place(&self) -> Option<&str> {
+        self.items.front()?.key.strip_prefix(&self.group)
+    }
+
+    /// Reads on, if all that was read is used.
+    async fn read(&mut self, store: &Measured) -> Result<()> {
+        if self.is_read || !self.items.is_empty() {
+            return Ok(());
+        }
+        let listed = store.list(&self.prefix, self.after.as_deref(), CHUNK, None);
+        let page = listed.await.map_err(|error| {
+            tracing::warn!(%error, "the store cannot be listed");
+            Status::unavailable("the store is unavailable, please try again later")
+        })?;
+        self.is_read = page.remaining == 0;
+        self.items.extend(page.items);
+        self.after = self.items.back().map(|item| item.key.clone());
+        self.is_read |= self.items.is_empty();
+        Ok(())
+    }
+}

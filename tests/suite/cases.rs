@@ -8,6 +8,7 @@
 //! | `uses` | files of `tests/common/` that the case has too, as lines `NAME=FILE`; the program runs in a copy of the case | none |
 //! | `env` | the environment besides `PATH`, as lines `NAME=VALUE` | nothing |
 //! | `expected.yaml`, `expected.json` or `expected.txt` | standard output | must be empty |
+//! | `expected.html` | the same, with the style and the script of a form named instead | must be empty |
 //! | `stderr.txt` | standard error | must be empty |
 //! | `exit` | the exit status | 0 |
 //! | `feature` | a feature of the program, or `not` and a feature, one in a line: the programs that the case is for | all, but `tests/cases/deployment` and `tests/cases/form` need that feature |
@@ -28,7 +29,10 @@ use crate::needs;
 use crate::program::{self, Output};
 
 const INPUTS: [&str; 3] = ["input.yaml", "input.json", "stdin"];
-const OUTPUTS: [&str; 3] = ["expected.yaml", "expected.json", "expected.txt"];
+const OUTPUTS: [&str; 4] = ["expected.yaml", "expected.json", "expected.txt", HTML];
+const HTML: &str = "expected.html";
+/// How a form begins.
+const DOCTYPE: &[u8] = b"<!DOCTYPE html>";
 const STDERR: &str = "stderr.txt";
 const EXIT: &str = "exit";
 const FILES: &str = "expected";
@@ -84,7 +88,10 @@ fn check(folder: &Path) -> Result<(), Failed> {
     } else {
         folder.to_owned()
     };
-    let output = run(folder, &place)?;
+    let mut output = run(folder, &place)?;
+    if output.stdout.starts_with(DOCTYPE) {
+        output.stdout = without_assets(&output.stdout)?;
+    }
     let written = tree(&place.join(OUT))?;
     if crate::update() {
         return update(folder, &output, writes.then_some(&written));
@@ -135,6 +142,29 @@ fn check(folder: &Path) -> Result<(), Failed> {
         )
         .into())
     }
+}
+
+/// A form with the names of its style and its script in place of their texts and hashes, so that
+/// a change of these changes no case.
+fn without_assets(html: &[u8]) -> Result<Vec<u8>, String> {
+    let mut text = String::from_utf8_lossy(html).into_owned();
+    for (name, directive) in [("style.css", "style-src"), ("form.js", "script-src")] {
+        let path = crate::root().join("src/form").join(name);
+        let asset = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+        if text.matches(&asset).count() != 1 {
+            return Err(format!("the output does not contain {name} once"));
+        }
+        text = text.replace(&asset, name);
+        let start = format!("{directive} 'sha256-");
+        let hash = text
+            .split_once(&start)
+            .and_then(|(_, rest)| rest.split_once('\''));
+        let Some((hash, _)) = hash else {
+            return Err(format!("the output has no hash of {name}"));
+        };
+        text = text.replace(&format!("'sha256-{hash}'"), "'sha256-…'");
+    }
+    Ok(text.into_bytes())
 }
 
 /// The files in a folder, by their paths in it.
@@ -259,7 +289,9 @@ fn update(folder: &Path, output: &Output, written: Option<&Tree>) -> Result<(), 
 
 fn output_name(stdout: &[u8]) -> &'static str {
     let text = String::from_utf8_lossy(stdout);
-    if text.starts_with(['{', '[']) {
+    if stdout.starts_with(DOCTYPE) {
+        HTML
+    } else if text.starts_with(['{', '[']) {
         "expected.json"
     } else if text.contains("apiVersion:") {
         "expected.yaml"

@@ -22,13 +22,14 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::program;
+use crate::{needs, program};
 
 /// The number of random Templates in each test.
 const CASES: u32 = 48;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let tests: [(&str, Runs); 8] = [
+    let tests: [(&str, Runs); 9] = [
+        ("form", form),
         ("parameters", parameters),
         ("dump_parameters", dump_parameters),
         ("process", process),
@@ -39,9 +40,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("function", function),
     ];
     let trials = tests.into_iter().map(|(name, runs)| {
-        Trial::test(format!("secrets/are_hidden_by_{name}"), move || {
+        let trial = Trial::test(format!("secrets/are_hidden_by_{name}"), move || {
             property(name, runs)
-        })
+        });
+        let is_form = name == "form";
+        needs::ignored(
+            trial,
+            is_form.then(|| program::needs(program::FORM)).flatten(),
+        )
     });
     trials.collect()
 }
@@ -586,6 +592,10 @@ fn parameters(case: &Case) -> Result<Vec<Said>, String> {
     }
     said.extend(case.run(&["process", "-f", "t.yaml", "--parameters"], "")?);
     Ok(said)
+}
+
+fn form(case: &Case) -> Result<Vec<Said>, String> {
+    Ok(case.run(&["form", "-f", "t.yaml"], "")?.into())
 }
 
 fn dump_parameters(case: &Case) -> Result<Vec<Said>, String> {

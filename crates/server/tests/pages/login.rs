@@ -124,7 +124,10 @@ async fn an_expired_login_keeps_the_content_of_files() {
         "- name: NAME\n- name: DATA\n  type: base64\n",
     );
     let template = template + "  spec:\n    data: $(DATA)\n    lines: $(LINES)\n";
-    let template = template.replace("objects:", "- name: LINES\nobjects:");
+    let template = template.replace(
+        "objects:",
+        "- name: LINES\n  value: |\n    a\n    b\nobjects:",
+    );
     site.store(TEMPLATES, &template).await;
     let parts = [
         ("p.NAME", None, "typed"),

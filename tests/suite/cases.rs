@@ -317,7 +317,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
 /// The one of `names` that is there.
 fn one_of(
     folder: &Path,
-    names: [&'static str; 3],
+    names: impl IntoIterator<Item = &'static str>,
 ) -> Result<Option<(&'static str, Vec<u8>)>, String> {
     let mut found = None;
     for name in names {

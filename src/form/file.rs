@@ -6,11 +6,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-use crate::form::STYLE;
 use crate::form::controls::{Checks, Filled};
 use crate::form::html::{escape, escaped};
 use crate::form::model::Form;
 use crate::template::Template;
+
+/// The style of the fields, for pages that contain them.
+pub const STYLE: &str = include_str!("style.css");
 
 /// Makes the outputs. It is the only script in the file.
 const SCRIPT: &str = include_str!("form.js");

@@ -2,9 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// The style of the fields, for pages that contain them.
-pub const STYLE: &str = include_str!("style.css");
-
 /// Appends a text, for content and for attributes in quotes.
 pub fn escape(text: &str, out: &mut String) {
     let mut rest = text;

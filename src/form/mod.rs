@@ -14,6 +14,6 @@ mod pattern;
 mod tests;
 
 pub use controls::{Checks, Filled};
-pub use file::file;
-pub use html::{STYLE, escape, escaped, id, marked};
+pub use file::{STYLE, file};
+pub use html::{escape, escaped, id, marked};
 pub use model::{Choice, Control, Field, Form, Group, Lacking};

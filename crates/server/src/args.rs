@@ -35,7 +35,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Creates, changes and shows deployments of a server
-    Deployments(client::Args),
+    Deployments(Box<client::Args>),
     /// Writes or reads everything in a store
     Store {
         #[command(subcommand)]

@@ -34,7 +34,7 @@ impl Deployments {
         if after.as_ref().is_some_and(|key| !key.starts_with(&prefix)) {
             return Err(Status::bad_request("continue: no page begins here"));
         }
-        let found = self.books.page(&prefix, after.as_deref()).await?;
+        let found = self.tools.books.page(&prefix, after.as_deref()).await?;
         let mut page = Page::default();
         for item in &found.items {
             let mut deployment = decoded::<Deployment>(item)?.value;
@@ -57,7 +57,7 @@ impl Deployments {
     pub async fn operations(&self, target: &Target, count: usize) -> Result<Vec<Operation>> {
         let (mut last, mut after) = (VecDeque::new(), None);
         loop {
-            let page = self.books.page(OPERATIONS, after.as_deref()).await?;
+            let page = self.tools.books.page(OPERATIONS, after.as_deref()).await?;
             for item in &page.items {
                 let operation = decoded::<Operation>(item)?.value;
                 if operation.target() == *target {

@@ -32,7 +32,7 @@ use crate::status::{Details, Result, Status};
 /// Deployments in a store.
 pub struct Deployments {
     books: Books,
-    tools: Arc<Tools>,
+    pub(super) tools: Arc<Tools>,
     limits: Limits,
     metrics: Arc<Metrics>,
     /// How many changes are being made.

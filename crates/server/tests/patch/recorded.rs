@@ -1,8 +1,4 @@
 //! What real servers answered to patches, applies and updates: each object and its managers.
-#![cfg_attr(
-    not(shared_data),
-    expect(dead_code, reason = "the tests that use it are ignored")
-)]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -468,8 +468,11 @@ fn the_policy_of_the_file_allows_its_own_style_and_script_only() {
              img-src data:; base-uri 'none'; form-action 'none'"
         )
     );
+    // Images are data, and the namespace of an SVG is a name that nothing loads.
+    let others = file.replace("url(\"data:", "");
+    let others = others.replace("xmlns='http://www.w3.org/2000/svg'", "");
     for load in ["http://", "https://", " src=", "@import", "url("] {
-        assert!(!file.contains(load), "{load}");
+        assert!(!others.contains(load), "{load}");
     }
 }
 

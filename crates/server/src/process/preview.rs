@@ -97,6 +97,10 @@ pub fn preview(
         yaml,
         ..Preview::default()
     };
+    if preview.is_too_large {
+        // It may contain secrets, which only the trace knows.
+        preview.message = None;
+    }
     if look.view == View::Nothing || preview.is_too_large {
         return Ok(preview);
     }
@@ -108,7 +112,11 @@ pub fn preview(
     let shows_secrets = look.view == View::All;
     let painter = Painter::new(&document, &trace, shows_secrets);
     preview.objects = painter.objects(&preview.yaml);
+    let is_masked = !shows_secrets && trace.message != preview.message;
+    if is_masked {
+        preview.message.clone_from(&trace.message);
+    }
     let masked = |object: &Traced| object.fields.iter().any(|field| object.is_secret(field));
-    preview.has_masks = !shows_secrets && trace.objects.iter().any(masked);
+    preview.has_masks = is_masked || !shows_secrets && trace.objects.iter().any(masked);
     Ok(preview)
 }

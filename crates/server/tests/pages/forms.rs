@@ -9,7 +9,7 @@ const WEB: &str = r#"apiVersion: template.krm.dev/v1alpha1
 kind: Template
 metadata:
   name: web
-message: $(NAME) has $(REPLICAS) pods
+message: $(NAME) has $(REPLICAS) pods, and the password $(PASSWORD)
 parameters:
 - name: NAME
   required: true
@@ -142,10 +142,13 @@ async fn no_secret_is_in_a_form_or_its_result_until_it_is_asked_for() {
     assert_eq!(page.code, 200, "{}", page.text);
     assert!(!page.text.contains("canary-default"), "{}", page.text);
     assert!(page.text.contains(">***<"), "{}", page.text);
-    assert!(page.text.contains("shop has 2 pods"), "{}", page.text);
+    let message = "shop has 2 pods, and the password ***";
+    assert!(page.text.contains(message), "{}", page.text);
 
     let fields = [("p.NAME", "shop"), ("p.PASSWORD", ""), ("action", "reveal")];
     let page = site.post(FORM, &fields).await;
+    let message = "shop has 2 pods, and the password canary-default";
+    assert!(page.text.contains(message), "{}", page.text);
     assert!(page.text.contains(">canary-default<"), "{}", page.text);
     assert!(!site.audit().contains("canary"));
 }

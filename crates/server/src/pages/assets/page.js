@@ -430,6 +430,11 @@ function checking(fields, memory) {
   function refused(code, said) {
     if (code === 401) {
       const link = make("a", { href: said.login ?? "/ui/login" }, "log in again");
+      // Sent as without scripts: the page of the login then keeps secrets and files as well.
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        form.submit();
+      });
       say(["not checked: the login has expired; what you typed is kept: ", link], "away");
       return;
     }

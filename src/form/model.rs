@@ -85,7 +85,7 @@ pub struct Choice {
 pub enum Lacking {
     /// An empty value.
     Empty,
-    /// No value is given, and there is no other.
+    /// No value is given, and the parameter has no other.
     Nothing,
     /// A value is generated from this expression.
     Generated(String),

@@ -81,7 +81,7 @@ impl Cluster {
         Ok(run.done)
     }
 
-    /// Applies objects, then deletes those that were recorded before and are no longer wanted.
+    /// Applies objects, then deletes the recorded ones that the manifest no longer has.
     ///
     /// # Errors
     /// As [`apply`](Self::apply) and [`delete`](Self::delete). Nothing is deleted unless all

@@ -175,7 +175,7 @@ impl Deployments {
     ///
     /// # Errors
     ///
-    /// 404 if there is no such deployment.
+    /// 404 if the deployment does not exist.
     pub async fn manifests(&self, target: &Target) -> Result<Vec<String>> {
         Ok(self.found(target).await?.value.manifests)
     }
@@ -184,7 +184,7 @@ impl Deployments {
     ///
     /// # Errors
     ///
-    /// 404 if there is no such manifest.
+    /// 404 if the manifest does not exist.
     pub async fn manifest(&self, target: &Target, name: &str) -> Result<Bytes> {
         let missing = || Status::not_found("", "manifests", name);
         let known = self.found(target).await?;

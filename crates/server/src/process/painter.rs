@@ -9,7 +9,7 @@ use krm_yaml::{Document, FieldPath, Step};
 
 use super::tokens::{self, Class, Token};
 
-/// What stands for a secret.
+/// Replaces a secret.
 const MASK: &str = "***";
 
 /// An object.

@@ -15,7 +15,7 @@ use crate::status::{Result, Status};
 /// no secret.
 ///
 /// # Errors
-/// 400 if the text is no object, 422 if the Template has mistakes.
+/// 400 if the text is not an object, 422 if the Template has mistakes.
 pub fn schema(group: Group, template: Text<'_>) -> Result<String> {
     Ok(format!("{}\n", of_values(&read_open(group, template)?)))
 }
@@ -44,7 +44,7 @@ pub struct Described {
 /// The form of a Template. It shows no secret.
 ///
 /// # Errors
-/// 400 if the text is no object, 422 if the Template has mistakes.
+/// 400 if the text is not an object, 422 if the Template has mistakes.
 pub fn described(group: Group, template: Text<'_>) -> Result<Described> {
     let template = read_open(group, template)?;
     let text = |keys: &[&str]| {

@@ -55,7 +55,7 @@ async fn waited() {
             "applied Widget/w",
         ]
     );
-    assert_eq!(steps.len(), 4, "to wait is no step that was done");
+    assert_eq!(steps.len(), 4, "a wait is not recorded as a step");
     let path = "/apis/example.org/v1/namespaces/shop/widgets/w";
     assert!(small.get(path).await.is_some());
     let changes = small.changes().await;

@@ -105,7 +105,10 @@ async fn impersonated() {
     for entry in asked.iter().filter(|entry| entry["user"] == "server") {
         assert_eq!(entry["method"], "GET");
         let path = entry["path"].as_str().unwrap();
-        assert!(path.split('/').count() <= 4, "{path} is no discovery");
+        assert!(
+            path.split('/').count() <= 4,
+            "{path} is not a path of discovery"
+        );
     }
 }
 

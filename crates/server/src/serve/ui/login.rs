@@ -43,7 +43,7 @@ pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
         visit,
         401,
         &LoginPage {
-            message: "You are no longer logged in. What you entered is kept.".to_owned(),
+            message: "Your login has expired. What you entered is kept.".to_owned(),
             next: target.to_owned(),
             kept,
             is_wrong: false,

@@ -4,7 +4,8 @@
 //! of the key, or the stored one. So each value is in the file once.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -13,6 +14,7 @@ use redb::{
     Database, DatabaseError, ReadableDatabase, ReadableTable, Table, TableDefinition,
     WriteTransaction,
 };
+use tempfile::NamedTempFile;
 
 use super::feed::{Change, MAX_EVENT_BYTES, MAX_EVENTS};
 use super::objects::Entry;
@@ -75,14 +77,11 @@ impl Disk {
     /// [`Error::Unavailable`] says why the file cannot be used.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let failed = |error: &dyn std::fmt::Display| unavailable(path, error);
-        create(path).map_err(|error| failed(&error))?;
-        let database = redb::Builder::new()
-            .set_cache_size(CACHE_BYTES)
-            .create(path)
-            .map_err(|error| match error {
-                DatabaseError::DatabaseAlreadyOpen => failed(&"another process uses the file"),
-                error => failed(&error),
-            })?;
+        create(path)?;
+        let database = builder().create(path).map_err(|error| match error {
+            DatabaseError::DatabaseAlreadyOpen => failed(&"another process uses the file"),
+            error => failed(&error),
+        })?;
         let path = path.to_owned();
         let mut disk = Self {
             path,
@@ -267,22 +266,35 @@ impl Disk {
     }
 }
 
-/// Makes the file, so that it has its mode from the start, and its entry in the folder durable.
-fn create(path: &Path) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-        Ok(_) => {
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()
-        }
+/// Makes the file with mode 0600. It gets its name once it is a database, so that a process that ends
+/// at any moment leaves no file that cannot be opened.
+fn create(path: &Path) -> Result<(), Error> {
+    let failed = |error: &dyn std::fmt::Display| unavailable(path, error);
+    if path.try_exists().map_err(|error| failed(&error))? {
+        return Ok(());
     }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let new = NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
+    builder()
+        .create(new.path())
+        .map_err(|error| failed(&error))?;
+    match new.persist_noclobber(path) {
+        Ok(_) => {}
+        // Another process made it meanwhile.
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(failed(&error.error)),
+    }
+    let folder = File::open(folder).and_then(|folder| folder.sync_all());
+    folder.map_err(|error| failed(&error))
+}
+
+fn builder() -> redb::Builder {
+    let mut builder = redb::Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
 }
 
 fn unavailable(path: &Path, why: &dyn std::fmt::Display) -> Error {

@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         waiting("file::items_revisions_and_events_last", everything_lasts),
         waiting("file::a_new_file_is_for_its_owner_alone", the_mode),
         waiting("file::a_second_store_is_refused", a_second_store_is_refused),
+        waiting("file::one_of_several_stores_makes_the_file", one_of_several),
         trial(
             "file::other_files_are_refused_and_kept",
             other_files_are_refused,
@@ -94,6 +95,34 @@ async fn a_second_store_is_refused() {
     assert_eq!(refused, Error::Unavailable(why));
     let store = reopen(&folder, store).await;
     store.create("/t/a", bytes("1")).await.unwrap();
+}
+
+async fn one_of_several() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.redb");
+    let start = std::sync::Barrier::new(8);
+    let made: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    start.wait();
+                    Store::file(&path)
+                })
+            })
+            .collect();
+        let made = threads.into_iter().map(|thread| thread.join().unwrap());
+        made.collect()
+    });
+    let refused = format!("{}: another process uses the file", path.display());
+    let (stores, errors): (Vec<_>, Vec<_>) = made.into_iter().partition(Result::is_ok);
+    assert_eq!(stores.len(), 1);
+    for error in errors {
+        assert_eq!(error.unwrap_err(), Error::Unavailable(refused.clone()));
+    }
+    // Nothing is left of the files that did not become the store.
+    let names = fs::read_dir(folder.path()).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["store.redb"]);
 }
 
 fn other_files_are_refused() {

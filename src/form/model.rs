@@ -180,8 +180,8 @@ impl Field {
         self.required && self.lacking == Lacking::Nothing
     }
 
-    /// Whether a text in the field is a value to give: what is there at first is not, nor is an
-    /// empty text that stands for another value.
+    /// Whether a text in the field is given as a value: the initial text is not, nor is an empty
+    /// text where the parameter has another value.
     #[must_use]
     pub fn gives(&self, text: &str) -> bool {
         match &self.default {

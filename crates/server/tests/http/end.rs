@@ -16,12 +16,8 @@ fn requests_end_before_the_program_does() {
     let begun = head("POST", PROCESS, &[("Content-Type", "application/json")])
         + &format!("Content-Length: {}\r\n\r\n{front}", TEMPLATE.len());
     request.write_all(begun.as_bytes()).unwrap();
-    until("both have begun", || {
-        let metrics = String::from_utf8(program.get("/metrics").body).unwrap();
-        let has = |line: &str| metrics.lines().any(|one| one == line);
-        (has("krm_template_watches 1") && has("krm_template_in_flight{class=\"write\"} 1"))
-            .then_some(())
-    });
+    program.until_measured("krm_template_watches 1");
+    program.until_measured("krm_template_in_flight{class=\"write\"} 1");
     program.signal("TERM");
     // The watch ends while the other request goes on.
     let events = rest(&mut watch);

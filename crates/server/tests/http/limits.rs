@@ -21,12 +21,8 @@ fn beyond_the_limit_clients_shall_come_again() {
     let begun = head("POST", PROCESS, &[JSON, ("Connection", "close")])
         + &format!("Content-Length: {}\r\n\r\n{front}", TEMPLATE.len());
     first.write_all(begun.as_bytes()).unwrap();
-    let mut refused = None;
-    until("the place is taken", || {
-        let answer = process(&program);
-        (answer.code != 201).then(|| refused = Some(answer))
-    });
-    let refused = refused.unwrap();
+    program.until_measured("krm_template_in_flight{class=\"write\"} 1");
+    let refused = process(&program);
     refused.is_status(429);
     assert_eq!(refused.header("Retry-After"), Some("1"));
     // Reads have places of their own.

@@ -137,6 +137,14 @@ impl Program {
         self.send("GET", path, &[], b"")
     }
 
+    /// Waits until the metrics have this line.
+    pub(crate) fn until_measured(&self, line: &str) {
+        until(line, || {
+            let metrics = String::from_utf8(self.get("/metrics").body).unwrap();
+            metrics.lines().any(|one| one == line).then_some(())
+        });
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let id = self.process.id().to_string();
         let sent = Command::new("kill").args(["-s", name, &id]).status();

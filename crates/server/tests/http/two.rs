@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsConnector;
 
-use crate::program::{Program, TEMPLATES, until};
+use crate::program::{Program, TEMPLATES};
 
 pub(crate) type Sender = SendRequest<Empty<Bytes>>;
 
@@ -143,10 +143,7 @@ fn watches_are_bounded_and_end_with_the_server() {
     // Those that go make room for others.
     let mut open = open;
     drop(open.split_off(MAX_WATCHES / 2));
-    until("half of them are closed", || {
-        let metrics = String::from_utf8(program.get("/metrics").body).unwrap();
-        metrics.contains("krm_template_watches 500\n").then_some(())
-    });
+    program.until_measured("krm_template_watches 500");
     program.signal("TERM");
     runtime.block_on(async {
         for watch in open {

@@ -10,6 +10,7 @@ use http::HeaderName;
 /// Who may use the server, and how it proves who it is.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
+#[command(next_help_heading = "Security")]
 pub struct Args {
     /// How requests say who sends them; may be given several times
     ///
@@ -19,36 +20,26 @@ pub struct Args {
     /// in a PEM file; CN is the user, O the groups. `front-proxy`: headers of kube-apiserver's
     /// aggregation layer, with its certificate only. `token-review`: bearer tokens that a cluster
     /// knows.
-    #[arg(long = "auth", value_name = "WAY", help_heading = "Security")]
+    #[arg(long = "auth", value_name = "WAY")]
     pub auth: Vec<Way>,
 
     /// A file or folder with roles and bindings of RBAC, for what users may do
     ///
     /// Without it a cluster decides if --auth is front-proxy or token-review; else every user
     /// may do everything.
-    #[arg(long, value_name = "DIR", help_heading = "Security")]
+    #[arg(long, value_name = "DIR")]
     pub rbac: Option<PathBuf>,
 
     /// The certificate of the server and its intermediates, in PEM; reread when it changes
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "tls_key",
-        help_heading = "Security"
-    )]
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
     /// The private key of the server, in PEM; reread when it changes
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "tls_cert",
-        help_heading = "Security"
-    )]
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
     /// The cluster for front-proxy, token-review and --apply; without it, the one in which this runs
-    #[arg(long, value_name = "FILE", help_heading = "Security")]
+    #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
     /// Whether the cluster is also used by others than this module.
@@ -56,7 +47,7 @@ pub struct Args {
     pub applies: bool,
 
     /// What vouches for the front proxy, in PEM; without it, the cluster's settings are read
-    #[arg(long, value_name = "FILE", help_heading = "Security")]
+    #[arg(long, value_name = "FILE")]
     pub requestheader_client_ca_file: Option<PathBuf>,
 
     /// Common names that the front proxy's certificate may have; any if not given
@@ -64,8 +55,7 @@ pub struct Args {
         long,
         value_name = "NAME",
         value_delimiter = ',',
-        requires = "requestheader_client_ca_file",
-        help_heading = "Security"
+        requires = "requestheader_client_ca_file"
     )]
     pub requestheader_allowed_names: Vec<String>,
 
@@ -74,8 +64,7 @@ pub struct Args {
         long,
         value_name = "HEADER",
         value_delimiter = ',',
-        requires = "requestheader_client_ca_file",
-        help_heading = "Security"
+        requires = "requestheader_client_ca_file"
     )]
     pub requestheader_username_headers: Vec<HeaderName>,
 
@@ -84,8 +73,7 @@ pub struct Args {
         long,
         value_name = "HEADER",
         value_delimiter = ',',
-        requires = "requestheader_client_ca_file",
-        help_heading = "Security"
+        requires = "requestheader_client_ca_file"
     )]
     pub requestheader_uid_headers: Vec<HeaderName>,
 
@@ -94,8 +82,7 @@ pub struct Args {
         long,
         value_name = "HEADER",
         value_delimiter = ',',
-        requires = "requestheader_client_ca_file",
-        help_heading = "Security"
+        requires = "requestheader_client_ca_file"
     )]
     pub requestheader_group_headers: Vec<HeaderName>,
 
@@ -104,8 +91,7 @@ pub struct Args {
         long,
         value_name = "PREFIX",
         value_delimiter = ',',
-        requires = "requestheader_client_ca_file",
-        help_heading = "Security"
+        requires = "requestheader_client_ca_file"
     )]
     pub requestheader_extra_headers_prefix: Vec<String>,
 }

@@ -31,10 +31,7 @@ use crate::status::{Details, Result, Status};
 
 /// Deployments in a store.
 pub struct Deployments {
-    books: Books,
     pub(super) tools: Arc<Tools>,
-    limits: Limits,
-    metrics: Arc<Metrics>,
     /// How many changes are being made.
     running: Arc<watch::Sender<usize>>,
 }
@@ -82,24 +79,20 @@ impl Deployments {
     #[must_use]
     pub fn new(needs: Needs) -> Self {
         let limit = needs.limits.max_object_bytes;
-        let books = Books::new(needs.store, limit);
         let expander = Expander {
-            limits: needs.limits.clone(),
+            limits: needs.limits,
             admission: needs.admission,
-            metrics: Arc::clone(&needs.metrics),
+            metrics: needs.metrics,
             python: needs.python,
             fetcher: needs.fetcher,
         };
         Self {
             tools: Arc::new(Tools {
-                books: books.clone(),
+                books: Books::new(needs.store, limit),
                 expander,
                 cluster: needs.cluster,
                 max_object_bytes: limit,
             }),
-            books,
-            limits: needs.limits,
-            metrics: needs.metrics,
             running: Arc::new(watch::Sender::new(0)),
         }
     }
@@ -119,7 +112,7 @@ impl Deployments {
     pub async fn recover(&self, own: bool) -> Result<()> {
         let mut watchman = Watchman::default();
         if own {
-            recovery::all(&self.books, &mut watchman).await?;
+            recovery::all(&self.tools.books, &mut watchman).await?;
         }
         tokio::spawn(recovery::watch(Arc::downgrade(&self.tools), watchman));
         Ok(())
@@ -148,7 +141,7 @@ impl Deployments {
     /// 400 for a name that no namespace has.
     pub async fn list(&self, namespace: &str) -> Result<Vec<Deployment>> {
         check_namespace(namespace)?;
-        let mut all = self.books.deployments(namespace).await?;
+        let mut all = self.tools.books.deployments(namespace).await?;
         for deployment in &mut all {
             self.look(deployment).await?;
         }
@@ -191,7 +184,7 @@ impl Deployments {
         if !known.value.manifests.iter().any(|known| known == name) {
             return Err(missing());
         }
-        let bytes = self.books.bytes(&target.manifest(name)).await?;
+        let bytes = self.tools.books.bytes(&target.manifest(name)).await?;
         bytes.ok_or_else(missing)
     }
 
@@ -219,14 +212,14 @@ impl Deployments {
 
     async fn collect(&self, namespace: &str, mut collected: Collected) -> Result<String> {
         check_namespace(namespace)?;
-        for deployment in self.books.deployments(namespace).await? {
+        for deployment in self.tools.books.deployments(namespace).await? {
             let target = deployment.target();
             let manifest = deployment.latest_manifest;
-            let Some(json) = self.books.bytes(&target.manifest(&manifest)).await? else {
+            let Some(json) = self.tools.books.bytes(&target.manifest(&manifest)).await? else {
                 continue;
             };
-            let limit = self.limits.max_expansion_bytes;
-            collected = panics::blocking(&self.metrics, move || {
+            let limit = self.tools.expander.limits.max_expansion_bytes;
+            collected = panics::blocking(&self.tools.expander.metrics, move || {
                 collected.add(&target.name, &manifest, &json)?;
                 if collected.size() > limit {
                     let message = format!("the list is larger than {limit} bytes");
@@ -245,7 +238,8 @@ impl Deployments {
     ///
     /// 404 if there is none, or none any more.
     pub async fn operation(&self, name: &str) -> Result<Operation> {
-        let operation = self.books.get::<Operation>(&Operation::key(name)).await?;
+        let key = Operation::key(name);
+        let operation = self.tools.books.get::<Operation>(&key).await?;
         let operation = operation.ok_or_else(|| Status::not_found("", "operations", name))?;
         Ok(operation.value)
     }
@@ -264,21 +258,22 @@ impl Deployments {
             let name = Value::string(target.name.clone());
             request.env.insert("deployment".to_owned(), name);
         }
-        let known = self.books.deployment(target).await?;
+        let books = &self.tools.books;
+        let known = books.deployment(target).await?;
         self.check(target, &wanted, known.as_ref())?;
         let operation = Operation::new(wanted.change, target, &user.name);
         let (name, key) = (operation.name.clone(), Operation::key(&operation.name));
-        self.books.forget_operations().await?;
-        let revision = self.books.put(&key, &operation, None).await?;
-        let held = match Held::take(&self.books, target, &name).await {
+        books.forget_operations().await?;
+        let revision = books.put(&key, &operation, None).await?;
+        let held = match Held::take(books, target, &name).await {
             Ok(held) => held,
             Err(busy) => {
-                self.books.delete(&key, revision).await?;
+                books.delete(&key, revision).await?;
                 return Err(busy);
             }
         };
         // It may have changed before the lock was taken.
-        let known = self.books.deployment(target).await;
+        let known = books.deployment(target).await;
         let known = known.and_then(|known| {
             self.check(target, &wanted, known.as_ref())?;
             Ok(known)
@@ -286,7 +281,7 @@ impl Deployments {
         let known = match known {
             Ok(known) => known,
             Err(error) => {
-                self.books.delete(&key, revision).await?;
+                books.delete(&key, revision).await?;
                 held.release().await;
                 return Err(error);
             }
@@ -303,7 +298,8 @@ impl Deployments {
             known,
         };
         let counted = Counted::new(&self.running);
-        let done = tokio::spawn(run(work, held, Arc::clone(&self.metrics), counted));
+        let metrics = Arc::clone(&self.tools.expander.metrics);
+        let done = tokio::spawn(run(work, held, metrics, counted));
         Ok(Started {
             operation: name,
             done,
@@ -347,13 +343,21 @@ impl Deployments {
         let missing = || Status::not_found("", "deployments", &target.name);
         check_namespace(&target.namespace)?;
         check_name(&target.name).map_err(|_| missing())?;
-        self.books.deployment(target).await?.ok_or_else(missing)
+        self.tools
+            .books
+            .deployment(target)
+            .await?
+            .ok_or_else(missing)
     }
 
     /// Says of a deployment whether its change is still at work.
     pub(super) async fn look(&self, deployment: &mut Deployment) -> Result<()> {
         if deployment.state.is_busy() {
-            let lock = self.books.get::<Lock>(&deployment.target().lock()).await?;
+            let lock = self
+                .tools
+                .books
+                .get::<Lock>(&deployment.target().lock())
+                .await?;
             if lock.is_none_or(|lock| lock.value.operation != deployment.operation) {
                 deployment.state = State::Interrupted;
             }

@@ -1,7 +1,7 @@
-//! The right to change a deployment, which one operation has at a time, on one server of several.
+//! Locks: one operation at a time changes a deployment, even with several servers.
 //!
-//! The holder of a lock rewrites it from time to time. Others that see a lock unchanged for long
-//! know that its holder has ended; no clocks are compared.
+//! The holder of a lock writes heartbeats. A lock is stale if it does not change for some time. No
+//! clocks are compared.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use super::record::{LOCKS, Lock, Target};
 use crate::status::{Details, Result, Status};
 use crate::store::Revision;
 
-/// Between two signs of life of a holder, and between two looks at locks.
+/// The interval between two heartbeats of a holder, and between two checks of all locks.
 pub(super) const BEAT: Duration = Duration::from_secs(5);
 
-/// After this time without a written sign of life, a holder gives up.
+/// How long heartbeats may fail before the holder gives up.
 const LOST: Duration = Duration::from_secs(15);
 
-/// After this time without a change, a lock belongs to a holder that has ended.
+/// How long a lock may stay unchanged before it is stale.
 const STALE: Duration = Duration::from_secs(25);
 
-/// A lock that is held. Dropping it without [`release`](Self::release) leaves it to go stale.
+/// A held lock. If it is dropped without [`release`](Self::release), it becomes stale.
 pub(super) struct Held {
     key: String,
     operation: String,
@@ -34,11 +34,11 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Takes the lock of a deployment for an operation.
+    /// Acquires the lock of a deployment for an operation.
     ///
     /// # Errors
     ///
-    /// 409 if another operation has it.
+    /// 409 if another operation holds it.
     pub(super) async fn take(books: &Books, target: &Target, operation: &str) -> Result<Self> {
         let key = target.lock();
         let lock = Lock {
@@ -61,26 +61,26 @@ impl Held {
         })
     }
 
-    /// Returns when the lock is lost; never, as long as it is held.
+    /// Waits until the lock is lost. Never returns while it is held.
     pub(super) async fn lost(&self) {
         let mut lost = self.lost.clone();
         if lost.wait_for(|&lost| lost).await.is_err() {
-            // The beats have ended, and with them the claim to the lock.
+            // The heartbeats have ended, so no loss can be reported.
             std::future::pending::<()>().await;
         }
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     pub(super) async fn release(self) {
         self.beating.abort();
         if let Err(error) = self.give_back().await {
-            // It goes stale.
+            // It becomes stale.
             tracing::warn!(%error, "a lock cannot be released");
         }
     }
 
     async fn give_back(&self) -> Result<()> {
-        /// A sign of life may be on its way.
+        /// A heartbeat may be in flight.
         const TRIES: usize = 3;
         for _ in 0..TRIES {
             let Some(lock) = self.books.get::<Lock>(&self.key).await? else {
@@ -102,7 +102,7 @@ impl Drop for Held {
     }
 }
 
-/// Writes signs of life until the lock is lost.
+/// Writes heartbeats until the lock is lost.
 async fn beat(
     books: Books,
     key: String,
@@ -128,7 +128,7 @@ async fn beat(
     }
 }
 
-/// 409: another operation changes the deployment.
+/// Returns a 409: another operation changes the deployment.
 fn busy(target: &Target, operation: &str) -> Box<Status> {
     let name = &target.name;
     let message = format!(
@@ -138,29 +138,29 @@ fn busy(target: &Target, operation: &str) -> Box<Status> {
     Status::new(409, "Conflict", message).with(Details::of("", "deployments", name))
 }
 
-/// The locks that were seen, each with its revision and since when it has that.
+/// The known locks, each with its revision and the time at which this revision was first seen.
 #[derive(Debug, Default)]
 pub(super) struct Watchman(BTreeMap<String, (Revision, Instant)>);
 
-/// A lock whose holder has ended, taken over.
+/// A stale lock that was taken over.
 #[derive(Debug)]
 pub(super) struct Left {
-    /// The operation that had it.
+    /// The operation that held it.
     pub(super) operation: String,
     key: String,
     revision: Revision,
 }
 
 impl Left {
-    /// Gives the lock back.
+    /// Releases the lock.
     pub(super) async fn release(self, books: &Books) -> Result<()> {
         books.delete(&self.key, self.revision).await
     }
 }
 
 impl Watchman {
-    /// Takes over the locks whose holders have ended. If the store is this server's own, and it has
-    /// just begun, `all` holders have ended.
+    /// Takes over stale locks. With `all`, every lock is stale: the server has just started, and no
+    /// other server uses the store.
     pub(super) async fn look(&mut self, books: &Books, all: bool) -> Result<Vec<Left>> {
         let now = Instant::now();
         let mut seen = BTreeMap::new();
@@ -180,7 +180,7 @@ impl Watchman {
                         revision,
                     } = decoded::<Lock>(item)?;
                     value.beat += 1;
-                    // If this fails, the holder lives, or another server has taken it over.
+                    // If this fails, the holder is alive or another server took the lock over.
                     if let Ok(revision) = books.update(&item.key, &value, revision).await {
                         left.push(Left {
                             operation: value.operation,
@@ -204,23 +204,15 @@ impl Watchman {
 mod tests {
     use std::sync::Arc;
 
-    use clap::Parser;
-
     use super::*;
     use crate::ops::admission::Admission;
-    use crate::ops::limits::Limits;
+    use crate::ops::limits::tests::limits;
     use crate::ops::measured::Measured;
     use crate::ops::metrics::Metrics;
     use crate::store::Store;
 
-    #[derive(Parser)]
-    struct Program {
-        #[command(flatten)]
-        limits: Limits,
-    }
-
     fn books() -> Books {
-        let admission = Admission::new(&Program::parse_from(["server"]).limits);
+        let admission = Admission::new(&limits(&[]).unwrap());
         let metrics = Arc::new(Metrics::new(admission, "", ""));
         Books::new(Arc::new(Measured::new(Store::memory(), metrics)), 1 << 20)
     }

@@ -1,4 +1,4 @@
-//! Counts what happens at once, and refuses what is too much.
+//! Concurrency limits for requests, watches, connections and expansions.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::limits::Limits;
 use crate::status::{Details, Result, Status};
 
-/// The places for requests, watches, connections and expansions.
+/// The places for concurrent requests, watches, connections and expansions.
 #[derive(Clone, Debug)]
 pub struct Admission {
     reads: Places,
     writes: Places,
     watches: Places,
     connections: Places,
-    /// Of expansions that run or wait.
+    /// The places for expansions that run or wait.
     admitted: Places,
     running: Arc<Semaphore>,
 }
 
-/// What needs a place.
+/// A class of work that needs a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A request that reads.
@@ -32,7 +32,7 @@ pub enum Class {
     Connection,
 }
 
-/// A place that was taken; dropping it gives the place back.
+/// A taken place, released on drop.
 #[derive(Debug)]
 pub struct Place {
     _permits: Vec<OwnedSemaphorePermit>,
@@ -45,7 +45,7 @@ struct Places {
 }
 
 impl Admission {
-    /// Places for as many as the limits say.
+    /// Creates the places according to the limits.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         let expansions = limits.expansions().get();
@@ -63,7 +63,7 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// 429 if there is none.
+    /// 429 if no place is free.
     pub fn enter(&self, class: Class) -> Result<Place> {
         let permit = self.places(class).take()?;
         Ok(Place {
@@ -71,19 +71,20 @@ impl Admission {
         })
     }
 
-    /// How many places of a class are taken.
+    /// Returns the number of taken places of a class.
     #[must_use]
     pub fn taken(&self, class: Class) -> usize {
         self.places(class).taken()
     }
 
-    /// Waits for the turn of an expansion. Those that wait have an order: first come, first served.
+    /// Waits until an expansion may run, first come, first served.
     ///
-    /// Dropping the future, as when the client has gone, gives up the place in the queue.
+    /// Dropping the future, for example when the client disconnects, gives up the place in the
+    /// queue.
     ///
     /// # Errors
     ///
-    /// 429 at once if too many wait.
+    /// 429 at once if the queue is full.
     pub async fn expansion(&self) -> Result<Place> {
         let admitted = self.admitted.take()?;
         let running = Arc::clone(&self.running)
@@ -125,7 +126,7 @@ impl Places {
     }
 }
 
-/// 429: the client shall come again in a second.
+/// Returns 429, which asks the client to retry after a second.
 ///
 /// Source: `NewTooManyRequests` of `k8s.io/apimachinery`, with the text of `k8s.io/apiserver`.
 #[must_use]
@@ -143,20 +144,14 @@ pub fn too_many_requests() -> Box<Status> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
     use serde_json::json;
     use tokio::task::yield_now;
 
     use super::*;
-
-    #[derive(Parser)]
-    struct Program {
-        #[command(flatten)]
-        limits: Limits,
-    }
+    use crate::ops::limits::tests::limits;
 
     fn admission(arguments: &[&str]) -> Admission {
-        Admission::new(&Program::parse_from([&["server"], arguments].concat()).limits)
+        Admission::new(&limits(arguments).unwrap())
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The audit log: a JSON line for each request, to standard output or a file.
 //!
-//! The lines go through a queue to a thread of their own, so a slow disk does not delay requests.
-//! When the queue is full, or a line cannot be written, the line is dropped: requests go on,
-//! and `krm_template_audit_dropped_total` counts it.
+//! A dedicated thread writes the lines from a queue, so a slow disk does not delay requests. If the
+//! queue is full or a write fails, the lines are dropped and counted in
+//! `krm_template_audit_dropped_total`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -21,46 +21,45 @@ use uuid::Uuid;
 
 use super::metrics::Metrics;
 
-/// The most lines that wait to be written.
+/// The maximum number of lines in the queue.
 const QUEUE: usize = 8_192;
 
-/// The most characters of a user agent in a line.
+/// The maximum length of a user agent in a line, in characters.
 const MAX_USER_AGENT: usize = 256;
 
-/// How long the end of the process waits for a place in the queue, and then for its lines.
+/// How long the shutdown waits for space in the queue, and then for the lines to be written.
 const END: Duration = Duration::from_secs(5);
 
-/// How long it waits between two looks at the queue.
+/// The interval between attempts to send to a full queue.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Where the audit log goes.
+/// The arguments of the audit log.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Logs")]
 pub struct Args {
-    /// The file of the audit log, which is reopened on SIGHUP [default: standard output]
+    /// The audit log file, reopened on SIGHUP [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
 }
 
-/// A request and its answer. Bodies, values and credentials have no place here, and neither has
-/// the query of the URL.
+/// A request and its response, without bodies, values, credentials and the query of the URL.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry<'a> {
-    /// When the request began.
+    /// The start time of the request.
     #[serde(serialize_with = "time")]
     pub time: Timestamp,
-    /// The identifier, which the answer has as `Audit-Id`.
+    /// The identifier, sent in the response header `Audit-Id`.
     #[serde(serialize_with = "text")]
     pub id: Uuid,
-    /// The name of the user; empty if nobody was authenticated.
+    /// The name of the user; empty if the request was not authenticated.
     pub user: &'a str,
     /// The groups of the user.
     pub groups: &'a [String],
-    /// The verb of Kubernetes; for other paths the method in lower case.
+    /// The Kubernetes verb; for other paths, the HTTP method in lower case.
     pub verb: &'a str,
-    /// The path without its query, if it is not that of a resource.
+    /// The path without its query; empty for a resource.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub path: &'a str,
     /// The API group.
@@ -78,13 +77,13 @@ pub struct Entry<'a> {
     /// The subresource.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub subresource: &'a str,
-    /// Whether nothing was to be stored.
+    /// Whether the request was a dry run.
     pub dry_run: bool,
     /// The HTTP status code.
     pub code: u16,
-    /// The bytes of the request's body.
+    /// The size of the request body, in bytes.
     pub bytes_in: u64,
-    /// The bytes of the answer's body.
+    /// The size of the response body, in bytes.
     pub bytes_out: u64,
     /// How long the request took, in milliseconds.
     #[serde(serialize_with = "milliseconds", rename = "milliseconds")]
@@ -96,7 +95,7 @@ pub struct Entry<'a> {
     pub user_agent: &'a str,
 }
 
-/// A new identifier of a request.
+/// Generates the identifier of a request.
 #[must_use]
 pub fn new_id() -> Uuid {
     Uuid::new_v4()
@@ -145,7 +144,7 @@ impl Audit {
         Ok(audit)
     }
 
-    /// Writes a line, or drops it if too many wait.
+    /// Queues a line, or drops it if the queue is full.
     pub fn record(&self, entry: &Entry<'_>) {
         let Ok(mut line) = serde_json::to_vec(entry) else {
             self.metrics.count_dropped_audit();
@@ -157,12 +156,12 @@ impl Audit {
         }
     }
 
-    /// Opens the file again before the next line, because another program has renamed it.
+    /// Reopens the file before the next line, after another program has renamed it.
     pub fn reopen(&self) {
         self.stale.store(true, Ordering::Release);
     }
 
-    /// Writes what is in the queue. Blocks, for ten seconds at most.
+    /// Writes the lines in the queue. Blocks for at most ten seconds.
     pub fn end(&self) {
         let (done, ended) = sync_channel(1);
         if !self.send_end(done) || ended.recv_timeout(END).is_err() {
@@ -184,7 +183,7 @@ impl Audit {
     }
 }
 
-/// An output that can be opened again.
+/// An output that can be reopened.
 trait Log: Write + Send + 'static {
     fn reopen(&mut self) -> anyhow::Result<()>;
 }
@@ -228,7 +227,7 @@ fn open(path: &Path) -> anyhow::Result<File> {
         .with_context(|| format!("cannot open the audit log `{}`", path.display()))
 }
 
-/// Writes lines until the end. All lines that wait are written together.
+/// Writes lines until `Message::End`. Queued lines are written together.
 fn write_all(
     mut output: impl Log,
     messages: &Receiver<Message>,
@@ -294,21 +293,14 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    use clap::Parser;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::ops::admission::Admission;
-    use crate::ops::limits::Limits;
-
-    #[derive(Parser)]
-    struct Program {
-        #[command(flatten)]
-        limits: Limits,
-    }
+    use crate::ops::limits::tests::limits;
 
     fn metrics() -> Arc<Metrics> {
-        let admission = Admission::new(&Program::parse_from(["server"]).limits);
+        let admission = Admission::new(&limits(&[]).unwrap());
         Arc::new(Metrics::new(admission, "0.1.0", ""))
     }
 
@@ -359,7 +351,7 @@ mod tests {
             .collect()
     }
 
-    /// An output that writes when it is told to.
+    /// An output that blocks each write until it is released.
     struct Held {
         begun: Sender<()>,
         go: Receiver<io::Result<()>>,

@@ -10,24 +10,24 @@ use super::units::{bytes, timeout};
 use crate::status::{Details, Result, Status};
 use crate::store::MAX_VALUE_BYTES;
 
-/// The limits of requests, of what runs at once, and of one expansion.
+/// The limits of requests, of concurrency, and of an expansion.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
-    /// The most bytes of a request's body
+    /// The maximum size of a request body
     #[arg(long, value_name = "BYTES", default_value = "3Mi", value_parser = bytes)]
     pub max_body_bytes: usize,
 
-    /// The most bytes of a stored object, at most 1Mi
+    /// The maximum size of a stored object, at most 1Mi
     #[arg(long, value_name = "BYTES", default_value = "1Mi", value_parser = stored_bytes)]
     pub max_object_bytes: usize,
 
-    /// The most bytes of a request's line and headers, at least 8Ki
+    /// The maximum size of the request line and headers, at least 8Ki
     #[arg(long, value_name = "BYTES", default_value = "64Ki", value_parser = header_bytes)]
     pub max_header_bytes: usize,
 
-    /// The most bytes of a request's path and query
+    /// The maximum size of a request's path and query
     #[arg(long, value_name = "BYTES", default_value = "16Ki", value_parser = bytes)]
     pub max_url_bytes: usize,
 
@@ -39,59 +39,59 @@ pub struct Limits {
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = timeout)]
     pub request_timeout: Duration,
 
-    /// How long a connection without requests stays open
+    /// How long an idle connection stays open
     #[arg(long, value_name = "DURATION", default_value = "120s", value_parser = timeout)]
     pub idle_timeout: Duration,
 
-    /// The most requests at once that read
+    /// The maximum number of concurrent requests that read
     #[arg(long, value_name = "COUNT", default_value = "400")]
     pub max_reads: NonZeroUsize,
 
-    /// The most requests at once that write or process
+    /// The maximum number of concurrent requests that write or process
     #[arg(long, value_name = "COUNT", default_value = "200")]
     pub max_writes: NonZeroUsize,
 
-    /// The most open watches
+    /// The maximum number of open watches
     #[arg(long, value_name = "COUNT", default_value = "1000")]
     pub max_watches: NonZeroUsize,
 
-    /// The most open connections
+    /// The maximum number of open connections
     #[arg(long, value_name = "COUNT", default_value = "2000")]
     pub max_connections: NonZeroUsize,
 
-    /// The most expansions at once [default: the number of processors]
+    /// The maximum number of concurrent expansions [default: the number of processors]
     #[arg(long, value_name = "COUNT")]
     pub max_expansions: Option<NonZeroUsize>,
 
-    /// The most expansions that wait for their turn
+    /// The maximum number of queued expansions
     #[arg(long, value_name = "COUNT", default_value_t = 64)]
     pub max_waiting_expansions: usize,
 
-    /// The most objects of one expansion
+    /// The maximum number of objects of an expansion
     #[arg(long, value_name = "COUNT", default_value = "10000")]
     pub max_expansion_objects: NonZeroUsize,
 
-    /// The most bytes that one expansion writes
+    /// The maximum size of the output of an expansion
     #[arg(long, value_name = "BYTES", default_value = "16Mi", value_parser = bytes)]
     pub max_expansion_bytes: usize,
 
-    /// How long one expansion may take
+    /// How long an expansion may take
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = timeout)]
     pub expansion_timeout: Duration,
 
-    /// The most parameters of a Template
+    /// The maximum number of parameters of a Template
     #[arg(long, value_name = "COUNT", default_value = "5000")]
     pub max_parameters: NonZeroUsize,
 }
 
-/// The smallest buffer for headers that hyper takes.
+/// The minimum size of the header buffer in hyper.
 const MIN_HEADER_BYTES: usize = 8 << 10;
 
-/// The most requests at once on one connection of HTTP/2.
+/// The maximum number of concurrent streams of an HTTP/2 connection.
 const MAX_STREAMS: u32 = 250;
 
 impl Limits {
-    /// The number of expansions at once.
+    /// Returns the maximum number of concurrent expansions.
     #[must_use]
     pub fn expansions(&self) -> NonZeroUsize {
         self.max_expansions
@@ -99,11 +99,11 @@ impl Limits {
             .unwrap_or(NonZeroUsize::MIN)
     }
 
-    /// A builder of connections that holds the limits of headers.
+    /// Returns a connection builder that enforces the header limits.
     ///
-    /// A request of HTTP/1 with too many bytes of headers gets 431. On HTTP/2, a client that does
-    /// not answer a ping is gone. The times of HTTP/1 are not held here: hyper has one time for the
-    /// headers and for the pause before them.
+    /// An HTTP/1 request whose headers are too large gets 431. An HTTP/2 connection is closed if
+    /// its client does not answer a ping. The HTTP/1 timeouts are not set here: hyper has only one
+    /// timeout for the headers and the idle time before them.
     #[must_use]
     pub fn connections(&self) -> auto::Builder<TokioExecutor> {
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -135,7 +135,7 @@ impl Limits {
         Err(Status::new(414, "RequestURITooLong", message))
     }
 
-    /// 504 for a request that took longer than `request_timeout`.
+    /// Returns 504 for a request that took longer than `request_timeout`.
     ///
     /// Source of the text: `TimeoutHandler` of `k8s.io/apiserver`.
     #[must_use]
@@ -169,7 +169,7 @@ fn header_bytes(text: &str) -> Result<usize, String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use clap::Parser;
 
     use super::*;
@@ -180,7 +180,8 @@ mod tests {
         limits: Limits,
     }
 
-    fn limits(arguments: &[&str]) -> Result<Limits, String> {
+    /// Parses limits; returns the message of an error.
+    pub(crate) fn limits(arguments: &[&str]) -> Result<Limits, String> {
         Program::try_parse_from([&["server"], arguments].concat())
             .map(|program| program.limits)
             .map_err(|error| error.to_string())

@@ -1,6 +1,6 @@
-//! Panics of requests: each is counted and answered with 500, and the process goes on.
+//! Panics of requests: each is counted and answered with 500, and the process continues.
 //!
-//! What logs them is the hook of [`logging`](super::logging).
+//! The panic hook of [`logging`](super::logging) logs them.
 
 use std::panic::AssertUnwindSafe;
 
@@ -10,7 +10,7 @@ use tracing::Span;
 use super::metrics::Metrics;
 use crate::status::{Result, Status};
 
-/// Handles a request.
+/// Handles a request, and catches a panic.
 ///
 /// # Errors
 ///
@@ -22,7 +22,7 @@ pub async fn caught<T>(metrics: &Metrics, handling: impl Future<Output = Result<
         .unwrap_or_else(|_| Err(panicked(metrics)))
 }
 
-/// Does a part of a request on a thread that may be blocked.
+/// Runs a part of a request on a thread for blocking work.
 ///
 /// # Errors
 ///
@@ -39,25 +39,19 @@ pub async fn blocking<T: Send + 'static>(
 
 fn panicked(metrics: &Metrics) -> Box<Status> {
     metrics.count_panic();
-    Status::internal("the server panicked; its log says where, with the Audit-Id of this answer")
+    Status::internal(
+        "the server panicked; its log has the place, with the Audit-Id of this response",
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::super::admission::Admission;
-    use super::super::limits::Limits;
+    use super::super::limits::tests::limits;
     use super::*;
 
-    #[derive(Parser)]
-    struct Program {
-        #[command(flatten)]
-        limits: Limits,
-    }
-
     fn metrics() -> Metrics {
-        let admission = Admission::new(&Program::parse_from(["server"]).limits);
+        let admission = Admission::new(&limits(&[]).unwrap());
         Metrics::new(admission, "0.1.0", "")
     }
 

@@ -1,6 +1,6 @@
-//! Deleting what was recorded, and nothing else.
+//! Deletion of recorded objects only.
 
-use krm_template_server::apply::{Prune, Recorded, record};
+use krm_template_server::apply::{Prune, Recorded, Step, record};
 use serde_json::json;
 
 use crate::Test;
@@ -27,7 +27,7 @@ pub(crate) const TESTS: &[Test] = &[
     }),
 ];
 
-/// Applies objects and returns the record of them.
+/// Applies objects and returns their record.
 async fn applied(small: &Small, values: &[serde_json::Value]) -> Vec<Recorded> {
     let steps = small
         .cluster()
@@ -43,6 +43,15 @@ async fn applied(small: &Small, values: &[serde_json::Value]) -> Vec<Recorded> {
     record(&[], &steps)
 }
 
+/// Deletes recorded objects and returns the steps.
+async fn deleted(small: &Small, recorded: &[Recorded], prune: Prune) -> Vec<Step> {
+    let (cluster, mut notes) = (small.cluster(), Notes::default());
+    cluster
+        .delete(&master(), &owner("web"), recorded, prune, &mut notes)
+        .await
+        .unwrap()
+}
+
 async fn reverse() {
     let small = Small::start().await;
     let recorded = applied(
@@ -54,17 +63,7 @@ async fn reverse() {
         ],
     )
     .await;
-    let steps = small
-        .cluster()
-        .delete(
-            &master(),
-            &owner("web"),
-            &recorded,
-            Prune::Default,
-            &mut Notes::default(),
-        )
-        .await
-        .unwrap();
+    let steps = deleted(&small, &recorded, Prune::Default).await;
     assert_eq!(
         shown(&steps),
         [
@@ -102,19 +101,10 @@ async fn kept() {
         ],
     )
     .await;
-    let cluster = small.cluster();
-    let web = owner("web");
-    let delete = async |recorded: &[Recorded], prune| {
-        let mut notes = Notes::default();
-        let steps = cluster
-            .delete(&master(), &web, recorded, prune, &mut notes)
-            .await
-            .unwrap();
-        (shown(&steps), record(recorded, &steps))
-    };
-    let (steps, left) = delete(&recorded, Prune::Default).await;
+    let steps = deleted(&small, &recorded, Prune::Default).await;
+    let left = record(&recorded, &steps);
     assert_eq!(
-        steps,
+        shown(&steps),
         [
             "kept PersistentVolumeClaim/p",
             "deleted ConfigMap/a",
@@ -124,16 +114,16 @@ async fn kept() {
     );
     assert_eq!(left.len(), 3);
     assert!(small.get("/api/v1/namespaces/shop").await.is_some());
-    let (steps, left) = delete(&left, Prune::All).await;
+    let steps = deleted(&small, &left, Prune::All).await;
     assert_eq!(
-        steps,
+        shown(&steps),
         [
             "deleted PersistentVolumeClaim/p",
             "deleted CustomResourceDefinition/widgets.example.org",
             "deleted Namespace/shop",
         ]
     );
-    assert_eq!(left, []);
+    assert_eq!(record(&left, &steps), []);
     assert_eq!(small.get("/api/v1/namespaces/shop").await, None);
 }
 
@@ -149,7 +139,7 @@ async fn foreign() {
     )
     .await;
     small.create(MAPS, &config_map("d", "1")).await;
-    // Another object took the place of `a`, with its marks; `b` lost its owner; `c` got another.
+    // Another object with the same marks replaces `a`; `b` loses its owner; `c` gets another one.
     let path = format!("{MAPS}/a");
     let marked = small.get(&path).await.unwrap();
     small
@@ -161,17 +151,7 @@ async fn foreign() {
         small.patch(&format!("{MAPS}/{name}"), &change).await;
     }
     small.asked().await;
-    let steps = small
-        .cluster()
-        .delete(
-            &master(),
-            &owner("web"),
-            &recorded,
-            Prune::All,
-            &mut Notes::default(),
-        )
-        .await
-        .unwrap();
+    let steps = deleted(&small, &recorded, Prune::All).await;
     assert_eq!(
         shown(&steps),
         [
@@ -190,17 +170,7 @@ async fn unknown_uid() {
     let small = Small::start().await;
     let mut recorded = applied(&small, &[config_map("a", "1")]).await;
     recorded[0].uid.clear();
-    let steps = small
-        .cluster()
-        .delete(
-            &master(),
-            &owner("web"),
-            &recorded,
-            Prune::All,
-            &mut Notes::default(),
-        )
-        .await
-        .unwrap();
+    let steps = deleted(&small, &recorded, Prune::All).await;
     assert_eq!(shown(&steps), ["foreign ConfigMap/a"]);
     assert_eq!(small.changes().await, Vec::<String>::new());
 }
@@ -217,17 +187,7 @@ async fn gone() {
             .await;
         assert_eq!(code, 200);
     }
-    let steps = small
-        .cluster()
-        .delete(
-            &master(),
-            &owner("web"),
-            &recorded,
-            Prune::All,
-            &mut Notes::default(),
-        )
-        .await
-        .unwrap();
+    let steps = deleted(&small, &recorded, Prune::All).await;
     assert_eq!(
         shown(&steps),
         [
@@ -252,17 +212,7 @@ async fn other_version() {
         .await;
     let path = "/apis/example.org/v2/namespaces/default/widgets/w";
     assert!(small.get(path).await.is_some());
-    let steps = small
-        .cluster()
-        .delete(
-            &master(),
-            &owner("web"),
-            &recorded,
-            Prune::Default,
-            &mut Notes::default(),
-        )
-        .await
-        .unwrap();
+    let steps = deleted(&small, &recorded, Prune::Default).await;
     assert_eq!(
         shown(&steps),
         [

@@ -2,20 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use clap::Parser;
-
 use super::*;
 use crate::ops::admission::Class;
-use crate::ops::limits::Limits;
-
-#[derive(Parser)]
-struct Program {
-    #[command(flatten)]
-    limits: Limits,
-}
+use crate::ops::limits::tests::limits;
 
 fn metrics() -> (Admission, Metrics) {
-    let admission = Admission::new(&Program::parse_from(["server"]).limits);
+    let admission = Admission::new(&limits(&[]).unwrap());
     (admission.clone(), Metrics::new(admission, "0.1.0", "abc"))
 }
 

@@ -1,4 +1,4 @@
-//! The conditions of a value in words.
+//! The conditions on a value, in words.
 
 use crate::form::model::{Control, Field, Lacking};
 use crate::template::ParameterType;
@@ -7,7 +7,7 @@ pub(super) fn has_help(field: &Field) -> bool {
     field.description.is_some() || !conditions(field).is_empty()
 }
 
-/// What is so of a value, as sentences in which code is in backticks.
+/// Returns the conditions on a value as sentences, with code in backticks.
 pub(super) fn conditions(field: &Field) -> Vec<String> {
     let mut all = Vec::new();
     let kind = match field.kind {

@@ -8,25 +8,25 @@ use crate::form::model::{Choice, Control, Field, Lacking};
 use crate::form::pattern;
 use crate::template::ParameterType;
 
-/// What a person entered, and the messages about it, by the names of parameters.
+/// Entered values and messages about them, by parameter name.
 #[derive(Clone, Debug, Default)]
 pub struct Filled {
-    /// The values, also those of secrets.
+    /// The values, including secrets.
     pub values: BTreeMap<String, String>,
-    /// The messages, in which names are in backticks.
+    /// The messages, with names in backticks.
     pub errors: BTreeMap<String, Vec<String>>,
 }
 
-/// Which program checks the values.
+/// The program that checks the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checks {
-    /// The server: it has all rules, so the fields have none.
+    /// The server. The fields need no validation attributes.
     Server,
-    /// The browser, by the attributes of the fields.
+    /// The browser, with validation attributes of the fields.
     Browser,
 }
 
-/// Writes HTML: markup as it is, texts escaped.
+/// A writer of HTML that escapes texts.
 pub(super) struct Writer<'w> {
     pub(super) out: String,
     checks: Checks,
@@ -44,7 +44,7 @@ impl<'w> Writer<'w> {
 }
 
 impl Writer<'_> {
-    /// Markup of ours.
+    /// Writes markup without escaping it.
     pub(super) fn raw(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
@@ -53,7 +53,7 @@ impl Writer<'_> {
         escape(text, &mut self.out);
     }
 
-    /// An attribute, after a space.
+    /// Writes an attribute after a space.
     pub(super) fn attribute(&mut self, name: &str, value: &str) {
         self.raw(" ");
         self.raw(name);
@@ -76,7 +76,7 @@ impl Writer<'_> {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// The control of a field.
+    /// Writes the control of a field.
     pub(super) fn control(&mut self, field: &Field) {
         match &field.control {
             Control::Buttons(choices) => self.buttons(field, choices),
@@ -86,7 +86,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The ids of the texts about a field.
+    /// Returns the ids of the texts that describe a field.
     pub(super) fn described_by(field: &Field) -> String {
         let id = id(&field.name);
         if has_help(field) {
@@ -96,7 +96,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The attributes that all controls have.
+    /// Writes the attributes that all controls have.
     fn common(&mut self, field: &Field, is_first: bool) {
         let id = id(&field.name);
         if is_first {
@@ -173,7 +173,7 @@ impl Writer<'_> {
         self.raw(" spellcheck=\"false\"");
         self.hint(field);
         self.lengths(field);
-        // A line break at the beginning is not part of the text.
+        // HTML ignores a line break after the start tag.
         self.raw(">\n");
         self.text(&value);
         self.raw("</textarea></div>\n");
@@ -182,7 +182,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A file whose bytes are the value.
+    /// Writes the input for a file whose bytes are the value.
     fn file(&mut self, field: &Field) {
         let id = format!("f-{}", id(&field.name));
         self.raw("<p class=\"file\"><label");
@@ -220,7 +220,7 @@ impl Writer<'_> {
         self.raw("></div>\n");
     }
 
-    /// What an empty control means, in it.
+    /// Writes the meaning of an empty control as its placeholder.
     fn hint(&mut self, field: &Field) {
         if matches!(field.lacking, Lacking::Generated(_)) {
             self.attribute("placeholder", "generated when left empty");
@@ -238,7 +238,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a browser checks of a control of one line.
+    /// Writes the validation attributes of a control of one line.
     fn limits(&mut self, field: &Field, kind: &str) {
         if self.checks == Checks::Server {
             return;

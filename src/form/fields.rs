@@ -5,11 +5,11 @@ use crate::form::controls::{Checks, Filled, Writer};
 use crate::form::html::{id, marked};
 use crate::form::model::{Control, Field, Form, Group, Lacking};
 
-/// Groups can be folded in a form with more fields than this.
+/// The maximum number of fields in a form whose groups cannot be collapsed.
 const MAX_UNFOLDED: usize = 30;
 
 impl Form {
-    /// The fields as HTML.
+    /// Renders the fields as HTML.
     #[must_use]
     pub fn html(&self, checks: Checks, filled: &Filled) -> String {
         let mut writer = Writer::new(checks, filled);
@@ -96,7 +96,7 @@ impl Writer<'_> {
         self.raw(">\n");
     }
 
-    /// The label, the name and what to know at once.
+    /// Writes the label, the name and the marks of a field.
     fn head(&mut self, field: &Field, is_choice: bool) {
         if is_choice {
             self.raw("<legend>");
@@ -156,7 +156,7 @@ impl Writer<'_> {
         self.raw("</p>\n");
     }
 
-    /// The element for messages, which is empty at first.
+    /// Writes the element for messages, which is empty at first.
     fn messages(&mut self, field: &Field) {
         let messages: Vec<String> = self.errors(field).iter().map(|one| marked(one)).collect();
         self.raw("<p class=\"error\"");

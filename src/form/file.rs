@@ -1,4 +1,4 @@
-//! The form of a Template as one file, which needs no server.
+//! The form of a Template as a standalone file, which needs no server.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use crate::form::html::{escape, escaped};
 use crate::form::model::Form;
 use crate::template::Template;
 
-/// The style of the fields, for pages that contain them.
+/// The style sheet for pages with the fields.
 pub const STYLE: &str = include_str!("style.css");
 
-/// Makes the outputs. It is the only script in the file.
+/// The script that generates the outputs. It is the only script in the file.
 const SCRIPT: &str = include_str!("form.js");
 
 /// The ids and titles of the outputs.
@@ -24,8 +24,9 @@ const OUTPUTS: [(&str, &str); 3] = [
     ("instance", "TemplateInstance"),
 ];
 
-/// A file with the form of a Template, which was read from a file with a name. It makes a command
-/// line, a values file and a `TemplateInstance` of what is entered.
+/// Renders the form of a Template as an HTML file. `name` is the name of the Template's file.
+///
+/// The script in it generates a command line, a values file and a `TemplateInstance`.
 #[must_use]
 pub fn file(template: &Template, name: &str) -> String {
     let (title, description) = template.title();

@@ -1,8 +1,8 @@
-//! Text as HTML: what is not markup of ours is escaped.
+//! Escaping of text in HTML.
 
 use std::fmt::Write as _;
 
-/// Appends a text, for content and for attributes in quotes.
+/// Appends a text, escaped for content and for quoted attributes.
 pub fn escape(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
@@ -21,7 +21,7 @@ pub fn escape(text: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// A text for content and for attributes in quotes.
+/// Escapes a text for content and for quoted attributes.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -29,13 +29,13 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// A message as HTML: what is in backticks is code.
+/// Converts a message to HTML. Text in backticks becomes code.
 #[must_use]
 pub fn marked(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let last = message.matches('`').count();
     for (index, part) in message.split('`').enumerate() {
-        // A backtick without a second one is text.
+        // An unpaired backtick is text.
         let is_code = index % 2 == 1 && index < last;
         if is_code {
             out.push_str("<code>");
@@ -51,8 +51,8 @@ pub fn marked(message: &str) -> String {
     out
 }
 
-/// An `id` made from the name of a parameter: any other character than those of most names is
-/// written as `:` and its code.
+/// Returns an HTML `id` for a parameter name. Unusual characters are written as `:HEX:`, with
+/// their code point in hexadecimal digits.
 #[must_use]
 pub fn id(name: &str) -> String {
     let mut out = String::with_capacity(name.len());

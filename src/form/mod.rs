@@ -1,7 +1,7 @@
-//! Forms for the values of a Template, as HTML: the fields that the server's pages have too, and a
-//! file of its own without a server.
+//! Forms for the values of a Template, as HTML: the fields, which the server's pages share, and a
+//! standalone file.
 //!
-//! All texts of a Template are escaped by one writer. No secret is in a form.
+//! One writer escapes all texts of a Template. Forms contain no secrets.
 
 mod conditions;
 mod controls;

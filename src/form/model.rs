@@ -1,23 +1,23 @@
-//! What the form of a Template asks for.
+//! The fields of a Template's form.
 
 use crate::template::{DefaultValue, Parameter, ParameterType, Template};
 
-/// The most values of which each is a button; more are a list.
+/// The maximum number of values that are shown as buttons. More are shown as a list.
 const MAX_BUTTONS: usize = 4;
 
 /// The form of a Template.
 #[derive(Debug)]
 pub struct Form {
-    /// In the order in which they first occur.
+    /// The groups in the order of their first occurrence.
     pub groups: Vec<Group>,
 }
 
-/// Fields that belong together.
+/// A group of fields.
 #[derive(Debug)]
 pub struct Group {
     /// The name; empty for parameters without a group.
     pub name: String,
-    /// Those that need a value first, else in the order of the Template.
+    /// The fields that need a value, then the others, in the order of the Template.
     pub fields: Vec<Field>,
 }
 
@@ -28,42 +28,42 @@ pub struct Field {
     pub name: String,
     /// Its position in the list of the Template.
     pub index: usize,
-    /// The name that people read.
+    /// The display name.
     pub label: Option<String>,
-    /// What the parameter is for.
+    /// The description of the parameter.
     pub description: Option<String>,
     /// The type of its value.
     pub kind: ParameterType,
-    /// How a value is entered.
+    /// The control for entering the value.
     pub control: Control,
     /// The default, if it may be shown.
     pub default: Option<String>,
-    /// What an empty field means.
+    /// The meaning of an empty field.
     pub lacking: Lacking,
     /// Whether a value must not be empty.
     pub required: bool,
     /// Whether a value must not be shown.
     pub secret: bool,
-    /// Whether the value is not shown in messages and outputs: it is secret, or looks like it.
+    /// Whether messages and outputs hide the value: it is secret, or looks secret.
     pub is_hidden: bool,
     /// A regular expression that must match somewhere in the value.
     pub pattern: Option<String>,
-    /// Least and greatest value of a number.
+    /// The minimum and maximum of a number.
     pub range: [Option<String>; 2],
-    /// Least and greatest number of characters.
+    /// The minimum and maximum length in characters.
     pub lengths: [Option<usize>; 2],
     /// Ranges and lengths in words.
     pub bounds: Vec<String>,
 }
 
-/// How a value is entered.
+/// The control for entering the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control {
     /// One line.
     Line,
     /// Several lines.
     Lines,
-    /// One line that is not shown.
+    /// One line with hidden characters.
     Password,
     /// A button for each value.
     Buttons(Vec<Choice>),
@@ -76,27 +76,27 @@ pub enum Control {
 pub struct Choice {
     /// The value; empty for none.
     pub value: String,
-    /// What people read.
+    /// The label.
     pub label: String,
 }
 
-/// What an empty field means.
+/// The meaning of an empty field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacking {
     /// An empty value.
     Empty,
-    /// No value is given, and the parameter has no other.
+    /// The parameter has no value.
     Nothing,
     /// A value is generated from this expression.
     Generated(String),
-    /// The value is made of other parameters, by this text.
+    /// The value is this text with its references to other parameters replaced.
     Computed(String),
     /// The default, which is not shown.
     Hidden,
 }
 
 impl Form {
-    /// The form of a Template. It has no secret.
+    /// Creates the form of a Template. It contains no secrets.
     #[must_use]
     pub fn of(template: &Template) -> Self {
         let mut groups: Vec<Group> = Vec::new();
@@ -117,12 +117,12 @@ impl Form {
         Self { groups }
     }
 
-    /// All fields.
+    /// Returns all fields.
     pub fn fields(&self) -> impl Iterator<Item = &Field> {
         self.groups.iter().flat_map(|group| &group.fields)
     }
 
-    /// The field of a parameter.
+    /// Returns the field of a parameter.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields().find(|field| field.name == name)
@@ -151,7 +151,7 @@ impl Field {
             lengths: [parameter.min_length, parameter.max_length],
             bounds: parameter.bounds(),
         };
-        // A control of one line drops line breaks; of a secret, those at the end do not count.
+        // A control of one line drops line breaks. The ones at the end of a secret do not count.
         let has_lines = |text: &str| {
             let text = if field.secret { text.trim_end() } else { text };
             text.contains(['\n', '\r'])
@@ -174,14 +174,14 @@ impl Field {
         field
     }
 
-    /// Whether a value must be given.
+    /// Returns `true` if the user must enter a value.
     #[must_use]
     pub fn needs_value(&self) -> bool {
         self.required && self.lacking == Lacking::Nothing
     }
 
-    /// Whether a text in the field is given as a value: the initial text is not, nor is an empty
-    /// text where the parameter has another value.
+    /// Returns `true` if a text in the field gives a value: it differs from the default or, without
+    /// a default, is not empty.
     #[must_use]
     pub fn gives(&self, text: &str) -> bool {
         match &self.default {
@@ -190,7 +190,7 @@ impl Field {
         }
     }
 
-    /// The values to choose from, if the Template lists them.
+    /// Returns the values to choose from, if the parameter allows only some.
     fn values(&self, parameter: &Parameter) -> Option<Vec<Choice>> {
         let mut values: Vec<String> = Vec::new();
         if !self.kind.is_structured() {
@@ -202,7 +202,7 @@ impl Field {
         if values.is_empty() {
             return None;
         }
-        // A default that is not allowed is shown, for its message.
+        // Show a default that is not allowed, so that its error can be shown.
         if let Some(default) = &self.default
             && !values.contains(default)
         {
@@ -233,7 +233,7 @@ impl Field {
     }
 }
 
-/// What a field shows at first, and what it means if it is empty.
+/// Returns the initial text of a field, and the meaning of an empty field.
 fn default(default: DefaultValue<'_>) -> (Option<String>, Lacking) {
     match default {
         DefaultValue::Nothing => (None, Lacking::Nothing),
@@ -245,13 +245,13 @@ fn default(default: DefaultValue<'_>) -> (Option<String>, Lacking) {
     }
 }
 
-/// A list or mapping as a person writes it.
+/// Returns a list or mapping as YAML.
 fn written(value: &krm_yaml::Value<'_>) -> String {
     let text = krm_yaml::to_string(value);
     text.trim_end().to_owned()
 }
 
-/// Whether a control of HTML can hold a text.
+/// Returns `true` if an HTML control can hold a text.
 fn can_be_shown(text: &str) -> bool {
     let is_break = |character| matches!(character, '\n' | '\r' | '\t');
     !text.contains(|character: char| character.is_control() && !is_break(character))

@@ -1,7 +1,9 @@
-//! Regular expressions of a Template as the attribute `pattern` of HTML.
+//! Regular expressions of a Template as the HTML attribute `pattern`.
 
-/// A pattern that matches somewhere in the value as one for the whole value, in the syntax of
-/// browsers (the flag `v` of JavaScript). A browser ignores a pattern that it cannot read.
+/// Converts a pattern that matches a part of the value to one that matches the whole value.
+///
+/// The result has the syntax of browsers, with the flag `v` of JavaScript. A browser ignores a
+/// pattern that it cannot parse.
 pub(super) fn for_browsers(pattern: &str) -> String {
     let mut out = String::from(r"[\s\S]*(?:");
     let mut in_class = false;

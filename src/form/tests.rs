@@ -1,4 +1,4 @@
-//! Fields of each type, and texts that look like markup.
+//! Tests of fields of each type, and of texts that look like markup.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn html(parameters: &str, checks: Checks) -> String {
     Form::of(&template(parameters)).html(checks, &Filled::default())
 }
 
-/// Compares the only field of a form that browsers check.
+/// Compares the HTML of the only field in a form that the browser checks.
 #[track_caller]
 fn check(parameter: &str, expected: &str) {
     let all = html(&format!("- {parameter}"), Checks::Browser);
@@ -226,7 +226,7 @@ fn a_default_of_several_lines_has_several_lines() {
         "- name: T\n  value: |\n\n    one\n    two\n",
         Checks::Browser,
     );
-    // HTML drops one line break at the beginning.
+    // HTML ignores one line break at the beginning.
     assert!(
         form.contains(" rows=\"3\" spellcheck=\"false\">\n\none\ntwo\n</textarea>"),
         "{form}"
@@ -428,7 +428,7 @@ parameters:
         for markup in ["<script", "<img"] {
             assert!(!html.contains(markup), "{markup}: {html}");
         }
-        // Nothing ends an attribute: quotes are markup of ours, two for each.
+        // No value ends its attribute: each attribute has exactly two quotes.
         for (_, rest) in html
             .match_indices("=\"")
             .map(|(at, _)| html.split_at(at + 2))
@@ -443,7 +443,7 @@ parameters:
     assert!(file.contains("<code>&lt;script&gt;.yaml</code>"));
 }
 
-/// The text between two others that occur once.
+/// Returns the text between `start`, which must occur once, and `end`.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
     assert_eq!(text.matches(start).count(), 1, "{start}");
     let (_, rest) = text.split_once(start).unwrap();
@@ -468,7 +468,7 @@ fn the_policy_of_the_file_allows_its_own_style_and_script_only() {
              img-src data:; base-uri 'none'; form-action 'none'"
         )
     );
-    // Images are data, and the namespace of an SVG is a name that nothing loads.
+    // Images are data URLs, and nothing loads the namespace of an SVG.
     let others = file.replace("url(\"data:", "");
     let others = others.replace("xmlns='http://www.w3.org/2000/svg'", "");
     for load in ["http://", "https://", " src=", "@import", "url("] {

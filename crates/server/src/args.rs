@@ -19,8 +19,8 @@ const VERSION: &str = match option_env!("KRM_TEMPLATE_LONG_VERSION") {
 
 /// Serves the API of the Kubernetes Templates proposal, and of OpenShift's Templates
 ///
-/// Without arguments it serves on 127.0.0.1, port 8080, from the file templates.redb in the current
-/// directory.
+/// Without arguments, it listens on 127.0.0.1:8080 and stores objects in the file templates.redb in
+/// the current directory.
 #[derive(Debug, Parser)]
 #[command(version = VERSION, max_term_width = 100, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
@@ -31,22 +31,22 @@ pub(crate) struct Args {
     pub(crate) serve: Serve,
 }
 
-/// What the program does in place of serving.
+/// The subcommands. Without one, the program serves.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Creates, changes and shows deployments of a server
     Deployments(Box<client::Args>),
-    /// Writes or reads everything in a store
+    /// Dumps or loads all objects of a store
     Store {
         #[command(subcommand)]
         action: StoreAction,
     },
 }
 
-/// What is done with a store.
+/// The subcommands of `store`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreAction {
-    /// Writes all objects to standard output, one JSON document a line
+    /// Writes all objects to standard output, one JSON document per line
     Dump {
         #[command(flatten)]
         store: StoreArgs,
@@ -58,11 +58,11 @@ pub(crate) enum StoreAction {
     },
 }
 
-/// How to serve.
+/// The arguments of the server.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Serve {
-    /// The address and port of the server
+    /// The address and port to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
 
@@ -88,16 +88,16 @@ pub(crate) struct Serve {
     pub(crate) shutdown: shutdown::Args,
 }
 
-/// Where Templates are kept.
+/// The arguments of the store.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
-    /// Where Templates are kept: `memory`, `file:PATH` or `etcd`
+    /// Where to store objects: `memory`, `file:PATH` or `etcd`
     #[arg(long, value_name = "STORE", default_value = "file:templates.redb")]
     store: StoreKind,
 
-    /// The URLs of the members of etcd
+    /// The URLs of the etcd members
     #[cfg(feature = "etcd")]
     #[arg(
         long,
@@ -107,22 +107,22 @@ pub(crate) struct StoreArgs {
     )]
     etcd_endpoints: Vec<String>,
 
-    /// The beginning of all keys in etcd
+    /// The prefix of all keys in etcd
     #[cfg(feature = "etcd")]
     #[arg(long, value_name = "PREFIX", default_value = "/krm-template/v1")]
     etcd_prefix: String,
 
-    /// The certificates that vouch for the members of etcd, in PEM; reread when they change
+    /// The CA certificates for the etcd members, in PEM; reread when they change
     #[cfg(feature = "etcd")]
     #[arg(long, value_name = "FILE")]
     etcd_cafile: Option<PathBuf>,
 
-    /// The certificate for etcd, in PEM; reread when it changes
+    /// The client certificate for etcd, in PEM; reread when it changes
     #[cfg(feature = "etcd")]
     #[arg(long, value_name = "FILE", requires = "etcd_keyfile")]
     etcd_certfile: Option<PathBuf>,
 
-    /// The private key for etcd, in PEM; reread when it changes
+    /// The private key of the client certificate for etcd, in PEM; reread when it changes
     #[cfg(feature = "etcd")]
     #[arg(long, value_name = "FILE", requires = "etcd_certfile")]
     etcd_keyfile: Option<PathBuf>,

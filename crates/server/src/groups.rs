@@ -1,4 +1,4 @@
-//! The API groups that are served.
+//! The served API groups.
 
 /// An API group with stored Templates.
 ///
@@ -16,13 +16,13 @@ impl Group {
     /// All groups, in the order of their names.
     pub const ALL: [Self; 2] = [Self::Krm, Self::OpenShift];
 
-    /// The group with a name.
+    /// Returns the group with the given name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|group| group.name() == name)
     }
 
-    /// The name of the group, such as `template.krm.dev`.
+    /// Returns the name, such as `template.krm.dev`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Group {
         }
     }
 
-    /// The only version that is served of the group.
+    /// Returns the only served version of the group.
     #[must_use]
     pub const fn version(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Group {
         }
     }
 
-    /// Group and version, as in the field `apiVersion`.
+    /// Returns the group and version, as in the field `apiVersion`.
     #[must_use]
     pub const fn api_version(self) -> &'static str {
         match self {

@@ -4,19 +4,19 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `serve` | HTTP: the way of a request from its line to its answer |
+//! | `serve` | HTTP: from the request line to the response |
 //! | [`deployments`] | Deployment Manager as a service |
-//! | [`apply`] | changes to a cluster, with the rights of the caller |
-//! | `auth` | who sends a request, and whether they may |
-//! | [`pages`] | pages for people, from plain data to HTML |
-//! | [`process`] | expanding Templates |
-//! | `patch` | the four kinds of patches, and the owners of fields |
-//! | `object` | Templates as objects of an API: reading, checking, system fields, tables |
-//! | [`ops`] | limits, audit, logs, metrics, health checks, the end of the process |
+//! | [`apply`] | changes to a cluster, with the permissions of the caller |
+//! | `auth` | authentication and authorization |
+//! | [`pages`] | HTML pages, rendered from plain data |
+//! | [`process`] | expansion of Templates |
+//! | `patch` | the four patch types, and managed fields |
+//! | `object` | Templates as API objects: decoding, validation, system fields, tables |
+//! | [`ops`] | limits, audit, logs, metrics, health checks, shutdown |
 //! | `wire` | paths, queries, `Accept`, selectors |
-//! | [`store`] | where objects are kept |
-//! | [`status`], [`groups`] | errors as a client sees them; the groups that are served |
-//! | [`client`] | the command line client of deployments |
+//! | [`store`] | storage of objects |
+//! | [`status`], [`groups`] | `Status` objects; the served API groups |
+//! | [`client`] | the command-line client for deployments |
 
 pub mod apply;
 pub mod auth;

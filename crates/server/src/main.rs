@@ -24,7 +24,7 @@ use krm_template_server::serve::{self, App, Documents, State};
 use krm_template_server::store;
 use krm_template_server::{auth, client, process, reload};
 
-/// Between two looks at files that may have changed.
+/// The interval between checks for changed files.
 const RELOAD: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
@@ -40,14 +40,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// A runtime whose threads have the stack that expanding needs.
+/// Builds a runtime whose threads have the stack size that expansions need.
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.enable_all().thread_stack_size(process::STACK);
     builder.build().context("cannot start the threads")
 }
 
-/// Does what the arguments say, and returns the exit status.
+/// Runs the command, and returns the exit status.
 async fn run(args: Args) -> anyhow::Result<u8> {
     match args.command {
         None => serve(args.serve).await.map(|()| 0),
@@ -59,7 +59,7 @@ async fn run(args: Args) -> anyhow::Result<u8> {
             let dumped = store::dump(&store, io::stdout().lock()).await;
             store.close().await;
             match dumped {
-                // Who reads it, as `head`, has read enough.
+                // The reader, such as `head`, has read enough.
                 Err(error) if is_closed_pipe(&error) => Ok(0),
                 dumped => dumped.map(|_| 0),
             }
@@ -145,7 +145,7 @@ async fn serve(mut args: Serve) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deployments as the arguments want them. `is_alone` says that no other server has the store.
+/// Sets up deployments. `is_alone` means that no other server uses the store.
 async fn deployments(
     args: &Serve,
     store: &Arc<Measured>,
@@ -173,7 +173,7 @@ async fn deployments(
     Ok(deployments)
 }
 
-/// Tells where the server is; a person also gets commands to try.
+/// Reports the URL of the server. The text format adds commands to try.
 fn greet(address: SocketAddr, is_encrypted: bool, format: logging::Format) {
     let scheme = if is_encrypted { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
@@ -181,7 +181,7 @@ fn greet(address: SocketAddr, is_encrypted: bool, format: logging::Format) {
         tracing::info!(url, "serving");
         return;
     }
-    // The server works without a standard error as well.
+    // The server also works without standard error.
     let _ = writeln!(
         io::stderr(),
         "krm-template-server: serving {url}\n\

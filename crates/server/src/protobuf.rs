@@ -1,4 +1,4 @@
-//! Kubernetes' protobuf, as far as `kubectl auth` sends it.
+//! The Kubernetes protobuf encoding, as far as `kubectl auth` uses it.
 //!
 //! Source: `k8s.io/apimachinery/pkg/runtime/serializer/protobuf`, and `generated.proto` of
 //! `k8s.io/apimachinery/pkg/runtime`, `k8s.io/api/authorization/v1` and
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use crate::status::{Result, Status};
 
-/// What a body in Kubernetes' protobuf begins with.
+/// The prefix of a body in the Kubernetes protobuf encoding.
 pub const MAGIC: &[u8] = b"k8s\0";
 
-/// The content type of such a body.
+/// The media type of this encoding.
 pub const CONTENT_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
 #[derive(Clone, PartialEq, Message)]
@@ -85,11 +85,11 @@ struct RulesReviewSpec {
     namespace: String,
 }
 
-/// The object in a body of protobuf as its JSON: a `SelfSubjectAccessReview`,
-/// `SelfSubjectRulesReview` or `SelfSubjectReview`. Metadata is left out: the server ignores it.
+/// Converts a protobuf body to JSON: a `SelfSubjectAccessReview`, `SelfSubjectRulesReview` or
+/// `SelfSubjectReview`. Metadata is left out because the server ignores it.
 ///
 /// # Errors
-/// 400 if the body is not such an object; 415 for another kind, or a compressed one.
+/// 400 for a malformed body; 415 for another kind or a compressed body.
 pub fn to_json(body: &[u8]) -> Result<Value> {
     let Some(message) = body.strip_prefix(MAGIC) else {
         return Err(Status::bad_request(
@@ -147,7 +147,7 @@ impl AccessReviewSpec {
     }
 }
 
-/// An object of the texts that are not empty.
+/// Returns a JSON object of the strings that are not empty.
 fn fields<const N: usize>(texts: [(&str, String); N]) -> Value {
     let filled = texts.into_iter().filter(|(_, text)| !text.is_empty());
     filled
@@ -157,7 +157,9 @@ fn fields<const N: usize>(texts: [(&str, String); N]) -> Value {
 
 fn decode<T: Message + Default>(bytes: &[u8]) -> Result<T> {
     T::decode(bytes).map_err(|error| {
-        Status::bad_request(format!("the body is not the protobuf of a review: {error}"))
+        Status::bad_request(format!(
+            "the body is not a valid review in protobuf: {error}"
+        ))
     })
 }
 

@@ -14,34 +14,34 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::ops::shutdown::Reload as Requests;
 
-/// How many bytes all files of one input may have together.
+/// The maximum total size of the files of one input, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;
 
-/// How many files a folder may hold.
+/// The maximum number of files in a folder.
 pub const MAX_FILES: usize = 1_000;
 
-/// Which files of a folder are read.
+/// The extensions of the files that are read in a folder.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
-/// Content of a file.
+/// The content of a file.
 pub struct Content {
-    /// The path by which it was read.
+    /// The path of the file.
     pub path: PathBuf,
-    /// All bytes of it.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
 }
 
-/// Something that can be read anew.
+/// A value that can be reloaded.
 pub trait Reload: Send + Sync {
-    /// Reads it anew if it changed. What cannot be read or is wrong is logged, and the old value
-    /// stays.
+    /// Reloads the value if its source changed. On an error, it logs the error and keeps the old
+    /// value.
     fn reload(&self);
 }
 
-/// What content is parsed with.
+/// A parser of contents.
 type Parse<T> = dyn Fn(&[Content]) -> anyhow::Result<T> + Send + Sync;
 
-/// A value that was parsed from files, and is parsed anew when they change.
+/// A value parsed from files, and parsed again when they change.
 pub struct Watched<T> {
     value: ArcSwap<T>,
     paths: Vec<PathBuf>,
@@ -49,19 +49,20 @@ pub struct Watched<T> {
     seen: Mutex<Seen>,
 }
 
-/// The last state of the files that was looked at, good or bad.
+/// The last observed state of the files, valid or not.
 enum Seen {
     Read([u8; 32]),
     Unreadable(String),
 }
 
 impl<T> Watched<T> {
-    /// Reads `paths` and parses what is in them. A folder is replaced by its files that end with
-    /// `.json`, `.yaml` or `.yml`, in the order of their names; hidden ones and folders in it are
-    /// not read.
+    /// Reads and parses `paths`.
+    ///
+    /// In a folder, it reads the files with the extension `.json`, `.yaml` or `.yml` in the order
+    /// of their names. It skips hidden files and subfolders.
     ///
     /// # Errors
-    /// If a file cannot be read, if they are too large, or the error of `parse`.
+    /// If a file cannot be read, if the files are too large, or if `parse` fails.
     pub fn open(
         paths: Vec<PathBuf>,
         parse: impl Fn(&[Content]) -> anyhow::Result<T> + Send + Sync + 'static,
@@ -78,7 +79,7 @@ impl<T> Watched<T> {
         }))
     }
 
-    /// The value of the newest good content.
+    /// Returns the value of the newest valid content.
     #[must_use]
     pub fn get(&self) -> Arc<T> {
         self.value.load_full()
@@ -126,7 +127,7 @@ impl<T> fmt::Debug for Watched<T> {
     }
 }
 
-/// Reads `sources` anew each `period` and when that is requested, without end.
+/// Reloads `sources` after each `period` and on each request, forever.
 pub async fn follow(sources: Vec<Arc<dyn Reload>>, period: Duration, mut requests: Requests) {
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -148,7 +149,7 @@ pub async fn follow(sources: Vec<Arc<dyn Reload>>, period: Duration, mut request
     }
 }
 
-/// Paths as a message names them.
+/// The paths in a message, separated by commas.
 struct Names<'a>(&'a [PathBuf]);
 
 impl fmt::Display for Names<'_> {
@@ -214,7 +215,7 @@ fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether reading ends: not a folder, and not a pipe or socket.
+/// Returns `true` for a regular file: reading a pipe or socket may never end.
 fn is_readable(metadata: &Metadata) -> bool {
     metadata.is_file()
 }

@@ -1,4 +1,4 @@
-//! Errors as a client sees them: `Status` objects.
+//! Kubernetes `Status` objects, the errors that clients see.
 
 use std::fmt;
 
@@ -14,18 +14,17 @@ pub type Result<T, E = Box<Status>> = std::result::Result<T, E>;
 pub struct Status {
     /// The HTTP status code.
     pub code: u16,
-    /// The word for programs, such as `NotFound`; empty if there is none.
+    /// The machine-readable reason, such as `NotFound`; may be empty.
     pub reason: &'static str,
-    /// The text for people.
+    /// The human-readable message.
     pub message: String,
-    /// What the error is about.
+    /// The details of the error.
     pub details: Option<Details>,
-    /// The fields of `metadata`: `resourceVersion` is not set, `continue` is in answers to lists
-    /// that expired.
+    /// The field `metadata.continue`, set if a list has expired.
     pub next: Option<String>,
 }
 
-/// What an error is about.
+/// The details of an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
     /// The name of the object; empty if there is none.
@@ -36,25 +35,25 @@ pub struct Details {
     pub kind: String,
     /// The uid of the object; empty if there is none.
     pub uid: String,
-    /// Everything that is wrong.
+    /// The causes of the error.
     pub causes: Vec<Cause>,
-    /// After how many seconds the client may try again; 0 for no advice.
+    /// The number of seconds before a retry; 0 if unset.
     pub retry_after_seconds: u32,
 }
 
-/// One thing that is wrong.
+/// A cause of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// The word for programs, such as `FieldValueRequired`; empty if there is none.
+    /// The machine-readable reason, such as `FieldValueRequired`; may be empty.
     pub reason: &'static str,
-    /// The text for people.
+    /// The human-readable message.
     pub message: String,
     /// The field path, such as `metadata.name`; empty if there is none.
     pub field: String,
 }
 
 impl Cause {
-    /// A cause about a field.
+    /// Creates a cause for a field.
     #[must_use]
     pub fn new(reason: &'static str, field: &str, message: impl Into<String>) -> Self {
         Self {
@@ -66,7 +65,7 @@ impl Cause {
 }
 
 impl Status {
-    /// A status without details.
+    /// Creates a status without details.
     #[must_use]
     pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Box<Self> {
         Box::new(Self {
@@ -78,13 +77,13 @@ impl Status {
         })
     }
 
-    /// 400: the request is malformed.
+    /// Returns 400 for a malformed request.
     #[must_use]
     pub fn bad_request(message: impl Into<String>) -> Box<Self> {
         Self::new(400, "BadRequest", message)
     }
 
-    /// 404 for a path that is not served.
+    /// Returns 404 for a path that is not served.
     #[must_use]
     pub fn no_such_path() -> Box<Self> {
         Self::new(
@@ -95,21 +94,21 @@ impl Status {
         .with(Details::default())
     }
 
-    /// 404: there is no such object. `resource` is the plural name.
+    /// Returns 404 for an object that does not exist. `resource` is the plural name.
     #[must_use]
     pub fn not_found(group: &str, resource: &str, name: &str) -> Box<Self> {
         let message = format!("{} {name:?} not found", qualified(resource, group));
         Self::new(404, "NotFound", message).with(Details::of(group, resource, name))
     }
 
-    /// 409: there is such an object already.
+    /// Returns 409 for an object that already exists.
     #[must_use]
     pub fn already_exists(group: &str, resource: &str, name: &str) -> Box<Self> {
         let message = format!("{} {name:?} already exists", qualified(resource, group));
         Self::new(409, "AlreadyExists", message).with(Details::of(group, resource, name))
     }
 
-    /// 409: the object is not as the client expects it.
+    /// Returns 409 for a request that conflicts with the state of the object.
     #[must_use]
     pub fn conflict(group: &str, resource: &str, name: &str, why: &str) -> Box<Self> {
         let message = format!(
@@ -119,7 +118,7 @@ impl Status {
         Self::new(409, "Conflict", message).with(Details::of(group, resource, name))
     }
 
-    /// 422: fields of an object are wrong. `kind` is the kind of the object.
+    /// Returns 422 for an object with invalid fields. `kind` is the kind of the object.
     #[must_use]
     pub fn invalid(group: &str, kind: &str, name: &str, causes: Vec<Cause>) -> Box<Self> {
         let kind_and_group = if group.is_empty() {
@@ -148,7 +147,7 @@ impl Status {
         })
     }
 
-    /// 503: something that the answer needs is away.
+    /// Returns 503 for a dependency that is unavailable.
     #[must_use]
     pub fn unavailable(message: impl Into<String>) -> Box<Self> {
         Self::new(503, "ServiceUnavailable", message).with(Details {
@@ -157,20 +156,20 @@ impl Status {
         })
     }
 
-    /// 500: a mistake of the server.
+    /// Returns 500 for an internal error.
     #[must_use]
     pub fn internal(message: impl Into<String>) -> Box<Self> {
         Self::new(500, "InternalError", message)
     }
 
-    /// The same with details.
+    /// Returns the status with the given details.
     #[must_use]
     pub fn with(mut self: Box<Self>, details: Details) -> Box<Self> {
         self.details = Some(details);
         self
     }
 
-    /// The object of kind `Status`, with its fields in the order of Kubernetes.
+    /// Returns the `Status` object, with its fields in the order of Kubernetes.
     #[must_use]
     pub fn object(&self) -> Value {
         let mut metadata = json!({});
@@ -198,7 +197,7 @@ impl Status {
 }
 
 impl Details {
-    /// Details that name an object.
+    /// Creates details that name an object.
     #[must_use]
     pub fn of(group: &str, kind: &str, name: &str) -> Self {
         Self {
@@ -263,7 +262,7 @@ impl fmt::Display for Status {
 
 impl std::error::Error for Status {}
 
-/// A resource or kind with its group, as messages name it.
+/// Formats a resource as `resource.group`, or as `resource` without a group.
 fn qualified(resource: &str, group: &str) -> String {
     if group.is_empty() {
         resource.to_owned()

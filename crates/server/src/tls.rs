@@ -24,34 +24,36 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::reload::{Content, Watched};
 
-/// How long a connection's certificate is taken for valid before it is checked again.
+/// How long the result of verifying a client certificate is cached.
 const RECHECK: Duration = Duration::from_mins(1);
 
-/// How many authorities one connection remembers its answers for.
+/// The maximum number of CAs whose results a connection caches.
 const MAX_ANSWERS: usize = 4;
 
-/// Whether a server asks its clients for certificates.
+/// The handling of client certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificates {
-    /// It asks; a client without one is served.
+    /// Requested, but not required.
     Asked,
-    /// It does not ask.
+    /// Not requested.
     Ignored,
 }
 
-/// The certificate chain of the server and its private key, in PEM files that are reread.
+/// Opens the PEM files of the server's certificate chain and private key, which are reread when
+/// they change.
 ///
 /// # Errors
-/// If a file cannot be read, holds no certificate or key, or they do not belong together.
+/// If a file cannot be read or has no certificate or key, or if the key does not match the
+/// certificate.
 pub fn identity(certificate: &Path, key: &Path) -> anyhow::Result<Arc<Watched<CertifiedKey>>> {
     Watched::open(vec![certificate.to_owned(), key.to_owned()], certified_key)
 }
 
-/// Accepts TLS 1.2 and 1.3 with HTTP/2 or HTTP/1.1, with the newest certificate of `identity`.
+/// Creates an acceptor of TLS 1.2 and 1.3 with HTTP/2 and HTTP/1.1. Each connection gets the newest
+/// certificate of `identity`.
 ///
-/// The handshake proves that a client has the private key of its certificate. Whether an authority
-/// vouches for it is asked later, of [`Peer::names`]: there are several authorities, with
-/// different rights.
+/// The handshake proves that a client has the private key of its certificate. [`Peer::names`]
+/// verifies the certificate later, because clients and front proxies have different CAs.
 ///
 /// # Errors
 /// If TLS cannot be set up.
@@ -95,7 +97,7 @@ fn certified_key(contents: &[Content]) -> anyhow::Result<CertifiedKey> {
     })
 }
 
-/// Gives each connection the newest certificate.
+/// A resolver that returns the newest certificate.
 #[derive(Debug)]
 struct Newest(Arc<Watched<CertifiedKey>>);
 
@@ -105,7 +107,7 @@ impl ResolvesServerCert for Newest {
     }
 }
 
-/// Takes any chain of certificates, but only from whoever has the private key.
+/// A verifier that accepts any certificate chain if the client has the private key.
 #[derive(Debug)]
 struct AnyChain(Arc<CryptoProvider>);
 
@@ -152,22 +154,22 @@ impl ClientCertVerifier for AnyChain {
     }
 }
 
-/// Authorities that vouch for clients.
+/// The certificate authorities (CAs) that sign client certificates.
 #[derive(Debug)]
 pub struct ClientCa(Arc<dyn ClientCertVerifier>);
 
 impl ClientCa {
-    /// The certificates of a PEM bundle, each an authority.
+    /// Parses a PEM bundle of CA certificates.
     ///
     /// # Errors
-    /// If there is no certificate in it that can be used.
+    /// If the bundle is malformed or has no usable certificate.
     pub fn from_pem(pem: &[u8]) -> anyhow::Result<Self> {
         let certificates = CertificateDer::pem_slice_iter(pem)
             .collect::<Result<Vec<_>, _>>()
             .context("not a bundle of certificates in PEM")?;
         let mut roots = RootCertStore::empty();
         if let (0, _) = roots.add_parsable_certificates(certificates) {
-            bail!("no certificate in PEM that can be used");
+            bail!("no usable certificate in PEM");
         }
         let provider = Arc::new(ring::default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
@@ -176,10 +178,10 @@ impl ClientCa {
         Ok(Self(verifier))
     }
 
-    /// The authorities of a PEM file that is reread.
+    /// Opens a PEM file of CA certificates, which is reread when it changes.
     ///
     /// # Errors
-    /// As [`from_pem`](Self::from_pem), or if the file cannot be read.
+    /// The same as [`from_pem`](Self::from_pem), and if the file cannot be read.
     pub fn open(path: &Path) -> anyhow::Result<Arc<Watched<Arc<Self>>>> {
         Watched::open(vec![path.to_owned()], |contents| {
             let [content] = contents else {
@@ -192,7 +194,7 @@ impl ClientCa {
         })
     }
 
-    /// The names of the first certificate, if the authorities vouch for it as a client's, now.
+    /// Returns the subject of the first certificate, if the chain is currently valid for a client.
     fn verify(&self, chain: &[CertificateDer<'_>]) -> Option<Names> {
         let (first, intermediates) = chain.split_first()?;
         self.0
@@ -202,7 +204,7 @@ impl ClientCa {
     }
 }
 
-/// The subject of a client's certificate.
+/// The subject of a client certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     /// The common name (CN), not empty; the last one if there are several.
@@ -212,7 +214,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of a certificate; `None` without a common name, or if one is not text.
+    /// Returns the subject of a certificate, or `None` if it has no common name or a name is not a
+    /// string.
     fn of(certificate: &CertificateDer<'_>) -> Option<Self> {
         let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
         let subject = certificate.subject();
@@ -229,7 +232,7 @@ impl Names {
     }
 }
 
-/// The other end of a connection.
+/// The peer of a connection.
 pub struct Peer {
     address: SocketAddr,
     is_encrypted: bool,
@@ -237,7 +240,7 @@ pub struct Peer {
     answers: Mutex<Vec<Answer>>,
 }
 
-/// What an authority said of the peer's certificate.
+/// The cached result of a CA for the peer's certificate.
 struct Answer {
     ca: Arc<ClientCa>,
     at: Instant,
@@ -245,7 +248,7 @@ struct Answer {
 }
 
 impl Peer {
-    /// A peer without a certificate.
+    /// Creates a peer without a certificate.
     #[must_use]
     pub const fn new(address: SocketAddr) -> Self {
         Self {
@@ -256,7 +259,7 @@ impl Peer {
         }
     }
 
-    /// The peer of a TLS connection whose handshake is done.
+    /// Creates the peer of a TLS connection after its handshake.
     #[must_use]
     pub fn of(address: SocketAddr, connection: &ServerConnection) -> Self {
         let chain = connection.peer_certificates().unwrap_or_default();
@@ -271,20 +274,20 @@ impl Peer {
         }
     }
 
-    /// Where the connection comes from.
+    /// Returns the address of the peer.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Whether the connection is one of TLS.
+    /// Returns `true` if the connection uses TLS.
     #[must_use]
     pub const fn is_encrypted(&self) -> bool {
         self.is_encrypted
     }
 
-    /// The names in the peer's certificate if `ca` vouches for it. Asked again each minute: a
-    /// certificate may expire while its connection lasts.
+    /// Returns the subject of the peer's certificate, if `ca` accepts it. The result is cached for
+    /// a minute only: a certificate may expire while its connection is open.
     #[must_use]
     pub fn names(&self, ca: &Arc<ClientCa>) -> Option<Arc<Names>> {
         if self.chain.is_empty() {

@@ -1,7 +1,7 @@
-//! The manifests in `deploy/`: kustomize builds them, each field of each object is known to
-//! Kubernetes, and their options are known to the program.
+//! The manifests in `deploy/`: kustomize builds them, Kubernetes knows all their fields, and the
+//! program knows all their options.
 //!
-//! Without kubectl on the PATH the tests are ignored.
+//! The tests are ignored if kubectl is not on the PATH.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// What kustomize builds of a variant.
+/// Builds a variant with kustomize.
 fn built(variant: &str) -> Result<Vec<Value>, Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
     let folder: PathBuf = root.join(variant);
@@ -89,7 +89,7 @@ fn built(variant: &str) -> Result<Vec<Value>, Failed> {
         .collect()
 }
 
-/// The only object of a kind.
+/// Returns the only object of a kind.
 fn only(objects: &[Value], kind: &str) -> Result<Value, Failed> {
     let mut found = objects.iter().filter(|object| at(object, "/kind") == kind);
     match (found.next(), found.next()) {
@@ -133,7 +133,7 @@ fn known_fields(variant: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A field that Kubernetes does not know is lost on the way into its type and back.
+/// Checks that an object has no unknown fields, which a round trip through its type drops.
 fn strict<T: Serialize + DeserializeOwned>(object: &Value) -> Result<(), Failed> {
     let typed: T = serde_json::from_value(object.clone())?;
     same(&serde_json::to_value(typed)?, object)
@@ -201,7 +201,7 @@ fn container(variant: &str) -> Result<(), Failed> {
     same(at(context, "/capabilities/drop"), &json!(["ALL"]))
 }
 
-/// Only a server that applies may impersonate, and no group that may do everything.
+/// Checks that only a server with `--apply` may impersonate groups, and only the group `editors`.
 fn impersonation(variant: &str) -> Result<(), Failed> {
     let objects = built(variant)?;
     let deployment = only(&objects, "Deployment")?;
@@ -231,7 +231,8 @@ fn impersonation(variant: &str) -> Result<(), Failed> {
     same(&json!(groups), &expected)
 }
 
-/// `--help` after them is answered only if each of them can be read.
+/// Checks the options of the container: with `--help` after them, the program exits with 0 only if
+/// it can parse them.
 fn options(variant: &str) -> Result<(), Failed> {
     let deployment = only(&built(variant)?, "Deployment")?;
     let container = at(&deployment, "/spec/template/spec/containers/0");

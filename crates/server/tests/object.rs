@@ -1,7 +1,7 @@
-//! Replays recorded exchanges of real API servers: what a client sent, and what it must get.
+//! Replays recorded requests to real API servers, and compares the responses.
 //!
-//! `KRM_TEMPLATE_SHARED` names a folder with `corpus/template-api/`. Answers that differ for a
-//! reason are in `object-differences.txt`; a line there whose answer is the recorded one fails.
+//! `KRM_TEMPLATE_SHARED` names a folder with `corpus/template-api/`. Intended differences are
+//! listed in `object-differences.txt`. A listed response that does not differ fails.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -78,7 +78,7 @@ struct Server {
     stored: BTreeMap<(Group, String, String), (Stored, u64)>,
 }
 
-/// A request for Templates, taken apart.
+/// A parsed request for Templates.
 struct Request<'e> {
     method: &'e str,
     group: Group,
@@ -90,7 +90,7 @@ struct Request<'e> {
     body: Vec<u8>,
 }
 
-/// The answer of the recorded server.
+/// The recorded response.
 struct Recorded<'e> {
     code: u64,
     body: &'e str,
@@ -99,7 +99,8 @@ struct Recorded<'e> {
 }
 
 impl Server {
-    /// Compares the answer to a request; `None` if more than this module is needed for it.
+    /// Compares the response to a request. Returns `None` if the module under test does not decide
+    /// it alone.
     fn exchange(&mut self, exchange: &Value) -> Option<Result<(), String>> {
         let recorded = Recorded::read(&exchange["response"])?;
         let request = Request::read(&exchange["request"])?;
@@ -110,7 +111,7 @@ impl Server {
         outcome
     }
 
-    /// Whether the state that a read shows was recorded: unrecorded requests came between.
+    /// Returns `true` if the state that a read shows was recorded. Some requests were not.
     fn is_known(&self, request: &Request<'_>, recorded: &Recorded<'_>) -> bool {
         let names = |(group, namespace, _): &&(Group, String, String)| {
             *group == request.group && namespace == request.namespace
@@ -136,7 +137,7 @@ impl Server {
         }
     }
 
-    /// Brings the state to that of the recorded server.
+    /// Updates the state to the state of the recorded server.
     fn follow(&mut self, request: &Request<'_>, recorded: &Recorded<'_>) {
         let is_dry = request.query.contains_key("dryRun")
             || request.body.windows(6).any(|bytes| bytes == b"dryRun");
@@ -251,7 +252,7 @@ impl Server {
         self.write(request, recorded, &mut draft, &warnings)
     }
 
-    /// Stores and answers. The managers of fields are set elsewhere.
+    /// Stores an object and returns the response. Another module sets the managed fields.
     fn write(
         &mut self,
         request: &Request<'_>,
@@ -354,7 +355,7 @@ fn in_format(request: &Request<'_>, recorded: &Recorded<'_>, out: Vec<u8>) -> St
 }
 
 impl<'e> Request<'e> {
-    /// A request for Templates of a namespace.
+    /// Parses a request for Templates of a namespace.
     fn read(request: &'e Value) -> Option<Self> {
         if request["user"] != "admin" || request["headers"].get("Impersonate-User").is_some() {
             return None;
@@ -406,7 +407,7 @@ impl<'e> Request<'e> {
         })
     }
 
-    /// Whether the answer needs neither HTTP nor selectors, paging and patches.
+    /// Returns `true` if the response needs neither HTTP, selectors, paging nor patches.
     fn is_decided(&self) -> bool {
         let is_query = self.query.iter().all(|(key, value)| match *key {
             "dryRun" => *value == "All",
@@ -436,7 +437,7 @@ impl<'e> Request<'e> {
         }
     }
 
-    /// The kind and version that `as=` and `v=` name.
+    /// Returns the kind and version in `as=` and `v=`.
     fn kind(&self) -> (&'e str, MetaVersion) {
         let first = self.accept.split(',').next().unwrap_or_default();
         let parameter = |name: &str| first.split(';').find_map(|part| part.strip_prefix(name));
@@ -447,7 +448,7 @@ impl<'e> Request<'e> {
         (parameter("as=").unwrap_or_default(), version)
     }
 
-    /// The table that is asked for, at the moment when its first object was created.
+    /// Returns the requested table, at the time when its first object was created.
     fn table(&self, version: MetaVersion, recorded: &Recorded<'_>) -> Table {
         let include = match self.query.get("includeObject") {
             Some(&"None") => Include::None,
@@ -519,8 +520,8 @@ fn of_yaml(text: &str) -> Value {
     serde_json::from_str(&value.to_json()).unwrap()
 }
 
-/// Answers must have the same bytes; but in JSON the fields beside `metadata` keep the order in
-/// which they came, and empty `objects` are as good as none. Custom resources have sorted keys.
+/// Compares the bytes of responses. In JSON, the order of the fields beside `metadata` may differ,
+/// and empty `objects` equal missing ones. Custom resources have sorted keys.
 fn same_text(answer: &str, recorded: &Recorded<'_>, request: &Request<'_>) -> Result<(), String> {
     if answer == recorded.body {
         return Ok(());
@@ -569,7 +570,7 @@ fn without_empty_objects(json: &mut Value) {
     }
 }
 
-/// Statuses must be the same. Upstream repeats some causes, and quotes the body.
+/// Compares `Status` objects. Upstream repeats some causes, and quotes the body.
 fn same_status(status: &Status, recorded: &Recorded<'_>) -> Result<(), String> {
     let ours = status.object();
     let mut theirs = recorded.json.clone();

@@ -5,9 +5,11 @@ use crate::template::declare::model::Template;
 use crate::template::declare::parameter::Parameter;
 use krm_yaml::Value;
 
-/// Every parameter of `template` with its fields, as they are declared; `name`, `type` and
-/// `required` are always there. `value` is the one that counts if none is given. In place of one
-/// that must not be shown it has `valueIsHidden: true`.
+/// Lists the parameters of `template` with their declared fields. `name`, `type` and `required` are
+/// always present.
+///
+/// `value` is the value of a parameter if none is given. If it must not be shown, the parameter has
+/// `valueIsHidden: true` instead.
 #[must_use]
 pub fn list(template: &Template) -> Value<'_> {
     let parameters = template.parameters().iter();

@@ -1,4 +1,4 @@
-//! Objects printed one after another: as a stream, as one List, as a ResourceList or by name.
+//! Prints objects: as a stream, as one List, as a ResourceList or by name.
 
 use crate::krm::identity::group;
 use crate::krm::lists;
@@ -9,7 +9,7 @@ use crate::threads;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document, Position, View};
 
-/// How objects are printed.
+/// The output format of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A stream of documents with `---` between them, each with the layout of the Template.
@@ -22,12 +22,12 @@ pub enum Format {
     Json,
     /// Objects in JSON, one after another, as `oc process --raw -o json` prints them.
     JsonStream,
-    /// A line for each object, `deployment.apps/web`.
+    /// A line for each object, such as `deployment.apps/web`.
     Name,
 }
 
 impl Format {
-    /// The text between two objects, unless they override it.
+    /// Returns the text between two objects. A Template with CRLF line endings overrides it.
     const fn separator(self) -> &'static str {
         match self {
             Self::Yaml => "---\n",
@@ -36,7 +36,7 @@ impl Format {
         }
     }
 
-    /// Where each object is written, if it keeps the layout of the Template.
+    /// Returns the position of each object in the output, if it keeps the layout of the Template.
     const fn position(self) -> Option<Position> {
         match self {
             Self::Yaml => Some(Position::Document),
@@ -45,7 +45,7 @@ impl Format {
         }
     }
 
-    /// The text before and after all of the objects.
+    /// Returns the text before and after all objects.
     const fn frame(self, is_empty: bool) -> (&'static str, &'static str) {
         match (self, is_empty) {
             (Self::List, false) => (LIST_ITEMS, ""),
@@ -76,12 +76,13 @@ pub struct Printed {
     pub message: Option<String>,
 }
 
-/// How many objects a thread is worth starting for.
+/// The minimum number of objects for each thread.
 const OBJECTS_A_THREAD: usize = 64;
 
-/// Expands `template` with `given` values, the strongest last, and prints its objects in order;
-/// those of a large Template by several threads, with the same text. All errors and warnings go
-/// to `diagnostics`; after an error the text is of no use.
+/// Expands `template` with the `given` values and prints its objects in order.
+///
+/// Later values override earlier ones. Several threads print the objects of a large Template, with
+/// the same result. Returns `None` after an error; all errors and warnings go to `diagnostics`.
 pub fn print(
     template: &Template,
     given: &[Assignment],
@@ -95,7 +96,7 @@ pub fn print(
     (!diagnostics.has_errors()).then_some(Printed { pieces, message })
 }
 
-/// Prints the objects of several expansions as one text.
+/// A printer of the objects of several expansions as one text.
 #[derive(Debug)]
 pub struct Printer {
     format: Format,
@@ -103,7 +104,7 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Nothing is printed yet.
+    /// Creates a printer without objects.
     #[must_use]
     pub const fn new(format: Format) -> Self {
         Self {
@@ -112,7 +113,7 @@ impl Printer {
         }
     }
 
-    /// Expands `template` as [`print()`] does, and prints its objects after the others. Returns its
+    /// Expands `template` like [`print()`] and prints its objects after the others. Returns its
     /// message, if it has one.
     pub fn add(
         &mut self,
@@ -161,7 +162,7 @@ impl Printer {
         self.pieces.push(writer.text);
     }
 
-    /// The whole text, in pieces.
+    /// Returns the whole text, in pieces.
     #[must_use]
     pub fn finish(self) -> Vec<String> {
         let (head, foot) = self.format.frame(self.pieces.is_empty());
@@ -176,7 +177,7 @@ impl Printer {
     }
 }
 
-/// The objects as items of a list that begins at the left margin.
+/// Prints the objects as items of a list that begins at the left margin.
 pub(crate) fn print_items(
     expansion: &Expansion<'_, '_>,
     diagnostics: &mut Diagnostics,
@@ -189,7 +190,7 @@ pub(crate) fn print_items(
 /// Texts, each with the separator before it.
 type Texts = Vec<(&'static str, String)>;
 
-/// The text of the objects, and problems with printing them.
+/// Prints the objects. Returns their text, and the problems with printing them.
 fn print_objects(
     expansion: &Expansion<'_, '_>,
     format: Format,
@@ -230,10 +231,10 @@ fn print_objects(
     (texts, complaints)
 }
 
-/// Spaces a level of JSON is indented by, as `oc` prints it.
+/// The indentation of JSON in spaces, as in `oc`.
 const JSON_WIDTH: usize = 4;
 
-/// Collects the text of the objects handed to it.
+/// A writer that collects the text of objects.
 struct Writer {
     format: Format,
     text: String,
@@ -252,8 +253,8 @@ impl Writer {
         }
     }
 
-    /// Makes room for the text of these objects: a text that grows is copied, and both copies take
-    /// memory meanwhile. Room that is not used takes none.
+    /// Reserves memory for the text of these objects. A text that grows is copied, and both copies
+    /// take memory. Reserved memory that is not used takes none.
     fn make_room<'d>(&mut self, objects: impl Iterator<Item = Cursor<'d>>) {
         if self.format != Format::Name {
             let length: usize = objects.map(|object| object.end() - object.start()).sum();
@@ -287,7 +288,7 @@ impl Writer {
         }
     }
 
-    /// As `oc process -o name`.
+    /// Prints the name of an object like `oc process -o name`.
     fn name(&mut self, object: View<'_>) {
         let text = |keys: &[&str]| object.str_at(keys).filter(|text| !text.is_empty());
         self.text
@@ -310,8 +311,8 @@ impl Writer {
         }
     }
 
-    /// Expands an object and prints it without reading the parts that stay as they are. Returns
-    /// false, and does nothing, if the object must be read as a whole.
+    /// Expands and prints an object without reading its unchanged parts. Returns `false`, and does
+    /// nothing, if the whole object must be read.
     fn patched(
         &mut self,
         expansion: &Expansion<'_, '_>,
@@ -345,7 +346,7 @@ impl Writer {
         true
     }
 
-    /// Prints an object, of which this is the text if the format keeps the layout of the Template.
+    /// Prints an object. `text` is its text, if the format keeps the layout of the Template.
     fn print(&mut self, object: &Look<'_>, text: Option<&str>) {
         let Some(text) = text else {
             return self.data(object.view);
@@ -355,7 +356,8 @@ impl Writer {
         self.text.push_str(text);
     }
 
-    /// Whether the whole object has the same text and the same problems: the guard in debug builds.
+    /// Returns `true` if reading the whole object results in the same text and problems. Only debug
+    /// builds check this.
     fn is_whole(
         &self,
         expansion: &Expansion<'_, '_>,
@@ -380,15 +382,15 @@ impl Writer {
         is_same || !expansion.goes_on()
     }
 
-    /// Documents end their lines as the Template does.
+    /// Uses the line endings of the Template in the separator.
     fn set_separator(&mut self, document: &Document) {
         if self.format == Format::Yaml && document.eol() == "\r\n" {
             self.separator = "---\r\n";
         }
     }
 
-    /// Writes an object `depth` levels deep, after the text before it; at the margin as lines
-    /// of their own.
+    /// Writes an object as JSON after the others, indented by `depth` levels. At depth 0, it ends
+    /// with a line feed.
     fn json(&mut self, object: View<'_>, depth: usize) {
         self.separate();
         if depth > 0 {

@@ -1,7 +1,7 @@
-//! The processed Template: itself, with its objects expanded and the values that they were made of.
+//! The processed Template: the Template with expanded objects and the values of the expansion.
 //!
-//! The proposal's `/processedtemplates` and OpenShift's server return the same: the parameters
-//! have their effective values, `labels` and `message` have their references replaced.
+//! The proposal's `/processedtemplates` and OpenShift's server return the same: parameters have
+//! their effective values, and the references in `labels` and `message` are replaced.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,11 @@ use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Position, Value};
 
-/// Expands `template` with `given` values, the strongest last, and returns the text of the
-/// processed Template, a document in YAML with the layout it had. All errors and warnings go to
-/// `diagnostics`; after an error the text is of no use.
+/// Expands `template` with the `given` values and returns the text of the processed Template, in
+/// YAML with the original layout.
+///
+/// Later values override earlier ones. All errors and warnings go to `diagnostics`. Do not use the
+/// text after an error.
 pub fn processed<'d>(
     template: &'d Template,
     given: &[Assignment],
@@ -49,7 +51,7 @@ pub fn processed<'d>(
     Some(text)
 }
 
-/// The Template without its objects, and without the map `values`, which is used up.
+/// Returns the Template without its objects and the map `values`, which is no longer needed.
 fn head<'d>(
     template: &'d Template,
     expansion: &Expansion<'_, 'd>,
@@ -63,7 +65,7 @@ fn head<'d>(
         if matches!(key.as_ref(), "objects" | "values") {
             continue;
         }
-        // What was wrong with it was reported when the Template was read.
+        // Its problems were reported when the Template was read.
         let mut value = entry.value(duplicates, &mut Diagnostics::new())?;
         match key.as_ref() {
             "parameters" => set_values(&mut value, template, expansion.parameters),

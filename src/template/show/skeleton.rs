@@ -1,7 +1,7 @@
-//! Files of values for a person to fill in, as `process` reads them.
+//! Values files to fill in, for `process`.
 //!
-//! Every parameter has lines of comment. A required one has an empty value, any
-//! other is commented out with its default, so that an unedited file changes nothing.
+//! Each parameter has comments. A required parameter has an empty value. Any other parameter is
+//! commented out with its default, so that an unedited file changes nothing.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::template::values::env_file;
 use crate::template::values::text::{is_int, is_json_number};
 use krm_yaml::{Data, Scalar, Value};
 
-/// How a file of values is written.
+/// The format of a values file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValuesFormat {
     /// Lines `NAME=VALUE`, for `--param-file`.
@@ -21,7 +21,7 @@ pub enum ValuesFormat {
     Yaml,
 }
 
-/// A file of values for `template` with nothing filled in. No secret is shown.
+/// Returns a values file to fill in for `template`. It contains no secrets.
 #[must_use]
 pub fn skeleton(template: &Template, format: ValuesFormat) -> String {
     let mut out = String::new();
@@ -41,7 +41,7 @@ pub fn skeleton(template: &Template, format: ValuesFormat) -> String {
         ),
     );
     let mut group = None;
-    // Entries without comments are close together.
+    // Entries without comments follow each other without an empty line.
     let mut is_apart = true;
     for parameter in template.named_parameters() {
         if parameter.group != group {
@@ -85,7 +85,7 @@ fn entry(template: &Template, parameter: &Parameter, format: ValuesFormat) -> St
     out
 }
 
-/// Facts to know before filling in a value.
+/// Returns the facts about a value for its comment.
 fn facts(parameter: &Parameter, default: &DefaultValue<'_>) -> Vec<String> {
     let mut facts = Vec::new();
     if parameter.required {
@@ -105,7 +105,7 @@ fn facts(parameter: &Parameter, default: &DefaultValue<'_>) -> Vec<String> {
     facts
 }
 
-/// A text as YAML spells values of the type.
+/// Converts a text to a YAML value of a parameter type.
 fn typed(kind: ParameterType, text: &str) -> Value<'_> {
     match (kind, text) {
         (ParameterType::Bool, "true" | "false") => (text == "true").into(),
@@ -115,7 +115,7 @@ fn typed(kind: ParameterType, text: &str) -> Value<'_> {
     }
 }
 
-/// The line that gives a parameter its value; none if the format has no way to write it.
+/// Returns the line that sets a parameter; `None` if the format cannot express the value.
 fn line(name: &str, value: Option<&Value<'_>>, format: ValuesFormat) -> Option<String> {
     let line = match format {
         ValuesFormat::Yaml => krm_yaml::to_line(name, value),
@@ -132,7 +132,7 @@ fn text_of(value: Option<&Value<'_>>) -> String {
     }
 }
 
-/// `NAME=VALUE` in the first spelling that reads back.
+/// Returns `NAME=VALUE` in the first spelling that parses to the same value.
 fn env_line(name: &str, text: &str) -> Option<String> {
     let escaped = text
         .replace('\\', r"\\")
@@ -150,9 +150,9 @@ fn env_line(name: &str, text: &str) -> Option<String> {
     })
 }
 
-/// Writes a text as lines of comment; nothing if it is empty.
+/// Writes a text as comment lines; nothing if it is empty.
 fn comment(out: &mut String, text: &str) {
-    // All line breaks of any reader of YAML.
+    // All characters that any YAML parser treats as a line break.
     let breaks = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
     for line in text
         .trim_end()

@@ -6,10 +6,10 @@ use crate::template::show::trace::{Cause, Field, Trace, Traced, TracedParameter}
 use krm_yaml::Value;
 use krm_yaml::source::{Place, Positions};
 
-/// The version of the format. Fields may be added to it; any other change makes another version.
+/// The version of the format. A new field does not change it; any other change does.
 const VERSION: u32 = 1;
 
-/// What put a field into an object.
+/// The source of a field in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SetBy {
@@ -27,13 +27,13 @@ pub enum SetBy {
     ArgumentNamespace,
 }
 
-/// What is known of an expansion besides its trace.
+/// The details of an expansion besides its trace.
 pub struct Mapping<'m> {
-    /// The name of the instance of a `TemplateInstance`; empty if it is none.
+    /// The name of the instance; empty without a `TemplateInstance`.
     pub instance: &'m str,
-    /// What a cause is in the user's words.
+    /// Returns the [`SetBy`] for a [`Cause`].
     pub set_by: &'m dyn Fn(Cause) -> SetBy,
-    /// The file of an object, if there is one for each.
+    /// Returns the output file of an object, if each object has one.
     pub output: &'m dyn Fn(&Value<'_>) -> Option<String>,
 }
 
@@ -41,15 +41,16 @@ pub struct Mapping<'m> {
 #[derive(Default)]
 pub struct SourceMap {
     objects: Vec<MappedObject>,
-    /// Positions in objects, and in labels and values: kept apart, so that each is queried in order.
+    /// Positions in objects, and in labels and values. They are separate, so that each is queried
+    /// in order.
     positions: [Positions; 2],
 }
 
-/// The file.
+/// The JSON document.
 #[derive(Serialize)]
 struct File<'m> {
     version: u32,
-    /// In the order in which they are printed.
+    /// The objects in the order of the output.
     objects: &'m [MappedObject],
 }
 
@@ -60,9 +61,9 @@ struct MappedObject {
     kind: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     namespace: String,
-    /// `metadata.name`, else `metadata.generateName`.
+    /// `metadata.name` or, without one, `metadata.generateName`.
     name: String,
-    /// The instance of a `TemplateInstance` that created it.
+    /// The name of the instance that created it; empty without a `TemplateInstance`.
     #[serde(skip_serializing_if = "String::is_empty")]
     instance: String,
     /// Its file in the folder of `--output-dir`.
@@ -80,12 +81,12 @@ struct MappedObject {
 #[serde(rename_all = "camelCase")]
 struct MappedParameter {
     name: String,
-    /// Where its value comes from, as `--dump-parameters` says it.
+    /// The source of its value, as in the output of `--dump-parameters`.
     from: String,
     /// The place of its value, default or expression, if it is in a file.
     #[serde(flatten)]
     location: Option<Location>,
-    /// The parameters that its default is made from.
+    /// The parameters that its default refers to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     made_from: Vec<String>,
     #[serde(skip_serializing_if = "is_false")]
@@ -95,10 +96,10 @@ struct MappedParameter {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MappedField {
-    /// The field. A key with a secret is shown as written in the Template, and a secret list or
+    /// The field path. A key with a secret is as written in the Template, and a secret list or
     /// mapping is one field.
     path: String,
-    /// What set the field.
+    /// The source of the field.
     cause: SetBy,
     /// Its place in the Template. For a field inside the value of a parameter, the place of the
     /// reference.
@@ -110,7 +111,7 @@ struct MappedField {
     secret: bool,
 }
 
-/// A place in a file; lines and columns count from 1, columns in characters.
+/// A place in a file. Lines and columns start at 1; columns count characters.
 #[derive(Serialize)]
 struct Location {
     file: String,
@@ -188,10 +189,10 @@ impl SourceMap {
         }
     }
 
-    /// The map as JSON; on one line, or with an indented line for each field.
+    /// Returns the source map as JSON, indented if `is_pretty` is set.
     ///
     /// # Errors
-    /// Never, as far as is known: all of it is JSON.
+    /// If the serialization fails, which is not expected.
     pub fn to_json(&self, is_pretty: bool) -> serde_json::Result<String> {
         let file = File {
             version: VERSION,

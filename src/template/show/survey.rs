@@ -1,8 +1,8 @@
-//! Looks at a Template before anyone gives it values: its defaults are checked, and its objects
-//! expanded with the known ones.
+//! Surveys a Template without given values: checks its defaults and expands its objects with the
+//! known values.
 //!
-//! The reference to a parameter whose value is not known stays as it is written. So a text that
-//! holds one is known in part only, and equal references are equal values.
+//! A reference to a parameter without a known value stays as written. So a text with such a
+//! reference is known only in part, and equal references are equal values.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::template::values::given::{AssignedValue, Assignment};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
-/// What is known of the values of a Template.
+/// The known values of a Template.
 pub(crate) struct Survey<'t> {
     template: &'t Template,
     given: Vec<Assignment>,
@@ -29,7 +29,7 @@ pub(crate) struct Survey<'t> {
 }
 
 impl<'t> Survey<'t> {
-    /// Checks the values that parameters have. One that is wrong does not count as known.
+    /// Checks the values of the parameters. An invalid value is not a known value.
     pub(crate) fn of(template: &'t Template, diagnostics: &mut Diagnostics) -> Self {
         let unknown = unknown(template);
         let mut found = Diagnostics::new();
@@ -53,19 +53,19 @@ impl<'t> Survey<'t> {
         }
     }
 
-    /// Whether the parameter has no value until one is given or generated.
+    /// Returns `true` if the parameter has no value until one is given or generated.
     pub(crate) fn is_unknown(&self, name: &str) -> bool {
         self.unknown.contains(name)
     }
 
-    /// A text with the known values put in.
+    /// Replaces the references to known values in a text.
     pub(crate) fn text(&self, text: &str) -> String {
         with_values(text, self.template.dialect, |name| {
             Some(self.parameters.get(name)?.text.as_ref())
         })
     }
 
-    /// Hands each object to `sink`, also one that has something wrong in it.
+    /// Passes each object to `sink`, including objects with errors.
     pub(crate) fn objects(&self, diagnostics: &mut Diagnostics, sink: &mut Sink<'_>) {
         let options = Options {
             labels: Vec::new(),
@@ -93,7 +93,7 @@ impl<'t> Survey<'t> {
     }
 }
 
-/// The parameters whose values are wrong, by their fields; nothing if it cannot be told which.
+/// Returns the fields of the parameters with invalid values; `None` if an error has no field.
 fn wrong(found: &Diagnostics) -> Option<BTreeSet<String>> {
     let is_meant = |one: &&Diagnostic| {
         one.severity == Severity::Error && one.rule != Some("undeclared-parameter")
@@ -102,7 +102,7 @@ fn wrong(found: &Diagnostics) -> Option<BTreeSet<String>> {
     found.iter().filter(is_meant).map(parameter).collect()
 }
 
-/// The parameters without a value, and those whose default refers to such ones.
+/// Returns the parameters without a value, and the parameters whose default refers to them.
 fn unknown(template: &Template) -> BTreeSet<&str> {
     let refers = group(&template.reference.api_version) == OWN_GROUP;
     let mut unknown = BTreeSet::new();
@@ -138,7 +138,7 @@ fn unknown(template: &Template) -> BTreeSet<&str> {
     }
 }
 
-/// For each of these parameters a value that is its own reference.
+/// Returns a value for each matching parameter: a reference to the parameter itself.
 fn references(template: &Template, is_meant: impl Fn(&Parameter) -> bool) -> Vec<Assignment> {
     let meant = template.parameters.iter().filter(|one| is_meant(one));
     meant
@@ -162,7 +162,7 @@ fn resolve<'d>(
     ignore_unknown: bool,
     diagnostics: &mut Diagnostics,
 ) -> Parameters<'d> {
-    // What would be generated is not known either, so nothing is.
+    // Generated values are not known either, so generate nothing.
     let mut generate = |_: &'d Parameter, from: &str, _: &Parameters<'d>| Ok(from.to_owned());
     resolver::resolve(
         template,

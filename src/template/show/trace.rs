@@ -1,8 +1,8 @@
-//! The origin of each field of the objects: its place, and the parameters that it was made of.
+//! The origin of each field of the objects: its place, and the parameters that it refers to.
 //!
-//! Objects are expanded twice, with labels and namespace and without. What differs was set by
-//! these. All other fields are written in the Template, at the node that a value names, and the
-//! references in the text of that node are the parameters that it was made of.
+//! Objects are expanded twice: with labels and namespace, and without. The labels or the namespace
+//! set the fields that differ. Any other field is written in the Template, at the node that its
+//! value names. The references in the text of the node are its parameters.
 
 use crate::template::declare::foreign::Usage;
 use crate::template::declare::model::Template;
@@ -17,7 +17,7 @@ use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
 
-/// Replaces a secret in a message.
+/// The replacement for a secret in a message.
 const MASK: &str = "***";
 
 /// The origin of the objects and parameters of one expansion.
@@ -31,47 +31,47 @@ pub struct Trace {
     pub message: Option<String>,
 }
 
-/// An object with where its fields came from.
+/// An object and the origin of its fields.
 #[derive(Debug)]
 pub struct Traced {
     /// The object.
     pub value: Value<'static>,
-    /// Its scalars, and the lists and mappings that are empty, in order.
+    /// Its scalars, empty lists and empty mappings, in order.
     pub fields: Vec<Field>,
-    /// The object itself, and the lists and mappings in it that are not empty.
+    /// The object itself, and its lists and mappings that are not empty.
     pub sections: Vec<Section>,
 }
 
-/// A field of an object and where it came from.
+/// A field of an object and its origin.
 #[derive(Debug)]
 pub struct Field {
-    /// The field.
+    /// The field path.
     pub path: FieldPath,
-    /// The same without secrets: a key that holds a secret is as it is written in the Template,
-    /// and a path into a secret value is that of the field that holds it.
+    /// The field path without secrets. A key with a secret is as written in the Template, and a
+    /// path into a secret value ends at the field that holds it.
     pub shown: FieldPath,
-    /// How many steps of the path are in the Template; the others are in the value of a parameter.
+    /// The number of steps in the Template. The others are in the value of a parameter.
     pub written: usize,
-    /// Where it was written, if that was in the Template.
+    /// Its place in the Template, if it is written there.
     pub place: Option<Place>,
-    /// What put it there.
+    /// The source of the field.
     pub cause: Cause,
-    /// What its text refers to, in order.
+    /// The references in its text, in order.
     pub references: Vec<Reference>,
-    /// Whether its text has more than references.
+    /// Whether its text contains more than references.
     pub is_literal: bool,
 }
 
 /// A list or mapping that is written in the Template.
 #[derive(Debug)]
 pub struct Section {
-    /// The field, as [`Field::shown`].
+    /// The field path, as in [`Field::shown`].
     pub path: FieldPath,
-    /// Where it is written.
+    /// Its place in the Template.
     pub place: Place,
 }
 
-/// What put a field into an object.
+/// The source of a field in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It is written in the object in the Template.
@@ -80,7 +80,7 @@ pub enum Cause {
     Labels,
     /// The label at this index of [`Options::labels`].
     GivenLabel(usize),
-    /// The namespace for objects that name none.
+    /// The namespace for objects without one.
     Namespace,
 }
 
@@ -111,13 +111,14 @@ pub struct Reference {
 }
 
 impl Traced {
-    /// Whether the field must not be shown: its value contains a secret, or it is data of a Secret.
+    /// Returns `true` if the field must not be shown: its value contains a secret, or it is data of
+    /// a Secret.
     #[must_use]
     pub fn is_secret(&self, field: &Field) -> bool {
         field.references.iter().any(|one| !one.may_show) || self.is_of_secret(field)
     }
 
-    /// Whether the text of the field, as it is written, must not be shown either.
+    /// Returns `true` if the text of the field, as written, must not be shown either.
     #[must_use]
     pub fn is_secret_as_written(&self, field: &Field) -> bool {
         field.is_literal && self.is_of_secret(field)
@@ -129,7 +130,7 @@ impl Traced {
             && (field.path.starts_with(&data) || field.path.starts_with(&string_data))
     }
 
-    /// The fields as they may be shown, each once.
+    /// Returns the fields, each [`Field::shown`] path once.
     pub fn shown(&self) -> impl Iterator<Item = &Field> {
         let mut last: Option<&FieldPath> = None;
         self.fields
@@ -139,7 +140,7 @@ impl Traced {
 }
 
 impl Field {
-    /// The names of the parameters that it was made of, each once.
+    /// Returns the names of the parameters that it refers to, each once.
     #[must_use]
     pub fn parameters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -153,8 +154,8 @@ impl Field {
 }
 
 impl Trace {
-    /// The parameters that `fields` were made of, and those that these were made of, in the order
-    /// of the Template.
+    /// Returns the parameters that `fields` refer to, also through the defaults of other
+    /// parameters, in the order of the Template.
     pub fn parameters_of<'f>(
         &self,
         fields: impl Iterator<Item = &'f Field>,
@@ -180,9 +181,11 @@ impl Trace {
     }
 }
 
-/// Expands `template` as [`process`](crate::template::process) does, and tells of each object
-/// where it came from. Where values are generated at random, others are generated each time: with
-/// [`Generation::once`](crate::template::Generation::once) they are the same.
+/// Expands `template` like [`process`](crate::template::process), and returns the origin of each
+/// object.
+///
+/// Each expansion generates new random values, except with
+/// [`Generation::once`](crate::template::Generation::once).
 pub fn trace(
     template: &Template,
     given: &[Assignment],
@@ -195,7 +198,7 @@ pub fn trace(
         let mut objects = Vec::new();
         for (index, object) in expansion.objects().enumerate() {
             let mut before = Vec::new();
-            // Whatever is wrong is reported the second time.
+            // The second expansion reports all problems.
             let unheard = &mut Diagnostics::new();
             plain.object(index, object, unheard, &mut |object, _| {
                 before.push(object.value.into_owned());
@@ -242,7 +245,7 @@ pub fn trace(
     Some(trace)
 }
 
-/// The secrets that the message refers to, the longest first: one may contain another.
+/// Returns the secrets that the message refers to, the longest first: one may contain another.
 fn secrets_of_message(template: &Template, parameters: &Parameters<'_>) -> Vec<String> {
     let text = template.message().and_then(|message| message.text().ok()?);
     let names = text.map_or_else(Vec::new, |text| template.names_in(&text));
@@ -271,10 +274,10 @@ fn traced_parameter(
     }
 }
 
-/// A label that objects get.
+/// A label to add to objects.
 struct Label {
     key: String,
-    /// The key as it is written, if it contains a secret.
+    /// The key as written, if it contains a secret.
     secret_key: Option<String>,
     cause: Cause,
     place: Option<Place>,
@@ -282,7 +285,7 @@ struct Label {
     is_literal: bool,
 }
 
-/// All labels, the strongest last.
+/// Returns all labels. Later labels override earlier ones.
 fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_>) -> Vec<Label> {
     let usage = Usage::of(template);
     let label = |key: &str, value: &str, cause, place| {
@@ -316,7 +319,7 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
             Some((label.key != key, label))
         })
         .collect();
-    // As in the expansion: the replaced key beats the literal one.
+    // As in the expansion, a key with references overrides a literal one.
     labels.sort_by_key(|(is_replaced, _)| *is_replaced);
     let given = options.labels.iter().enumerate();
     let given =
@@ -325,7 +328,7 @@ fn labels(template: &Template, options: &Options<'_>, parameters: &Parameters<'_
     own.chain(given).collect()
 }
 
-/// The references in a text to declared parameters.
+/// Returns the references to declared parameters in a text.
 fn declared_references(
     template: &Template,
     parameters: &Parameters<'_>,
@@ -341,12 +344,12 @@ fn declared_references(
     found.collect()
 }
 
-/// Whether a text has more than references.
+/// Returns `true` if a text contains more than references.
 fn is_literal(template: &Template, text: &str) -> bool {
     parts(text, template.dialect).any(|part| part.name().is_none())
 }
 
-/// Looks at one object.
+/// The context for tracing one object.
 struct Origins<'t, 'd> {
     template: &'t Template,
     labels: &'t [Label],
@@ -361,16 +364,16 @@ struct Whence<'d> {
     node: Option<Cursor<'d>>,
     /// The nearest node around it.
     nearest: Option<Cursor<'d>>,
-    /// How many steps down that is.
+    /// The depth of that node, in steps.
     depth: usize,
-    /// The way there, as it may be shown.
+    /// The field path without secrets.
     shown: FieldPath,
     references: Vec<Reference>,
     is_literal: bool,
 }
 
 impl Whence<'_> {
-    /// A field that is written in the Template.
+    /// Returns a field that is written in the Template.
     fn field(&self, path: FieldPath) -> Field {
         Field {
             path,
@@ -383,7 +386,7 @@ impl Whence<'_> {
         }
     }
 
-    /// The origin of a part that is not written in the Template.
+    /// Returns the origin of a part that is not written in the Template.
     fn beyond(&self, key: Option<&str>, index: usize) -> Self {
         let shown = self.shown.clone();
         Self {
@@ -422,7 +425,7 @@ impl<'d> Origins<'_, 'd> {
         traced
     }
 
-    /// Collects the fields of `value`, which was `before` without labels and namespace.
+    /// Collects the fields of `value`. Without labels and namespace, it is `before`.
     fn fields(
         &self,
         value: &Value<'d>,
@@ -474,7 +477,7 @@ impl<'d> Origins<'_, 'd> {
         }
     }
 
-    /// The origin of an entry or item of a value with the origin `outer`.
+    /// Returns the origin of an entry or item of a value with the origin `outer`.
     fn part(
         &self,
         part: &Value<'d>,
@@ -483,7 +486,7 @@ impl<'d> Origins<'_, 'd> {
         outer: &Whence<'d>,
     ) -> Whence<'d> {
         let own = part.origin.map(|id| self.object.document.cursor(id));
-        // What came by an alias or a merge key names no node.
+        // A value from an alias or a merge key names no node.
         let beneath = || match key {
             Some(key) => outer.node?.get(key),
             None => outer.node?.children().nth(index),
@@ -491,7 +494,7 @@ impl<'d> Origins<'_, 'd> {
         let node = own.or_else(beneath);
         let mut references = outer.references.clone();
         let mut is_literal = outer.is_literal;
-        // The key as it is written, if it contains a secret.
+        // The key as written, if it contains a secret.
         let mut secret_key = None;
         match (node, outer.nearest) {
             (Some(node), _) => {
@@ -505,7 +508,7 @@ impl<'d> Origins<'_, 'd> {
                 references.extend(self.references(&text));
                 is_literal = self::is_literal(self.template, &text);
             }
-            // Its key may have been a reference in an alias: assume all references that are there.
+            // Its key may be a reference in an alias: assume all references in the nearest node.
             (None, Some(nearest)) if outer.node.is_some() => {
                 let duplicates = self.template.dialect.duplicate_keys();
                 let whole = nearest.value(duplicates, &mut Diagnostics::new());
@@ -543,7 +546,7 @@ impl<'d> Origins<'_, 'd> {
         }
     }
 
-    /// A field that labels or the namespace set.
+    /// Returns a field that labels or the namespace set.
     fn set(&self, path: FieldPath, shown: &FieldPath) -> Field {
         let is_namespace = path == FieldPath::root().key("metadata").key("namespace");
         let label = match path.steps().last() {

@@ -1,4 +1,4 @@
-//! Expanded objects for a program that writes them itself.
+//! Visits expanded objects, for programs that write them themselves.
 
 use crate::template::declare::model::Template;
 use crate::template::expand::expansion::{Expansion, Look, Object, Options, expand};
@@ -6,12 +6,13 @@ use crate::template::resolve::parameters::Parameters;
 use crate::template::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
 
-/// Expands `template` with `given` values, the strongest last, and shows each object to `look`, in
-/// order. Then `end` gets the values and the labels that the objects were made with. Returns the
-/// message, if the Template has one, and the result of `end`. All errors and warnings go to
-/// `diagnostics`; after an error the results are of no use.
+/// Expands `template` with the `given` values and passes each object to `look`, in order.
 ///
-/// Parts of objects that no value and no label changes are not read. So this needs less time than
+/// Later values override earlier ones. After the objects, it passes the values and labels of the
+/// expansion to `end`. Returns the message, if the Template has one, and the result of `end`. All
+/// errors and warnings go to `diagnostics`. Do not use the results after an error.
+///
+/// Unchanged parts of objects are not read, so this is faster than
 /// [`process`](super::super::process).
 pub fn visit<'d, R>(
     template: &'d Template,

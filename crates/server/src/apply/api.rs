@@ -1,4 +1,4 @@
-//! Requests to a cluster, and its answers.
+//! Requests to a cluster, and its responses.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use super::caller::Caller;
 use super::failure::Refusal;
 use crate::status::Status;
 
-/// How many bytes an answer may have.
+/// The maximum size of a response in bytes.
 const MAX_BYTES: usize = 8 << 20;
 
-/// How often a request is sent at most.
+/// The maximum number of attempts to send a request.
 const TRIES: u32 = 5;
 
-/// How long the cluster may ask to wait. A longer wait is the caller's.
+/// The longest `Retry-After` that is honored. A longer one ends the retries.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// A request.
@@ -44,7 +44,7 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// The outcome of sending a request once.
+/// The outcome of one attempt.
 enum Outcome {
     Answered {
         code: StatusCode,
@@ -57,15 +57,15 @@ enum Outcome {
 /// The API of a cluster.
 pub(super) struct Api {
     pub(super) client: Client,
-    /// How long one answer may take.
+    /// The timeout of one response.
     pub(super) timeout: Duration,
-    /// How long to wait before a read is sent again, at first.
+    /// The delay before the first retry of a read.
     pub(super) pause: Duration,
 }
 
 impl Api {
-    /// Sends a request, in the name of the caller if there is one. It is sent again if the cluster
-    /// asks for it, and if it is a read without an answer.
+    /// Sends a request, on behalf of the caller if there is one. Retries if the cluster asks for
+    /// it, or if a read gets no response.
     pub(super) async fn send(
         &self,
         caller: Option<&Caller>,
@@ -91,7 +91,7 @@ impl Api {
         }
     }
 
-    /// Reads an object; `None` if there is none.
+    /// Reads an object. Returns `None` if it does not exist.
     pub(super) async fn find(
         &self,
         caller: Option<&Caller>,
@@ -114,7 +114,9 @@ impl Api {
         }
         let request = request
             .body(Body::from(ask.body.as_bytes().to_vec()))
-            .map_err(|_| Status::bad_request("the object has a name that no path can hold"))?;
+            .map_err(|_| {
+                Status::bad_request("the name of the object is not a valid path segment")
+            })?;
         let answer = async {
             let response = self.client.send(request).await.ok()?;
             let code = response.status();
@@ -147,16 +149,16 @@ impl Outcome {
                 Err(Status::unavailable("the cluster does not answer; try again").into())
             }
             Self::Lost => Err(Status::unavailable(
-                "the cluster does not answer, and may have done this or not; run it again to \
-                 complete it",
+                "the cluster does not answer, so the change may or may not be complete; run it \
+                 again to complete it",
             )
             .into()),
         }
     }
 }
 
-/// An object as JSON that every reader of YAML reads in the same way: characters that YAML takes
-/// for line breaks, or does not take at all, are escaped.
+/// Serializes an object as JSON that is also YAML of the same value: it escapes characters that
+/// YAML reads as line breaks or refuses.
 pub(super) fn yaml_safe(object: &Value) -> String {
     let text = object.to_string();
     let is_unsafe = |c: char| {

@@ -1,4 +1,4 @@
-//! Impersonation: requests that count as the caller's.
+//! Impersonation: requests on behalf of the caller.
 //!
 //! Source: `impersonation` of `k8s.io/apiserver`, `transport` of `k8s.io/client-go`.
 
@@ -9,18 +9,19 @@ use crate::auth::User;
 use crate::auth::request::AUTHENTICATED;
 use crate::status::Status;
 
-/// The beginning of the names of service accounts.
+/// The prefix of the user names of service accounts.
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
 /// The group of all service accounts.
 const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 
-/// Headers that name a user to the cluster.
+/// The headers that impersonate a user.
 #[derive(Clone, Debug)]
 pub(super) struct Caller(Vec<(HeaderName, HeaderValue)>);
 
 impl Caller {
-    /// Refuses a user that headers cannot name exactly: the cluster would take another one.
+    /// Creates the headers. Refuses a user that they cannot name exactly, because the cluster would
+    /// read another name.
     pub(super) fn of(user: &User) -> Result<Self, Refusal> {
         let mut headers = vec![(
             HeaderName::from_static("impersonate-user"),
@@ -50,13 +51,13 @@ impl Caller {
     }
 }
 
-/// The groups that the cluster does not add by itself: each needs a right to impersonate it.
+/// Returns the groups that the cluster does not add itself. Each needs permission to impersonate.
 fn groups(user: &User) -> Vec<&str> {
     let groups = user.groups.iter().map(String::as_str);
     let groups: Vec<&str> = groups
         .filter(|group| !group.is_empty() && *group != AUTHENTICATED)
         .collect();
-    // It adds those of a service account only if no group is given.
+    // It adds the groups of a service account only if the request names no group.
     let account = user.name.strip_prefix(SERVICE_ACCOUNT);
     let own = account
         .and_then(|account| account.split_once(':'))
@@ -70,7 +71,8 @@ fn groups(user: &User) -> Vec<&str> {
     groups
 }
 
-/// The value of a header. Servers take spaces away at both ends, and that would name another user.
+/// Returns a header value. Refuses spaces at either end: servers trim them, which would name
+/// another user.
 fn value(text: &str) -> Result<HeaderValue, Refusal> {
     if text.is_empty() || text.trim() != text {
         return Err(unnamed());
@@ -80,7 +82,7 @@ fn value(text: &str) -> Result<HeaderValue, Refusal> {
     Ok(value)
 }
 
-/// A key with percent-encoding of the characters that the name of a header cannot hold.
+/// Percent-encodes the characters of a key that a header name cannot contain.
 fn escaped(key: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&'*+-.^_`|~".contains(&byte);
     key.bytes()
@@ -92,8 +94,8 @@ fn escaped(key: &str) -> String {
 }
 
 fn unnamed() -> Refusal {
-    let why = "the user has a name, uid, group or extra field that a header cannot hold, so the \
-               cluster cannot be asked in their name";
+    let why = "the name, uid, groups or extra fields of the user are not valid header values, so the \
+               server cannot impersonate the user";
     Status::new(403, "Forbidden", why).into()
 }
 

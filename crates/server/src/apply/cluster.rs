@@ -1,4 +1,4 @@
-//! A cluster, and the changes that are made to it.
+//! The entry point for changes to a cluster.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use super::run::Run;
 use super::types::{Object, Owner, Progress, Prune, Recorded, Step};
 use crate::auth::User;
 
-/// How long a cluster may take.
+/// The timeouts of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For one answer.
+    /// The timeout of one response.
     pub answer: Duration,
-    /// Until a Namespace or CustomResourceDefinition is ready.
+    /// How long to wait until a Namespace or CustomResourceDefinition is ready.
     pub wait: Duration,
-    /// Before a read without an answer is sent again; it doubles each time.
+    /// The delay before the first retry of a read without a response. It doubles with each retry.
     pub pause: Duration,
 }
 
@@ -33,7 +33,7 @@ impl Default for Limits {
     }
 }
 
-/// A cluster that is changed in the name of callers.
+/// A client that changes a cluster on behalf of callers.
 pub struct Cluster {
     api: Api,
     resources: Resources,
@@ -41,14 +41,14 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster that `client` reaches, which sends each request once. Its account needs the right to
-    /// impersonate.
+    /// Creates a cluster from a `client` that sends each request once. Its account needs permission
+    /// to impersonate.
     #[must_use]
     pub fn new(client: Client) -> Self {
         Self::with(client, Limits::default())
     }
 
-    /// The same with other limits.
+    /// Creates a cluster with other timeouts.
     #[must_use]
     pub fn with(client: Client, limits: Limits) -> Self {
         let api = Api {
@@ -63,12 +63,12 @@ impl Cluster {
         }
     }
 
-    /// Applies objects in the name of the caller: server-side, without force. Namespaces come
-    /// first, then CustomResourceDefinitions, then the others by kind.
+    /// Applies objects on behalf of the caller: server-side, without force. Namespaces come
+    /// first, then CustomResourceDefinitions, then other objects by kind.
     ///
     /// # Errors
-    /// At the first object that the cluster refuses. What was done before stays; to apply again
-    /// completes it.
+    /// If the cluster refuses an object. The objects before it stay applied; applying again
+    /// completes the change.
     pub async fn apply(
         &self,
         caller: &User,
@@ -81,11 +81,11 @@ impl Cluster {
         Ok(run.done)
     }
 
-    /// Applies objects, then deletes the recorded ones that the manifest no longer has.
+    /// Applies objects, then deletes the recorded objects that are no longer among them.
     ///
     /// # Errors
-    /// As [`apply`](Self::apply) and [`delete`](Self::delete). Nothing is deleted unless all
-    /// objects were applied.
+    /// The same as [`apply`](Self::apply) and [`delete`](Self::delete). Nothing is deleted unless
+    /// all objects were applied.
     pub async fn update(
         &self,
         caller: &User,
@@ -107,11 +107,11 @@ impl Cluster {
         Ok(run.done)
     }
 
-    /// Deletes recorded objects in the name of the caller, in reverse order: those that still have
-    /// the recorded uid and name the owner.
+    /// Deletes recorded objects on behalf of the caller, in reverse order. An object is deleted
+    /// only if it still has the recorded uid and owner.
     ///
     /// # Errors
-    /// At the first object that the cluster refuses to delete.
+    /// If the cluster refuses to delete an object. The deletion stops at this object.
     pub async fn delete(
         &self,
         caller: &User,

@@ -1,4 +1,4 @@
-//! A change that came to an end before it was complete.
+//! The error of a change.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 use super::types::{Recorded, Step};
 use crate::status::Status;
 
-/// How long a message of the cluster may be.
+/// The maximum length of a message from the cluster.
 const MAX_MESSAGE: usize = 8 << 10;
 
-/// Why a change ended, and what was done before.
+/// The error that ended a change, and the steps before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The code of the status.
+    /// The HTTP status code.
     pub code: u16,
-    /// A `v1` `Status`: the answer of the cluster, or one that says why it was not asked.
+    /// A `v1` `Status` from the cluster, or one that this server created.
     pub status: Value,
-    /// The object that could not be changed, if it is about one.
+    /// The object that the error is about, if any.
     pub object: Option<Box<Recorded>>,
-    /// The steps before, in order.
+    /// The steps before the error, in order.
     pub done: Vec<Step>,
 }
 
 impl Failure {
-    /// The text for people.
+    /// Returns the message of the status.
     #[must_use]
     pub fn message(&self) -> &str {
         message(&self.status)
@@ -42,7 +42,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Why a request was refused.
+/// The error of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refusal {
     pub(super) code: u16,
@@ -59,21 +59,21 @@ impl From<Box<Status>> for Refusal {
 }
 
 impl Refusal {
-    /// The refusal in an answer of the cluster. A body other than a `Status` is not quoted.
+    /// Reads an error response of the cluster. A body other than a `Status` is not quoted.
     pub(super) fn of(code: u16, body: Value) -> Self {
         if body.get("kind").and_then(Value::as_str) == Some("Status") {
             return Self { code, status: body }.bounded();
         }
-        let why = format!("the cluster answers with the code {code}");
+        let why = format!("the cluster returned the code {code}");
         Self {
             code,
             ..Status::new(code, "", why).into()
         }
     }
 
-    /// Removes messages that may quote a value of a Secret.
+    /// Replaces a message that may quote a value of a Secret.
     pub(super) fn without_values(mut self) -> Self {
-        // These name rights, fields and managers, but no values.
+        // These messages name permissions, fields and field managers, but no values.
         if [401, 403, 404, 409, 429].contains(&self.code) {
             return self;
         }
@@ -100,7 +100,7 @@ impl Refusal {
         }
     }
 
-    /// The same with a message that is not too long.
+    /// Truncates a long message.
     fn bounded(mut self) -> Self {
         let text = message(&self.status);
         if text.len() > MAX_MESSAGE {

@@ -1,17 +1,17 @@
-//! Changes to a cluster, with the rights of the caller: server-side apply, and deletion of what was
-//! applied.
+//! Changes to a cluster with the permissions of the caller: server-side apply, and deletion of
+//! applied objects.
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `cluster` | applying, updating, deleting |
-//! | `run` | one change, and the steps that it has made |
-//! | `wait` | Namespaces and CustomResourceDefinitions that others need |
-//! | `plan` | objects that are checked and in order |
-//! | `owner` | marks of the deployment on its objects |
-//! | `resources` | the paths of kinds, by discovery |
-//! | `api` | requests and answers; retries |
+//! | `cluster` | the entry point: apply, update, delete |
+//! | `run` | one change and its steps |
+//! | `wait` | Namespaces and CustomResourceDefinitions that other objects need |
+//! | `plan` | validation and order of objects |
+//! | `owner` | the owner annotation and label |
+//! | `resources` | discovery of resources, cached |
+//! | `api` | requests, responses and retries |
 //! | `caller` | impersonation |
-//! | [`failure`], [`types`] | the types of arguments and results |
+//! | [`failure`], [`types`] | argument and result types |
 
 mod api;
 mod caller;

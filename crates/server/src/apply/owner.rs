@@ -1,4 +1,4 @@
-//! Marks of a deployment on its objects.
+//! The annotation and label that mark the objects of a deployment.
 
 use std::fmt::Write as _;
 
@@ -10,39 +10,39 @@ use super::types::Owner;
 /// The annotation that names the owner: `KIND/NAMESPACE/NAME`.
 const OWNER: &str = "template.krm.dev/owner";
 
-/// The label by which all objects of an owner are found.
+/// The label that selects all objects of an owner.
 const INSTANCE: &str = "template.krm.dev/instance-id";
 
-/// How many bytes of the hash are in the label.
+/// The number of bytes of the hash in the label.
 const BYTES: usize = 16;
 
 impl Owner {
-    /// The value of the annotation `template.krm.dev/owner`.
+    /// Returns the value of the annotation `template.krm.dev/owner`.
     #[must_use]
     pub fn annotation(&self) -> String {
         format!("{}/{}/{}", self.kind, self.namespace, self.name)
     }
 
-    /// The value of the label `template.krm.dev/instance-id`.
+    /// Returns the value of the label `template.krm.dev/instance-id`.
     #[must_use]
     pub fn instance_id(&self) -> String {
         let hash = Sha256::digest(self.annotation().as_bytes());
         hash.iter()
             .take(BYTES)
             .fold(String::new(), |mut text, byte| {
-                // A text takes everything.
+                // Writing to a `String` never fails.
                 let _ = write!(text, "{byte:02x}");
                 text
             })
     }
 
-    /// Puts the marks on an object.
+    /// Adds the annotation and the label to an object.
     pub(super) fn mark(&self, metadata: &mut Map<String, Value>) {
         put(metadata, "annotations", OWNER, self.annotation());
         put(metadata, "labels", INSTANCE, self.instance_id());
     }
 
-    /// Takes the marks away that an author has written.
+    /// Removes the annotation and the label if the manifest has them.
     pub(super) fn unmark(metadata: &mut Map<String, Value>) {
         for (field, key) in [("annotations", OWNER), ("labels", INSTANCE)] {
             if let Some(Value::Object(entries)) = metadata.get_mut(field) {
@@ -51,19 +51,19 @@ impl Owner {
         }
     }
 
-    /// Whether an object of the cluster is this owner's.
+    /// Returns `true` if a live object belongs to this owner.
     pub(super) fn has(&self, live: &Value) -> bool {
         owner_of(live) == Some(&self.annotation())
     }
 }
 
-/// The owner that an object of the cluster names.
+/// Returns the owner annotation of a live object.
 pub(super) fn owner_of(live: &Value) -> Option<&str> {
     let annotations = live.get("metadata")?.get("annotations")?;
     annotations.get(OWNER)?.as_str()
 }
 
-/// Adds an entry to a map of the metadata. Something else in its place stays for the cluster to
+/// Adds an entry to a map of the metadata. A value that is not a map is left for the cluster to
 /// refuse.
 fn put(metadata: &mut Map<String, Value>, field: &str, key: &str, text: String) {
     let entries = metadata.entry(field).or_insert(Value::Null);

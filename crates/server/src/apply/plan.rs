@@ -1,4 +1,4 @@
-//! Objects that are checked and in the order in which they are applied.
+//! Checks objects, and sorts them into the order in which they are applied.
 
 use krm_template::composition::legacy_rank;
 use serde_json::{Map, Value};
@@ -7,13 +7,13 @@ use super::failure::Refusal;
 use super::types::{Object, Recorded, group};
 use crate::status::Status;
 
-/// How many objects one deployment may have.
+/// The maximum number of objects of a deployment.
 const MAX_OBJECTS: usize = 10_000;
 
-/// How deep Lists may be in Lists.
+/// The maximum nesting depth of Lists.
 const MAX_LISTS: usize = 16;
 
-/// An object that is to be applied. Its namespace is empty if it names none.
+/// An object to apply. Its namespace is empty if the manifest has none.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     pub(super) identity: Recorded,
@@ -38,8 +38,8 @@ impl Phase {
     }
 }
 
-/// Checks objects and puts them in order: Namespaces, CustomResourceDefinitions, then by kind.
-/// Objects of one kind stay in the order in which they are given.
+/// Checks objects and sorts them: Namespaces, CustomResourceDefinitions, then other objects by
+/// kind. The sort is stable.
 pub(super) fn plan(objects: &[Object]) -> Result<Vec<Planned>, Refusal> {
     let mut planned = Vec::new();
     for Object(value) in objects {
@@ -49,7 +49,7 @@ pub(super) fn plan(objects: &[Object]) -> Result<Vec<Planned>, Refusal> {
     Ok(planned)
 }
 
-/// The place of an object in the order.
+/// Returns the sort key of an object.
 pub(super) fn key(object: &Recorded) -> (Phase, usize) {
     (Phase::of(object), legacy_rank(&object.kind))
 }
@@ -60,7 +60,7 @@ fn read(value: &Value, depth: usize, planned: &mut Vec<Planned>) -> Result<(), R
     if (api_version, kind) == ("v1", "List") {
         if depth == MAX_LISTS {
             return Err(refused(format!(
-                "more than {MAX_LISTS} Lists in one another"
+                "Lists are nested more than {MAX_LISTS} levels deep"
             )));
         }
         let items = value.get("items").and_then(Value::as_array);
@@ -106,7 +106,7 @@ fn check(identity: &Recorded) -> Result<(), Refusal> {
     let is_segment = |text: &str| ![".", ".."].contains(&text) && !text.contains(['/', '%']);
     if !is_segment(name) || !is_segment(&identity.namespace) {
         return Err(refused(format!(
-            "the {kind} `{name}` has a name or namespace that no path can hold"
+            "the name or namespace of the {kind} `{name}` is not a valid path segment"
         )));
     }
     Ok(())
@@ -116,7 +116,7 @@ fn refused(why: String) -> Refusal {
     Status::bad_request(why).into()
 }
 
-/// The group and kind that a CustomResourceDefinition defines.
+/// Returns the group and kind that a CustomResourceDefinition defines.
 pub(super) fn defined(planned: &Planned) -> Option<(&str, &str)> {
     if Phase::of(&planned.identity) != Phase::Definitions {
         return None;
@@ -126,7 +126,7 @@ pub(super) fn defined(planned: &Planned) -> Option<(&str, &str)> {
     Some((spec.get("group")?.as_str()?, kind))
 }
 
-/// Whether one of the objects defines the kind of another.
+/// Returns `true` if one of the objects defines the kind of `object`.
 pub(super) fn defines(all: &[Planned], object: &Recorded) -> bool {
     let wanted = (group(&object.api_version), object.kind.as_str());
     all.iter().any(|planned| defined(planned) == Some(wanted))

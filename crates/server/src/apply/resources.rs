@@ -1,4 +1,4 @@
-//! The paths of kinds, by discovery, remembered for a while.
+//! Discovery of the resources of a cluster, with a cache.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +13,13 @@ use super::failure::Refusal;
 use super::types::group;
 use crate::status::Status;
 
-/// How long the resources of a version are remembered. A kind that is not among them is looked for
-/// again at once.
+/// How long the resources of a version are cached. The absence of a kind is not cached.
 const LIFETIME: Duration = Duration::from_mins(1);
 
-/// How many versions are remembered.
+/// The maximum number of cached versions.
 const CAPACITY: usize = 256;
 
-/// The characters that are escaped in a segment of a path.
+/// The characters that are percent-encoded in a path segment.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -30,14 +29,14 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 /// A resource of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Resource {
-    /// The path of its version.
+    /// The path of its group and version.
     base: String,
     plural: String,
     pub(super) is_namespaced: bool,
 }
 
 impl Resource {
-    /// The path of an object; the namespace is empty if it is in none.
+    /// Returns the path of an object. The namespace is empty for a cluster-scoped object.
     pub(super) fn path(&self, namespace: &str, name: &str) -> String {
         let Self { base, plural, .. } = self;
         let name = utf8_percent_encode(name, SEGMENT);
@@ -49,7 +48,7 @@ impl Resource {
     }
 }
 
-/// The part of an `APIResourceList` that counts here.
+/// The fields of an `APIResourceList` that are used here.
 #[derive(Deserialize)]
 struct List {
     #[serde(default)]
@@ -66,7 +65,7 @@ struct Listed {
     verbs: Vec<String>,
 }
 
-/// The part of an `APIGroup` that counts here.
+/// The fields of an `APIGroup` that are used here.
 #[derive(Deserialize)]
 struct Group {
     #[serde(default)]
@@ -79,15 +78,15 @@ struct Version {
     group_version: String,
 }
 
-/// The resources of a version by kind, and when they were read.
+/// The resources of a version by kind, and the time at which they were read.
 type Known = (Instant, Arc<BTreeMap<String, Resource>>);
 
-/// The resources of a cluster that were asked for.
+/// A cache of the resources of a cluster, by API version.
 #[derive(Default)]
 pub(super) struct Resources(Mutex<BTreeMap<String, Known>>);
 
 impl Resources {
-    /// The resource of a kind; `None` if the cluster does not have it.
+    /// Returns the resource of a kind, or `None` if the cluster does not serve it.
     pub(super) async fn find(
         &self,
         api: &Api,
@@ -107,7 +106,7 @@ impl Resources {
         Ok(found)
     }
 
-    /// The resource of a kind in this version or in another one of its group.
+    /// Returns the resource of a kind in this version or another version of its group.
     pub(super) async fn find_in_group(
         &self,
         api: &Api,
@@ -139,7 +138,7 @@ impl Resources {
     }
 }
 
-/// Reads the resources of a version that can be applied.
+/// Reads the resources of a version that support apply.
 async fn read(api: &Api, api_version: &str) -> Result<BTreeMap<String, Resource>, Refusal> {
     let base = base(api_version)?;
     let Some(list) = api.find(None, &base).await? else {
@@ -160,7 +159,7 @@ async fn read(api: &Api, api_version: &str) -> Result<BTreeMap<String, Resource>
     Ok(kinds)
 }
 
-/// The path of a version. Other texts are refused.
+/// Returns the path of a version. Anything else is refused.
 fn base(api_version: &str) -> Result<String, Refusal> {
     let is_label = |text: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.';

@@ -1,4 +1,4 @@
-//! One change of a cluster, and the steps that it has made.
+//! One change to a cluster, and its completed steps.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use super::types::{Object, Owner, Progress, Prune, Recorded, Step, What};
 use super::wait;
 use crate::status::Status;
 
-/// The owner of the fields that are applied.
+/// The field manager of applied objects.
 const MANAGER: &str = "krm-template";
 
-/// How often the deletion of an object is tried that others change at the same time.
+/// The maximum number of attempts to delete an object that changes at the same time.
 const TRIES: u32 = 5;
 
-/// One change of a cluster.
+/// One change to a cluster.
 pub(super) struct Run<'a, P> {
     pub(super) api: &'a Api,
     pub(super) resources: &'a Resources,
@@ -32,11 +32,11 @@ pub(super) struct Run<'a, P> {
     pub(super) done: Vec<Step>,
 }
 
-/// A refusal, and the object that it is about.
+/// An error, and the object that it is about.
 type Stop = (Refusal, Option<Recorded>);
 
 impl<P: Progress> Run<'_, P> {
-    /// Applies objects in order, and stops at the first that fails.
+    /// Applies objects in order, and stops at the first error.
     pub(super) async fn apply(&mut self, objects: &[Object]) -> Result<(), Failure> {
         let applied = match plan(objects).map_err(|refusal| (refusal, None)) {
             Ok(planned) => self.apply_all(planned).await,
@@ -45,7 +45,7 @@ impl<P: Progress> Run<'_, P> {
         self.ended(applied)
     }
 
-    /// Deletes objects in reverse order, and stops at the first that fails.
+    /// Deletes objects in reverse order, and stops at the first error.
     pub(super) async fn delete(
         &mut self,
         mut objects: Vec<Recorded>,
@@ -116,8 +116,7 @@ impl<P: Progress> Run<'_, P> {
         self.wait_for(waiting).await
     }
 
-    /// Gives each object its namespace, and refuses kinds that the cluster does not have before
-    /// anything is changed.
+    /// Sets the namespace of each object. Refuses unknown kinds and duplicates before any change.
     async fn placed(&self, mut planned: Vec<Planned>) -> Result<Vec<Planned>, Stop> {
         let mut is_namespaced = Vec::new();
         for one in &planned {
@@ -189,7 +188,7 @@ impl<P: Progress> Run<'_, P> {
         if let Some(live) = &live {
             self.may_apply(identity, live)?;
         }
-        // An object that was there before stays its author's: it is not marked, so never deleted.
+        // An object that existed before the deployment is not marked, so it is never deleted.
         let is_own = live.as_ref().is_none_or(|live| self.owner.has(live));
         let body = yaml_safe(&self.body(planned, live.as_ref(), is_own));
         let ask = Ask {
@@ -216,12 +215,12 @@ impl<P: Progress> Run<'_, P> {
         let message = if is_own {
             ""
         } else {
-            "it was there before, so it will not be deleted"
+            "it existed before, so it will not be deleted"
         };
         Ok((object, what, message))
     }
 
-    /// Refuses to apply onto objects of other deployments, and onto those that are about to go.
+    /// Refuses to apply to objects of other deployments, and to objects that are being deleted.
     fn may_apply(&self, identity: &Recorded, live: &Value) -> Result<(), Refusal> {
         if wait::is_deleted(live) {
             return Err(wait::deleted(identity));
@@ -238,8 +237,8 @@ impl<P: Progress> Run<'_, P> {
         }
     }
 
-    /// The object as it is sent. With the uid of the one that was looked at, the cluster refuses
-    /// another one that has taken its place.
+    /// Returns the object to send. With the uid of the live object, the cluster refuses the request
+    /// if another object has replaced it.
     fn body(&self, planned: &Planned, live: Option<&Value>, is_own: bool) -> Value {
         let mut object = planned.value.clone();
         let metadata = object.entry("metadata").or_insert_with(|| json!({}));
@@ -292,7 +291,7 @@ impl<P: Progress> Run<'_, P> {
                 "apiVersion": "v1",
                 "kind": "DeleteOptions",
                 "propagationPolicy": "Background",
-                // The annotation counts as it was looked at.
+                // The deletion fails if the owner has changed since the read.
                 "preconditions": {
                     "uid": object.uid,
                     "resourceVersion": text(&live, "resourceVersion"),
@@ -308,14 +307,14 @@ impl<P: Progress> Run<'_, P> {
             match self.api.send(Some(&self.caller), ask).await {
                 Ok(_) => return Ok((What::Deleted, String::new())),
                 Err(refusal) if refusal.code == 404 => return Ok((What::Gone, String::new())),
-                // It changed in between: look again.
+                // The object has changed: read it again.
                 Err(refusal) if refusal.code == 409 && tries < TRIES => {}
                 Err(refusal) => return Err(refusal),
             }
         }
     }
 
-    /// Why an object of the cluster is not the recorded one of this owner.
+    /// Returns why a live object is not the recorded object of this owner, or `None` if it is.
     fn is_foreign(&self, object: &Recorded, live: &Value) -> Option<&'static str> {
         if object.uid.is_empty() || text(live, "uid") != object.uid {
             return Some("another object has its name now");
@@ -325,13 +324,13 @@ impl<P: Progress> Run<'_, P> {
     }
 }
 
-/// Whether the deletion of an object deletes others, or data.
+/// Returns `true` if the deletion of an object deletes other objects or data.
 fn holds_others(object: &Recorded) -> bool {
     Phase::of(object) != Phase::Others
         || (object.group(), object.kind.as_str()) == ("", "PersistentVolumeClaim")
 }
 
-/// The scope that a CustomResourceDefinition gives to the kind of an object.
+/// Returns the scope that a CustomResourceDefinition in `all` gives to the kind of an object.
 fn defined_scope<'p>(all: &'p [Planned], object: &Recorded) -> Option<&'p str> {
     let one = all
         .iter()
@@ -339,7 +338,7 @@ fn defined_scope<'p>(all: &'p [Planned], object: &Recorded) -> Option<&'p str> {
     one.value.get("spec")?.get("scope")?.as_str()
 }
 
-/// A text in the metadata of an object; empty if there is none.
+/// Returns a string in the metadata of an object, or an empty string if there is none.
 fn text<'v>(object: &'v Value, field: &str) -> &'v str {
     let metadata = object.get("metadata");
     let value = metadata.and_then(|metadata| metadata.get(field));

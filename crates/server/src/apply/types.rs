@@ -1,4 +1,4 @@
-//! Objects that are applied, and the steps of a change.
+//! Objects to apply, and the steps of a change.
 
 use std::future::Future;
 
@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use crate::status::Result;
 
-/// The deployment that owns objects of a cluster.
+/// The deployment that owns objects in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// Its kind.
+    /// The kind of the owner.
     pub kind: String,
-    /// Its namespace, which is that of objects that name none.
+    /// The namespace of the owner, and the default namespace of its objects.
     pub namespace: String,
-    /// Its name.
+    /// The name of the owner.
     pub name: String,
 }
 
-/// An object for a cluster, or a `v1` `List` of some.
+/// An object to apply, or a `v1` `List` of objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object(pub Value);
 
@@ -26,29 +26,28 @@ pub struct Object(pub Value);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recorded {
-    /// The API version by which it was applied.
+    /// The API version with which it was applied.
     pub api_version: String,
-    /// Its kind.
+    /// The kind.
     pub kind: String,
-    /// Its namespace; empty if its kind has none.
+    /// The namespace; empty for a cluster-scoped object.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Distinguishes it from others that have the same name at different times; empty as long
-    /// as it is not known.
+    /// The uid, which distinguishes it from other objects of the same name; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub uid: String,
 }
 
 impl Recorded {
-    /// The API group.
+    /// Returns the API group.
     #[must_use]
     pub fn group(&self) -> &str {
         group(&self.api_version)
     }
 
-    /// Whether both are the same object, perhaps at different times.
+    /// Returns `true` if both have the same group, kind, namespace and name.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.group() == other.group()
@@ -58,7 +57,7 @@ impl Recorded {
     }
 }
 
-/// The group of an API version.
+/// Returns the group of an API version.
 pub(super) fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
@@ -67,19 +66,19 @@ pub(super) fn group(api_version: &str) -> &str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
-    /// Others wait until the cluster has it ready.
+    /// Other objects wait until it is ready.
     Waiting,
     /// It was created or changed.
     Applied,
-    /// It was applied and was so before.
+    /// It was applied without a change.
     Unchanged,
     /// It was deleted.
     Deleted,
-    /// It was not there any more.
+    /// It no longer existed.
     Gone,
     /// It was not deleted, because its kind needs [`Prune::All`].
     Kept,
-    /// It was not deleted, because it is not of this deployment.
+    /// It was not deleted, because it does not belong to this deployment.
     Foreign,
     /// It could not be changed.
     Failed,
@@ -93,33 +92,33 @@ pub struct Step {
     pub object: Recorded,
     /// The result.
     pub what: What,
-    /// More about it; may be empty.
+    /// Details; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
-/// Takes note of steps as they are made.
+/// An observer of the steps of a change.
 pub trait Progress: Send {
-    /// A step was made. The next one begins when this has ended.
+    /// Receives a step. The next step begins when this returns.
     ///
     /// # Errors
-    /// If no further step is to be made.
+    /// If the change must stop.
     fn step(&mut self, step: &Step) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// Which kinds of objects are deleted.
+/// The kinds of objects that are deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prune {
-    /// All but those that hold others or data: Namespaces, PersistentVolumeClaims and
-    /// CustomResourceDefinitions.
+    /// All kinds except Namespaces, PersistentVolumeClaims and CustomResourceDefinitions, whose
+    /// deletion deletes other objects or data.
     #[default]
     Default,
-    /// All.
+    /// All kinds.
     All,
 }
 
-/// The objects of a deployment in the cluster after some steps, in the order in which they were
-/// applied. `before` are those before the steps.
+/// Returns the objects of a deployment after some steps, in the order in which they were applied.
+/// `before` are the objects before the steps.
 #[must_use]
 pub fn record(before: &[Recorded], steps: &[Step]) -> Vec<Recorded> {
     let mut recorded = before.to_vec();

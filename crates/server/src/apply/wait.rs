@@ -1,4 +1,4 @@
-//! Namespaces and CustomResourceDefinitions that other objects need.
+//! Waits for Namespaces and CustomResourceDefinitions that other objects need.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use super::resources::{Resource, Resources};
 use super::types::Recorded;
 use crate::status::Status;
 
-/// How long to wait between two looks, at first and at most.
+/// The initial and the maximum delay between two polls.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// Looks that are taken until something is there, or the time is over.
+/// Polling with a growing delay, until a timeout.
 struct Looks {
     end: Instant,
     pause: Duration,
@@ -30,7 +30,7 @@ impl Looks {
         }
     }
 
-    /// Waits for the next look. `false` if the time is over.
+    /// Sleeps until the next poll. Returns `false` after the timeout.
     async fn next(&mut self) -> bool {
         if Instant::now() >= self.end {
             return false;
@@ -41,7 +41,7 @@ impl Looks {
     }
 }
 
-/// Waits until other objects can use this one.
+/// Waits until an object is ready for use by other objects.
 pub(super) async fn ready(
     api: &Api,
     caller: &Caller,
@@ -68,7 +68,7 @@ pub(super) async fn ready(
     }
 }
 
-/// Waits until the cluster lists a kind whose definition is established.
+/// Waits until discovery lists the kind of an object, and returns its resource.
 pub(super) async fn served(
     api: &Api,
     resources: &Resources,
@@ -87,7 +87,7 @@ pub(super) async fn served(
     }
 }
 
-/// 404: the cluster does not have the kind of an object.
+/// Returns a 404: the cluster does not serve the kind of an object.
 pub(super) fn unknown(object: &Recorded) -> Refusal {
     let Recorded {
         api_version, kind, ..
@@ -99,7 +99,7 @@ pub(super) fn unknown(object: &Recorded) -> Refusal {
     Status::new(404, "NotFound", why).into()
 }
 
-/// Whether an object of the cluster is being deleted.
+/// Returns `true` if a live object is being deleted.
 pub(super) fn is_deleted(live: &Value) -> bool {
     let at = live
         .get("metadata")
@@ -107,7 +107,7 @@ pub(super) fn is_deleted(live: &Value) -> bool {
     at.is_some_and(|at| !at.is_null())
 }
 
-/// 409: an object is being deleted.
+/// Returns a 409: an object is being deleted.
 pub(super) fn deleted(object: &Recorded) -> Refusal {
     let kind = &object.kind;
     let why = format!("the {kind} is being deleted; try again when it is gone");
@@ -116,7 +116,7 @@ pub(super) fn deleted(object: &Recorded) -> Refusal {
 
 fn gone(object: &Recorded) -> Refusal {
     let kind = &object.kind;
-    let why = format!("somebody deleted the {kind} at the same time; try again");
+    let why = format!("the {kind} was deleted during the change; try again");
     Status::new(409, "Conflict", why).into()
 }
 
@@ -137,7 +137,7 @@ fn is_ready(object: &Recorded, live: &Value) -> Result<bool, Refusal> {
     }
 }
 
-/// The status and message of a condition.
+/// Returns the status and message of a condition.
 fn condition<'v>(status: &'v Value, kind: &str) -> Option<(&'v str, &'v str)> {
     let conditions = status.get("conditions")?.as_array()?;
     let text = |condition: &'v Value, field| condition.get(field).and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! Arguments, and which of them go together.
+//! Arguments, and their valid combinations.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,30 +7,30 @@ use std::str::FromStr;
 use anyhow::bail;
 use http::HeaderName;
 
-/// Who may use the server, and how it proves who it is.
+/// The arguments for authentication, authorization and TLS.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Security")]
 pub struct Args {
-    /// How requests say who sends them; may be given several times
+    /// How users are authenticated; may be repeated
     ///
-    /// `none`: everybody is system:anonymous and may do everything, on a loopback address only
-    /// (the default). `tokens=FILE`: bearer tokens, a CSV of token, user, uid and "group,group";
-    /// in place of a token, sha256:HEX. `client-certificates=CA`: certificates of the authorities
-    /// in a PEM file; CN is the user, O the groups. `front-proxy`: headers of kube-apiserver's
-    /// aggregation layer, with its certificate only. `token-review`: bearer tokens that a cluster
-    /// knows.
+    /// `none` (the default): everyone is system:anonymous and may do everything, on a loopback
+    /// address only. `tokens=FILE`: bearer tokens from a CSV file of token, user, uid and
+    /// "group,group"; a token may be written as sha256:HEX. `client-certificates=CA`: client
+    /// certificates signed by a CA in a PEM file; CN is the user, O are the groups. `front-proxy`:
+    /// headers of kube-apiserver's aggregation layer, with its certificate only. `token-review`:
+    /// bearer tokens that a cluster reviews.
     #[arg(long = "auth", value_name = "WAY")]
     pub auth: Vec<Way>,
 
-    /// A file or folder with roles and bindings of RBAC, for what users may do
+    /// A file or folder with RBAC roles and bindings
     ///
-    /// Without it a cluster decides if --auth is front-proxy or token-review; else every user
-    /// may do everything.
+    /// Without it, a cluster authorizes requests if --auth is front-proxy or token-review;
+    /// otherwise every user may do everything.
     #[arg(long, value_name = "DIR")]
     pub rbac: Option<PathBuf>,
 
-    /// The certificate of the server and its intermediates, in PEM; reread when it changes
+    /// The certificate chain of the server, in PEM; reread when it changes
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
@@ -38,19 +38,21 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
-    /// The cluster for front-proxy, token-review and --apply; without it, the one in which this runs
+    /// The kubeconfig of the cluster for front-proxy, token-review and --apply; without it, the
+    /// cluster in which the server runs
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Whether the cluster is also used by others than this module.
+    /// Whether `--apply` also uses the cluster.
     #[arg(skip)]
     pub applies: bool,
 
-    /// What vouches for the front proxy, in PEM; without it, the cluster's settings are read
+    /// The CA certificates for the front proxy, in PEM; without it, the settings of the cluster
+    /// apply
     #[arg(long, value_name = "FILE")]
     pub requestheader_client_ca_file: Option<PathBuf>,
 
-    /// Common names that the front proxy's certificate may have; any if not given
+    /// The allowed common names of the front proxy's certificate; any if not given
     #[arg(
         long,
         value_name = "NAME",
@@ -77,7 +79,7 @@ pub struct Args {
     )]
     pub requestheader_uid_headers: Vec<HeaderName>,
 
-    /// Headers with groups [default: X-Remote-Group]
+    /// Headers with the user's groups [default: X-Remote-Group]
     #[arg(
         long,
         value_name = "HEADER",
@@ -86,7 +88,7 @@ pub struct Args {
     )]
     pub requestheader_group_headers: Vec<HeaderName>,
 
-    /// What headers with further facts begin with [default: X-Remote-Extra-]
+    /// Prefixes of the headers with extra fields of the user [default: X-Remote-Extra-]
     #[arg(
         long,
         value_name = "PREFIX",
@@ -96,14 +98,14 @@ pub struct Args {
     pub requestheader_extra_headers_prefix: Vec<String>,
 }
 
-/// A way to say who sends a request.
+/// An authentication method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Nobody says it.
+    /// No authentication: every user is anonymous.
     None,
-    /// Bearer tokens of a file.
+    /// Bearer tokens from a file.
     Tokens(PathBuf),
-    /// Client certificates, by the authorities in a file.
+    /// Client certificates, signed by the CAs in a file.
     ClientCertificates(PathBuf),
     /// Headers of a front proxy.
     FrontProxy,
@@ -133,19 +135,19 @@ impl FromStr for Way {
 }
 
 impl Args {
-    /// Whether a way to authenticate was given.
+    /// Returns `true` if an authentication method was given.
     #[must_use]
     pub fn has(&self, way: &Way) -> bool {
         self.auth.contains(way)
     }
 
-    /// Whether nobody says who they are: without `--auth`, or with `--auth none`.
+    /// Returns `true` if all users are anonymous: without `--auth`, or with `--auth none`.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.auth.is_empty() || self.has(&Way::None)
     }
 
-    /// Whether client certificates are looked at.
+    /// Returns `true` if the server requests client certificates.
     #[must_use]
     pub fn asks_for_certificates(&self) -> bool {
         self.auth
@@ -153,29 +155,28 @@ impl Args {
             .any(|way| matches!(way, Way::ClientCertificates(_) | Way::FrontProxy))
     }
 
-    /// Whether the front proxy is described by a cluster.
+    /// Returns `true` if the settings of the front proxy come from a cluster.
     #[must_use]
     pub fn reads_settings(&self) -> bool {
         self.has(&Way::FrontProxy) && self.requestheader_client_ca_file.is_none()
     }
 
-    /// Whether a cluster decides what users may do.
+    /// Returns `true` if a cluster authorizes requests.
     #[must_use]
     pub fn reviews_access(&self) -> bool {
         self.rbac.is_none() && (self.has(&Way::FrontProxy) || self.has(&Way::TokenReview))
     }
 
-    /// Whether a cluster is asked for something.
+    /// Returns `true` if authentication or authorization needs a cluster.
     #[must_use]
     pub fn needs_cluster(&self) -> bool {
         self.has(&Way::TokenReview) || self.reads_settings() || self.reviews_access()
     }
 
-    /// Checks that the arguments go together, and are safe for a server that listens on
-    /// `listen`.
+    /// Checks that the arguments are compatible, and safe for a server that listens on `listen`.
     ///
     /// # Errors
-    /// If they do not or are not: the error says which, and what to do.
+    /// If they are not. The error names the arguments and a remedy.
     pub fn check(&self, listen: SocketAddr) -> anyhow::Result<()> {
         let is_loopback = listen.ip().is_loopback();
         if self.is_anonymous() {
@@ -183,22 +184,22 @@ impl Args {
                 bail!("--auth none cannot be combined with another --auth");
             }
             if self.rbac.is_some() {
-                bail!("--rbac needs users: give --auth, such as --auth tokens=FILE");
+                bail!("--rbac needs users: set --auth, such as --auth tokens=FILE");
             }
             if !is_loopback {
                 bail!(
-                    "--listen {listen} is not a loopback address, and everybody may do \
-                     everything: give --auth, such as --auth tokens=FILE"
+                    "--listen {listen} is not a loopback address, and every client may do \
+                     everything: set --auth, such as --auth tokens=FILE"
                 );
             }
         }
         if self.tls_cert.is_none() {
             if !is_loopback {
-                bail!("--listen {listen} is not a loopback address: give --tls-cert and --tls-key");
+                bail!("--listen {listen} is not a loopback address: set --tls-cert and --tls-key");
             }
             if self.asks_for_certificates() {
                 bail!(
-                    "--auth client-certificates and --auth front-proxy need TLS: give --tls-cert \
+                    "--auth client-certificates and --auth front-proxy need TLS: set --tls-cert \
                      and --tls-key"
                 );
             }

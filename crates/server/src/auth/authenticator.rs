@@ -1,4 +1,4 @@
-//! Who sends a request.
+//! Authentication of requests.
 
 use std::sync::Arc;
 
@@ -14,32 +14,34 @@ use crate::reload::Watched;
 use crate::status::Result;
 use crate::tls::{ClientCa, Names, Peer};
 
-/// What impersonation headers begin with.
+/// The prefix of impersonation headers.
 const IMPERSONATE: &str = "impersonate-";
 
-/// Asks all ways to authenticate, in the order of kube-apiserver: the front proxy's headers,
-/// client certificates, tokens of a file, tokens of a cluster. The first that knows the user wins.
+/// The authentication methods. The first one that knows the user wins.
+///
+/// Like kube-apiserver, it tries front proxy headers, client certificates, token files and token
+/// reviews in this order.
 #[derive(Default)]
 pub struct Authenticator {
-    /// Everybody is `system:anonymous`.
+    /// Whether every user is `system:anonymous`.
     pub(crate) anonymous: bool,
-    /// Proxies of files.
+    /// The front proxies that the arguments describe.
     pub(crate) front_proxies: Vec<Arc<Watched<FrontProxy>>>,
-    /// The proxy and clients of a cluster.
+    /// The front proxy and the client CA of a cluster.
     pub(crate) delegated: Option<Arc<Delegated>>,
-    /// What vouches for clients.
+    /// The certificate authorities that sign client certificates.
     pub(crate) client_cas: Vec<Arc<Watched<Arc<ClientCa>>>>,
-    /// Files of tokens.
+    /// The token files.
     pub(crate) tokens: Vec<Arc<Watched<Tokens>>>,
     /// The cluster that reviews tokens.
     pub(crate) token_review: Option<Arc<Cluster>>,
 }
 
 impl Authenticator {
-    /// The sender of a request.
+    /// Returns the user of a request.
     ///
     /// # Errors
-    /// 401 if no way to authenticate knows the sender; 403 if they want to act as another user.
+    /// 401 if no method knows the user; 403 if the request impersonates another user.
     pub async fn authenticate(&self, headers: &HeaderMap, peer: &Peer) -> Result<User> {
         let user = match self.user(headers, peer).await {
             Some(user) => user.authenticated(),
@@ -49,20 +51,20 @@ impl Authenticator {
         Ok(user)
     }
 
-    /// Whether a user can show who they are by a token.
+    /// Returns `true` if users can authenticate with a bearer token.
     #[must_use]
     pub fn takes_tokens(&self) -> bool {
         !self.anonymous && (!self.tokens.is_empty() || self.token_review.is_some())
     }
 
-    /// Whether everything is there that is needed to know a user: the error says what is not.
+    /// Checks that requests can be authenticated.
     ///
     /// # Errors
-    /// If the settings of the cluster's front proxy could not be read yet.
+    /// If the cluster's settings for its front proxy have not been read yet.
     pub fn ready(&self) -> std::result::Result<(), &'static str> {
         match &self.delegated {
             Some(delegated) if delegated.settings().is_none() => {
-                Err("the cluster's settings for its front proxy were not read yet")
+                Err("the cluster's settings for its front proxy are not read yet")
             }
             _ => Ok(()),
         }
@@ -121,7 +123,7 @@ fn client(names: &Names) -> User {
     }
 }
 
-/// The token of `Authorization: Bearer TOKEN`; the word's case does not matter.
+/// Returns the token of `Authorization: Bearer TOKEN`. The scheme is case-insensitive.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?.trim();
     let (scheme, token) = value.split_once(' ')?;
@@ -129,8 +131,8 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-/// Refuses a request on behalf of another user: to serve it as the sender's own would give it
-/// rights that it does not expect.
+/// Rejects impersonation. Ignoring the headers would run the request with the permissions of its
+/// sender.
 fn refuse_impersonation(user: &User, headers: &HeaderMap) -> Result<()> {
     if !headers
         .keys()

@@ -1,4 +1,4 @@
-//! Whether users may do what they want.
+//! Authorization of requests.
 
 use std::sync::Arc;
 
@@ -8,33 +8,35 @@ use super::request::{Attributes, Decision, MASTERS, User};
 use crate::reload::Watched;
 use crate::status::Result;
 
-/// What decides.
+/// An authorizer.
 pub enum Authorizer {
-    /// Everybody may do everything.
+    /// Everything is allowed.
     Everything,
-    /// Roles and bindings of files.
+    /// RBAC roles and bindings from files.
     Rbac(Arc<Watched<Policy>>),
     /// A cluster, by `SubjectAccessReview`.
     Cluster(Arc<Cluster>),
 }
 
-/// The rights of a user in a namespace.
+/// The permissions of a user in a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rights {
-    /// What is allowed.
+    /// The rules that apply to the user.
     pub rules: Vec<Rule>,
-    /// Whether there may be more.
+    /// Whether there may be more rules.
     pub is_incomplete: bool,
-    /// What went wrong; empty if nothing did.
+    /// The error; empty if there is none.
     pub error: String,
 }
 
 impl Authorizer {
-    /// Whether a user may do something. Paths for which [`is_health`](super::is_health) says yes
-    /// need no such question. Users of the group `system:masters` may do everything.
+    /// Checks that a user may send a request. Users of the group `system:masters` may do
+    /// everything.
+    ///
+    /// Health checks need no authorization: see [`is_health`](super::is_health).
     ///
     /// # Errors
-    /// 403 if they may not, or if nobody can say.
+    /// 403 if the request is denied, or if the cluster cannot decide.
     pub async fn authorize(&self, user: &User, wanted: &Attributes<'_>) -> Result<()> {
         let Decision { allowed, reason } = self.decide(user, wanted).await;
         if allowed {
@@ -44,7 +46,7 @@ impl Authorizer {
         }
     }
 
-    /// Whether a user may do something, as [`authorize`](Self::authorize).
+    /// Decides whether a user may send a request, like [`authorize`](Self::authorize).
     pub async fn decide(&self, user: &User, wanted: &Attributes<'_>) -> Decision {
         let (allowed, reason) = match self {
             Self::Everything => (true, String::new()),
@@ -57,17 +59,14 @@ impl Authorizer {
                 Ok(decision) => return decision,
                 Err(error) => {
                     tracing::error!("cannot review access: {error:#}");
-                    (
-                        false,
-                        "the cluster cannot be asked at the moment".to_owned(),
-                    )
+                    (false, "the cluster is unavailable".to_owned())
                 }
             },
         };
         Decision { allowed, reason }
     }
 
-    /// The rights of a user in a namespace.
+    /// Returns the permissions of a user in a namespace.
     #[must_use]
     pub fn rules(&self, user: &User, namespace: &str) -> Rights {
         match self {
@@ -97,15 +96,15 @@ impl Authorizer {
         }
     }
 
-    /// Whether a cluster decides. Then it also answers `kubectl auth`, and this server does not
-    /// serve the reviews.
+    /// Returns `true` if a cluster decides. The cluster then also serves the reviews of
+    /// `kubectl auth`.
     #[must_use]
     pub const fn is_delegated(&self) -> bool {
         matches!(self, Self::Cluster(_))
     }
 }
 
-/// The rules of `cluster-admin`.
+/// Returns the rules of `cluster-admin`.
 fn everything() -> Vec<Rule> {
     let all = || vec!["*".to_owned()];
     let resources = Rule {

@@ -1,4 +1,4 @@
-//! Answers that are remembered for a while.
+//! A cache with a bounded size and lifetime.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The SHA-256 of what was asked: keys may be secret or long.
+/// The SHA-256 of a request, which may be secret or long.
 pub(crate) type Key = [u8; 32];
 
-/// Values of a bounded number and age.
+/// Cached values, bounded in number and age.
 #[derive(Debug)]
 pub(crate) struct Cache<V> {
     lifetime: Duration,
@@ -20,7 +20,7 @@ pub(crate) struct Cache<V> {
 #[derive(Debug)]
 struct State<V> {
     values: BTreeMap<Key, (Instant, V)>,
-    /// When each was put in, the oldest first.
+    /// The times of the insertions, oldest first.
     order: VecDeque<(Instant, Key)>,
 }
 
@@ -37,14 +37,14 @@ impl<V: Clone> Cache<V> {
         }
     }
 
-    /// The value under a key, if it is not too old.
+    /// Returns the value of a key, if it has not expired.
     pub(crate) fn get(&self, key: &Key, now: Instant) -> Option<V> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, value) = state.values.get(key)?;
         (now.duration_since(*since) < self.lifetime).then(|| value.clone())
     }
 
-    /// Puts a value in; what is too old, and the oldest beyond the capacity, goes.
+    /// Inserts a value, and removes expired values and the oldest ones beyond the capacity.
     pub(crate) fn put(&self, key: Key, value: V, now: Instant) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.values.insert(key, (now, value));
@@ -55,7 +55,7 @@ impl<V: Clone> Cache<V> {
                 break;
             }
             state.order.pop_front();
-            // A value that was put in again is younger than its first place in the order.
+            // A value that was inserted again is newer than its first entry in `order`.
             if state
                 .values
                 .get(&key)

@@ -1,4 +1,4 @@
-//! A cluster that is asked who somebody is, and whether they may.
+//! Authentication and authorization by a cluster.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -27,42 +27,42 @@ use tokio::time::{Instant, timeout};
 use super::cache::Cache;
 use super::request::{Attributes, Decision, User};
 
-/// How long an answer of the cluster is remembered.
+/// How long a response of the cluster is cached.
 pub const LIFETIME: Duration = Duration::from_secs(10);
 
-/// How many answers of each kind are remembered.
+/// The maximum number of cached responses of each kind.
 const CAPACITY: usize = 4_096;
 
-/// How long the cluster may take to answer.
+/// The timeout of a request to the cluster.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many questions of each kind are asked at once.
+/// The maximum number of concurrent requests of each kind.
 const AT_ONCE: usize = 32;
 
-/// The ConfigMap with what extension servers need.
+/// The path of the ConfigMap with the settings for extension API servers.
 const SETTINGS: &str =
     "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 
-/// Where tokens are reviewed.
+/// The path of `TokenReview`s.
 const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
 
-/// Where access is reviewed.
+/// The path of `SubjectAccessReview`s.
 const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-/// How many bytes an answer may have.
+/// The maximum size of a response, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// How many characters of a refusal are logged.
+/// The maximum length of a logged 403 message, in characters.
 const MAX_REFUSAL: usize = 300;
 
-/// The error if a client cannot be made.
+/// The error if a client cannot be created.
 const NO_CLIENT: &str = "cannot set up a client of the cluster";
 
-/// A client of the cluster of a kubeconfig's current context, or else the one in which this runs. It
-/// sends each request once.
+/// Creates a client for the current context of the kubeconfig, or else for the cluster in which the
+/// server runs. The client does not retry requests.
 ///
 /// # Errors
-/// If the kubeconfig cannot be used, or there is none and this runs in no cluster.
+/// If the kubeconfig cannot be used, or if there is none and the server does not run in a cluster.
 pub async fn client(kubeconfig: Option<&Path>) -> anyhow::Result<Client> {
     let mut config = config(kubeconfig).await?;
     config.default_retry = false;
@@ -79,15 +79,16 @@ async fn config(kubeconfig: Option<&Path>) -> anyhow::Result<Config> {
                 .await
                 .with_context(about)?
         }
-        None => Config::incluster()
-            .context("this does not run in a cluster; give --kubeconfig of one")?,
+        None => {
+            Config::incluster().context("the server does not run in a cluster: set --kubeconfig")?
+        }
     };
     config.connect_timeout = Some(TIMEOUT);
     config.write_timeout = Some(TIMEOUT);
     Ok(config)
 }
 
-/// A cluster, and its last answers.
+/// A cluster, and a cache of its responses.
 pub struct Cluster {
     client: Client,
     timeout: Duration,
@@ -98,16 +99,17 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster of a kubeconfig's current context, or else the one in which this runs.
+    /// Uses the current context of the kubeconfig, or else the cluster in which the server runs.
     ///
     /// # Errors
-    /// If the kubeconfig cannot be used, or there is none and this runs in no cluster.
+    /// If the kubeconfig cannot be used, or if there is none and the server does not run in a
+    /// cluster.
     pub async fn of(kubeconfig: Option<&Path>) -> anyhow::Result<Self> {
         let client = Client::try_from(config(kubeconfig).await?).context(NO_CLIENT)?;
         Ok(Self::new(client, TIMEOUT))
     }
 
-    /// A cluster that is asked by `client`, and answers within `timeout`.
+    /// Uses `client`, with `timeout` for each call.
     #[must_use]
     pub const fn new(client: Client, timeout: Duration) -> Self {
         Self {
@@ -120,10 +122,10 @@ impl Cluster {
         }
     }
 
-    /// The user of a bearer token, by `TokenReview`; `None` if the token is of nobody.
+    /// Returns the user of a bearer token by a `TokenReview`, or `None` if the token is not valid.
     ///
     /// # Errors
-    /// If the cluster does not answer.
+    /// If the review fails.
     pub async fn user(&self, token: &str) -> anyhow::Result<Option<User>> {
         let key = Sha256::digest(token.as_bytes()).into();
         let ask = async {
@@ -141,10 +143,10 @@ impl Cluster {
         }
     }
 
-    /// Whether a user may do something, by `SubjectAccessReview`.
+    /// Decides by a `SubjectAccessReview` whether a user may send a request.
     ///
     /// # Errors
-    /// If the cluster does not answer.
+    /// If the review fails.
     pub async fn decide(&self, user: &User, wanted: &Attributes<'_>) -> anyhow::Result<Decision> {
         let spec = access_review(user, wanted);
         let key = Sha256::digest(serde_json::to_vec(&spec)?).into();
@@ -163,10 +165,10 @@ impl Cluster {
         }
     }
 
-    /// What the cluster tells extension servers about its front proxy and its clients.
+    /// Reads the settings for extension API servers, such as the CA of the front proxy.
     ///
     /// # Errors
-    /// If the cluster does not answer, or has no such ConfigMap.
+    /// If the cluster does not answer, or does not have the ConfigMap.
     pub async fn settings(&self) -> anyhow::Result<BTreeMap<String, String>> {
         let request = Request::get(SETTINGS).body(Vec::new())?;
         let get = self.ask::<ConfigMap>(request);
@@ -188,8 +190,10 @@ impl Cluster {
             .context("the cluster does not answer")?
     }
 
-    /// Sends a request and reads the answer. Not by `Client::request`, which logs answers that it
-    /// cannot read: a `TokenReview` holds the token. For the same reason no error quotes one.
+    /// Sends a request and parses the response.
+    ///
+    /// `Client::request` would log a response that it cannot parse, and a `TokenReview` has the
+    /// token. For the same reason, the parse error is dropped.
     async fn ask<T: DeserializeOwned>(&self, request: Request<Vec<u8>>) -> anyhow::Result<T> {
         let response = self.client.send(request.map(Body::from)).await?;
         let status = response.status();
@@ -197,7 +201,7 @@ impl Cluster {
             .collect()
             .await;
         let Ok(body) = body.map(Collected::to_bytes) else {
-            bail!("the cluster's answer breaks off or is too large");
+            bail!("the response of the cluster is incomplete or too large");
         };
         if status.is_success() {
             let answer = serde_json::from_slice(&body).ok();
@@ -228,7 +232,7 @@ impl Cluster {
         let status = answer.status.context("the TokenReview has no status")?;
         if !status.authenticated.unwrap_or_default() {
             return match status.error.filter(|error| !error.is_empty()) {
-                Some(_) => bail!("the cluster could not check a token"),
+                Some(_) => bail!("the cluster could not review the token"),
                 None => Ok(None),
             };
         }

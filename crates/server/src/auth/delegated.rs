@@ -1,4 +1,4 @@
-//! What a cluster says about its front proxy and its clients, read again each minute.
+//! The settings of a cluster for its front proxy and its clients, reread every minute.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -12,10 +12,10 @@ use super::cluster::Cluster;
 use super::front_proxy::FrontProxy;
 use crate::tls::ClientCa;
 
-/// How long the settings of a cluster are used before they are read again.
+/// The interval between reads of the settings.
 const PERIOD: Duration = Duration::from_mins(1);
 
-/// How long to wait after a failure while there are no settings.
+/// The delay before a retry while there are no settings.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// The settings of a cluster.
@@ -23,7 +23,7 @@ const RETRY: Duration = Duration::from_secs(2);
 pub(crate) struct Settings {
     data: BTreeMap<String, String>,
     pub(crate) front_proxy: Arc<FrontProxy>,
-    /// What vouches for clients that connect by themselves.
+    /// The certificate authorities of clients that connect directly.
     pub(crate) client_ca: Option<Arc<ClientCa>>,
 }
 
@@ -34,8 +34,8 @@ pub(crate) struct Delegated {
 }
 
 impl Delegated {
-    /// Reads the settings, and again each minute for as long as the value lives. A cluster that
-    /// cannot be read yet is tried again: until then there are no settings.
+    /// Reads the settings, and rereads them every minute until the value is dropped. If the first
+    /// read fails, there are no settings until a retry succeeds.
     pub(crate) async fn start(cluster: Arc<Cluster>) -> Arc<Self> {
         let delegated = Arc::new(Self {
             cluster,
@@ -46,7 +46,7 @@ impl Delegated {
         delegated
     }
 
-    /// The newest settings; `None` if none were read yet.
+    /// Returns the newest settings, or `None` if none have been read yet.
     pub(crate) fn settings(&self) -> Option<Arc<Settings>> {
         self.settings.load_full()
     }
@@ -62,7 +62,7 @@ impl Delegated {
     }
 
     fn take(&self, data: BTreeMap<String, String>) -> anyhow::Result<()> {
-        // The same authorities keep what connections know of them.
+        // Unchanged CAs keep the results that connections have cached.
         if self.settings().is_some_and(|old| old.data == data) {
             return Ok(());
         }

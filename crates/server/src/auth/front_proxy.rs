@@ -1,4 +1,4 @@
-//! Users that a proxy in front of the server names in headers.
+//! Authentication by the headers of a front proxy.
 //!
 //! Source: `k8s.io/apiserver/pkg/authentication/request/headerrequest`.
 
@@ -12,16 +12,16 @@ use percent_encoding::percent_decode_str;
 use super::request::User;
 use crate::tls::{ClientCa, Peer};
 
-/// Which headers name the user, by which `kube-apiserver` sends them.
+/// The headers that identify the user. The default names are the ones that kube-apiserver sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// Headers with the user's name; the first that is not empty counts.
+    /// The headers with the user's name; the first non-empty value counts.
     pub name: Vec<HeaderName>,
-    /// Headers with the user's uid; the first that is not empty counts.
+    /// The headers with the user's uid; the first non-empty value counts.
     pub uid: Vec<HeaderName>,
-    /// Headers with groups, one a value; all of them count.
+    /// The headers with the user's groups, one per value; all values count.
     pub group: Vec<HeaderName>,
-    /// What headers with further facts begin with, in lower case.
+    /// The prefixes of the headers with extra fields of the user, in lower case.
     pub extra_prefix: Vec<String>,
 }
 
@@ -36,23 +36,23 @@ impl Default for Headers {
     }
 }
 
-/// A proxy that is believed.
+/// A trusted front proxy.
 #[derive(Debug)]
 pub struct FrontProxy {
-    /// What vouches for the proxy's certificate.
+    /// The certificate authorities that sign the proxy's certificate.
     pub ca: Arc<ClientCa>,
-    /// Which common names its certificate may have; any if empty.
+    /// The allowed common names of its certificate; any if empty.
     pub allowed_names: Vec<String>,
     /// The headers that it sends.
     pub headers: Headers,
 }
 
 impl FrontProxy {
-    /// The proxy of a cluster, from the data of its ConfigMap
-    /// `extension-apiserver-authentication`; `None` if it has no authority for one.
+    /// Reads the front proxy from the data of the ConfigMap `extension-apiserver-authentication`;
+    /// `None` if the data has no CA for it.
     ///
     /// # Errors
-    /// If an entry is not what it should be, or no header has the user's name.
+    /// If an entry is malformed, or if the list of headers for the user's name is empty.
     pub fn from_config_map(data: &BTreeMap<String, String>) -> anyhow::Result<Option<Self>> {
         let key = "requestheader-client-ca-file";
         let Some(pem) = data.get(key).filter(|pem| !pem.is_empty()) else {
@@ -79,7 +79,7 @@ impl FrontProxy {
         }))
     }
 
-    /// The user in the headers, if the peer is this proxy.
+    /// Returns the user in the headers, if the peer is this proxy.
     #[must_use]
     pub fn user(&self, headers: &HeaderMap, peer: &Peer) -> Option<User> {
         let proxy = peer.names(&self.ca)?;
@@ -106,7 +106,7 @@ impl FrontProxy {
         })
     }
 
-    /// Further facts; `None` if a value is not text.
+    /// Returns the extra fields of the user, or `None` if a value is not UTF-8.
     fn extra(&self, headers: &HeaderMap) -> Option<BTreeMap<String, Vec<String>>> {
         let mut extra = BTreeMap::new();
         for (header, value) in headers {
@@ -129,7 +129,8 @@ impl FrontProxy {
     }
 }
 
-/// The first value that is not empty, else an empty text; `None` if it is not text.
+/// Returns the first non-empty value, or an empty string if there is none; `None` if the value is
+/// not UTF-8.
 fn first(headers: &HeaderMap, names: &[HeaderName]) -> Option<String> {
     let mut values = names.iter().filter_map(|name| headers.get(name));
     match values.find(|value| !value.is_empty()) {
@@ -138,7 +139,7 @@ fn first(headers: &HeaderMap, names: &[HeaderName]) -> Option<String> {
     }
 }
 
-/// All values that are not empty; `None` if one is not text.
+/// Returns all non-empty values, or `None` if one is not UTF-8.
 fn all(headers: &HeaderMap, names: &[HeaderName]) -> Option<Vec<String>> {
     let values = names.iter().flat_map(|name| headers.get_all(name));
     values

@@ -1,15 +1,15 @@
-//! Who sends a request, and whether they may.
+//! Authentication and authorization.
 //!
 //! | module | purpose |
 //! |---|---|
-//! | [`start`](mod@start) | everything as the arguments want it |
-//! | `args` | arguments, and which of them go together |
-//! | [`reviews`] | answers to `kubectl auth` |
-//! | [`authenticator`], [`authorizer`] | the two questions |
-//! | [`cluster`], `delegated` | a cluster that answers them, and its settings for front proxies |
-//! | [`front_proxy`], [`tokens`], [`rbac`] | answers from headers and files |
-//! | `cache` | answers that are remembered for a while |
-//! | [`request`] | users, and what they want |
+//! | [`start`](mod@start) | setup from the arguments |
+//! | `args` | arguments, and their valid combinations |
+//! | [`reviews`] | the self subject reviews of `kubectl auth` |
+//! | [`authenticator`], [`authorizer`] | authentication and authorization of a request |
+//! | [`cluster`], `delegated` | delegation to a cluster, and its front proxy settings |
+//! | [`front_proxy`], [`tokens`], [`rbac`] | front proxy headers, token files, RBAC files |
+//! | `cache` | a cache with a bounded size and lifetime |
+//! | [`request`] | users, and the attributes of requests |
 
 mod args;
 pub mod authenticator;

@@ -1,4 +1,4 @@
-//! Users, and what they want.
+//! Users, and the attributes of requests.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ pub const UNAUTHENTICATED: &str = "system:unauthenticated";
 /// The group that may do everything.
 pub const MASTERS: &str = "system:masters";
 
-/// The sender of a request.
+/// The user of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// The name, not empty.
     pub name: String,
-    /// What tells users apart that have the same name at different times; may be empty.
+    /// The unique identifier, which distinguishes users with the same name over time; may be empty.
     pub uid: String,
     /// The groups.
     pub groups: Vec<String>,
-    /// Further facts for authorizers, by lower-case key.
+    /// The extra fields for authorizers, by lower-case key.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
 impl User {
-    /// A user without credentials.
+    /// Returns the user of requests without credentials.
     #[must_use]
     pub fn anonymous() -> Self {
         Self {
@@ -40,13 +40,13 @@ impl User {
         }
     }
 
-    /// Whether the user is in a group.
+    /// Returns `true` if the user is in a group.
     #[must_use]
     pub fn is_in(&self, group: &str) -> bool {
         self.groups.iter().any(|own| own == group)
     }
 
-    /// The same in the group of users with credentials, but for anonymous ones.
+    /// Adds the group `system:authenticated`, unless the user is anonymous.
     #[must_use]
     pub(crate) fn authenticated(mut self) -> Self {
         if self.name != ANONYMOUS && !self.is_in(AUTHENTICATED) && !self.is_in(UNAUTHENTICATED) {
@@ -56,10 +56,10 @@ impl User {
     }
 }
 
-/// What a request wants: an action on a resource, or on another path.
+/// The attributes of a request for authorization: a verb on a resource or on another path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes<'a> {
-    /// The verb, such as `list`; for a path the HTTP method in lower case.
+    /// The verb, such as `list`; for a path, the HTTP method in lower case.
     pub verb: &'a str,
     /// The API group.
     pub group: &'a str,
@@ -73,12 +73,12 @@ pub struct Attributes<'a> {
     pub namespace: &'a str,
     /// The name of the object; empty for all.
     pub name: &'a str,
-    /// The path, if the request is for no resource. All other fields but `verb` are then empty.
+    /// The path of a non-resource request. All other fields except `verb` are then empty.
     pub path: Option<&'a str>,
 }
 
 impl Attributes<'_> {
-    /// 403: `user` may not do this. `reason` is empty if there is nothing to add.
+    /// Returns 403 for `user`. `reason` may be empty.
     ///
     /// Source: `ForbiddenStatusError` of `k8s.io/apiserver`.
     #[must_use]
@@ -127,22 +127,22 @@ impl Attributes<'_> {
     }
 }
 
-/// Whether a user may do something.
+/// The decision of an authorizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether they may.
+    /// Whether the request is allowed.
     pub allowed: bool,
-    /// Why, or why not; may be empty.
+    /// The reason; may be empty.
     pub reason: String,
 }
 
-/// 401: there are no credentials, or wrong ones.
+/// Returns 401 for missing or invalid credentials.
 #[must_use]
 pub fn unauthorized() -> Box<Status> {
     Status::new(401, "Unauthorized", "Unauthorized")
 }
 
-/// Whether a path is for probes, which need no credentials and no rights.
+/// Returns `true` for the path of a health check, which needs no authentication or authorization.
 #[must_use]
 pub fn is_health(path: &str) -> bool {
     ["/healthz", "/livez", "/readyz"].iter().any(|probe| {

@@ -1,4 +1,4 @@
-//! Answers to `kubectl auth can-i` and `kubectl auth whoami`.
+//! The self subject reviews of `kubectl auth can-i` and `kubectl auth whoami`.
 //!
 //! Source: `k8s.io/api/authorization/v1` and `k8s.io/api/authentication/v1`.
 
@@ -11,13 +11,13 @@ use super::request::{Attributes, User};
 use crate::protobuf;
 use crate::status::{Cause, Result, Status};
 
-/// The API group of questions about rights.
+/// The API group for authorization.
 pub const AUTHORIZATION: &str = "authorization.k8s.io";
 
-/// The API group of questions about users.
+/// The API group for authentication.
 pub const AUTHENTICATION: &str = "authentication.k8s.io";
 
-/// What a `SelfSubjectAccessReview` asks.
+/// The `spec` of a `SelfSubjectAccessReview`.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AccessSpec {
@@ -55,19 +55,19 @@ struct PathAttributes {
     verb: String,
 }
 
-/// What a `SelfSubjectRulesReview` asks.
+/// The `spec` of a `SelfSubjectRulesReview`.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 struct RulesSpec {
     namespace: String,
 }
 
-/// Whether the sender may do something: a `SelfSubjectAccessReview` with its status. `body` is
-/// JSON, or protobuf as kubectl sends it.
+/// Answers a `SelfSubjectAccessReview`: returns it with its status. `body` is JSON, or protobuf as
+/// kubectl sends it.
 ///
 /// # Errors
-/// 400 if the body cannot be read, 415 for protobuf of another kind, 422 if it asks nothing or
-/// two things.
+/// 400 if the body is malformed, 415 for protobuf of another kind, 422 if the spec does not have
+/// exactly one kind of attributes.
 pub async fn self_subject_access_review(
     authorizer: &Authorizer,
     user: &User,
@@ -114,10 +114,10 @@ pub async fn self_subject_access_review(
     Ok(review(AUTHORIZATION, kind, &spec, &status))
 }
 
-/// What the sender may do in a namespace: a `SelfSubjectRulesReview` with its status.
+/// Answers a `SelfSubjectRulesReview`: returns it with its status.
 ///
 /// # Errors
-/// 400 if the body cannot be read or names no namespace, 415 for protobuf of another kind.
+/// 400 if the body is malformed or has no namespace, 415 for protobuf of another kind.
 pub fn self_subject_rules_review(
     authorizer: &Authorizer,
     user: &User,
@@ -163,10 +163,10 @@ pub fn self_subject_rules_review(
     Ok(review(AUTHORIZATION, kind, &spec, &status))
 }
 
-/// Who the sender is: a `SelfSubjectReview` with its status.
+/// Answers a `SelfSubjectReview`: returns it with its status.
 ///
 /// # Errors
-/// 400 if the body cannot be read, 415 for protobuf of another kind.
+/// 400 if the body is malformed, 415 for protobuf of another kind.
 pub fn self_subject_review(user: &User, body: &[u8]) -> Result<Value> {
     let kind = "SelfSubjectReview";
     let _: Value = read(AUTHENTICATION, kind, body)?;
@@ -189,7 +189,7 @@ pub fn self_subject_review(user: &User, body: &[u8]) -> Result<Value> {
     }))
 }
 
-/// The `spec` of a body; the default without one.
+/// Parses the `spec` of a body, or returns the default if it has none.
 fn read<T: for<'de> Deserialize<'de> + Default>(group: &str, kind: &str, body: &[u8]) -> Result<T> {
     let object: Value = if body.starts_with(protobuf::MAGIC) {
         protobuf::to_json(body)?
@@ -238,7 +238,7 @@ fn review(group: &str, kind: &str, spec: &impl Serialize, status: &Map<String, V
     })
 }
 
-/// An object of the lists that are not empty.
+/// Returns a JSON object of the lists that are not empty.
 fn filled<const N: usize>(lists: [(&str, &Vec<String>); N]) -> Value {
     let filled = lists.into_iter().filter(|(_, list)| !list.is_empty());
     filled

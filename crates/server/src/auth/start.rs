@@ -1,4 +1,4 @@
-//! Makes everything as the arguments want it.
+//! Sets up authentication, authorization and TLS from the arguments.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -18,24 +18,24 @@ use super::tokens::Tokens;
 use crate::reload::{Reload, Watched};
 use crate::tls::{self, ClientCa, ClientCertificates};
 
-/// Who may use a server, and how it proves who it is.
+/// The authentication, authorization and TLS of a server.
 pub struct Auth {
-    /// Says who sends a request.
+    /// Authenticates requests.
     pub authenticator: Authenticator,
-    /// Says whether they may.
+    /// Authorizes requests.
     pub authorizer: Authorizer,
-    /// Accepts TLS; without it the server speaks plain HTTP.
+    /// Accepts TLS; `None` for plain HTTP.
     pub tls: Option<TlsAcceptor>,
-    /// The files in use, for [`follow`](crate::reload::follow).
+    /// The files that [`follow`](crate::reload::follow) reloads.
     pub files: Vec<Arc<dyn Reload>>,
-    /// What a person who starts the server should know.
+    /// Warnings for the operator.
     pub warnings: Vec<String>,
 }
 
-/// Reads all files, and asks the cluster if one is needed.
+/// Reads all files, and the settings of the cluster if necessary.
 ///
 /// # Errors
-/// As [`Args::check`], or if a file or the cluster cannot be used.
+/// The same as [`Args::check`], and if a file or the cluster cannot be used.
 pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
     args.check(listen)?;
     let mut files: Vec<Arc<dyn Reload>> = Vec::new();
@@ -65,7 +65,9 @@ pub async fn start(args: &Args, listen: SocketAddr) -> anyhow::Result<Auth> {
     let tls = acceptor(args, &mut files)?;
     let mut warnings = Vec::new();
     if matches!(authorizer, Authorizer::Everything) && !args.is_anonymous() {
-        warnings.push("every user may do everything in all namespaces: no --rbac".to_owned());
+        warnings.push(
+            "every user may do everything in all namespaces, because --rbac is not set".to_owned(),
+        );
     }
     Ok(Auth {
         authenticator,

@@ -1,4 +1,4 @@
-//! Tokens in a file, with the users they belong to.
+//! Static tokens and their users, from a file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use subtle::ConstantTimeEq;
 use super::request::User;
 use crate::reload::{Content, Watched};
 
-/// How a line says that it has the token's SHA-256 in place of the token.
+/// The prefix of a token that is given as its SHA-256.
 const HASHED: &str = "sha256:";
 
-/// Users by their tokens, of which only the SHA-256 is kept.
+/// Users by the SHA-256 of their tokens.
 #[derive(Default)]
 pub struct Tokens(Vec<([u8; 32], User)>);
 
 impl Tokens {
-    /// A file of tokens that is reread.
+    /// Opens a token file, which is reread when it changes.
     ///
     /// # Errors
-    /// If it cannot be read, or as [`parse`](Self::parse).
+    /// The same as [`parse`](Self::parse), and if the file cannot be read.
     pub fn open(path: PathBuf) -> anyhow::Result<Arc<Watched<Self>>> {
         Watched::open(vec![path], |contents: &[Content]| {
             let [content] = contents else {
@@ -31,12 +31,12 @@ impl Tokens {
         })
     }
 
-    /// Reads kube-apiserver's CSV of static tokens: token, user, uid, and `"group1,group2"` if
-    /// there are groups. In place of a token, `sha256:HEX` may stand. A token that comes twice
-    /// belongs to the last user with it.
+    /// Parses kube-apiserver's CSV format: token, user, uid, and optionally `"group1,group2"`.
+    ///
+    /// A token may be written as `sha256:HEX`. The last user of a repeated token wins.
     ///
     /// # Errors
-    /// If a record is not such a line; the error names the line and no token.
+    /// If a record is malformed. The error has the line number, but no token.
     pub fn parse(csv: &[u8]) -> anyhow::Result<Self> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
@@ -53,7 +53,8 @@ impl Tokens {
         Ok(Self(tokens))
     }
 
-    /// The user of a token. Takes the same time whether and where the token is in the file.
+    /// Returns the user of a token. The time does not depend on whether and where the file has the
+    /// token.
     #[must_use]
     pub fn user(&self, token: &str) -> Option<&User> {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
@@ -67,7 +68,7 @@ impl Tokens {
     }
 }
 
-/// A line; `None` if its token is empty, which kube-apiserver leaves out as well.
+/// Parses a record. It returns `None` for an empty token, which kube-apiserver skips, too.
 fn read_record(record: &csv::ByteRecord) -> anyhow::Result<Option<([u8; 32], User)>> {
     let mut fields = Vec::new();
     for field in record {

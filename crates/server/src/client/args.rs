@@ -1,4 +1,4 @@
-//! Arguments of the client.
+//! Command-line arguments of the client.
 
 use clap::{Subcommand, ValueEnum};
 
@@ -22,7 +22,7 @@ pub struct Args {
     )]
     pub(super) namespace: String,
 
-    /// Print the answer of the server
+    /// Print the server's response in this format
     #[arg(short, long, value_name = "FORMAT", global = true)]
     pub(super) output: Option<Output>,
 }
@@ -35,7 +35,7 @@ Examples:
   krm-template-server deployments types site.jinja -o json
   krm-template-server deployments delete web";
 
-/// The server, and the credentials of the user.
+/// The server and the user's credentials.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Connection")]
@@ -61,15 +61,15 @@ pub(super) struct To {
     )]
     pub(super) token: Option<String>,
 
-    /// The authorities that vouch for the server, in PEM
+    /// The certificate authorities that sign the server's certificate, in PEM
     #[arg(long, value_name = "FILE", global = true)]
     pub(super) certificate_authority: Option<String>,
 
-    /// A certificate of the client, in PEM
+    /// The client certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "client_key", global = true)]
     pub(super) client_certificate: Option<String>,
 
-    /// The private key of the client, in PEM
+    /// The private key of the client certificate, in PEM
     #[arg(
         long,
         value_name = "FILE",
@@ -78,12 +78,12 @@ pub(super) struct To {
     )]
     pub(super) client_key: Option<String>,
 
-    /// Accept any certificate of the server: others can then read and change what is sent
+    /// Do not verify the server's certificate: others can then read and change the traffic
     #[arg(long, global = true)]
     pub(super) insecure_skip_tls_verify: bool,
 }
 
-/// A form of output.
+/// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Output {
     /// JSON
@@ -97,7 +97,7 @@ pub(super) enum Output {
 pub(super) enum Action {
     /// Create a deployment
     Create {
-        /// Its name
+        /// The name of the deployment
         name: String,
         #[command(flatten)]
         configuration: Configuration,
@@ -106,7 +106,7 @@ pub(super) enum Action {
     },
     /// Replace the configuration of a deployment
     Update {
-        /// Its name
+        /// The name of the deployment
         name: String,
         #[command(flatten)]
         configuration: Configuration,
@@ -115,12 +115,12 @@ pub(super) enum Action {
     },
     /// Show a deployment
     Get {
-        /// Its name
+        /// The name of the deployment
         name: String,
     },
     /// Delete a deployment
     Delete {
-        /// Its name
+        /// The name of the deployment
         name: String,
         /// Leave its objects in the cluster
         #[arg(long)]
@@ -134,21 +134,21 @@ pub(super) enum Action {
     Manifest {
         /// The name of the deployment
         name: String,
-        /// The name of the manifest [default: the newest one]
+        /// The name of the manifest [default: the latest one]
         manifest: Option<String>,
     },
-    /// List types, or the instances of one
+    /// List types, or the instances of a type
     Types {
-        /// The type; `all` for all
+        /// The type, or `all`
         #[arg(value_name = "TYPE")]
         kind: Option<String>,
     },
 }
 
-/// A configuration in files.
+/// A configuration and its imports.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Configuration {
-    /// The configuration; `-` for standard input. Its imports are collected from files
+    /// The configuration, or `-` for standard input. Its imports are read from files
     #[arg(long, value_name = "FILE")]
     pub(super) config: String,
 
@@ -165,10 +165,10 @@ pub(super) struct Configuration {
     pub(super) env: Vec<String>,
 }
 
-/// How a change is made.
+/// Options of a change.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Change {
-    /// Do not wait for the end; print the operation
+    /// Print the operation instead of waiting for its end
     #[arg(long = "async")]
     pub(super) is_async: bool,
 

@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 
 use super::args::{Output, To};
 
-/// The most bytes of an answer.
+/// The maximum size of a response in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// A server.
+/// A connection to a server.
 pub(super) struct Connection {
     client: Client,
     namespace: String,
 }
 
-/// An answer of the server.
+/// A response of the server.
 pub(super) struct Answer {
     pub(super) code: u16,
     pub(super) body: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct Answer {
 }
 
 impl Connection {
-    /// A connection with the arguments.
+    /// Creates a connection from the arguments.
     pub(super) async fn new(to: &To, namespace: &str) -> anyhow::Result<Self> {
         let server = to.server.trim_end_matches('/');
         let config = json!({
@@ -102,7 +102,7 @@ impl Connection {
         })
     }
 
-    /// Sends a request that reads, and gives the answer as data.
+    /// Sends a GET request, and parses the JSON of the response.
     pub(super) async fn get(&self, path: &str) -> anyhow::Result<Value> {
         let answer = self
             .send(Method::GET, path, &[], Vec::new(), Output::Json)
@@ -112,7 +112,7 @@ impl Connection {
 }
 
 impl Answer {
-    /// The answer, unless it is an error.
+    /// Returns the response, or its error if the status code is not 2xx.
     pub(super) fn accepted(self) -> anyhow::Result<Self> {
         if (200..300).contains(&self.code) {
             return Ok(self);
@@ -121,18 +121,18 @@ impl Answer {
         bail!("{}", refusal(&status, self.code))
     }
 
-    /// The answer as data.
+    /// Parses the body as JSON.
     pub(super) fn json(&self) -> anyhow::Result<Value> {
         serde_json::from_slice(&self.body).context("the server's answer is not JSON")
     }
 }
 
-/// An error in words: that of the server, and each of its causes on a line.
+/// Returns the message of a `Status`, followed by each cause on its own line.
 pub(super) fn refusal(status: &Value, code: u16) -> String {
     let message = status.get("message").and_then(Value::as_str);
     let mut text = match message {
         Some(message) => message.trim_end().to_owned(),
-        None => format!("the server answers with the code {code}"),
+        None => format!("the server returned the code {code}"),
     };
     let causes = status.pointer("/details/causes").and_then(Value::as_array);
     for cause in causes.into_iter().flatten() {
@@ -144,7 +144,7 @@ pub(super) fn refusal(status: &Value, code: u16) -> String {
     text
 }
 
-/// The text of a warning `299 - "TEXT"`.
+/// Returns the text of a `Warning` header, such as `299 - "TEXT"`.
 fn unquoted(warning: &str) -> String {
     let text = warning.split_once('"').map_or(warning, |(_, text)| text);
     let text = text.strip_suffix('"').unwrap_or(text);
@@ -160,7 +160,7 @@ fn unquoted(warning: &str) -> String {
     plain
 }
 
-/// A text as a part of a path or a query.
+/// Percent-encodes text for a path segment or a query.
 pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(refusal(&status, 400), "no\n  a\n  b");
         assert_eq!(
             refusal(&Value::Null, 502),
-            "the server answers with the code 502"
+            "the server returned the code 502"
         );
     }
 

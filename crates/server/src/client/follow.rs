@@ -9,11 +9,11 @@ use tokio::time::sleep;
 
 use super::connection::{Connection, encoded, refusal};
 
-/// Between two looks at an operation: the first, and the longest.
+/// The first and the longest delay between two polls of an operation.
 const FIRST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Waits for the end of an operation.
+/// Waits until an operation ends.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ fn print_warnings(operation: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the steps that were not printed yet.
+/// Prints new steps, and adds them to `printed`.
 fn print_steps(operation: &Value, printed: &mut Vec<String>) -> io::Result<()> {
     let steps = operation.get("steps").and_then(Value::as_array);
     for step in steps.into_iter().flatten() {
@@ -73,7 +73,7 @@ fn print_steps(operation: &Value, printed: &mut Vec<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// `applied    Service shop/web`
+/// Formats a step, such as `applied    Service shop/web`.
 fn line(step: &Value) -> String {
     let text = |field: &str| step.get(field).and_then(Value::as_str).unwrap_or_default();
     let name = match text("namespace") {

@@ -1,12 +1,12 @@
-//! The command line client of deployments: `krm-template-server deployments`.
+//! The command-line client for deployments: `krm-template-server deployments`.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `run` | one function for each subcommand |
-//! | `follow` | an operation, until it ends |
+//! | `run` | the subcommands |
+//! | `follow` | waiting for an operation |
 //! | `connection` | requests to the server |
-//! | `print` | output for people |
-//! | `args` | arguments |
+//! | `print` | human-readable output |
+//! | `args` | command-line arguments |
 
 mod args;
 mod connection;

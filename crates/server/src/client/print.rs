@@ -1,10 +1,10 @@
-//! Output for people.
+//! Human-readable output.
 
 use std::io::{self, Write as _};
 
 use serde_json::Value;
 
-/// Writes to standard output. A reader that closes it early is not an error.
+/// Writes to standard output. A closed pipe is not an error.
 pub(super) fn out(text: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {
@@ -13,14 +13,14 @@ pub(super) fn out(text: &[u8]) -> io::Result<()> {
     }
 }
 
-/// The texts of a list, one a line.
+/// Formats the strings of a list, one per line.
 pub(super) fn lines(list: &Value) -> String {
     let items = list.as_array().into_iter().flatten();
     let texts = items.filter_map(Value::as_str);
     texts.flat_map(|text| [text, "\n"]).collect()
 }
 
-/// A table of fields of objects; columns are as wide as their widest cell.
+/// Formats fields of objects as a table.
 pub(super) fn table(rows: &[Value], columns: &[(&str, &str)]) -> String {
     let cell = |row: &Value, field: &str| {
         let text = row.get(field).and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! One function for each subcommand.
+//! Runs the subcommands.
 
 use std::io::{self, Write as _};
 
@@ -16,7 +16,7 @@ use super::print;
 ///
 /// # Errors
 ///
-/// If the server refuses it, or cannot be reached.
+/// If the server cannot be reached, or returns an error.
 pub async fn run(args: &Args) -> anyhow::Result<u8> {
     let connection = Connection::new(&args.to, &args.namespace).await?;
     let session = Session {
@@ -84,8 +84,8 @@ fn instances(list: &Value) -> String {
     print::table(list.as_array().map_or(&[], Vec::as_slice), &COLUMNS)
 }
 
-/// The body of a request with a configuration and its imports from files; or the exit status, if
-/// something is wrong with them, which is printed.
+/// Returns the request body with a configuration and its imports. If they have errors, prints them
+/// and returns the exit status.
 fn body(name: &str, configuration: &Configuration) -> anyhow::Result<Result<Vec<u8>, u8>> {
     let mut env = configuration.env.clone();
     if let Some(project) = &configuration.project {
@@ -115,14 +115,14 @@ fn body(name: &str, configuration: &Configuration) -> anyhow::Result<Result<Vec<
     Ok(Ok(serde_json::to_vec(&body)?))
 }
 
-/// A connection, and the format of the output.
+/// A connection and the output format.
 struct Session {
     connection: Connection,
     output: Option<Output>,
 }
 
 impl Session {
-    /// Makes a change, and waits for its end.
+    /// Makes a change, waits until it ends, and prints the result.
     async fn change(
         &self,
         name: &str,
@@ -169,14 +169,14 @@ impl Session {
         Ok(0)
     }
 
-    /// Prints an answer as it is.
+    /// Prints a response as is.
     async fn show(&self, path: &str, output: Output) -> anyhow::Result<u8> {
         let answer = self
             .connection
             .send(Method::GET, path, &[("pretty", "true")], Vec::new(), output)
             .await?;
         if !(200..300).contains(&answer.code) {
-            // It is an error in words.
+            // This returns the error as text.
             self.connection.get(path).await?;
         }
         for warning in &answer.warnings {

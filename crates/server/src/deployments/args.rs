@@ -1,4 +1,4 @@
-//! Arguments for deployments, and which of them go together.
+//! Command-line arguments for deployments.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ pub struct Args {
     #[arg(long)]
     pub apply: bool,
 
-    /// Fetch templates that a type names by its address, from these hosts only
+    /// Fetch the template of a type that is a URL, from these hosts only
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub allow_fetch: Vec<Host>,
 
-    /// Run Python templates, with the rights of this program, on a loopback address only
+    /// Run Python templates with the rights of this program, on a loopback address only
     #[arg(long)]
     pub allow_python: bool,
 
-    /// Run Python templates on other addresses, too: everyone who may expand can run any code here
+    /// Also run Python templates on other addresses: everyone who may expand can run any code
     #[arg(long, requires = "allow_python")]
     pub i_know_python_is_not_sandboxed: bool,
 
@@ -43,11 +43,11 @@ pub struct Args {
 }
 
 impl Args {
-    /// Fetches templates by their addresses, if `--allow-fetch` is given.
+    /// Returns the fetcher of templates, if `--allow-fetch` is given.
     ///
     /// # Errors
     ///
-    /// If no certificates of authorities are known.
+    /// If the system has no certificate authorities.
     pub fn fetcher(&self) -> anyhow::Result<Option<Fetcher>> {
         if self.allow_fetch.is_empty() {
             return Ok(None);
@@ -55,11 +55,11 @@ impl Args {
         Fetcher::new(&self.allow_fetch).map(Some)
     }
 
-    /// Checks that the arguments go together, and are safe for a server that listens on `listen`.
+    /// Checks that the arguments are safe for a server that listens on `listen`.
     ///
     /// # Errors
     ///
-    /// If they do not. The error says how to correct them.
+    /// If they are not. The error says how to correct them.
     pub fn check(&self, listen: SocketAddr) -> anyhow::Result<()> {
         let is_loopback = listen.ip().is_loopback();
         if self.allow_python && !is_loopback && !self.i_know_python_is_not_sandboxed {
@@ -72,7 +72,8 @@ impl Args {
         Ok(())
     }
 
-    /// Runs Python templates, or refuses them. The templates of an expansion may take as long as `limit`.
+    /// Returns the interpreters of Python templates, or interpreters that refuse them. `limit` is
+    /// the timeout of the templates of one expansion.
     #[must_use]
     pub fn interpreters(&self, limit: Duration) -> Arc<dyn Interpreters> {
         if self.allow_python {

@@ -11,21 +11,21 @@ use crate::ops::measured::Measured;
 use crate::status::{Details, Result, Status};
 use crate::store::{Error, Item, Revision};
 
-/// How many items are read together.
+/// The number of items of a page.
 const PAGE: usize = 100;
 
-/// How many operations are kept. Those that run are always kept.
+/// The maximum number of stored operations. Running ones are never deleted.
 const MAX_OPERATIONS: u64 = 1_000;
 
-/// Access to the store.
+/// The records in the store.
 #[derive(Clone, Debug)]
 pub(super) struct Books {
     store: Arc<Measured>,
-    /// The most bytes of an item.
+    /// The maximum size of an item in bytes.
     limit: usize,
 }
 
-/// Something that is stored, and the revision that wrote it.
+/// A stored value and its revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stored<T> {
     pub(super) value: T,
@@ -43,7 +43,7 @@ impl Books {
         item.map(|item| decoded(&item)).transpose()
     }
 
-    /// Creates an item, if there is none.
+    /// Creates an item. Returns `None` if it already exists.
     pub(super) async fn create<T: Serialize + Sync>(
         &self,
         key: &str,
@@ -56,7 +56,7 @@ impl Books {
         }
     }
 
-    /// Replaces an item that has a revision.
+    /// Replaces an item, if it still has this revision.
     pub(super) async fn update<T: Serialize + Sync>(
         &self,
         key: &str,
@@ -68,7 +68,7 @@ impl Books {
         written.map_err(|error| refused(&error))
     }
 
-    /// Creates an item, or replaces the one of the known revision.
+    /// Creates an item, or replaces the known revision.
     pub(super) async fn put<T: Serialize + Sync>(
         &self,
         key: &str,
@@ -81,7 +81,7 @@ impl Books {
         }
     }
 
-    /// Creates or replaces an item whose bytes are given, whatever is there.
+    /// Creates or replaces an item with the given bytes.
     pub(super) async fn write(&self, key: &str, value: Bytes) -> Result<()> {
         self.check(value.len(), key)?;
         let written = match self.store.create(key, value.clone()).await {
@@ -95,7 +95,7 @@ impl Books {
         written.map(drop).map_err(|error| refused(&error))
     }
 
-    /// Deletes an item of a revision. It may be gone already.
+    /// Deletes an item, if it still has this revision. A missing item is not an error.
     pub(super) async fn delete(&self, key: &str, revision: Revision) -> Result<()> {
         match self.store.delete(key, revision).await {
             Ok(_) | Err(Error::Missing) => Ok(()),
@@ -103,13 +103,13 @@ impl Books {
         }
     }
 
-    /// The bytes of an item.
+    /// Reads the bytes of an item.
     pub(super) async fn bytes(&self, key: &str) -> Result<Option<Bytes>> {
         let item = self.store.get(key).await.map_err(|error| refused(&error))?;
         Ok(item.map(|item| item.value))
     }
 
-    /// Deletes all items with a prefix but those to keep.
+    /// Deletes all items with a prefix, except the ones that `keep` selects.
     pub(super) async fn delete_all(
         &self,
         prefix: &str,
@@ -130,7 +130,7 @@ impl Books {
         }
     }
 
-    /// A page of items with a prefix after a key, as they are now.
+    /// Reads a page of items with a prefix, after the key `after`.
     pub(super) async fn page(
         &self,
         prefix: &str,
@@ -140,7 +140,7 @@ impl Books {
         page.map_err(|error| refused(&error))
     }
 
-    /// The deployments of a namespace, in the order of their names.
+    /// Returns the deployments of a namespace, sorted by name.
     pub(super) async fn deployments(&self, namespace: &str) -> Result<Vec<Deployment>> {
         let prefix = format!("{DEPLOYMENTS}{namespace}/");
         let (mut all, mut after) = (Vec::new(), None);
@@ -160,7 +160,7 @@ impl Books {
         self.get(&target.key()).await
     }
 
-    /// Forgets the oldest operations, if there are too many.
+    /// Deletes the oldest operations, if there are too many.
     pub(super) async fn forget_operations(&self) -> Result<()> {
         let first = self.page(OPERATIONS, None).await?;
         let count = first.remaining.saturating_add(first.items.len() as u64);
@@ -174,7 +174,7 @@ impl Books {
         Ok(())
     }
 
-    /// The operations that have not ended.
+    /// Returns the operations that have not ended.
     pub(super) async fn open_operations(&self) -> Result<Vec<Stored<Operation>>> {
         let (mut open, mut after) = (Vec::new(), None);
         loop {
@@ -192,7 +192,7 @@ impl Books {
         }
     }
 
-    /// The bytes of a value.
+    /// Serializes a value, and checks its size.
     fn encoded<T: Serialize>(&self, value: &T) -> Result<Bytes> {
         let bytes = serde_json::to_vec(value);
         let bytes = bytes.map_err(|_| Status::internal("a record cannot be written"))?;
@@ -209,13 +209,13 @@ impl Books {
     }
 }
 
-/// 413: something is larger than the store takes.
+/// Returns a 413: an item is too large for the store.
 pub(super) fn too_large(what: &str, length: usize, limit: usize) -> Box<Status> {
     let message = format!("Request entity too large: {what} has {length} bytes, limit is {limit}");
     Status::new(413, "RequestEntityTooLarge", message).with(Details::default())
 }
 
-/// The record in an item.
+/// Deserializes the record in an item.
 pub(super) fn decoded<T: DeserializeOwned>(item: &Item) -> Result<Stored<T>> {
     let value = serde_json::from_slice(&item.value).map_err(|error| {
         tracing::error!(
@@ -231,13 +231,13 @@ pub(super) fn decoded<T: DeserializeOwned>(item: &Item) -> Result<Stored<T>> {
     })
 }
 
-/// 409: another server changed the record first.
+/// Returns a 409: another server changed the record first.
 pub(super) fn changed() -> Box<Status> {
     let message = "another server has changed the deployment; please try again";
     Status::new(409, "Conflict", message).with(Details::default())
 }
 
-/// The error of the store as a client sees it.
+/// Converts an error of the store to a `Status`.
 pub(super) fn refused(error: &Error) -> Box<Status> {
     match error {
         Error::Exists | Error::Missing | Error::Stale(_) => changed(),

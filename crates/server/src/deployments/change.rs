@@ -1,9 +1,9 @@
-//! One change of a deployment: its steps, from the request to the last write.
+//! One change of a deployment, from the request to the last write.
 //!
-//! A manifest is written first, under a name that nothing refers to. The write of the deployment
-//! then makes it the newest one: a server that ends before it leaves the deployment as it was, one
-//! that ends after it as the request wants it. Objects of a cluster are applied between two writes
-//! of the deployment; the operation records each of them when it is done.
+//! The manifest is written first, under a new name. The write of the deployment then makes it the
+//! latest manifest: a server that stops before this write leaves the deployment unchanged. Objects
+//! are applied to the cluster between two writes of the deployment, and the operation records each
+//! of them.
 
 use std::sync::Arc;
 
@@ -22,43 +22,44 @@ use crate::auth::User;
 use crate::status::{Result, Status};
 use crate::store::Revision;
 
-/// The most writes of an operation for its steps. If there are more steps, several share a write.
+/// The maximum number of writes for the steps of an operation. With more steps, several share a
+/// write.
 const MAX_NOTES: usize = 200;
 
-/// A change that a request asks for.
+/// A requested change.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The kind of change.
     pub change: Change,
-    /// The new configuration; nothing for a deletion.
+    /// The new configuration; `None` for a deletion.
     pub request: Option<Request>,
-    /// Which objects may be deleted from the cluster.
+    /// The kinds of objects that may be deleted from the cluster.
     pub prune: Prune,
     /// Whether a deletion leaves the objects in the cluster.
     pub abandon: bool,
 }
 
-/// A change that was made.
+/// The result of a successful change.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// The deployment after it.
+    /// The deployment after the change.
     pub deployment: Deployment,
-    /// Its newest manifest, as JSON.
+    /// Its latest manifest, as JSON.
     pub manifest: Bytes,
     /// Warnings of the expansion.
     pub warnings: Vec<String>,
-    /// A sentence about the result, for people.
+    /// A human-readable description of the result.
     pub message: String,
 }
 
-/// Why a change was not made, or not completely.
+/// The error of a failed change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The HTTP status code.
     pub code: u16,
     /// A `Status` object.
     pub status: Value,
-    /// The texts for people.
+    /// Human-readable messages.
     pub errors: Vec<String>,
 }
 
@@ -82,17 +83,17 @@ impl From<Failure> for Problem {
     }
 }
 
-/// Shared by all changes.
+/// State that all changes share.
 pub(super) struct Tools {
     pub(super) books: Books,
     pub(super) expander: Expander,
-    /// The cluster, if objects are applied.
+    /// The cluster to which objects are applied, if any.
     pub(super) cluster: Option<Cluster>,
-    /// The most bytes of a stored object.
+    /// The maximum size of a stored object in bytes.
     pub(super) max_object_bytes: usize,
 }
 
-/// A change that is being made.
+/// A change in progress.
 pub(super) struct Work {
     pub(super) tools: Arc<Tools>,
     pub(super) user: User,
@@ -124,7 +125,7 @@ impl Work {
         }
     }
 
-    /// Writes how far the operation is.
+    /// Writes the record of the operation.
     async fn note(&mut self) -> Result<()> {
         let key = Operation::key(&self.operation.value.name);
         let books = &self.tools.books;
@@ -133,7 +134,7 @@ impl Work {
         Ok(())
     }
 
-    /// Ends the operation.
+    /// Records the outcome of the operation.
     pub(super) async fn end(&mut self, outcome: &Result<Ended, Problem>) {
         let operation = &mut self.operation.value;
         match outcome {
@@ -153,7 +154,7 @@ impl Work {
         }
     }
 
-    /// Deletes the manifests that are not kept.
+    /// Deletes all manifests except `kept`.
     async fn forget_manifests(&self, kept: &[String]) -> Result<()> {
         let prefix = self.target.manifests();
         let is_kept = |key: &str| {
@@ -199,7 +200,7 @@ impl Work {
         })
     }
 
-    /// The deployment with a further manifest.
+    /// Returns the deployment with the new manifest.
     fn next(&self, name: &str) -> Deployment {
         let now = time(Timestamp::now());
         let mut deployment = match &self.known {
@@ -225,9 +226,9 @@ impl Work {
         deployment
     }
 
-    /// Checks that all objects can be recorded, before the first is applied.
+    /// Checks that the record of all objects fits into the store, before any object is applied.
     fn check_room(&self, deployment: &Deployment, objects: &[Object]) -> Result<()> {
-        /// The bytes of a record besides its texts: the names of fields and a uid.
+        /// The size of the field names and the uid in a record.
         const REST: usize = 160;
         let text = |object: &Object, path: &str| {
             let value = object.0.pointer(path).and_then(Value::as_str);
@@ -262,7 +263,7 @@ impl Work {
         }
     }
 
-    /// Applies the objects, and deletes those that the deployment no longer has.
+    /// Applies the objects, and deletes objects that are no longer part of the deployment.
     async fn apply(
         &mut self,
         cluster: &Cluster,
@@ -289,7 +290,7 @@ impl Work {
         problem.map_or(Ok(deployment), Err)
     }
 
-    /// Deletes the deployment: it gets an empty manifest first, and loses its objects.
+    /// Writes an empty manifest, deletes the objects, and then the deployment.
     async fn delete(&mut self, name: &str) -> Result<Ended, Problem> {
         let tools = Arc::clone(&self.tools);
         let Some(known) = &self.known else {
@@ -337,7 +338,7 @@ impl Work {
         }
     }
 
-    /// Takes the steps that were made into the records.
+    /// Updates the records after an apply or a deletion, and returns its error.
     fn take_over(
         &mut self,
         deployment: &mut Deployment,
@@ -366,10 +367,10 @@ impl Work {
     }
 }
 
-/// Takes note of steps in the record of the operation.
+/// A journal of the steps of an operation.
 struct Journal<'w> {
     work: &'w mut Work,
-    /// After so many steps the record is written.
+    /// The number of steps between two writes of the record.
     every: usize,
     since: usize,
 }
@@ -386,7 +387,7 @@ impl apply::Progress for Journal<'_> {
     }
 }
 
-/// The manifest of a deployment that is being deleted.
+/// Returns the manifest of a deployment that is being deleted.
 fn empty_manifest(name: &str, target: &Target) -> Value {
     json!({
         "name": name,

@@ -1,4 +1,4 @@
-//! Runs expansions: each waits for its turn, has limits, and is counted.
+//! Runs expansions, with admission, limits and metrics.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::ops::metrics::{Dialect, Metrics, Outcome};
 use crate::ops::panics;
 use crate::status::{Result, Status};
 
-/// How deep templates that are fetched may nest.
+/// The maximum nesting depth of fetched templates.
 const MAX_FETCHED_DEPTH: usize = 10;
 
 /// Expands configurations within the limits of the server.
@@ -23,16 +23,16 @@ pub(super) struct Expander {
     pub(super) admission: Admission,
     pub(super) metrics: Arc<Metrics>,
     pub(super) python: Arc<dyn Interpreters>,
-    /// Fetches templates by their addresses, if that is allowed.
+    /// Fetches templates by URL, if that is allowed.
     pub(super) fetcher: Option<Fetcher>,
 }
 
 impl Expander {
-    /// Expands a configuration, and stores nothing.
+    /// Expands a configuration without storing it.
     ///
     /// # Errors
     ///
-    /// As [`expansion::texts`]; 429 if too many expansions wait.
+    /// The same as [`expansion::texts`], and 429 if too many expansions wait.
     pub(super) async fn texts(&self, request: Request) -> Result<Texts> {
         let request = self.complete(request).await?;
         let python = Arc::clone(&self.python);
@@ -43,7 +43,7 @@ impl Expander {
         .await
     }
 
-    /// Makes a manifest.
+    /// Expands a configuration into a manifest.
     pub(super) async fn made(
         &self,
         name: String,
@@ -59,8 +59,8 @@ impl Expander {
         .await
     }
 
-    /// Adds the templates that types name by their addresses, if that is allowed. Templates may
-    /// create resources of such types, so it expands until all are there.
+    /// Fetches the templates of types that are URLs, if that is allowed. They may create more
+    /// resources with such a type, so this repeats until no template is missing.
     async fn complete(&self, mut request: Request) -> Result<Request> {
         let Some(fetcher) = &self.fetcher else {
             return Ok(request);
@@ -86,7 +86,7 @@ impl Expander {
         )))
     }
 
-    /// Expands on a thread of its own, once it is its turn.
+    /// Runs an expansion on a blocking thread, after admission.
     async fn expanded<T: Send + 'static>(
         &self,
         expand: impl FnOnce(Bounds<'_>) -> Result<T> + Send + 'static,

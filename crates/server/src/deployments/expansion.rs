@@ -1,4 +1,4 @@
-//! Expands a configuration with the engine: its texts, its manifest, its objects.
+//! Calls the engine to expand a configuration into texts, a manifest or objects.
 
 use std::collections::BTreeSet;
 
@@ -14,36 +14,36 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::apply::Object;
 use crate::status::{Cause, Details, Result, Status};
 
-/// The most causes of an error.
+/// The maximum number of causes of an error.
 const MAX_CAUSES: usize = 100;
 
-/// The most warnings of an answer, and the most characters of one.
+/// The maximum number of warnings of a response, and of characters of a warning.
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNING: usize = 256;
 
-/// The expanded configuration and the layout, as texts of YAML.
+/// The expanded configuration and the layout, as YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texts {
-    /// `resources:`
+    /// The expanded configuration: `resources`.
     pub config: String,
-    /// `resources:`, with the template of each, and `outputs:`.
+    /// The layout: `resources` with their templates, and `outputs`.
     pub layout: String,
-    /// Warnings.
+    /// The warnings.
     pub warnings: Vec<String>,
-    /// How many resources there are.
+    /// The number of resources.
     pub resources: usize,
 }
 
-/// A manifest, and the objects for a cluster.
+/// A manifest and its objects.
 #[derive(Debug)]
 pub(super) struct Made {
     /// The manifest as JSON.
     pub manifest: Vec<u8>,
-    /// The objects, if they were asked for.
+    /// The objects, if they were requested.
     pub objects: Vec<Object>,
-    /// Warnings.
+    /// The warnings.
     pub warnings: Vec<String>,
-    /// How many resources there are.
+    /// The number of resources.
     pub resources: usize,
 }
 
@@ -51,8 +51,8 @@ pub(super) struct Made {
 ///
 /// # Errors
 ///
-/// 400 in the words of the original service, with ours as causes; 422 beyond a limit of size, 504
-/// beyond that of time.
+/// 400 with the message of the original service, and our messages as causes; 422 if a size limit
+/// is exceeded, 504 if the time limit is exceeded.
 pub(super) fn texts(
     request: &Request,
     python: &dyn Interpreters,
@@ -74,12 +74,12 @@ pub(super) fn texts(
     })
 }
 
-/// Expands a configuration into a manifest of a name, and its objects if they are wanted.
+/// Expands a configuration into the manifest `name`, and into objects if `wants_objects` is set.
 ///
 /// # Errors
 ///
-/// As [`texts`]; 400 also for a number that JSON does not have, and for resources that are not
-/// objects of Kubernetes.
+/// The same as [`texts`], and 400 for a number that JSON cannot hold, or for a resource that is
+/// not a Kubernetes object.
 pub(super) fn made(
     name: &str,
     request: &Request,
@@ -114,11 +114,11 @@ pub(super) fn made(
     })
 }
 
-/// The types of resources that have no template among the imports.
+/// Returns the types of resources that have no template among the imports.
 ///
 /// # Errors
 ///
-/// As [`texts`].
+/// The same as [`texts`].
 pub(super) fn unexpanded(
     request: &Request,
     python: &dyn Interpreters,
@@ -137,7 +137,7 @@ fn expand<'r>(
     expand_within(request, python.interpreter().as_mut(), limits).map_err(|error| failed(&error))
 }
 
-/// The objects for a cluster, each after those that it refers to.
+/// Returns the objects, each after the objects that it refers to.
 fn objects_of(
     expansion: &Expansion<'_>,
     limits: Limits<'_>,
@@ -180,7 +180,7 @@ fn within(bytes: usize, limit: usize) -> Result<()> {
     Err(overrun(Overrun::Bytes(limit)))
 }
 
-/// The error of an expansion as a client sees it.
+/// Converts the error of an expansion to a `Status`.
 fn failed(error: &ExpandError) -> Box<Status> {
     match error.cause {
         Why::Limit(why) => overrun(why),
@@ -188,7 +188,7 @@ fn failed(error: &ExpandError) -> Box<Status> {
     }
 }
 
-/// 400: the text of the original service, with our messages beside it.
+/// Returns a 400 with the message of the original service, and our messages as causes.
 fn refused(original: String, diagnostics: &Diagnostics) -> Box<Status> {
     let errors = diagnostics.iter();
     let errors = errors.filter(|one| one.severity == Severity::Error);
@@ -216,7 +216,7 @@ fn overrun(why: Overrun) -> Box<Status> {
     })
 }
 
-/// The field of the body with the text that a message is about.
+/// Returns the field of the request body that a diagnostic is about.
 fn field(diagnostic: &Diagnostic) -> String {
     if let Some(field) = &diagnostic.field {
         return field.clone();
@@ -228,7 +228,7 @@ fn field(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// `FILE:LINE:COLUMN: MESSAGE; HINT`
+/// Formats a diagnostic as `FILE:LINE:COLUMN: MESSAGE; HINT`.
 fn message(diagnostic: &Diagnostic) -> String {
     let mut text = String::new();
     if let Some(place) = &diagnostic.place {
@@ -243,7 +243,7 @@ fn message(diagnostic: &Diagnostic) -> String {
     text
 }
 
-/// The texts of the warnings.
+/// Returns the texts of the warnings.
 fn warnings(diagnostics: &Diagnostics) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     let all = diagnostics.iter();

@@ -1,4 +1,4 @@
-//! Fetches the templates that types name by their addresses, with their schemas.
+//! Fetches the templates of types that are URLs, with their schemas.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use krm_yaml::{Document, DuplicateKeys, Value, diagnostic::Diagnostics};
 use super::web::{Host, Web};
 use crate::status::{Cause, Details, Result, Status};
 
-/// The most files of an expansion that are fetched.
+/// The maximum number of files that an expansion fetches.
 const MAX_COUNT: usize = 100;
 
-/// Fetches files from the hosts that are allowed.
+/// A fetcher of files from allowed hosts.
 pub struct Fetcher {
     pub(super) web: Web,
 }
@@ -30,23 +30,23 @@ struct Wanted {
 }
 
 impl Fetcher {
-    /// Fetches from hosts.
+    /// Creates a fetcher for these hosts.
     ///
     /// # Errors
     ///
-    /// If no certificates of authorities are known.
+    /// If the system has no certificate authorities.
     pub fn new(hosts: &[Host]) -> anyhow::Result<Self> {
         let web = Web::new(hosts)?;
         Ok(Self { web })
     }
 
-    /// Whether a type is the address of a template that may be fetched.
+    /// Returns `true` if a type is the URL of a template on an allowed host.
     pub(super) fn is_wanted(&self, kind: &str) -> bool {
         is_template(kind) && self.web.allows(kind)
     }
 
-    /// Adds templates to the imports, with their schemas and the imports of those. `fetched` counts
-    /// the files of this expansion.
+    /// Adds templates to the imports, with their schemas and the imports of the schemas. `fetched`
+    /// counts the files of this expansion.
     ///
     /// # Errors
     ///
@@ -110,10 +110,10 @@ impl Fetcher {
     }
 }
 
-/// The imports of a schema, whose paths are relative to its address.
+/// Returns the imports of a schema. Their paths are relative to its URL.
 fn imports(schema: &str, content: &Arc<Source>) -> Vec<Wanted> {
     let Ok(document) = Document::parse(content) else {
-        // The expansion reports it.
+        // The expansion reports the error.
         return Vec::new();
     };
     let root = document.roots().next().and_then(|root| root.get("imports"));
@@ -130,7 +130,7 @@ fn imports(schema: &str, content: &Arc<Source>) -> Vec<Wanted> {
     paths.collect()
 }
 
-/// The address of a path in a file at another address.
+/// Resolves a path relative to the URL `base`.
 fn relative(base: &str, path: &str) -> String {
     if path.contains("://") {
         return path.to_owned();
@@ -159,7 +159,7 @@ fn relative(base: &str, path: &str) -> String {
     format!("{host}/{}", parts.join("/"))
 }
 
-/// 400: a file cannot be fetched.
+/// Returns a 400: a file cannot be fetched.
 fn failed(wanted: &Wanted, why: &str) -> Box<Status> {
     let message = format!("{} cannot be fetched: {why}", wanted.address);
     let cause = Cause::new("FieldValueInvalid", "imports", message.clone());

@@ -9,7 +9,7 @@ use krm_yaml::{Document, DuplicateKeys};
 use crate::status::{Cause, Details, Result, Status};
 use crate::wire::names;
 
-/// The body of a request.
+/// A request body.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The name of the deployment, if the body has one.
@@ -22,7 +22,7 @@ pub struct Input {
 ///
 /// # Errors
 ///
-/// 400 if the body is neither.
+/// 400 if the body has neither form.
 pub fn read(body: &[u8]) -> Result<Input> {
     let mut value = value(body)?;
     if let Some(mut configuration) = value.remove("configuration") {
@@ -46,7 +46,7 @@ pub fn read(body: &[u8]) -> Result<Input> {
     Ok(Input { name, request })
 }
 
-/// The body as data. JSON is YAML, too.
+/// Parses the body as YAML, of which JSON is a subset.
 fn value(body: &[u8]) -> Result<Value<'static>> {
     let wrong = || Status::bad_request("the body is neither JSON nor YAML");
     let source = krm_yaml::decode("body", body.to_vec()).map_err(|_| wrong())?;

@@ -1,4 +1,4 @@
-//! Lists for people: deployments page by page, and the operations of one.
+//! Pages of deployments, and the operations of a deployment.
 
 use std::collections::VecDeque;
 
@@ -8,21 +8,21 @@ use super::record::{DEPLOYMENTS, Deployment, OPERATIONS, Operation, Target};
 use super::service::Deployments;
 use crate::status::{Result, Status};
 
-/// Some deployments.
+/// A page of deployments.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The deployments, in the order of their namespaces and names.
+    /// The deployments, sorted by namespace and name.
     pub deployments: Vec<Deployment>,
-    /// Where the next page begins, if there is one.
+    /// The continue token of the next page, if there is one.
     pub next: Option<String>,
 }
 
 impl Deployments {
-    /// A page of the deployments of a namespace; of all namespaces if it is empty.
+    /// Returns a page of the deployments of a namespace, or of all namespaces if it is empty.
     ///
     /// # Errors
     ///
-    /// 400 for a name that no namespace has, and for a place where no page begins.
+    /// 400 if the namespace or the continue token is invalid.
     pub async fn page(&self, namespace: &str, after: Option<&str>) -> Result<Page> {
         let prefix = if namespace.is_empty() {
             DEPLOYMENTS.to_owned()
@@ -32,7 +32,7 @@ impl Deployments {
         };
         let after = after.map(|after| format!("{DEPLOYMENTS}{after}"));
         if after.as_ref().is_some_and(|key| !key.starts_with(&prefix)) {
-            return Err(Status::bad_request("continue: no page begins here"));
+            return Err(Status::bad_request("continue: not a token of this list"));
         }
         let found = self.tools.books.page(&prefix, after.as_deref()).await?;
         let mut page = Page::default();
@@ -49,7 +49,7 @@ impl Deployments {
         Ok(page)
     }
 
-    /// The last operations of a deployment, the newest first.
+    /// Returns the last `count` operations of a deployment, newest first.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a stored manifest holds.
+//! Stored manifests.
 
 use krm_template::deployment_manager::expansion::Layout;
 use krm_yaml::diagnostic::Diagnostics;
@@ -11,7 +11,7 @@ use crate::status::{Result, Status};
 pub struct Manifest {
     /// The text of the configuration.
     pub configuration: String,
-    /// The files that it may use.
+    /// The imported files.
     pub imports: Vec<Import>,
     /// The resources that the configuration expands to, in the order of the layout.
     pub resources: Vec<Value<'static>>,
@@ -19,12 +19,12 @@ pub struct Manifest {
     pub layout: Layout<'static>,
 }
 
-/// A file that a configuration may use.
+/// An imported file.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The name that types refer to.
     pub name: String,
-    /// Its text.
+    /// The text of the file.
     pub content: String,
 }
 
@@ -60,14 +60,14 @@ impl Manifest {
         })
     }
 
-    /// The import with a name, such as the type of a template.
+    /// Returns the import with a name, such as the type of a template.
     #[must_use]
     pub fn import(&self, name: &str) -> Option<&Import> {
         self.imports.iter().find(|import| import.name == name)
     }
 }
 
-/// The layout of a manifest, which may be nested deeper than other readers allow.
+/// Parses the layout of a manifest, which may be nested deeper than other parsers allow.
 pub(super) fn layout(json: &[u8]) -> Option<Layout<'static>> {
     let layout = value(&document(json)?, Some("layout"))?;
     Some(Layout::of_value(&layout))
@@ -78,7 +78,7 @@ fn document(json: &[u8]) -> Option<Document> {
     Document::parse(&source).ok()
 }
 
-/// The value of a document, or that of a field.
+/// Returns the value of a document, or of one of its fields.
 fn value(document: &Document, field: Option<&str>) -> Option<Value<'static>> {
     let mut node = document.roots().next()?;
     if let Some(field) = field {

@@ -2,22 +2,22 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `service` | reads, and the start of changes |
-//! | `recovery` | operations whose servers have ended |
+//! | `service` | reads deployments, and starts changes |
+//! | `recovery` | ends operations of stopped servers |
 //! | `change` | the steps of a change |
-//! | `lock` | one change at a time |
-//! | `listing` | lists for people |
-//! | `types` | the types of manifests, and their instances |
-//! | `expander` | expansions, one after the other and within limits |
-//! | `manifest` | what a stored manifest holds |
-//! | `expansion` | a configuration expanded by the engine |
-//! | `fetch` | templates that are named by their addresses |
+//! | `lock` | a lock for each deployment |
+//! | `listing` | pages of deployments, and operations |
+//! | `types` | types and their instances |
+//! | `expander` | admission, limits and metrics of expansions |
+//! | `manifest` | stored manifests |
+//! | `expansion` | calls to the engine |
+//! | `fetch` | templates by URL |
 //! | `web` | files of allowed hosts, over HTTPS |
-//! | `public` | which addresses of the Internet are public |
-//! | `input` | the body of a request |
-//! | `books` | reading and writing records |
+//! | `public` | public IP addresses |
+//! | `input` | request bodies |
+//! | `books` | reads and writes records |
 //! | `record` | the records: deployments, operations, locks |
-//! | `args` | arguments |
+//! | `args` | command-line arguments |
 
 mod args;
 mod books;

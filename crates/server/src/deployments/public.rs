@@ -1,10 +1,10 @@
-//! Which addresses of the Internet are public.
+//! Public IP addresses.
 //!
-//! Source: the registries of special-purpose addresses of IANA (RFC 6890).
+//! Source: the IANA special-purpose address registries (RFC 6890).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Networks of IPv4 that are not public: the address, and how many of its bits count.
+/// IPv4 networks that are not public: the address and the prefix length.
 const SPECIAL_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -23,20 +23,20 @@ const SPECIAL_V4: &[([u8; 4], u32)] = &[
     ([224, 0, 0, 0], 3),
 ];
 
-/// The same of IPv6, in the network that has public addresses.
+/// IPv6 networks in [`GLOBAL_V6`] that are not public.
 const SPECIAL_V6: &[([u16; 2], u32)] = &[
-    // Among them Teredo, which embeds other addresses.
+    // Includes Teredo, which embeds IPv4 addresses.
     ([0x2001, 0], 23),
     ([0x2001, 0x0db8], 32),
-    // 6to4, which embeds those of IPv4.
+    // 6to4, which embeds IPv4 addresses.
     ([0x2002, 0], 16),
     ([0x3fff, 0], 20),
 ];
 
-/// The network of IPv6 that has public addresses.
+/// The IPv6 network of global unicast addresses.
 const GLOBAL_V6: ([u16; 2], u32) = ([0x2000, 0], 3);
 
-/// Whether an address is one that everybody reaches, and no other machine of this network.
+/// Returns `true` if an address is globally reachable.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !SPECIAL_V4.iter().any(|&network| has_v4(network, address)),

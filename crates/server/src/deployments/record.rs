@@ -7,19 +7,19 @@ use uuid::Uuid;
 
 use crate::apply::{Recorded, Step, What};
 
-/// How many manifests of a deployment are kept.
+/// The number of manifests that are kept for a deployment.
 pub const KEPT_MANIFESTS: usize = 20;
 
-/// The beginning of the keys of deployments.
+/// The key prefix of deployments.
 pub(super) const DEPLOYMENTS: &str = "/dm/deployments/";
 
-/// The beginning of the keys of operations.
+/// The key prefix of operations.
 pub(super) const OPERATIONS: &str = "/dm/operations/";
 
-/// The beginning of the keys of locks.
+/// The key prefix of locks.
 pub(super) const LOCKS: &str = "/dm/locks/";
 
-/// A deployment is a name in a namespace.
+/// The namespace and name of a deployment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     /// The namespace.
@@ -29,34 +29,34 @@ pub struct Target {
 }
 
 impl Target {
-    /// The key of the deployment.
+    /// Returns the key of the deployment.
     pub(super) fn key(&self) -> String {
         format!("{DEPLOYMENTS}{}/{}", self.namespace, self.name)
     }
 
-    /// The key of its lock.
+    /// Returns the key of its lock.
     pub(super) fn lock(&self) -> String {
         format!("{LOCKS}{}/{}", self.namespace, self.name)
     }
 
-    /// The beginning of the keys of its manifests.
+    /// Returns the key prefix of its manifests.
     pub(super) fn manifests(&self) -> String {
         format!("/dm/manifests/{}/{}/", self.namespace, self.name)
     }
 
-    /// The key of a manifest.
+    /// Returns the key of a manifest.
     pub(super) fn manifest(&self, name: &str) -> String {
         self.manifests() + name
     }
 }
 
-/// How far a deployment is.
+/// The state of a deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It has a manifest, and nothing was applied to a cluster.
     Expanded,
-    /// The objects of its newest manifest are applied.
+    /// The objects of its latest manifest are applied.
     Applied,
     /// Objects are being applied.
     Applying,
@@ -71,46 +71,46 @@ pub enum State {
 }
 
 impl State {
-    /// Whether an operation is at work.
+    /// Returns `true` if an operation is running.
     #[must_use]
     pub const fn is_busy(self) -> bool {
         matches!(self, Self::Applying | Self::Deleting)
     }
 }
 
-/// A deployment, as it is stored.
+/// A stored deployment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deployment {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its namespace.
+    /// The namespace.
     pub namespace: String,
-    /// How far it is.
+    /// The state.
     pub state: State,
-    /// When it was created.
+    /// The time of the creation.
     pub created_at: String,
-    /// When it was changed last.
+    /// The time of the last change.
     pub modified_at: String,
-    /// When all its objects were applied last.
+    /// The time at which all objects were last applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deployed_at: Option<String>,
-    /// The newest manifest.
+    /// The name of the latest manifest.
     pub latest_manifest: String,
-    /// The manifests that are kept, the oldest first.
+    /// The names of the kept manifests, oldest first.
     pub manifests: Vec<String>,
-    /// The operation that changed it last.
+    /// The name of the last operation.
     pub operation: String,
-    /// The errors of that operation.
+    /// The errors of the last operation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
-    /// Its objects in the cluster.
+    /// The objects in the cluster.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<Recorded>,
 }
 
 impl Deployment {
-    /// Its namespace and name.
+    /// Returns the namespace and name.
     #[must_use]
     pub fn target(&self) -> Target {
         Target {
@@ -119,12 +119,12 @@ impl Deployment {
         }
     }
 
-    /// Whether all of it was never there: running its creation again completes it.
+    /// Returns `true` if its creation never completed. Creating it again completes it.
     pub(super) fn is_unfinished(&self) -> bool {
         self.deployed_at.is_none() && matches!(self.state, State::Failed | State::Interrupted)
     }
 
-    /// A sentence about its state, for people.
+    /// Returns a human-readable description of the state.
     #[must_use]
     pub fn message(&self) -> String {
         let left = self.resources.len();
@@ -157,14 +157,14 @@ impl Deployment {
         }
     }
 
-    /// The name of the next manifest.
+    /// Returns the name of the next manifest.
     pub(super) fn next_manifest(&self) -> String {
         let number = self.latest_manifest.strip_prefix("manifest-");
         let number: u64 = number.and_then(|digits| digits.parse().ok()).unwrap_or(0);
         manifest_name(number.saturating_add(1))
     }
 
-    /// Makes a manifest the newest one.
+    /// Makes a manifest the latest one.
     pub(super) fn add_manifest(&mut self, name: &str) {
         name.clone_into(&mut self.latest_manifest);
         self.manifests.push(name.to_owned());
@@ -173,7 +173,7 @@ impl Deployment {
     }
 }
 
-/// `manifest-0001`
+/// Returns the name of a manifest, such as `manifest-0001`.
 pub(super) fn manifest_name(number: u64) -> String {
     format!("manifest-{number:04}")
 }
@@ -190,65 +190,65 @@ pub enum Change {
     Delete,
 }
 
-/// How far an operation is.
+/// The state of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Progress {
-    /// It has not begun.
+    /// It has not started.
     Pending,
-    /// It is at work.
+    /// It is running.
     Running,
     /// It is done.
     Done,
     /// It failed.
     Failed,
-    /// The server ended before it was done.
+    /// The server stopped before it was done.
     Interrupted,
 }
 
 impl Progress {
-    /// Whether nothing more will happen.
+    /// Returns `true` if the operation has ended.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Interrupted)
     }
 }
 
-/// A change of a deployment, as it is stored.
+/// A stored operation, which changes a deployment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Operation {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its kind.
+    /// The kind of change.
     #[serde(rename = "type")]
     pub change: Change,
-    /// The deployment.
+    /// The name of the deployment.
     pub deployment: String,
     /// The namespace of the deployment.
     pub namespace: String,
-    /// The user that asked for it.
+    /// The user who requested it.
     pub user: String,
-    /// How far it is.
+    /// The state.
     pub state: Progress,
-    /// When it began.
+    /// The time at which it started.
     pub started_at: String,
-    /// When it ended.
+    /// The time at which it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<String>,
-    /// The manifest that it makes.
+    /// The name of the manifest that it creates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<String>,
-    /// A sentence about how it ended, for people.
+    /// A human-readable description of the result.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// The warnings of its expansion.
+    /// The warnings of the expansion.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The texts of its errors.
+    /// The error messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
-    /// The `Status` of its error.
+    /// The `Status` of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Value>,
     /// The last step of each object in the cluster.
@@ -281,7 +281,7 @@ impl Operation {
         }
     }
 
-    /// The deployment that it changes.
+    /// Returns the deployment that it changes.
     #[must_use]
     pub fn target(&self) -> Target {
         Target {
@@ -290,19 +290,19 @@ impl Operation {
         }
     }
 
-    /// The key of an operation.
+    /// Returns the key of an operation.
     pub(super) fn key(name: &str) -> String {
         format!("{OPERATIONS}{name}")
     }
 
-    /// Ends it.
+    /// Sets the final state and the time at which it ended.
     pub(super) fn end(&mut self, state: Progress) {
         self.state = state;
         self.finished_at = Some(time(Timestamp::now()));
     }
 
-    /// Adds a step, in place of an earlier one of the same object. To wait for an object changes
-    /// nothing about it.
+    /// Adds a step, which replaces an earlier step of the same object. A `Waiting` step replaces
+    /// nothing.
     pub(super) fn add(&mut self, step: &Step) {
         let mut steps = self.steps.iter_mut().rev();
         match steps.find(|one| one.object.is_same(&step.object)) {
@@ -313,17 +313,17 @@ impl Operation {
     }
 }
 
-/// The right to change a deployment, as it is stored.
+/// The stored lock of a deployment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Lock {
-    /// The operation that has it.
+    /// The operation that holds it.
     pub(super) operation: String,
-    /// Grows while the holder is alive.
+    /// The number of heartbeats.
     pub(super) beat: u64,
 }
 
-/// A time as it is stored, in seconds.
+/// Formats a time for a record, in seconds.
 pub(super) fn time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

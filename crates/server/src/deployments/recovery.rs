@@ -1,4 +1,4 @@
-//! Settles operations whose servers have ended.
+//! Ends operations whose servers have stopped.
 
 use std::collections::BTreeMap;
 use std::sync::Weak;
@@ -14,12 +14,12 @@ use crate::status::Result;
 use crate::store::Revision;
 
 /// The message of an interrupted operation.
-const INTERRUPTED: &str = "the server ended before the operation was done; run the request again";
+const INTERRUPTED: &str = "the server stopped before the operation was done; run the request again";
 
-/// After so many looks at locks, operations without a lock are looked for.
+/// The number of checks of the locks for each search for operations without a lock.
 const LOOKS: u32 = 12;
 
-/// Settles all operations that have not ended. No server works at one.
+/// Ends all open operations. No server may be running one.
 pub(super) async fn all(books: &Books, watchman: &mut Watchman) -> Result<()> {
     locks(books, watchman, true).await?;
     for operation in books.open_operations().await? {
@@ -28,8 +28,7 @@ pub(super) async fn all(books: &Books, watchman: &mut Watchman) -> Result<()> {
     Ok(())
 }
 
-/// Looks for locks whose holders have ended, and for operations without a lock, until the service
-/// is dropped.
+/// Ends operations whose lock is stale or missing, until the service is dropped.
 pub(super) async fn watch(tools: Weak<Tools>, mut watchman: Watchman) {
     let mut orphans = Orphans::default();
     let mut looks: u32 = 0;
@@ -50,7 +49,7 @@ pub(super) async fn watch(tools: Weak<Tools>, mut watchman: Watchman) {
     }
 }
 
-/// Settles the operations of locks whose holders have ended.
+/// Ends the operations of stale locks, and releases the locks.
 async fn locks(books: &Books, watchman: &mut Watchman, all: bool) -> Result<()> {
     for left in watchman.look(books, all).await? {
         settle(books, &left.operation).await?;
@@ -59,8 +58,8 @@ async fn locks(books: &Books, watchman: &mut Watchman, all: bool) -> Result<()> 
     Ok(())
 }
 
-/// Ends an operation that nobody works at any more: it is done if the deployment says so, else it
-/// was interrupted. What it applied goes into the record of the deployment.
+/// Ends an operation that no server runs any more. The record of the deployment decides its final
+/// state, and receives the objects that it applied.
 async fn settle(books: &Books, name: &str) -> Result<()> {
     let key = Operation::key(name);
     let Some(mut operation) = books.get::<Operation>(&key).await? else {
@@ -104,13 +103,13 @@ async fn settle(books: &Books, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Operations that were seen without a lock.
+/// Operations without a lock at the last search.
 #[derive(Debug, Default)]
 struct Orphans(BTreeMap<String, Revision>);
 
 impl Orphans {
-    /// Settles those that were seen without a lock before and have not changed since: their servers
-    /// ended before they took one.
+    /// Ends the operations that had no lock at the last search either, and have not changed since.
+    /// Their servers stopped before they acquired one.
     async fn look(&mut self, books: &Books) -> Result<()> {
         let mut seen = BTreeMap::new();
         for operation in books.open_operations().await? {

@@ -1,4 +1,4 @@
-//! Deployments as a service: reads, and the start of changes.
+//! The service: reads deployments, and starts changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,50 +32,50 @@ use crate::status::{Details, Result, Status};
 /// Deployments in a store.
 pub struct Deployments {
     pub(super) tools: Arc<Tools>,
-    /// How many changes are being made.
+    /// The number of running changes.
     running: Arc<watch::Sender<usize>>,
 }
 
-/// Everything that [`Deployments`] use.
+/// The dependencies of [`Deployments`].
 pub struct Needs {
-    /// Where they are kept.
+    /// The store.
     pub store: Arc<Measured>,
     /// The limits of expansions.
     pub limits: Limits,
-    /// The places for expansions.
+    /// The admission of expansions.
     pub admission: Admission,
-    /// Where expansions are counted.
+    /// The metrics of expansions.
     pub metrics: Arc<Metrics>,
     /// Runs Python templates, or refuses them.
     pub python: Arc<dyn Interpreters>,
-    /// Fetches templates by their addresses, if that is allowed.
+    /// Fetches templates by URL, if that is allowed.
     pub fetcher: Option<Fetcher>,
-    /// The cluster, if objects are applied.
+    /// The cluster to which objects are applied, if any.
     pub cluster: Option<Cluster>,
 }
 
-/// A deployment as clients see it.
+/// A deployment with its latest manifest.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// The deployment; its state is `Interrupted` if nothing is at work any more.
+    /// The deployment. Its state is `Interrupted` if its operation no longer runs.
     pub deployment: Deployment,
-    /// A sentence about its state, for people.
+    /// A human-readable description of the state.
     pub message: String,
-    /// Its newest manifest, as JSON.
+    /// The latest manifest, as JSON.
     pub manifest: Bytes,
 }
 
-/// A change that was started.
+/// A started change.
 #[derive(Debug)]
 pub struct Started {
     /// The name of its operation.
     pub operation: String,
-    /// How it ends.
+    /// The task that makes the change.
     pub done: JoinHandle<Result<Ended, Problem>>,
 }
 
 impl Deployments {
-    /// Deployments in a store.
+    /// Creates the service.
     #[must_use]
     pub fn new(needs: Needs) -> Self {
         let limit = needs.limits.max_object_bytes;
@@ -97,18 +97,18 @@ impl Deployments {
         }
     }
 
-    /// Whether objects are applied to a cluster.
+    /// Returns `true` if objects are applied to a cluster.
     #[must_use]
     pub fn applies(&self) -> bool {
         self.tools.cluster.is_some()
     }
 
-    /// Marks operations of earlier servers as interrupted, and goes on to look for such. If the
-    /// store is this server's `own`, no other server has operations at work.
+    /// Ends operations of stopped servers in the background. If the store is this server's `own`,
+    /// first ends all open operations.
     ///
     /// # Errors
     ///
-    /// If the store cannot be read. Then nothing is looked for.
+    /// If the store cannot be read. The background task is then not started.
     pub async fn recover(&self, own: bool) -> Result<()> {
         let mut watchman = Watchman::default();
         if own {
@@ -118,27 +118,27 @@ impl Deployments {
         Ok(())
     }
 
-    /// Returns when no change is being made.
+    /// Waits until no change is running.
     pub async fn ended(&self) {
-        // The sender lives as long as this.
+        // The sender lives as long as `self`.
         let _ = self.running.subscribe().wait_for(|&count| count == 0).await;
     }
 
-    /// Expands a configuration, and stores nothing.
+    /// Expands a configuration without storing it.
     ///
     /// # Errors
     ///
-    /// 400 in the words of the original service, 422 and 504 beyond the limits of an expansion, 429
-    /// if too many expansions wait.
+    /// 400 with the message of the original service, 422 or 504 if the expansion exceeds a limit,
+    /// 429 if too many expansions wait.
     pub async fn texts(&self, request: Request) -> Result<Texts> {
         self.tools.expander.texts(request).await
     }
 
-    /// The deployments of a namespace.
+    /// Returns the deployments of a namespace.
     ///
     /// # Errors
     ///
-    /// 400 for a name that no namespace has.
+    /// 400 if the name of the namespace is invalid.
     pub async fn list(&self, namespace: &str) -> Result<Vec<Deployment>> {
         check_namespace(namespace)?;
         let mut all = self.tools.books.deployments(namespace).await?;
@@ -148,11 +148,11 @@ impl Deployments {
         Ok(all)
     }
 
-    /// A deployment with its newest manifest.
+    /// Returns a deployment with its latest manifest.
     ///
     /// # Errors
     ///
-    /// 404 if there is none.
+    /// 404 if the deployment does not exist.
     pub async fn get(&self, target: &Target) -> Result<Shown> {
         let mut deployment = self.found(target).await?.value;
         self.look(&mut deployment).await?;
@@ -164,7 +164,7 @@ impl Deployments {
         })
     }
 
-    /// The names of the manifests of a deployment that are kept, the oldest first.
+    /// Returns the names of the kept manifests of a deployment, oldest first.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl Deployments {
         Ok(self.found(target).await?.value.manifests)
     }
 
-    /// A manifest, as JSON.
+    /// Returns a manifest as JSON.
     ///
     /// # Errors
     ///
@@ -188,22 +188,22 @@ impl Deployments {
         bytes.ok_or_else(missing)
     }
 
-    /// The names of all types in the newest manifests of a namespace, as JSON.
+    /// Returns the names of all types in the latest manifests of a namespace, as JSON.
     ///
     /// # Errors
     ///
-    /// 413 if the list is too long.
+    /// 413 if the list is too large.
     pub async fn types(&self, namespace: &str) -> Result<String> {
         self.collect(namespace, Collected::Types(BTreeSet::new()))
             .await
     }
 
-    /// The instances of a type in the newest manifests of a namespace, as JSON; of all types if
-    /// none is named.
+    /// Returns the instances of a type in the latest manifests of a namespace, as JSON. Without a
+    /// type, returns the instances of all types.
     ///
     /// # Errors
     ///
-    /// 413 if the list is too long.
+    /// 413 if the list is too large.
     pub async fn instances(&self, namespace: &str, kind: Option<&str>) -> Result<String> {
         let kind = kind.map(str::to_owned);
         self.collect(namespace, Collected::Instances(kind, Vec::new()))
@@ -232,11 +232,11 @@ impl Deployments {
         Ok(collected.json())
     }
 
-    /// An operation.
+    /// Returns an operation.
     ///
     /// # Errors
     ///
-    /// 404 if there is none, or none any more.
+    /// 404 if the operation does not exist, or is no longer kept.
     pub async fn operation(&self, name: &str) -> Result<Operation> {
         let key = Operation::key(name);
         let operation = self.tools.books.get::<Operation>(&key).await?;
@@ -244,11 +244,11 @@ impl Deployments {
         Ok(operation.value)
     }
 
-    /// Starts a change, which goes on if nobody waits for its end.
+    /// Starts a change, which continues even if the caller does not wait for it.
     ///
     /// # Errors
     ///
-    /// 400 for wrong names, 404 or 409 if the deployment is not as the change needs it, 409 if
+    /// 400 for invalid names, 404 or 409 if the deployment does not allow the change, 409 if
     /// another operation changes it.
     pub async fn start(&self, user: &User, target: &Target, mut wanted: Wanted) -> Result<Started> {
         check_name(&target.name)?;
@@ -306,7 +306,7 @@ impl Deployments {
         })
     }
 
-    /// Checks that the deployment is as a change needs it.
+    /// Checks that the deployment allows a change.
     fn check(
         &self,
         target: &Target,
@@ -326,8 +326,8 @@ impl Deployments {
             {
                 let count = known.value.resources.len();
                 let message = format!(
-                    "deployment {name:?} has {count} objects in a cluster, and this server changes \
-                     no cluster: start it with --apply, or leave them there with ?abandon=true"
+                    "deployment {name:?} has {count} objects in a cluster, but this server does \
+                     not apply objects: start it with --apply, or keep them with ?abandon=true"
                 );
                 Err(Status::new(409, "Conflict", message).with(Details::of(
                     "",
@@ -350,7 +350,7 @@ impl Deployments {
             .ok_or_else(missing)
     }
 
-    /// Says of a deployment whether its change is still at work.
+    /// Sets the state to `Interrupted` if the operation no longer runs.
     pub(super) async fn look(&self, deployment: &mut Deployment) -> Result<()> {
         if deployment.state.is_busy() {
             let lock = self
@@ -378,7 +378,7 @@ async fn run(
             outcome.unwrap_or_else(|panicked| Err(panicked.into()))
         }
         () = held.lost() => {
-            let message = "the server could not reach the store in time, and gave the operation up";
+            let message = "the server could not reach the store in time, and abandoned the operation";
             return Err(Status::unavailable(message).into());
         }
     };
@@ -387,7 +387,7 @@ async fn run(
     outcome
 }
 
-/// A change that is counted until this is dropped.
+/// A guard that counts a running change until it is dropped.
 struct Counted(Arc<watch::Sender<usize>>);
 
 impl Counted {

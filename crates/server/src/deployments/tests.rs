@@ -1,4 +1,4 @@
-//! Fetching, from a small site over HTTPS on the loopback address.
+//! Fetching from a small HTTPS server on the loopback address.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Site {
             while let Ok((stream, _)) = listener.accept().await {
                 let acceptor = acceptor.clone();
                 tokio::spawn(async move {
-                    // A client may leave at any time.
+                    // A client may disconnect at any time.
                     let Ok(mut stream) = acceptor.accept(stream).await else {
                         return;
                     };
@@ -125,7 +125,7 @@ async fn redirects_and_sizes_have_limits() {
         ("/relative", "it redirects to another host"),
         ("/circle", "more than 5 redirects"),
         ("/large", "it breaks off, or is larger than 1048576 bytes"),
-        ("/broken", "the host answers with the code 500"),
+        ("/broken", "the host returned the code 500"),
     ] {
         assert_eq!(site.read(path).await, Err(error.to_owned()), "{path}");
     }
@@ -203,7 +203,7 @@ fn templates(path: &str) -> (u16, String, Vec<u8>) {
     }
 }
 
-/// The names of the imports after fetching, or the error.
+/// Returns the names of the imports after fetching, or the error.
 async fn added(site: &Site, path: &str) -> Result<Vec<String>, String> {
     let web = site.web(|_| true);
     let mut request = Request {

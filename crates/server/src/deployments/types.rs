@@ -1,4 +1,4 @@
-//! The types of a namespace and their instances, from the newest manifests.
+//! The types of a namespace and their instances, from the latest manifests.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use krm_yaml::Value;
 use super::manifest::layout;
 use crate::status::{Result, Status};
 
-/// Types or instances that are collected from manifests.
+/// Types or instances collected from manifests.
 #[derive(Debug)]
 pub(super) enum Collected {
     /// The names of all types.
     Types(BTreeSet<String>),
-    /// The instances of a type, or of all.
+    /// The instances of a type, or of all types.
     Instances(Option<String>, Vec<TypeInstance>),
 }
 
 impl Collected {
-    /// Adds those of a manifest in JSON.
+    /// Adds the types or instances of a manifest in JSON.
     pub(super) fn add(&mut self, deployment: &str, manifest: &str, json: &[u8]) -> Result<()> {
         let found = instances(deployment, manifest, json)?;
         match self {
@@ -32,7 +32,7 @@ impl Collected {
         Ok(())
     }
 
-    /// About how many bytes the list has.
+    /// Returns the approximate size of the list in bytes.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Types(types) => types.iter().map(|kind| kind.len() + 3).sum(),
@@ -52,7 +52,7 @@ impl Collected {
         }
     }
 
-    /// The list as JSON.
+    /// Returns the list as JSON.
     pub(super) fn json(&self) -> String {
         let list = match self {
             Self::Types(types) => types
@@ -65,7 +65,7 @@ impl Collected {
     }
 }
 
-/// All instances of a manifest.
+/// Returns all instances in a manifest.
 fn instances(deployment: &str, manifest: &str, json: &[u8]) -> Result<Vec<TypeInstance>> {
     let layout = layout(json).ok_or_else(|| {
         tracing::error!(

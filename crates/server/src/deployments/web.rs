@@ -1,4 +1,4 @@
-//! Reads files of allowed hosts over HTTPS, from public addresses only.
+//! Reads files from allowed hosts over HTTPS, from public IP addresses only.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -22,19 +22,19 @@ use tokio_rustls::TlsConnector;
 
 use super::public::is_public;
 
-/// The most bytes of a file.
+/// The maximum size of a file in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// How long a file may take.
+/// The timeout of one file.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// How often the host may redirect to another of its paths.
+/// The maximum number of redirects.
 const MAX_REDIRECTS: usize = 5;
 
-/// The port of HTTPS.
+/// The default port of HTTPS.
 const HTTPS: u16 = 443;
 
-/// A host that files may be fetched from.
+/// A host from which files may be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Host {
     name: String,
@@ -53,7 +53,7 @@ impl FromStr for Host {
 }
 
 impl Host {
-    /// The host of an address of HTTPS.
+    /// Returns the host of an HTTPS URL.
     fn of(address: &Uri) -> Option<Self> {
         let authority = address.authority()?;
         if address.scheme_str() != Some("https") || authority.as_str().contains('@') {
@@ -71,33 +71,33 @@ impl Host {
     }
 }
 
-/// The files of allowed hosts.
+/// A client for the files of allowed hosts.
 pub(super) struct Web {
     hosts: BTreeSet<Host>,
     tls: TlsConnector,
-    /// Whether a connection to an address is allowed.
+    /// Whether connections to an IP address are allowed.
     is_allowed: fn(IpAddr) -> bool,
 }
 
 impl Web {
-    /// The files of hosts whose certificates the machine trusts.
+    /// Creates a client that trusts the system's certificate authorities.
     ///
     /// # Errors
     ///
-    /// If the machine trusts none.
+    /// If the system has no certificate authorities.
     pub(super) fn new(hosts: &[Host]) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() {
             bail!(
-                "--allow-fetch needs certificates of authorities, and this machine has none: name a \
-                 file with them in the environment variable SSL_CERT_FILE"
+                "--allow-fetch needs certificates of authorities, but this system has none: set the \
+                 environment variable SSL_CERT_FILE to a file with them"
             );
         }
         Self::with(hosts, roots, is_public)
     }
 
-    /// The same with these authorities and addresses.
+    /// Creates a client with other certificate authorities and IP addresses.
     pub(super) fn with(
         hosts: &[Host],
         roots: RootCertStore,
@@ -115,14 +115,14 @@ impl Web {
         })
     }
 
-    /// Whether an address is one of HTTPS on an allowed host.
+    /// Returns `true` for an HTTPS URL of an allowed host.
     pub(super) fn allows(&self, address: &str) -> bool {
         let address: Option<Uri> = address.parse().ok();
         let host = address.as_ref().and_then(Host::of);
         host.is_some_and(|host| self.hosts.contains(&host))
     }
 
-    /// The text at an address; `None` if the host does not have it.
+    /// Reads the file at a URL. Returns `None` if the host returns 404.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Web {
         }
     }
 
-    /// Reads an address, and follows redirects on the same host.
+    /// Reads a URL, and follows redirects on the same host.
     async fn follow(&self, mut address: Uri) -> anyhow::Result<Option<String>> {
         let allowed = |host: &Host| self.hosts.contains(host);
         let host = Host::of(&address).filter(allowed);
@@ -150,7 +150,7 @@ impl Web {
             return match status {
                 StatusCode::OK => text(response).await.map(Some),
                 StatusCode::NOT_FOUND => Ok(None),
-                status => bail!("the host answers with the code {}", status.as_u16()),
+                status => bail!("the host returned the code {}", status.as_u16()),
             };
         }
         bail!("more than {MAX_REDIRECTS} redirects")
@@ -162,7 +162,7 @@ impl Web {
         let server = ServerName::try_from(name.to_owned())?;
         let stream = self.tls.connect(server, stream).await?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        // It ends with the sender and the body. An error of it is one of theirs, too.
+        // The task ends with the sender and the body, which also report its errors.
         tokio::spawn(connection);
         let path = address.path_and_query().map_or("/", |path| path.as_str());
         let host = match host.port {
@@ -176,8 +176,8 @@ impl Web {
         Ok(sender.send_request(request).await?)
     }
 
-    /// Connects to the first public address of a host. The name is looked up once, so it cannot
-    /// lead elsewhere after the check.
+    /// Connects to a public IP address of a host. The name is resolved only once, so it cannot
+    /// resolve to another address after the check.
     async fn connect(&self, name: &str, port: u16) -> anyhow::Result<TcpStream> {
         let found = lookup_host((name, port)).await?;
         let allowed: Vec<SocketAddr> = found
@@ -190,7 +190,7 @@ impl Web {
     }
 }
 
-/// Where a redirect leads, which must be on the same host.
+/// Returns the target of a redirect, which must be on the same host.
 fn redirected(host: &Host, response: &Response<Incoming>) -> anyhow::Result<Uri> {
     let location = response.headers().get(LOCATION);
     let location = location.and_then(|location| location.to_str().ok());

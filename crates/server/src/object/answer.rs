@@ -1,7 +1,7 @@
-//! Stored Templates as the answers of an API: single ones, lists, tables, only their metadata.
+//! API responses with stored Templates: single objects, lists, tables and metadata.
 //!
-//! All functions append to `out`. Answers in JSON are compact and end with a line feed. A revision
-//! of 0 writes no `resourceVersion`, as for a dry run.
+//! All functions append to `out`. Responses are compact JSON with a trailing line feed. A Template
+//! with revision 0, as in a dry run, has no `resourceVersion`.
 
 use crate::groups::Group;
 use crate::object::cells::age;
@@ -13,35 +13,35 @@ use crate::wire::accept::{Include, MetaVersion};
 /// The metadata of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListMeta {
-    /// The revision that the list shows.
+    /// The revision of the list.
     pub revision: Revision,
-    /// The token for the next page.
+    /// The continue token for the next page.
     pub next: Option<String>,
-    /// How many items follow, if that is known.
+    /// The number of remaining items, if known.
     pub remaining: Option<u64>,
 }
 
 /// A Template with the revision that wrote it.
 pub type Item<'s> = (&'s Stored, Revision);
 
-/// A single Template.
+/// Writes a single Template.
 pub fn object(item: Item<'_>, out: &mut Vec<u8>) {
     splice(item.0.object(), item.1, out);
     out.push(b'\n');
 }
 
-/// A Template without a line feed, as in the events of a watch.
+/// Writes a Template without a line feed, as in watch events.
 pub fn object_inside(item: Item<'_>, out: &mut Vec<u8>) {
     splice(item.0.object(), item.1, out);
 }
 
-/// The `PartialObjectMetadata` of a Template.
+/// Writes the `PartialObjectMetadata` of a Template.
 pub fn partial(item: Item<'_>, version: MetaVersion, out: &mut Vec<u8>) {
     partial_inside(item, version, out);
     out.push(b'\n');
 }
 
-/// The same without a line feed, as in the events of a watch.
+/// Writes a `PartialObjectMetadata` without a line feed, as in watch events.
 pub fn partial_inside((stored, revision): Item<'_>, version: MetaVersion, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"");
     out.extend_from_slice(version.api_version().as_bytes());
@@ -50,7 +50,7 @@ pub fn partial_inside((stored, revision): Item<'_>, version: MetaVersion, out: &
     out.push(b'}');
 }
 
-/// A `TemplateList`. As upstream, the items of OpenShift's group have no `kind` and `apiVersion`.
+/// Writes a `TemplateList`. As upstream, items of OpenShift's group have no `kind` or `apiVersion`.
 pub fn list<'s>(
     group: Group,
     meta: &ListMeta,
@@ -68,7 +68,7 @@ pub fn list<'s>(
     out.extend_from_slice(b"]}\n");
 }
 
-/// A `PartialObjectMetadataList`.
+/// Writes a `PartialObjectMetadataList`.
 pub fn partial_list<'s>(
     version: MetaVersion,
     meta: &ListMeta,
@@ -85,22 +85,22 @@ pub fn partial_list<'s>(
     out.extend_from_slice(b"]}\n");
 }
 
-/// The form of a table.
+/// The options of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// The group of its Templates.
+    /// The API group of its Templates.
     pub group: Group,
     /// The version of `meta.k8s.io`.
     pub version: MetaVersion,
-    /// What rows show of their objects.
+    /// The content of the field `object` in each row.
     pub include: Include,
-    /// Whether it has its column definitions: of a watch only the first has.
+    /// Whether it has column definitions. In a watch, only the first table has them.
     pub has_columns: bool,
-    /// The time that ages count to, in seconds since 1970.
+    /// The current time for the ages, in seconds since 1970.
     pub now: i64,
 }
 
-/// A `Table` of Templates.
+/// Writes a `Table` of Templates.
 pub fn table<'s>(
     table: Table,
     meta: &ListMeta,
@@ -111,7 +111,7 @@ pub fn table<'s>(
     out.push(b'\n');
 }
 
-/// The same without a line feed, as in the events of a watch.
+/// Writes a `Table` without a line feed, as in watch events.
 pub fn table_inside<'s>(
     table: Table,
     meta: &ListMeta,
@@ -152,7 +152,7 @@ fn row(table: Table, (stored, revision): Item<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Writes an object with its `resourceVersion` between its parts.
+/// Writes an object with its `resourceVersion` between the two parts.
 fn splice((before, after): (&[u8], &[u8]), revision: Revision, out: &mut Vec<u8>) {
     out.extend_from_slice(before);
     if revision > 0 {
@@ -169,7 +169,7 @@ fn splice((before, after): (&[u8], &[u8]), revision: Revision, out: &mut Vec<u8>
     out.extend_from_slice(after);
 }
 
-/// The beginning of a list, up to its other fields.
+/// Writes the type and the metadata of a list.
 fn begin(kind: &str, api_version: &str, meta: &ListMeta, out: &mut Vec<u8>) {
     let mut head =
         format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":{{");
@@ -215,7 +215,7 @@ const NAME: &str = concat!(
     r#"https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names","priority":0}"#,
 );
 
-/// The definitions of the columns that both groups have.
+/// The definitions of the other columns in both groups.
 const TEMPLATE: &str = concat!(
     r#",{"name":"Description","type":"string","format":"","description":"Template description.","#,
     r#""priority":0},{"name":"Parameters","type":"string","format":"","description":"parameters is "#,
@@ -224,7 +224,7 @@ const TEMPLATE: &str = concat!(
     r#""description":"Number of resources in this template.","priority":0}"#,
 );
 
-/// The definitions of the columns of our group.
+/// The definitions of the additional columns in our group.
 const KRM: &str = concat!(
     r#",{"name":"Age","type":"date","format":"","description":"CreationTimestamp is a timestamp "#,
     r"representing the server time when this object was created. It is not guaranteed to be set in ",

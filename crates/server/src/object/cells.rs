@@ -1,4 +1,4 @@
-//! The cells of the row of a Template in a table.
+//! The cells of a Template's table row.
 //!
 //! Source: `pkg/template/printers` of openshift-apiserver, `HumanDuration` of
 //! `k8s.io/apimachinery`.
@@ -9,11 +9,10 @@ use crate::groups::Group;
 use crate::object::draft::Draft;
 use crate::object::json::{self, Data, Node};
 
-/// The most bytes of a description.
+/// The maximum length of a description in bytes.
 const MAX_DESCRIPTION: usize = 80;
 
-/// The cells as JSON without brackets; in our group a tab, where the age belongs, and the cells
-/// after it.
+/// Returns the cells as JSON without brackets. In our group, a tab marks the position of the age.
 pub(crate) fn of(draft: &Draft) -> String {
     let mut out = String::new();
     json::quote(draft.name(), &mut out);
@@ -56,7 +55,7 @@ fn first_line(description: &str) -> String {
     format!("{}...", line.get(..cut).unwrap_or_default().trim())
 }
 
-/// The number of parameters, and of those that have no value.
+/// Returns the number of parameters, and how many of them have no value.
 fn parameters(text: Option<&str>) -> String {
     let node = text.and_then(|text| Node::parse(text).ok());
     let items = node.as_ref().map_or(&[][..], Node::items);
@@ -81,7 +80,7 @@ fn parameters(text: Option<&str>) -> String {
     }
 }
 
-/// A duration in seconds as kubectl shows ages.
+/// Formats a duration in seconds like an age in kubectl.
 pub(crate) fn age(seconds: i64) -> String {
     let parts = |large: i64, unit: char, small: i64, small_unit: char| match small {
         0 => format!("{large}{unit}"),

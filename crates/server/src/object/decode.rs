@@ -1,4 +1,4 @@
-//! From the body of a request to a [`Draft`]: syntax, kind, types, unknown and duplicate fields.
+//! Decoding of bodies into a [`Draft`]: syntax, kind, types, unknown and duplicate fields.
 
 use std::borrow::Cow;
 
@@ -15,12 +15,13 @@ use crate::status::{Cause, Result, Status};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
 
-/// Reads the Template in the body of a request. Returns it with texts for `Warning` headers, which
-/// name fields and hold no values.
+/// Decodes the Template in the body of a request. Returns it with texts for `Warning` headers,
+/// which name fields but contain no values.
 ///
 /// # Errors
-/// 400 if the body is not JSON or YAML, is nested too deeply, is of another kind or version, if a
-/// field has the wrong type, or, with [`FieldValidation::Strict`], for unknown and duplicate fields.
+/// 400 if the body is not JSON or YAML, is nested too deeply, has another kind or version, or has a
+/// field of the wrong type. With [`FieldValidation::Strict`], also for unknown and duplicate
+/// fields.
 pub fn template(
     group: Group,
     format: Format,
@@ -34,11 +35,11 @@ pub fn template(
     Ok((Draft::new(group, &node, body.kept), warnings))
 }
 
-/// Checks the Template in the body of a request as [`template`] does, without keeping it. Returns
-/// the texts for `Warning` headers.
+/// Checks the Template in the body of a request like [`template`], without keeping it. Returns the
+/// texts for `Warning` headers.
 ///
 /// # Errors
-/// As [`template`].
+/// The same as [`template`].
 pub fn check(
     group: Group,
     format: Format,
@@ -47,9 +48,9 @@ pub fn check(
 ) -> Result<Vec<String>> {
     let body = Body::read(format, body)?;
     let node = match group {
-        // Only repeated keys are wrong in the objects.
+        // The objects are checked only for duplicate keys.
         Group::Krm => Node::parse(&body.json),
-        // Nothing is.
+        // The objects are not checked.
         Group::OpenShift => Node::parse_around(&body.json, "objects"),
     };
     let mut node = node.map_err(|why| unrecognized(&why))?;
@@ -81,12 +82,12 @@ fn checked(
     judge(complaints, repeated, validation).map_err(|why| refused(&why))
 }
 
-/// Reads a configuration that is applied: YAML, of which JSON is a part. Returns it with texts for
-/// `Warning` headers. It can have fields that cannot be applied.
+/// Decodes an apply configuration in YAML or JSON. Returns it with texts for `Warning` headers. It
+/// may have fields that cannot be applied.
 ///
 /// # Errors
-/// 400 if the body is not a mapping in YAML, or, with [`FieldValidation::Strict`], if one has a key
-/// twice.
+/// 400 if the body is not a YAML mapping, or, with [`FieldValidation::Strict`], if it has duplicate
+/// keys.
 pub fn configuration(body: &[u8], validation: FieldValidation) -> Result<(Value, Vec<String>)> {
     const CONVERTING: &str = "error converting YAML to JSON";
     let refused = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
@@ -107,7 +108,7 @@ pub fn configuration(body: &[u8], validation: FieldValidation) -> Result<(Value,
     Ok((node.to_value(), warnings))
 }
 
-/// Why a configuration cannot be applied: an unknown field, or a value of another type.
+/// Returns the error that prevents a server-side apply: an unknown field, or a wrong type.
 pub(crate) fn undeclared(group: Group, object: &Value) -> Option<String> {
     let mut text = String::new();
     json::write(object, &mut text);
@@ -123,20 +124,21 @@ pub(crate) fn undeclared(group: Group, object: &Value) -> Option<String> {
     })
 }
 
-/// The keys that objects in a body of JSON have twice, as texts such as `duplicate field "a"`.
+/// Finds duplicate keys in a JSON body. Returns texts such as `duplicate field "a"`.
 #[must_use]
 pub fn repeated_keys(body: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(body);
     Node::parse(&text).map_or_else(|_| Vec::new(), |node| types::repeated_keys(&node))
 }
 
-/// Checks the result of a patch. Fields that are unknown in `old`, too, are not reported again, and
-/// fields with the same value keep the spelling of `old`. `repeated` are the keys that the patch has
-/// twice. Returns it with texts for `Warning` headers.
+/// Checks the result of a patch. Returns it with texts for `Warning` headers.
+///
+/// Fields that are also unknown in `old` are not reported again. Unchanged fields keep their JSON
+/// text from `old`. `repeated` contains the errors about duplicate keys in the patch.
 ///
 /// # Errors
-/// 422 about `patch`, if the kind or version changed, if a field has the wrong type, or, with
-/// [`FieldValidation::Strict`], for unknown and duplicate fields.
+/// 422 for the field `patch` if the kind or version changed, or a field has the wrong type. With
+/// [`FieldValidation::Strict`], also for unknown and duplicate fields.
 pub fn patched(
     group: Group,
     object: &Value,
@@ -177,7 +179,7 @@ pub fn patched(
     Ok((draft, warnings))
 }
 
-/// The group that the `apiVersion` of a body names, if it names one that is served.
+/// Returns the served group in the `apiVersion` of a body, if there is one.
 #[must_use]
 pub fn group(format: Format, body: &[u8]) -> Option<Group> {
     let body = Body::read(format, body).ok()?;
@@ -195,19 +197,19 @@ fn unrecognized(why: &str) -> Box<Status> {
     ))
 }
 
-/// A body as JSON.
+/// A body, converted to JSON.
 struct Body<'b> {
     json: Cow<'b, str>,
     /// The text of the document, if it was YAML.
     kept: Option<String>,
-    /// The keys that a mapping in YAML has twice, each with the number of its line.
+    /// The duplicate keys of YAML mappings, each with its line number.
     repeated: Vec<(usize, String)>,
 }
 
 impl<'b> Body<'b> {
     fn read(format: Format, body: &'b [u8]) -> Result<Self> {
         let read = match format {
-            // As Go does, bytes that are not UTF-8 are read as U+FFFD.
+            // As in Go, invalid UTF-8 becomes U+FFFD.
             Format::Json => Ok(Self {
                 json: String::from_utf8_lossy(body),
                 kept: None,
@@ -239,10 +241,10 @@ impl<'b> Body<'b> {
             return Err(in_yaml(error));
         }
         let Some(value) = value else {
-            return Err("yaml: the value cannot be read".to_owned());
+            return Err("yaml: invalid value".to_owned());
         };
         if value.non_finite().is_some() {
-            return Err("yaml: a number that is not finite has no form in JSON".to_owned());
+            return Err("yaml: JSON cannot represent a number that is not finite".to_owned());
         }
         let is_json = source.text().trim_start().starts_with('{');
         let kept = match document.roots().nth(1) {
@@ -259,7 +261,7 @@ impl<'b> Body<'b> {
     }
 }
 
-/// The error of the YAML reader, without texts of the body.
+/// Formats an error of the YAML parser, without text from the body.
 fn in_yaml(why: &Diagnostic) -> String {
     let line = why.place.as_ref().map(|place| place.line_column().0);
     let mut message = String::new();
@@ -285,7 +287,7 @@ fn repeated_key(found: &Diagnostic) -> Option<(usize, String)> {
     Some((found.place.as_ref()?.line_column().0, key.to_owned()))
 }
 
-/// The kind and version that a body names.
+/// The kind and version of a body.
 struct Named<'n> {
     group: Group,
     kind: &'n str,
@@ -293,7 +295,7 @@ struct Named<'n> {
 }
 
 impl Named<'_> {
-    /// Why an object of this kind cannot be a Template of the group.
+    /// Returns an error if the object is not a Template of the group.
     fn wrong(&self) -> Option<String> {
         let is_version = self.version == self.group.api_version();
         (self.kind != "Template" || !is_version).then(|| {
@@ -305,7 +307,7 @@ impl Named<'_> {
     }
 }
 
-/// Reads the kind and version; an absent one is the expected one in OpenShift's group.
+/// Reads the kind and version. In OpenShift's group, they default to the expected ones.
 fn kind<'n>(group: Group, node: &'n Node<'_>) -> Result<Named<'n>> {
     const HEAD: &str = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; \
                         Kind string \"json:\\\"kind,omitempty\\\"\" }";
@@ -357,7 +359,7 @@ fn kind<'n>(group: Group, node: &'n Node<'_>) -> Result<Named<'n>> {
     }
 }
 
-/// Turns complaints into warnings, or into an error.
+/// Converts complaints to warnings, or to an error.
 fn judge(
     complaints: Complaints,
     repeated: &[(usize, String)],
@@ -394,7 +396,7 @@ fn repeated_in_yaml(lines: &[String]) -> String {
     format!("yaml: unmarshal errors:\n  {}", lines.join("\n  "))
 }
 
-/// Makes texts of the values of parameters in OpenShift's group. Returns a warning for each.
+/// Converts parameter values to strings in OpenShift's group. Returns a warning for each.
 fn as_text(group: Group, node: &mut Node<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     if group == Group::OpenShift

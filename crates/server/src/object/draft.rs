@@ -1,4 +1,4 @@
-//! A Template as it came: fields in their order, unknown ones too, numbers as they were written.
+//! A Template as received: its fields in order, including unknown ones, and its numbers unchanged.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,24 @@ use crate::groups::Group;
 use crate::object::json::{self, Data, Node};
 use crate::object::types::OBJECT_META;
 
-/// A Template that may be changed and stored.
+/// A Template that can be changed and stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// The group it lives in.
+    /// The API group.
     pub group: Group,
-    /// The fields of `metadata`, the unknown ones too. Known fields have the right type.
+    /// The fields of `metadata`, including unknown ones. Known fields have the right type.
     pub metadata: Map<String, Value>,
-    /// The other fields but `kind` and `apiVersion` in the order in which they came, each as
-    /// compact JSON text. `objects` is spelled as the client spelled it. In OpenShift's group
-    /// `objects` is always there, and other empty fields are left out.
+    /// The other fields except `kind` and `apiVersion`, in their original order, as compact JSON.
+    ///
+    /// `objects` keeps the JSON text of the client. In OpenShift's group, `objects` is always
+    /// present, and other empty fields are omitted.
     fields: Vec<(String, String)>,
-    /// The text it was read from, if that was YAML.
+    /// The text of the body, if it was YAML.
     yaml: Option<String>,
 }
 
 impl Draft {
-    /// The Template of an object that was checked.
+    /// Creates a Template from a checked object.
     pub(crate) fn new(group: Group, object: &Node<'_>, yaml: Option<String>) -> Self {
         let metadata = object.get("metadata").map(|node| metadata(node.entries()));
         let mut fields: Vec<(String, String)> = Vec::new();
@@ -60,7 +61,7 @@ impl Draft {
         }
     }
 
-    /// A text of `metadata`, such as `name`; empty if it is not set.
+    /// Returns a string in `metadata`, such as `name`. Empty if it is not set.
     #[must_use]
     pub fn text(&self, key: &str) -> &str {
         self.metadata
@@ -69,31 +70,31 @@ impl Draft {
             .unwrap_or_default()
     }
 
-    /// The name; empty if it has none yet.
+    /// Returns the name. Empty if it is not set yet.
     #[must_use]
     pub fn name(&self) -> &str {
         self.text("name")
     }
 
-    /// The namespace; empty if the sender named none.
+    /// Returns the namespace. Empty if the client did not set it.
     #[must_use]
     pub fn namespace(&self) -> &str {
         self.text("namespace")
     }
 
-    /// The finalizers, in order.
+    /// Returns the finalizers, in order.
     pub fn finalizers(&self) -> impl Iterator<Item = &str> {
         let items = self.metadata.get("finalizers").and_then(Value::as_array);
         items.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Whether it has a `deletionTimestamp`: it goes with its last finalizer.
+    /// Returns `true` if it has a `deletionTimestamp`. It is deleted with its last finalizer.
     #[must_use]
     pub fn is_being_deleted(&self) -> bool {
         !self.text("deletionTimestamp").is_empty()
     }
 
-    /// A field beside `metadata`, as compact JSON text.
+    /// Returns a field other than `metadata`, as compact JSON.
     #[must_use]
     pub fn field(&self, key: &str) -> Option<&str> {
         self.fields()
@@ -101,14 +102,14 @@ impl Draft {
             .map(|(_, text)| text)
     }
 
-    /// The fields but `kind`, `apiVersion` and `metadata`, in order, each as compact JSON text.
+    /// Returns the fields except `kind`, `apiVersion` and `metadata`, in order, as compact JSON.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields
             .iter()
             .map(|(key, text)| (key.as_str(), text.as_str()))
     }
 
-    /// The same as they are stored: in OpenShift's group empty `objects` are null.
+    /// Returns the same fields as stored: in OpenShift's group, empty `objects` become null.
     pub(crate) fn stored_fields(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_none = |key: &str, text: &str| {
             self.group == Group::OpenShift && key == "objects" && text == "[]"
@@ -117,13 +118,13 @@ impl Draft {
             .map(move |(key, text)| (key, if is_none(key, text) { "null" } else { text }))
     }
 
-    /// The text it was read from, if that was YAML.
+    /// Returns the text of the body, if it was YAML.
     #[must_use]
     pub fn yaml(&self) -> Option<&str> {
         self.yaml.as_deref()
     }
 
-    /// Spells the fields that have the same value in an older state as they are spelled there.
+    /// Keeps the JSON text of the old fields whose value is unchanged.
     pub(crate) fn keep_spelling(&mut self, old: &Self) {
         let value = |text: &str| Node::parse(text).map(|node| node.to_value());
         for (key, text) in &mut self.fields {
@@ -136,7 +137,7 @@ impl Draft {
         }
     }
 
-    /// The whole object as plain data, with `kind` and `apiVersion`.
+    /// Returns the complete object, with `kind` and `apiVersion`.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let mut object = Map::new();
@@ -154,7 +155,7 @@ impl Draft {
     }
 }
 
-/// Whether a Template of OpenShift's group has no such field: Go leaves empty ones out.
+/// Returns `true` if Go omits this empty field of a Template in OpenShift's group.
 fn is_left_out(key: &str, value: &Node<'_>) -> bool {
     match key {
         "message" => value.as_str().is_empty(),
@@ -164,7 +165,7 @@ fn is_left_out(key: &str, value: &Node<'_>) -> bool {
     }
 }
 
-/// Labels with empty texts in place of nulls, as Go reads them.
+/// Replaces nulls in labels with empty strings, as Go decodes them.
 fn texts<'t>(labels: &Node<'t>) -> Node<'t> {
     let mut labels = labels.clone();
     if let Data::Object(entries) = &mut labels.data {
@@ -178,11 +179,11 @@ fn texts<'t>(labels: &Node<'t>) -> Node<'t> {
     labels
 }
 
-/// The fields of `metadata` with the empty ones left out, as Go reads and writes them.
+/// Returns the fields of `metadata` without empty ones, as Go decodes and encodes them.
 fn metadata(entries: &[(Cow<'_, str>, Node<'_>)]) -> Map<String, Value> {
     let mut fields = json::object(entries);
     fields.retain(|key, value| {
-        // An empty list of managers asks to forget them.
+        // An empty list resets the managers.
         !OBJECT_META.has(key) || !is_empty(value) || (key == "managedFields" && value.is_array())
     });
     for key in ["labels", "annotations"] {
@@ -200,7 +201,7 @@ fn metadata(entries: &[(Cow<'_, str>, Node<'_>)]) -> Map<String, Value> {
     fields
 }
 
-/// Whether Go leaves a field with this value out.
+/// Returns `true` if Go omits a field with this value.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -211,8 +212,8 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Writes the parameters of OpenShift's group with numbers and bools in `value` as text. Returns
-/// the indexes of those parameters; nothing is written if there are none.
+/// Converts numbers and bools in the `value` of parameters to strings. Returns the indexes of the
+/// changed parameters.
 pub(crate) fn values_as_text(parameters: &mut Node<'_>) -> Vec<usize> {
     let mut indexes = Vec::new();
     let Data::Array(items) = &mut parameters.data else {

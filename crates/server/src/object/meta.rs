@@ -1,4 +1,4 @@
-//! System fields of a Template and the rules for its `metadata`, on create, update and delete.
+//! System fields of a Template and validation of its `metadata`, on create, update and delete.
 //!
 //! Source: `k8s.io/apiserver/pkg/registry/rest` and `ValidateObjectMeta` of `k8s.io/apimachinery`.
 
@@ -13,36 +13,35 @@ use crate::status::{Cause, Result, Status};
 use crate::store::Revision;
 use crate::wire::names;
 
-/// What a new object needs from outside.
+/// The inputs for the system fields of a new object.
 #[derive(Clone, Copy, Debug)]
 pub struct Create<'a> {
     /// The namespace of the URL.
     pub namespace: &'a str,
-    /// The time.
+    /// The current time.
     pub now: Timestamp,
     /// A new uid.
     pub uid: &'a str,
-    /// Five random characters for a name that is generated.
+    /// Five random characters for a generated name.
     pub suffix: &'a str,
 }
 
 /// The characters of generated names.
 pub const SUFFIX_CHARACTERS: &str = "bcdfghjklmnpqrstvwxz2456789";
 
-/// How many characters a generated name has after its `generateName`.
+/// The length of the random suffix of a generated name.
 pub const SUFFIX_LENGTH: usize = 5;
 
-/// The most characters of a generated name before its suffix.
+/// The maximum length of a generated name before its suffix.
 const MAX_PREFIX: usize = 63 - SUFFIX_LENGTH;
 
-/// The most bytes of all annotations of an object.
+/// The maximum total size of the annotations of an object in bytes.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
-/// Gives a new object its system fields, and checks it.
+/// Sets the system fields of a new object, and validates it.
 ///
 /// # Errors
-/// 400 if it has another namespace or a `resourceVersion`; 422 for everything that is wrong with
-/// its fields.
+/// 400 if it has another namespace or a `resourceVersion`; 422 with all errors in its fields.
 pub fn create(draft: &mut Draft, how: &Create<'_>) -> Result<()> {
     in_namespace(draft, how.namespace)?;
     if !draft.text("resourceVersion").is_empty() {
@@ -79,11 +78,11 @@ pub fn create(draft: &mut Draft, how: &Create<'_>) -> Result<()> {
     finish(draft, causes)
 }
 
-/// Checks that the object of an update has the name and namespace of the URL; an absent namespace
-/// is set.
+/// Checks that the object of an update has the name and namespace of the URL. Sets a missing
+/// namespace.
 ///
 /// # Errors
-/// 400 if it has not.
+/// 400 if the name or the namespace differs.
 pub fn named(draft: &mut Draft, namespace: &str, name: &str) -> Result<()> {
     match draft.name() {
         "" => Err(Status::bad_request(format!(
@@ -96,8 +95,8 @@ pub fn named(draft: &mut Draft, namespace: &str, name: &str) -> Result<()> {
     }
 }
 
-/// The revision that the sender expects the object to have, from `metadata.resourceVersion`; none
-/// if it is absent or 0.
+/// Returns the expected revision of the object, from `metadata.resourceVersion`. Returns `None` if
+/// it is missing or 0.
 ///
 /// # Errors
 /// 400 if it is not a number.
@@ -114,7 +113,7 @@ pub fn expected(draft: &Draft) -> Result<Option<Revision>> {
     Ok((revision > 0).then_some(revision))
 }
 
-/// The same for an update, which needs one.
+/// Returns the expected revision for an update, which requires one.
 ///
 /// # Errors
 /// 422 if there is none, 400 if it is not a number.
@@ -129,10 +128,10 @@ pub fn must_expect(draft: &Draft) -> Result<Revision> {
     })
 }
 
-/// Checks that the sender of a whole object means the object with this uid, if it names one.
+/// Checks that the uid of a replacement, if it is set, matches the old object.
 ///
 /// # Errors
-/// 409 if it means another one.
+/// 409 if it does not match.
 pub fn same_uid(draft: &Draft, old: &Draft) -> Result<()> {
     let (given, uid) = (draft.text("uid"), old.text("uid"));
     if given.is_empty() || given == uid {
@@ -156,11 +155,11 @@ pub fn same_uid(draft: &Draft, old: &Draft) -> Result<()> {
     ))
 }
 
-/// Gives the new state of an object the system fields of the old one, and checks it. In our group
-/// `generation` counts changes of anything but `metadata`.
+/// Copies the system fields of the old object to the new one, and validates it. In our group,
+/// `generation` counts changes outside `metadata`.
 ///
 /// # Errors
-/// 422 for everything that is wrong with its fields.
+/// 422 with all errors in its fields.
 pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
     let keep = |draft: &mut Draft, key: &str| match old.metadata.get(key) {
         Some(value) => _ = draft.metadata.insert(key.to_owned(), value.clone()),
@@ -203,7 +202,7 @@ pub fn update(draft: &mut Draft, old: &Draft) -> Result<()> {
     finish(draft, causes)
 }
 
-/// Marks an object that has finalizers as being deleted.
+/// Marks an object with finalizers as being deleted.
 pub fn delete(draft: &mut Draft, now: Timestamp) {
     if draft.is_being_deleted() {
         return;
@@ -220,9 +219,10 @@ pub fn delete(draft: &mut Draft, now: Timestamp) {
     }
 }
 
-/// Whether the new state of an object is the old one but for its `resourceVersion` and the times of
-/// its managers, so that nothing needs to be written. A new state that came as JSON has no comments
-/// to be kept.
+/// Returns `true` if the objects differ only in `resourceVersion` and the times of managers, so
+/// that nothing needs to be stored.
+///
+/// YAML texts are compared too, unless the new object has none.
 ///
 /// Source: `IgnoreManagedFieldsTimestampsTransformer` of `k8s.io/apiserver`.
 #[must_use]
@@ -244,7 +244,7 @@ pub fn is_same(new: &Draft, old: &Draft) -> bool {
     is_text && same_fields(new, old) && fields(new) == fields(old)
 }
 
-/// Whether two states have the same data beside `metadata`; the order of keys does not count.
+/// Returns `true` if all fields except `metadata` are equal. Ignores the order of keys.
 fn same_fields(new: &Draft, old: &Draft) -> bool {
     let value = |text: &str| Node::parse(text).map(|node| node.to_value());
     new.fields().count() == old.fields().count()
@@ -255,7 +255,7 @@ fn same_fields(new: &Draft, old: &Draft) -> bool {
         })
 }
 
-/// A time as `metadata` holds it, in UTC with whole seconds.
+/// Formats a time for `metadata`, in UTC with whole seconds.
 #[must_use]
 pub fn rfc3339(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
@@ -265,16 +265,16 @@ fn set(draft: &mut Draft, key: &str, text: String) {
     draft.metadata.insert(key.to_owned(), Value::String(text));
 }
 
-/// Whether a namespace can have this name.
+/// Returns `true` if a namespace can have this name.
 #[must_use]
 pub fn is_namespace(namespace: &str) -> bool {
     names::dns_label(namespace).is_empty()
 }
 
-/// Checks the name of the namespace in a path.
+/// Validates the namespace in a path.
 ///
 /// # Errors
-/// 422 if no namespace can have it.
+/// 422 if no namespace can have this name.
 pub fn namespace(draft: &Draft, namespace: &str) -> Result<()> {
     let wrong = names::dns_label(namespace);
     finish(
@@ -305,7 +305,7 @@ fn finish(draft: &Draft, causes: Vec<Cause>) -> Result<()> {
     ))
 }
 
-/// A cause for each thing that is wrong with the text of a field. The text is quoted in them.
+/// Converts the errors in a field to causes. Each quotes the text of the field.
 fn invalid(field: &str, text: &str, wrong: Vec<String>) -> impl Iterator<Item = Cause> {
     wrong.into_iter().map(move |why| {
         let message = format!("Invalid value: {text:?}: {why}");
@@ -313,7 +313,7 @@ fn invalid(field: &str, text: &str, wrong: Vec<String>) -> impl Iterator<Item = 
     })
 }
 
-/// Everything that is wrong with the fields of an object in any state.
+/// Returns all errors in the fields of a new or updated object.
 fn check(draft: &Draft) -> Vec<Cause> {
     let mut causes = Vec::new();
     name(draft, &mut causes);
@@ -442,7 +442,7 @@ fn finalizers(draft: &Draft, causes: &mut Vec<Cause>) {
     }
 }
 
-/// An object that is being deleted gets no new finalizers.
+/// Rejects new finalizers on an object that is being deleted.
 fn new_finalizers(draft: &Draft, old: &Draft, causes: &mut Vec<Cause>) {
     if !old.is_being_deleted() {
         return;
@@ -467,7 +467,7 @@ fn new_finalizers(draft: &Draft, old: &Draft, causes: &mut Vec<Cause>) {
     }
 }
 
-/// The names of parameters in OpenShift's group have letters, digits and underscores.
+/// Rejects parameter names with characters other than letters, digits and underscores.
 fn parameter_names(draft: &Draft, causes: &mut Vec<Cause>) {
     let Some(Ok(parameters)) = draft.field("parameters").map(Node::parse) else {
         return;

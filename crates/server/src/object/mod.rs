@@ -1,19 +1,20 @@
-//! Templates as objects of a Kubernetes API, from bytes to bytes, without HTTP, store and clock.
+//! Templates as Kubernetes API objects: decoding, validation, storage format and responses.
 //!
-//! A body is read into a [`Draft`] ([`decode`]), gets its system fields and is checked ([`meta`]),
-//! and is brought into the form in which it is [`Stored`]. An [`answer`] copies the bytes of that
-//! form and writes the `resourceVersion` between them. So reading a Template parses no JSON.
+//! [`decode`] reads a body into a [`Draft`], [`meta`] sets its system fields and validates it, and
+//! [`Stored`] encodes it for the store. An [`answer`] copies the encoded bytes and inserts the
+//! `resourceVersion`, so reading a Template parses no JSON. Nothing here uses HTTP, the store or
+//! the clock.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `yaml` | answers as YAML, with the comments of the text that was posted |
+//! | `yaml` | responses in YAML, with the comments of the posted text |
 //! | `answer` | single objects, lists, tables, `PartialObjectMetadata` |
-//! | `stored` | the form in which a Template is stored |
-//! | `cells` | the cells of a row |
-//! | `meta`, `schema` | system fields; the schema of our group |
-//! | `decode`, `types` | bodies and results of patches; types of fields |
-//! | `draft` | a Template as it came |
-//! | `json` | JSON with order, spans and spelling |
+//! | `stored` | the storage format of Templates |
+//! | `cells` | the cells of a table row |
+//! | `meta`, `schema` | system fields and validation; the schema of our group |
+//! | `decode`, `types` | decoding of bodies and patch results; types of fields |
+//! | `draft` | a Template as received |
+//! | `json` | JSON that keeps the order of keys and the text of values |
 
 pub mod answer;
 mod cells;

@@ -1,4 +1,4 @@
-//! The schema of Templates of our group, with the words of the API server for custom resources.
+//! Schema validation of our group's Templates, with kube-apiserver's messages for custom resources.
 //!
 //! Source: `functionconfig/template.crd.yaml`, and `kube-openapi/pkg/validation`.
 
@@ -7,18 +7,18 @@ use std::borrow::Cow;
 use crate::object::json::{Data, Node};
 use crate::status::Cause;
 
-/// The reason of a cause about a value of another type.
+/// The reason of a cause for a value of the wrong type.
 pub(crate) const WRONG_TYPE: &str = "FieldValueTypeInvalid";
 
-/// What a field may hold.
+/// The rule for the value of a field.
 enum Rule {
     Any,
     Text,
-    /// A text that is not empty.
+    /// A string that is not empty.
     Name,
     Bool,
     Number,
-    /// An integer that is not negative.
+    /// A non-negative integer.
     Length,
     List,
     OneOf(&'static [&'static str]),
@@ -28,7 +28,7 @@ const TYPES: &[&str] = &[
     "string", "int", "integer", "number", "bool", "boolean", "base64", "array", "map", "object",
 ];
 
-/// The fields of a parameter in the order of their names, and whether they may be null.
+/// The fields of a parameter in alphabetical order, and whether they may be null.
 const PARAMETER: [(&str, Rule, bool); 17] = [
     ("description", Rule::Text, true),
     ("displayName", Rule::Text, true),
@@ -49,8 +49,8 @@ const PARAMETER: [(&str, Rule, bool); 17] = [
     ("value", Rule::Any, true),
 ];
 
-/// Everything that is wrong with the fields beside `metadata`, which `node` looks up. No value of a
-/// parameter is in it.
+/// Returns the errors in all fields except `metadata`. `node` looks up a field. No error contains
+/// the value of a parameter.
 pub(crate) fn check<'n>(node: impl Fn(&str) -> Option<Node<'n>>) -> Vec<Cause> {
     let mut found = Found(Vec::new());
     for key in ["labels", "objectLabels"] {
@@ -199,7 +199,7 @@ impl Found {
     }
 }
 
-/// The word of JSON Schema for the type of a value.
+/// Returns the JSON Schema type of a value.
 fn kind(node: &Node<'_>) -> &'static str {
     match node.data {
         Data::Bool(_) => "boolean",

@@ -1,12 +1,17 @@
-//! The form in which a Template is stored: its answer in JSON, ready to be copied.
+//! The storage format of a Template: its JSON response, ready to be copied.
 //!
-//! Five parts, each of the first four a line: words about the object and the parts; the cells of
-//! its row in a table; its labels as JSON; the object as JSON without `resourceVersion`; the YAML
-//! text that it was posted as, if there is one. The object begins with `kind`, `apiVersion` and
-//! `metadata`. The words of the first line are the version of this form, group, namespace, name,
-//! uid, whether it is being deleted, the time of creation in seconds, the lengths of the next
-//! three parts, and where in the object `metadata` begins, a `resourceVersion` belongs, and
-//! `metadata` ends.
+//! It has five parts. Each of the first four is a line:
+//!
+//! 1. a header
+//! 2. the cells of the table row
+//! 3. the labels as JSON
+//! 4. the object as JSON without `resourceVersion`, starting with `kind`, `apiVersion`, `metadata`
+//! 5. the posted YAML text, if there is one
+//!
+//! The header has these fields, separated by spaces: format version, group, namespace, name, uid,
+//! whether the object is being deleted, creation time in seconds, lengths of the next three parts,
+//! and three offsets in the object: the start of `metadata`, the position of `resourceVersion`, and
+//! the end of `metadata`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,13 +27,13 @@ use crate::object::types::OBJECT_META;
 use crate::status::{Result, Status};
 use crate::store::Revision;
 
-/// The first word of a stored Template: the version of the form.
+/// The version of the storage format.
 const FORM: &str = "1";
 
-/// The word of a stored Template that has a `deletionTimestamp`.
+/// The header field of a Template with a `deletionTimestamp`.
 const DELETED: &str = "deleted";
 
-/// A stored Template. Reading one parses no JSON.
+/// A stored Template. Decoding one parses no JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     bytes: Bytes,
@@ -46,10 +51,10 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// The stored form of a Template with its system fields.
+    /// Encodes a Template with its system fields.
     ///
     /// # Errors
-    /// 500 if a system field has white space: nothing checked it.
+    /// 500 if a system field contains white space, because it was not validated.
     pub fn encode(draft: &Draft) -> Result<Self> {
         let (object, metadata, revision_at) = object(draft);
         let mut labels = String::new();
@@ -97,12 +102,12 @@ impl Stored {
         Self::decode(&Bytes::from(text))
     }
 
-    /// Reads the stored form.
+    /// Decodes a stored Template.
     ///
     /// # Errors
-    /// 500 if it is not one that this program wrote.
+    /// 500 if this program did not encode it.
     pub fn decode(bytes: &Bytes) -> Result<Self> {
-        Self::read(bytes).ok_or_else(|| Status::internal("the stored object is damaged"))
+        Self::read(bytes).ok_or_else(|| Status::internal("the stored object is corrupt"))
     }
 
     fn read(bytes: &Bytes) -> Option<Self> {
@@ -147,43 +152,43 @@ impl Stored {
         })
     }
 
-    /// What to write to the store.
+    /// Returns the encoded Template.
     #[must_use]
     pub const fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// The group it lives in.
+    /// Returns the API group.
     #[must_use]
     pub const fn group(&self) -> Group {
         self.group
     }
 
-    /// Its namespace.
+    /// Returns the namespace.
     #[must_use]
     pub fn namespace(&self) -> &str {
         self.slice(&self.namespace)
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.slice(&self.name)
     }
 
-    /// Its uid.
+    /// Returns the uid.
     #[must_use]
     pub fn uid(&self) -> &str {
         self.slice(&self.uid)
     }
 
-    /// Whether it has a `deletionTimestamp`.
+    /// Returns `true` if it has a `deletionTimestamp`.
     #[must_use]
     pub const fn is_being_deleted(&self) -> bool {
         self.is_being_deleted
     }
 
-    /// Its labels.
+    /// Returns the labels.
     #[must_use]
     pub fn labels(&self) -> BTreeMap<String, String> {
         let text = self.slice(&self.labels);
@@ -199,7 +204,7 @@ impl Stored {
             .collect()
     }
 
-    /// The Template, to be changed, with its `resourceVersion`.
+    /// Returns the Template as a [`Draft`], with its `resourceVersion`.
     #[must_use]
     pub fn draft(&self, revision: Revision) -> Draft {
         let text = self.slice(&self.object);
@@ -218,17 +223,17 @@ impl Stored {
         draft
     }
 
-    /// When it was created, in seconds since 1970.
+    /// Returns the creation time, in seconds since 1970.
     pub(crate) const fn created(&self) -> i64 {
         self.created
     }
 
-    /// The cells of its row: those before the age, and those after it behind a tab.
+    /// Returns the cells of the table row. In our group, a tab marks the position of the age.
     pub(crate) fn cells(&self) -> &str {
         self.slice(&self.cells)
     }
 
-    /// The YAML text it was posted as.
+    /// Returns the posted YAML text, if there is one.
     pub(crate) fn yaml(&self) -> Option<&str> {
         let text = self.bytes.get(self.object.end + 1..)?;
         std::str::from_utf8(text)
@@ -236,18 +241,18 @@ impl Stored {
             .filter(|text| !text.is_empty())
     }
 
-    /// The object as JSON, in the two parts between which its `resourceVersion` belongs.
+    /// Returns the object as JSON, split at the position of `resourceVersion`.
     pub(crate) fn object(&self) -> (&[u8], &[u8]) {
         self.around_revision(&self.object)
     }
 
-    /// The same without `kind` and `apiVersion`.
+    /// Returns the object from the key `metadata` on, split in the same way.
     pub(crate) fn item(&self) -> (&[u8], &[u8]) {
         let head = METADATA.len();
         self.around_revision(&(self.metadata.start.saturating_sub(head)..self.object.end))
     }
 
-    /// Its `metadata` as JSON, in the two parts between which its `resourceVersion` belongs.
+    /// Returns `metadata` as JSON, split at the position of `resourceVersion`.
     pub(crate) fn metadata(&self) -> (&[u8], &[u8]) {
         self.around_revision(&self.metadata)
     }
@@ -266,10 +271,10 @@ impl Stored {
     }
 }
 
-/// The text before the value of `metadata` in an object without `kind` and `apiVersion`.
+/// The key `metadata` in the JSON of an object.
 pub(crate) const METADATA: &str = "\"metadata\":";
 
-/// The object as JSON, the range of its `metadata` in it, and where `resourceVersion` belongs.
+/// Returns the object as JSON, the range of its `metadata`, and the position of `resourceVersion`.
 fn object(draft: &Draft) -> (String, Range<usize>, usize) {
     let mut out = format!(
         "{{\"kind\":\"Template\",\"apiVersion\":\"{}\",",

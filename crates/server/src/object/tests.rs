@@ -1,4 +1,4 @@
-//! Drafts, what is stored, and answers together.
+//! Tests of drafts, stored Templates and responses together.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -399,7 +399,7 @@ fn an_object_that_is_being_deleted_gets_no_new_finalizers() {
         json!(["example.com/wait", "example.com/more"]),
     );
     let status = meta::update(&mut more, &old).unwrap_err();
-    // As recorded of openshift-apiserver.
+    // As recorded from openshift-apiserver.
     let expected = "Template.template.openshift.io \"fin\" is invalid: metadata.finalizers: \
                     Forbidden: no new finalizers can be added if the object is being deleted, \
                     found new finalizers []string{\"example.com/more\"}";
@@ -581,7 +581,7 @@ fn damaged_bytes_are_an_error() {
     }
 }
 
-/// Random JSON text, with white space and spellings that few programs write.
+/// Generates random JSON text, with unusual white space, numbers and escapes.
 fn json_text() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),
@@ -606,7 +606,7 @@ fn json_text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Escapes only for HTML, and without white space: another writing of the rule.
+/// Removes white space and adds HTML escapes, independently of the tested code.
 fn compacted(text: &str) -> String {
     let mut out = String::new();
     let strings = text.split_inclusive('"');

@@ -1,5 +1,5 @@
-//! The types of fields: complaints in the words of Go's decoder about values of another type, and
-//! about fields that a type has not or that an object has twice.
+//! The types of fields, with the messages of Go's decoder for values of the wrong type, unknown
+//! fields and duplicate fields.
 //!
 //! Source: `ObjectMeta` of `k8s.io/apimachinery`, `Template` of `github.com/openshift/api`.
 
@@ -9,45 +9,45 @@ use crate::object::json::{Data, Node};
 /// The type of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Type {
-    /// Text.
+    /// A string.
     Text,
-    /// Text; a number or bool is taken for its text.
+    /// A string. A number or bool is read as its text.
     Plain,
     /// `true` or `false`.
     Bool,
-    /// An integer of 64 bits.
+    /// A 64-bit integer.
     Integer,
-    /// Text with a time of RFC 3339.
+    /// A string with an RFC 3339 time.
     Time,
-    /// Text by keys.
+    /// A map of strings.
     Texts,
-    /// Items with the name of Go for their list.
+    /// A list: the type of its items, and the Go types of the list and of an item.
     List(&'static Self, &'static str, &'static str),
     /// An object with known fields.
     Struct(&'static Struct),
     /// An object with any fields.
     Object,
-    /// Any value; nothing in it is looked at.
+    /// Any value, which is not checked.
     Any,
-    /// Any value; keys that an object has twice are found.
+    /// Any value, which is checked for duplicate keys.
     Keys,
-    /// The same; unknown fields of the items of a list are found, too.
+    /// A list whose items are checked for unknown and duplicate fields.
     Items(&'static Struct),
 }
 
 /// An object with known fields.
 #[derive(Debug)]
 pub(crate) struct Struct {
-    /// The name of the type in Go, without its package.
+    /// The Go type, without its package.
     pub(crate) name: &'static str,
-    /// The name of the type in Go.
+    /// The Go type, with its package.
     pub(crate) full_name: &'static str,
     /// The fields.
     pub(crate) fields: &'static [(&'static str, Type)],
 }
 
 impl Struct {
-    /// Whether it has a field with this name.
+    /// Returns `true` if the object has a field with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|(known, _)| *known == name)
     }
@@ -55,7 +55,7 @@ impl Struct {
 
 const TEXTS: Type = Type::List(&Type::Text, "[]string", "string");
 
-/// The fields of `metadata`, in the order in which upstream writes them.
+/// The fields of `metadata`, in the order of upstream.
 pub(crate) const OBJECT_META: Struct = Struct {
     name: "ObjectMeta",
     full_name: "v1.ObjectMeta",
@@ -92,7 +92,7 @@ pub(crate) const OBJECT_META: Struct = Struct {
     ],
 };
 
-/// The fields of a Template of a group.
+/// Returns the fields of a Template in a group.
 const fn template(group: Group) -> &'static Struct {
     match group {
         Group::Krm => &KRM,
@@ -100,12 +100,12 @@ const fn template(group: Group) -> &'static Struct {
     }
 }
 
-/// Whether a Template has a field with this name.
+/// Returns `true` if a Template has a field with this name.
 pub(crate) fn is_field(group: Group, name: &str) -> bool {
     template(group).has(name)
 }
 
-/// Whether a parameter of our group has a field with this name.
+/// Returns `true` if a parameter in our group has a field with this name.
 pub(crate) fn is_parameter_field(name: &str) -> bool {
     KRM_PARAMETER.has(name)
 }
@@ -172,7 +172,7 @@ const PARAMETER: Struct = Struct {
     ],
 };
 
-/// A Template of our group: the rest of its fields is checked with the schema.
+/// A Template of our group. The schema checks its other types.
 const KRM: Struct = Struct {
     name: "Template",
     full_name: "v1alpha1.Template",
@@ -213,20 +213,20 @@ const KRM_PARAMETER: Struct = Struct {
     ],
 };
 
-/// What is wrong with the fields of an object.
+/// The errors in the fields of an object.
 #[derive(Debug, Default)]
 pub(crate) struct Complaints {
-    /// The first value of another type.
+    /// The error of the first value with the wrong type.
     pub(crate) mismatch: Option<String>,
-    /// Fields that are unknown or that an object has twice: texts such as `unknown field "typo"`.
+    /// The errors of unknown and duplicate fields, such as `unknown field "typo"`.
     pub(crate) strict: Vec<String>,
     /// The path of the first unknown field.
     unknown: Option<String>,
-    /// The path and word of the first number or bool that is taken for its text.
+    /// The path and type of the first number or bool that is read as its text.
     as_text: Option<(String, &'static str)>,
 }
 
-/// The most complaints about unknown and duplicate fields.
+/// The maximum number of errors about unknown and duplicate fields.
 const MAX_COMPLAINTS: usize = 100;
 
 impl Complaints {
@@ -244,13 +244,13 @@ impl Complaints {
         }
     }
 
-    /// Leaves out what the older complaints say, too.
+    /// Removes the errors about unknown and duplicate fields that are also in `older`.
     pub(crate) fn forget(&mut self, older: &Self) {
         self.strict
             .retain(|complaint| !older.strict.contains(complaint));
     }
 
-    /// Why an object cannot be applied, which takes no unknown field and no other type.
+    /// Returns the error that prevents a server-side apply: an unknown field, or a wrong type.
     ///
     /// Source: `typed` of `sigs.k8s.io/structured-merge-diff`, without values.
     pub(crate) fn undeclared(&self) -> Option<String> {
@@ -265,31 +265,31 @@ impl Complaints {
     }
 }
 
-/// The keys that an object has twice, at any depth, as texts such as `duplicate field "a"`.
+/// Finds duplicate keys at any depth. Returns texts such as `duplicate field "a"`.
 pub(crate) fn repeated_keys(node: &Node<'_>) -> Vec<String> {
     let mut complaints = Complaints::default();
     keys(node, &Path::Root, &mut complaints);
     complaints.strict
 }
 
-/// The way from an object to one of its values.
+/// The path of a value in an object.
 enum Path<'p> {
     Root,
     Key(&'p Self, &'p str),
-    /// A key of a map, which Go does not name.
+    /// A key of a map, which Go's messages omit.
     MapKey(&'p Self, &'p str),
     Index(&'p Self, usize),
 }
 
 impl Path<'_> {
-    /// The whole path, such as `parameters[0].name`.
+    /// Returns the complete path, such as `parameters[0].name`.
     fn text(&self) -> String {
         let mut text = String::new();
         self.write(true, &mut text);
         text
     }
 
-    /// The path without indexes and keys of maps, as in the words of Go.
+    /// Returns the path without indexes and map keys, as in Go's messages.
     fn fields(&self) -> String {
         let mut text = String::new();
         self.write(false, &mut text);
@@ -319,19 +319,19 @@ impl Path<'_> {
     }
 }
 
-/// Where a value is.
+/// The location of a value.
 #[derive(Clone, Copy)]
 struct At<'p> {
     path: &'p Path<'p>,
-    /// The name of the object's type in Go.
+    /// The Go type of the object.
     owner: &'static str,
 }
 
-/// The entries of an object, each with whether its key was there before.
+/// Returns the entries of an object, and whether each key is a duplicate.
 fn entries<'n, 't>(
     node: &'n Node<'t>,
 ) -> impl Iterator<Item = (&'n str, &'n Node<'t>, bool)> + use<'n, 't> {
-    /// So many are compared faster than a set is made.
+    /// Up to this number, comparing keys is faster than building a set.
     const FEW: usize = 16;
     let all = node.entries();
     let mut seen = std::collections::BTreeSet::new();
@@ -345,9 +345,11 @@ fn entries<'n, 't>(
     })
 }
 
-/// Looks at all values of a Template. In OpenShift's group numbers and bools may be the value of
-/// a parameter. The complaints about our group have the order of the API server for custom
-/// resources: duplicates first, then unknown fields by their path.
+/// Checks all values of a Template. In OpenShift's group, the value of a parameter may be a number
+/// or bool.
+///
+/// In our group, errors have the API server's order for custom resources: duplicate fields first,
+/// then unknown fields, each sorted by path.
 pub(crate) fn check_values(node: &Node<'_>, group: Group) -> Complaints {
     let of = template(group);
     let mut complaints = Complaints::default();
@@ -406,7 +408,7 @@ fn value_of(node: &Node<'_>, wanted: Type, at: At<'_>, complaints: &mut Complain
         (Data::String(text), Type::Time) => {
             if !text.is_empty() && text.parse::<jiff::Timestamp>().is_err() {
                 let path = at.path.text();
-                let text = format!("{path}: the time must be as in RFC 3339");
+                let text = format!("{path}: the time must be in RFC 3339 format");
                 complaints.mismatch.get_or_insert(text);
             }
         }
@@ -442,7 +444,7 @@ fn texts(node: &Node<'_>, at: At<'_>, complaints: &mut Complaints) {
     }
 }
 
-/// Finds keys that an object has twice, at any depth.
+/// Finds duplicate keys at any depth.
 fn keys(node: &Node<'_>, path: &Path<'_>, complaints: &mut Complaints) {
     for (key, value, is_repeated) in entries(node) {
         let path = &Path::Key(path, key);

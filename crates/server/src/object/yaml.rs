@@ -1,4 +1,4 @@
-//! Answers as YAML: new text from JSON, or the text that was posted, with its comments.
+//! Responses in YAML: converted from JSON, or the posted text with its comments.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use krm_yaml::{Document, Edited, ItemKey, ItemKeys, Value};
 use crate::object::answer::{Item, object};
 use crate::object::json::{Data, Node};
 
-/// An answer in JSON as YAML, with sorted keys, as sigs.k8s.io/yaml prints it.
+/// Converts a JSON response to YAML with sorted keys, like sigs.k8s.io/yaml.
 #[must_use]
 pub fn yaml(json: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(json);
@@ -19,8 +19,8 @@ pub fn yaml(json: &[u8]) -> Vec<u8> {
     krm_yaml::to_string(&value(&node, true)).into_bytes()
 }
 
-/// A single Template as YAML: the text that it was posted as with the system fields in it, or, if
-/// it was written in JSON, new text.
+/// Writes a single Template as YAML: the posted YAML text with the system fields added, or
+/// converted text if it was posted as JSON.
 pub fn yaml_object(item: Item<'_>, out: &mut Vec<u8>) {
     let mut json = Vec::new();
     object(item, &mut json);
@@ -30,7 +30,7 @@ pub fn yaml_object(item: Item<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// The posted text, changed where it differs from the object.
+/// Edits the posted text where it differs from the object.
 fn edited(posted: &str, json: &[u8]) -> Option<String> {
     const KEYS: ItemKeys = ItemKeys {
         of_lists: &[ItemKey::field("name")],
@@ -73,7 +73,7 @@ fn value(node: &Node<'_>, is_sorted: bool) -> Value<'static> {
     }
 }
 
-/// The order of keys in go-yaml: letters after everything else, and numbers by their value.
+/// Compares keys like go-yaml: letters after all other characters, and numbers by value.
 fn order(one: &str, other: &str) -> Ordering {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let same = one.iter().zip(&other).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Reads the body of a request, up to a size and a time.
+//! Reads request bodies, with a maximum size and a timeout.
 
 use std::pin::{Pin, pin};
 use std::time::Duration;
@@ -10,16 +10,16 @@ use tokio::time;
 
 use crate::status::{Details, Result, Status};
 
-/// How long the rest of a body that is too large is read and dropped.
+/// How long the rest of a body that is too large is drained.
 ///
 /// Source: `rstAvoidanceDelay` of Go's `net/http`.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// Reads a body of at most `max` bytes that arrives within `limit`.
 ///
-/// Of a body that is too large, up to `max` further bytes are read and dropped: a connection that is
-/// closed while its client still sends is reset, and the client may never see the answer. A body that
-/// announces more than that is refused at once.
+/// If a body is too large, up to `max` further bytes are drained: closing the connection while the
+/// client still sends would reset it, and the client may never see the response. A body that
+/// announces an even larger size is rejected at once.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ const DRAIN: Duration = Duration::from_millis(500);
 /// - 408 if it does not arrive in time.
 /// - 400 if it ends early or is not framed correctly.
 ///
-/// Each of them may leave a part of the body unread, so that the connection cannot be used again.
+/// An error may leave a part of the body unread, so the connection cannot be reused.
 pub async fn read<B>(body: B, max: usize, limit: Duration) -> Result<Bytes>
 where
     B: Body,
@@ -55,7 +55,7 @@ where
     }
 }
 
-/// Reads and drops at most `most` bytes for at most [`DRAIN`].
+/// Drains at most `most` bytes, for at most [`DRAIN`].
 async fn drain<B: Body>(mut body: Pin<&mut B>, mut most: usize) {
     let dropped = async {
         while let Some(Ok(frame)) = body.frame().await {
@@ -66,11 +66,11 @@ async fn drain<B: Body>(mut body: Pin<&mut B>, mut most: usize) {
             most = left;
         }
     };
-    // The answer is the same if time is up.
+    // A timeout does not change the response.
     let _ = time::timeout(DRAIN, dropped).await;
 }
 
-/// 413 for a body of more than `max` bytes.
+/// Returns 413 for a body of more than `max` bytes.
 #[must_use]
 pub fn too_large(max: usize) -> Box<Status> {
     Status::new(
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(status, Err(too_large(4)));
     }
 
-    /// How many of `parts` are read of a body that announces `announced` bytes and may have 4.
+    /// Returns how many of `parts` are read if the body announces `announced` bytes and may have 4.
     async fn parts_read(parts: usize, announced: u64) -> usize {
         let mut read_parts = 0;
         let counted = stream::iter((0..parts).map(|_| {

@@ -1,4 +1,4 @@
-//! The answers of `/livez`, `/readyz` and `/healthz`.
+//! The responses of `/livez`, `/readyz` and `/healthz`.
 //!
 //! Source: `pkg/server/healthz` of `k8s.io/apiserver`.
 
@@ -6,19 +6,19 @@ use std::fmt::Write as _;
 
 use crate::status::Status;
 
-/// Which of the three paths is asked.
+/// A health check endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `/livez`: whether the process must be restarted.
     Live,
-    /// `/readyz`: whether it shall get requests.
+    /// `/readyz`: whether it should receive requests.
     Ready,
-    /// `/healthz`: the older name of both.
+    /// `/healthz`: the older endpoint that both replace.
     Health,
 }
 
 impl Kind {
-    /// The name in the path and in the texts.
+    /// Returns the name in the path and in the response.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -29,12 +29,12 @@ impl Kind {
     }
 }
 
-/// The code, the content type and the body of an answer.
+/// Returns the status code, the content type and the body of a response.
 ///
-/// `check` is what follows in the path, as `store` in `/readyz/store`. `verbose` and `exclude` are
-/// the parameters of the query; they count for all checks together only. `results` are the checks
-/// with their outcomes, in the order in which they are listed. The reason why a check fails is in
-/// the answer about this check only: the paths of all checks need no permission.
+/// `check` is the rest of the path, such as `store` in `/readyz/store`. `verbose` and `exclude` are
+/// the query parameters, which a single check ignores. `results` are the checks and their outcomes,
+/// in the order of the response. As in Kubernetes, only the response for a single check has the
+/// reason of a failure.
 #[must_use]
 pub fn answer(
     kind: Kind,

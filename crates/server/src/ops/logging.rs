@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// What is logged, and how.
+/// The log arguments.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Logs")]
@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub log_format: Format,
 
-    /// What is logged: a level (error, warn, info, debug, trace), or levels of modules as in
+    /// The log level (error, warn, info, debug or trace), or levels of modules as in
     /// `warn,krm_template_server=debug`
     #[arg(long, value_name = "LEVEL", env = "RUST_LOG", default_value = "info")]
     pub log_level: String,
@@ -27,17 +27,17 @@ pub struct Args {
 /// The format of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// Lines for people.
+    /// Human-readable lines.
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Logs of the whole process go to standard error from now on, also panics.
+/// Starts logging to standard error, including panics.
 ///
 /// # Errors
 ///
-/// Fails if the levels cannot be read, or if there are logs already.
+/// Fails if the level is invalid, or if logging was already started.
 pub fn start(args: &Args) -> anyhow::Result<()> {
     let colours = args.log_format == Format::Text && io::stderr().is_terminal();
     match args.log_format {
@@ -87,22 +87,22 @@ fn filter(level: &str) -> anyhow::Result<EnvFilter> {
         .map_err(|_| anyhow::anyhow!("`--log-level {level}`: expected a level such as `info`"))
 }
 
-/// The part of a client's trace that a request belongs to.
+/// The parent span of a request, in the trace of the client.
 ///
 /// Source: <https://www.w3.org/TR/trace-context/#traceparent-header>.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceParent {
-    /// 32 digits.
+    /// The trace ID: 32 hexadecimal digits.
     pub trace: String,
-    /// 16 digits.
+    /// The parent ID: 16 hexadecimal digits.
     pub parent: String,
     /// Whether the client records its trace.
     pub sampled: bool,
 }
 
 impl TraceParent {
-    /// Reads the header `traceparent`. A header of a later version counts up to what is known of
-    /// it; a wrong one counts as none.
+    /// Parses the header `traceparent`, or returns `None` if it is invalid. Unknown fields of a
+    /// later version are ignored.
     #[must_use]
     pub fn read(header: &str) -> Option<Self> {
         let mut parts = header.trim().split('-');
@@ -123,10 +123,10 @@ impl TraceParent {
     }
 }
 
-/// The span of a request; what is logged while it is handled names its `audit_id` and, if the
-/// client sent one, its trace.
+/// Returns the span of a request. Its log lines have the `audit_id` and, if the client sent one,
+/// the trace.
 ///
-/// Its level is that of errors, so that these name their request however little is logged.
+/// The span has the error level, so errors name their request at every log level.
 #[must_use]
 pub fn request_span(audit_id: &str, parent: Option<&TraceParent>) -> Span {
     let Some(TraceParent {
@@ -141,7 +141,7 @@ pub fn request_span(audit_id: &str, parent: Option<&TraceParent>) -> Span {
     error_span!("request", audit_id, trace_id, parent_id, sampled)
 }
 
-/// The text, if it consists of so many lower-case hexadecimal digits.
+/// Returns the text if it consists of `length` lower-case hexadecimal digits.
 fn hexadecimal(text: &str, length: usize) -> Option<&str> {
     let digits = text
         .bytes()

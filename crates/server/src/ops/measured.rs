@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::metrics::{Metrics, Operation};
 use crate::store::{Error, Item, Page, Revision, Store, Watch};
 
-/// A store with the methods of [`Store`], each of which is measured.
+/// A [`Store`] that measures its operations.
 #[derive(Debug)]
 pub struct Measured {
     store: Store,
@@ -16,7 +16,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Measures a store from now on.
+    /// Wraps a store.
     #[must_use]
     pub const fn new(store: Store, metrics: Arc<Metrics>) -> Self {
         Self { store, metrics }
@@ -26,7 +26,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::get`].
+    /// The same as [`Store::get`].
     pub async fn get(&self, key: &str) -> Result<Option<Item>, Error> {
         self.timed(Operation::Get, self.store.get(key)).await
     }
@@ -35,7 +35,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::create`].
+    /// The same as [`Store::create`].
     pub async fn create(&self, key: &str, value: Bytes) -> Result<Revision, Error> {
         self.timed(Operation::Create, self.store.create(key, value))
             .await
@@ -45,7 +45,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::update`].
+    /// The same as [`Store::update`].
     pub async fn update(
         &self,
         key: &str,
@@ -60,7 +60,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::delete`].
+    /// The same as [`Store::delete`].
     pub async fn delete(&self, key: &str, expected: Revision) -> Result<Revision, Error> {
         self.timed(Operation::Delete, self.store.delete(key, expected))
             .await
@@ -70,7 +70,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::list`].
+    /// The same as [`Store::list`].
     pub async fn list(
         &self,
         prefix: &str,
@@ -86,7 +86,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::watch`].
+    /// The same as [`Store::watch`].
     pub async fn watch(&self, prefix: &str, after: Revision) -> Result<Watch, Error> {
         self.timed(Operation::Watch, self.store.watch(prefix, after))
             .await
@@ -96,7 +96,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::revision`].
+    /// The same as [`Store::revision`].
     pub async fn revision(&self) -> Result<Revision, Error> {
         self.store.revision().await
     }
@@ -105,7 +105,7 @@ impl Measured {
     ///
     /// # Errors
     ///
-    /// Those of [`Store::ready`].
+    /// The same as [`Store::ready`].
     pub async fn ready(&self) -> Result<(), Error> {
         self.store.ready().await
     }

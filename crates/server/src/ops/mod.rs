@@ -1,7 +1,7 @@
-//! Running the server: limits, audit, logs, metrics, health checks and the end of the process.
+//! Operation of the server: limits, audit, logs, metrics, health checks and shutdown.
 //!
-//! Nothing here knows a Template. Values of parameters, tokens and bodies are not given to these
-//! modules, so they cannot be printed.
+//! These modules know nothing about Templates. Logs, metrics and the audit log get no parameter
+//! values, tokens or bodies, so they cannot print them.
 
 pub mod admission;
 pub mod audit;

@@ -1,4 +1,4 @@
-//! The end of the process, step by step, and rereading files.
+//! Graceful shutdown, and requests to reload files.
 
 use std::io;
 use std::time::Duration;
@@ -9,21 +9,21 @@ use tokio::time;
 
 use super::units::duration;
 
-/// The times of the end.
+/// The arguments of the shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 #[group(skip)]
 #[command(next_help_heading = "Shutdown")]
 pub struct Args {
-    /// How long to take new connections after SIGTERM, while /readyz fails already
+    /// How long to accept new connections after SIGTERM, while /readyz already fails
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub shutdown_delay: Duration,
 
-    /// How long requests may take after that
+    /// How long requests may take to finish after that
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
     pub shutdown_timeout: Duration,
 }
 
-/// A step of the end. A step includes those before it.
+/// A phase of the shutdown. The phases are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// The server runs.
@@ -32,11 +32,11 @@ pub enum Phase {
     Leaving,
     /// No new connections; watches end; other requests go on.
     Closing,
-    /// Requests end now, whatever they do.
+    /// All requests are aborted.
     Ended,
 }
 
-/// What the process is told to do.
+/// A signal to the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     /// SIGTERM or SIGINT.
@@ -45,31 +45,31 @@ enum Signal {
     Reload,
 }
 
-/// Tells the step of the end. Clones tell the same.
+/// The phase of the shutdown, shared by all clones.
 #[derive(Clone, Debug)]
 pub struct Shutdown(watch::Receiver<Phase>);
 
-/// Tells when files have to be read again. Each clone tells it once for each SIGHUP; several that
-/// come before anybody asks are one.
+/// A receiver of reload requests. Each clone receives each SIGHUP; signals between two calls of
+/// [`requested`](Self::requested) count as one.
 #[derive(Clone, Debug)]
 pub struct Reload(watch::Receiver<()>);
 
 impl Shutdown {
-    /// The current step.
+    /// Returns the current phase.
     #[must_use]
     pub fn phase(&self) -> Phase {
         *self.0.borrow()
     }
 
-    /// Returns when a step, or a later one, has begun.
+    /// Waits until `phase` or a later one has begun.
     pub async fn reached(&self, phase: Phase) {
-        // The sender lives until the last step, and a closed channel is the end as well.
+        // The sender lives until the last phase, and a closed channel means the end, too.
         let _ = self.0.clone().wait_for(|&current| current >= phase).await;
     }
 }
 
 impl Reload {
-    /// Returns when files have to be read again; never, once the server ends.
+    /// Waits for the next reload request. It never returns once the shutdown has begun.
     pub async fn requested(&mut self) {
         if self.0.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -77,7 +77,7 @@ impl Reload {
     }
 }
 
-/// Handles SIGTERM, SIGINT and SIGHUP from now on.
+/// Starts handling SIGTERM, SIGINT and SIGHUP.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub fn listen(args: Args) -> io::Result<(Shutdown, Reload)> {
     Ok(follow(args, receiver))
 }
 
-/// Follows signals.
+/// Starts the task that handles the signals.
 fn follow(args: Args, mut signals: mpsc::Receiver<Signal>) -> (Shutdown, Reload) {
     let (phase, phases) = watch::channel(Phase::Running);
     let (reload, reloads) = watch::channel(());
@@ -120,13 +120,13 @@ fn follow(args: Args, mut signals: mpsc::Receiver<Signal>) -> (Shutdown, Reload)
             }
         }
         phase.send_replace(Phase::Ended);
-        // Else a third signal would find nobody that takes it.
+        // Otherwise a third signal would have no receiver.
         while signals.recv().await.is_some() {}
     });
     (Shutdown(phases), Reload(reloads))
 }
 
-/// Waits, and returns whether a second signal to end came meanwhile.
+/// Waits, and returns `true` early if a second signal to end arrives.
 async fn interrupted(signals: &mut mpsc::Receiver<Signal>, wait: Duration) -> bool {
     let second = async {
         while let Some(signal) = signals.recv().await {

@@ -1,10 +1,10 @@
-//! Reads durations and sizes of arguments.
+//! Parses durations and sizes in arguments.
 
 use std::time::Duration;
 
 use jiff::SignedDuration;
 
-/// Reads a duration such as `10s`, `500ms` or `1m 30s`.
+/// Parses a duration such as `10s`, `500ms` or `1m 30s`.
 ///
 /// # Errors
 ///
@@ -16,7 +16,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(signed).map_err(|_| "must not be negative".to_owned())
 }
 
-/// Reads a duration that is longer than zero.
+/// Parses a duration that is longer than zero.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads a number of bytes, with one of Kubernetes's suffixes `Ki`, `Mi` and `Gi` or without.
+/// Parses a number of bytes, with an optional suffix `Ki`, `Mi` or `Gi`.
 ///
 /// # Errors
 ///

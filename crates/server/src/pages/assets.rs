@@ -1,4 +1,4 @@
-//! Styles and the script, each with a hash for its address.
+//! Style sheets and the script, each with a hash for its address.
 
 use std::sync::LazyLock;
 
@@ -8,11 +8,11 @@ use sha2::{Digest as _, Sha256};
 /// A file that pages load.
 #[derive(Clone, Copy, Debug)]
 pub struct Asset {
-    /// Its media type.
+    /// The media type.
     pub content_type: &'static str,
-    /// Its text.
+    /// The text.
     pub text: &'static str,
-    /// The beginning of its hash.
+    /// The beginning of the SHA-256 hash.
     pub hash: &'static str,
 }
 
@@ -30,7 +30,7 @@ const FILES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// The hashes of the files, in their order.
+/// The hashes of [`FILES`], in the same order.
 pub(super) static HASHES: LazyLock<[String; 3]> = LazyLock::new(|| {
     FILES.map(|(_, _, text)| {
         let digest = Sha256::digest(text);
@@ -38,7 +38,7 @@ pub(super) static HASHES: LazyLock<[String; 3]> = LazyLock::new(|| {
     })
 });
 
-/// Bytes as digits.
+/// Encodes bytes as hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
@@ -46,7 +46,7 @@ pub fn hex(bytes: &[u8]) -> String {
     digits.map(digit).collect()
 }
 
-/// The file with a name.
+/// Returns the file with a name.
 #[must_use]
 pub fn asset(name: &str) -> Option<Asset> {
     let mut files = FILES.iter().zip(HASHES.iter());

@@ -1,4 +1,4 @@
-//! Texts in YAML as HTML: a line is a block, and a part has a class.
+//! YAML as HTML: each line is a block, and each part has a class.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use krm_template::form::escape;
 
 use crate::process::Piece;
 
-/// The text of an object. The ids of its lines begin with `o`, its number and `-l`.
+/// Renders the text of an object. The `id` of each line begins with `o`, the number and `-l`.
 #[must_use]
 pub fn object(number: usize, pieces: &[Piece]) -> String {
     lines(&format!("o{number}-l"), pieces)
 }
 
-/// The text of a Template. The ids of its lines begin with `t-l`.
+/// Renders the text of a Template. The `id` of each line begins with `t-l`.
 #[must_use]
 pub fn text(pieces: &[Piece]) -> String {
     lines("t-l", pieces)
@@ -50,7 +50,7 @@ fn span(piece: &Piece, text: &str, out: &mut String) {
         escape(text, out);
         return;
     }
-    // The indentation of a further line is not part of the value.
+    // The indentation of a continuation line is not part of the value.
     let start = text.len() - text.trim_start_matches(' ').len();
     let (indentation, text) = text.split_at_checked(start).unwrap_or(("", text));
     out.push_str(indentation);

@@ -7,28 +7,28 @@ use super::render::{Frame, Html, data, render};
 use super::usage::Use;
 use crate::status::Result;
 
-/// A time, as it is stored and in words.
+/// A timestamp, and its age in words.
 #[derive(Clone, Debug, Serialize)]
 pub struct Moment {
-    /// In the form of RFC 3339.
+    /// The timestamp in RFC 3339 format.
     pub at: String,
-    /// In words, such as `3 days ago`.
+    /// The age in words, such as `3 days ago`.
     pub ago: String,
 }
 
 /// A link whose text is data.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Crumb {
-    /// Its address.
+    /// The address.
     pub href: String,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
-/// The deployments of a namespace.
+/// The page with the deployments of a namespace.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct DeploymentList {
-    /// How many there are.
+    /// The number of deployments in words.
     pub count: String,
     /// The deployments.
     pub rows: Vec<DeploymentRow>,
@@ -36,9 +36,9 @@ pub struct DeploymentList {
     pub next: Option<String>,
     /// Whether this is the first page.
     pub is_first: bool,
-    /// The command that creates one.
+    /// The command that creates a deployment.
     pub command: String,
-    /// Whether the server applies nothing to a cluster.
+    /// Whether the server only expands and applies nothing to a cluster.
     pub expands_only: bool,
 }
 
@@ -47,61 +47,61 @@ pub struct DeploymentList {
 pub struct DeploymentRow {
     /// The address of its page.
     pub href: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its namespace.
+    /// The namespace.
     pub namespace: String,
-    /// The rest, if the user may see it.
+    /// The details, if the user may see them.
     pub more: Option<RowDetails>,
 }
 
-/// What the list shows of a deployment that the user may get.
+/// The details of a deployment in the list.
 #[derive(Clone, Debug, Serialize)]
 pub struct RowDetails {
-    /// Its state.
+    /// The state.
     pub state: String,
-    /// Its newest manifest.
+    /// The name of its latest manifest.
     pub manifest: String,
-    /// When it was changed last.
+    /// When it was last changed.
     pub modified: Moment,
 }
 
-/// A deployment.
+/// The page of a deployment.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeploymentPage {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The list that it is in.
+    /// A link to the list of deployments.
     pub list: Crumb,
-    /// Its state.
+    /// The state.
     pub state: String,
-    /// What to know about it.
+    /// A sentence about the state.
     pub message: String,
     /// The errors of its last change.
     pub errors: Vec<String>,
     /// When it was created.
     pub created: Moment,
-    /// When it was changed last.
+    /// When it was last changed.
     pub modified: Moment,
-    /// Whether an operation is at work.
+    /// Whether an operation is running.
     pub is_busy: bool,
-    /// The manifests that are kept, the newest first; nothing if the user may not list them.
+    /// The kept manifests, the latest first; `None` if the user may not list them.
     pub manifests: Option<Vec<ManifestRow>>,
-    /// The last operations, the newest first.
+    /// The last operations, the latest first.
     pub operations: Vec<OperationRow>,
-    /// Whether some operations are not for this user.
+    /// Whether the user may not see some operations.
     pub hides_operations: bool,
-    /// The resources of the newest manifest.
+    /// The first resources of the latest manifest.
     pub resources: Vec<ResourceRow>,
-    /// How many resources there are.
+    /// The number of all resources.
     pub resource_count: usize,
-    /// The objects in the cluster, and those that the last operation was about.
+    /// The first objects of the last operation and in the cluster.
     pub objects: Vec<StepRow>,
-    /// How many objects there are.
+    /// The number of all objects.
     pub object_count: usize,
     /// The outputs of the configuration.
     pub outputs: Html,
-    /// Commands of the client.
+    /// Client commands.
     pub uses: Vec<Use>,
 }
 
@@ -110,34 +110,34 @@ pub struct DeploymentPage {
 pub struct ManifestRow {
     /// The address of its page.
     pub href: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Whether it is the newest one.
+    /// Whether it is the latest one.
     pub is_newest: bool,
-    /// When it was made, if that is known.
+    /// When it was created, if known.
     pub made: Option<Moment>,
-    /// The address of the comparison with the one before.
+    /// The address of the comparison with the previous manifest.
     pub changes: Option<String>,
 }
 
 /// An operation.
 #[derive(Clone, Debug, Serialize)]
 pub struct OperationRow {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it does.
+    /// The kind of change.
     pub change: String,
-    /// How far it is.
+    /// The state.
     pub state: String,
-    /// The manifest that it makes.
+    /// The manifest that it creates.
     pub manifest: String,
-    /// The user that asked for it.
+    /// The user who requested it.
     pub user: String,
-    /// When it began.
+    /// When it started.
     pub started: Moment,
-    /// How it ended.
+    /// A sentence about the result.
     pub message: String,
-    /// Its errors.
+    /// The errors.
     pub errors: Vec<String>,
 }
 
@@ -146,119 +146,119 @@ pub struct OperationRow {
 pub struct ResourceRow {
     /// The address of its node in the layout.
     pub href: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub kind: String,
 }
 
-/// An object of a cluster.
+/// An object in a cluster.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepRow {
-    /// Its kind.
+    /// The kind.
     pub kind: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its namespace; empty if its kind has none.
+    /// The namespace; empty if its kind has none.
     pub namespace: String,
-    /// What was done with it.
+    /// The result of the last step.
     pub what: String,
-    /// What there is to add.
+    /// A message about the result; may be empty.
     pub message: String,
 }
 
-/// A manifest.
+/// The page of a manifest.
 #[derive(Clone, Debug, Serialize)]
 pub struct ManifestPage {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The list of deployments.
+    /// A link to the list of deployments.
     pub list: Crumb,
-    /// The deployment.
+    /// A link to the deployment.
     pub deployment: Crumb,
-    /// Whether it is the newest one.
+    /// Whether it is the latest one.
     pub is_newest: bool,
-    /// The manifest before it.
+    /// A link to the previous manifest.
     pub earlier: Option<Crumb>,
-    /// The manifest after it.
+    /// A link to the next manifest.
     pub later: Option<Crumb>,
-    /// The address of the comparison with the one before.
+    /// The address of the comparison with the previous manifest.
     pub changes: Option<String>,
-    /// How many templates and resources there are.
+    /// The number of resources in words.
     pub count: String,
     /// The configuration, as the root of the tree.
     pub root: Branch,
-    /// How many nodes of the tree are not shown.
+    /// The number of nodes that the tree does not show.
     pub left_out: usize,
-    /// The node that was chosen.
+    /// The selected node.
     pub node: NodeView,
-    /// Commands of the client.
+    /// Client commands.
     pub uses: Vec<Use>,
 }
 
 /// A node of the tree.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Branch {
-    /// The address of the page with it.
+    /// The address of the page with the node.
     pub href: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub kind: String,
-    /// Whether it was chosen.
+    /// Whether it is selected.
     pub is_chosen: bool,
-    /// What its template created.
+    /// The nodes that its template created.
     pub children: Vec<Self>,
 }
 
-/// What a node of the tree is.
+/// The details of a node.
 #[derive(Clone, Debug, Serialize)]
 pub struct NodeView {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub kind: String,
-    /// Its path in the layout.
+    /// The path in the layout.
     pub path: String,
-    /// The nodes above it.
+    /// Links to the nodes above it.
     pub above: Vec<Crumb>,
-    /// What it comes from.
+    /// A link to its origin.
     pub origin: Option<Crumb>,
-    /// Its texts.
+    /// The texts.
     pub parts: Vec<Part>,
 }
 
 /// A text with a title.
 #[derive(Clone, Debug, Serialize)]
 pub struct Part {
-    /// What it is.
+    /// The title.
     pub title: &'static str,
-    /// The name of the file that it is, if it is one.
+    /// The file name; empty if it is not a file.
     pub file: String,
-    /// The text in HTML.
+    /// The text as HTML.
     pub code: Html,
-    /// Whether it is shown at once.
+    /// Whether it is expanded at first.
     pub is_open: bool,
-    /// Whether its end is left out.
+    /// Whether the end is left out.
     pub is_cut: bool,
 }
 
-/// What two manifests differ in.
+/// The page that compares two manifests.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChangesPage {
-    /// The list of deployments.
+    /// A link to the list of deployments.
     pub list: Crumb,
-    /// The deployment.
+    /// A link to the deployment.
     pub deployment: Crumb,
-    /// The older manifest.
+    /// A link to the older manifest.
     pub from: Crumb,
-    /// The newer manifest.
+    /// A link to the newer manifest.
     pub to: Crumb,
     /// The manifests to choose from.
     pub manifests: Vec<String>,
-    /// The address of the comparison.
+    /// The address that the form is submitted to.
     pub action: String,
-    /// How much has changed.
+    /// The number of changed lines in words.
     pub count: String,
     /// The texts that differ.
     pub texts: Vec<ChangedText>,
@@ -269,11 +269,11 @@ pub struct ChangesPage {
 /// A text that differs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ChangedText {
-    /// What it is.
+    /// The title.
     pub title: String,
-    /// How many lines were added.
+    /// The number of added lines.
     pub added: usize,
-    /// How many lines were removed.
+    /// The number of removed lines.
     pub removed: usize,
     /// The lines of the unified diff.
     pub lines: Vec<DiffLine>,
@@ -282,40 +282,40 @@ pub struct ChangedText {
 /// A line of a unified diff.
 #[derive(Clone, Debug, Serialize)]
 pub struct DiffLine {
-    /// The element that shows it.
+    /// The HTML element.
     pub element: &'static str,
     /// The line with its sign.
     pub text: String,
 }
 
-/// The list of deployments.
+/// Renders the list of deployments.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn deployments(frame: &Frame, list: &DeploymentList) -> Result<String> {
     shown("deployments.html", frame, list)
 }
 
-/// A deployment.
+/// Renders a deployment.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn deployment(frame: &Frame, page: &DeploymentPage) -> Result<String> {
     shown("deployment.html", frame, page)
 }
 
-/// A manifest.
+/// Renders a manifest.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn manifest(frame: &Frame, page: &ManifestPage) -> Result<String> {
     shown("deployment-manifest.html", frame, page)
 }
 
-/// What two manifests differ in.
+/// Renders the differences between two manifests.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn changes(frame: &Frame, page: &ChangesPage) -> Result<String> {
     shown("deployment-changes.html", frame, page)
 }

@@ -1,12 +1,12 @@
-//! The pages for people, from plain data to HTML.
+//! The web pages, from plain data to HTML.
 //!
 //! | file | purpose |
 //! |---|---|
 //! | `render` | the templates of the pages, and their data |
 //! | `deployments` | the data of the pages about deployments |
-//! | `usage` | the same expansion elsewhere: commands and files, without secrets |
-//! | `code` | texts in YAML with colours |
-//! | `assets` | styles and the script |
+//! | `usage` | commands and files for the same expansion elsewhere, without secrets |
+//! | `code` | YAML with syntax highlighting |
+//! | `assets` | style sheets and the script |
 
 mod assets;
 mod code;

@@ -44,16 +44,16 @@ static ENVIRONMENT: LazyLock<std::result::Result<Environment<'static>, minijinja
         Ok(environment)
     });
 
-/// What all pages have.
+/// The data that all pages share.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Frame {
-    /// What the page is for.
+    /// The name of the page in style sheets and the script.
     pub page: &'static str,
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The address of the list that it belongs to.
     pub home: &'static str,
-    /// The colours, if they were chosen.
+    /// The colour theme, if the user has chosen one.
     pub theme: Option<&'static str>,
     /// The namespace; empty for all.
     pub namespace: String,
@@ -61,20 +61,20 @@ pub struct Frame {
     pub namespaces: Vec<String>,
     /// The user, if they can log out.
     pub user: Option<String>,
-    /// The hashes of the styles and the script.
+    /// The hashes of the style sheets and the script.
     pub hashes: Vec<String>,
 }
 
-/// The list of Templates.
+/// The page with the list of Templates.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct List {
-    /// What was searched.
+    /// The search text.
     pub q: String,
-    /// The tag that was chosen.
+    /// The selected tag.
     pub tag: String,
-    /// How many were found.
+    /// The number of Templates in words.
     pub count: String,
-    /// Whether not all are shown.
+    /// Whether the list has only the results of a search.
     pub is_search: bool,
     /// The Templates.
     pub rows: Vec<Row>,
@@ -84,11 +84,11 @@ pub struct List {
     pub next: Option<String>,
     /// The command that adds a Template.
     pub command: String,
-    /// What else to say.
+    /// Notices above the list.
     pub notices: Vec<String>,
 }
 
-/// How many colours the letters of a list have.
+/// The number of colours for the letters of a list.
 pub const TONES: usize = 6;
 
 /// A Template in the list.
@@ -96,80 +96,80 @@ pub const TONES: usize = 6;
 pub struct Row {
     /// The address of its form.
     pub href: String,
-    /// Its first letter.
+    /// The first letter.
     pub letter: String,
     /// The number of the colour of the letter, below [`TONES`].
     pub tone: usize,
     /// The name of its icon.
     pub icon: String,
-    /// What people read.
+    /// The title.
     pub title: String,
     /// Namespace and name.
     pub code: String,
     /// The first line of its description.
     pub text: String,
-    /// Its tags.
+    /// The tags.
     pub tags: Vec<String>,
-    /// How many parameters it has.
+    /// The number of parameters in words.
     pub parameters: String,
     /// When it was created.
     pub created: String,
-    /// The same in words.
+    /// The age in words.
     pub age: String,
 }
 
 /// A tag to choose.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tag {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The address of the list with it.
+    /// The address of the list with the tag.
     pub href: String,
-    /// How many Templates have it.
+    /// The number of Templates with the tag.
     pub count: usize,
-    /// Whether it is chosen.
+    /// Whether it is selected.
     pub is_chosen: bool,
 }
 
-/// A link to elsewhere.
+/// An external link.
 #[derive(Clone, Debug, Serialize)]
 pub struct Link {
-    /// Its address.
+    /// The address.
     pub href: String,
-    /// What people read.
+    /// The text.
     pub text: &'static str,
 }
 
-/// A form.
+/// The page with a form.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FormPage {
-    /// What is wrong.
+    /// The summary of the errors.
     pub summary: Html,
-    /// What people read.
+    /// The title.
     pub title: String,
     /// The name of the Template.
     pub name: String,
     /// Namespace and name.
     pub code: String,
-    /// Who provides it.
+    /// The provider.
     pub provider: String,
-    /// Links to documents.
+    /// Links to the documentation and support.
     pub links: Vec<Link>,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// Its tags.
+    /// The tags.
     pub tags: Vec<String>,
-    /// What else to say.
+    /// A notice; may be empty.
     pub notice: String,
-    /// How it looks.
+    /// The CSS class of the notice.
     pub notice_class: &'static str,
     /// Whether there is a result.
     pub has_result: bool,
     /// The address of the form.
     pub action: String,
-    /// Whether files can be sent.
+    /// Whether the form has file inputs.
     pub has_files: bool,
-    /// What generated values are derived from.
+    /// The seed of generated values.
     pub seed: String,
     /// The text of a Template that is not stored.
     pub upload: String,
@@ -186,14 +186,14 @@ pub struct Output {
     pub result: Option<ResultView>,
     /// The Template.
     pub source: Html,
-    /// The same elsewhere.
+    /// Commands and files for the same expansion elsewhere.
     pub uses: Vec<Use>,
 }
 
-/// The objects.
+/// The result of an expansion.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ResultView {
-    /// How many there are.
+    /// The number of objects in words.
     pub count: String,
     /// Whether secrets are hidden.
     pub has_masks: bool,
@@ -208,59 +208,59 @@ pub struct ResultView {
 /// An object.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObjectView {
-    /// Its kind.
+    /// The kind.
     pub kind: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// How many fields came from parameters.
+    /// The number of fields from parameters, in words.
     pub count: String,
-    /// Its text.
+    /// The text.
     pub code: Html,
 }
 
-/// The page to log in.
+/// The login page.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LoginPage {
-    /// Why it is shown.
+    /// The reason why the page is shown; may be empty.
     pub message: String,
     /// Whether the token was wrong.
     pub is_wrong: bool,
-    /// Where to go then.
+    /// The page to show after the login.
     pub next: String,
-    /// What was entered before.
+    /// Form data to submit again after the login.
     pub kept: Vec<(String, String)>,
 }
 
-/// The page to upload a Template.
+/// The upload page.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct UploadPage {
-    /// What is wrong.
+    /// The summary of the errors.
     pub summary: Html,
-    /// What was entered.
+    /// The submitted text.
     pub text: String,
     /// The namespace.
     pub namespace: String,
 }
 
-/// A page that says what went wrong.
+/// The error page.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MessagePage {
-    /// What went wrong in short.
+    /// The title.
     pub title: String,
-    /// What went wrong.
+    /// The error message.
     pub text: String,
-    /// What was entered, without secrets.
+    /// The submitted parameters, with the length of each value.
     pub kept: Vec<(String, String)>,
-    /// The same with secrets, to be sent again.
+    /// The form data to submit again, including secrets.
     pub resent: Vec<(String, String)>,
-    /// Where to.
+    /// The address to submit the data to.
     pub again: String,
 }
 
-/// The list.
+/// Renders the list of Templates.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn list(frame: &Frame, list: &List) -> Result<String> {
     render(
         "list.html",
@@ -268,10 +268,10 @@ pub fn list(frame: &Frame, list: &List) -> Result<String> {
     )
 }
 
-/// A form.
+/// Renders a form.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn form(frame: &Frame, form: &FormPage) -> Result<String> {
     render(
         "form.html",
@@ -279,18 +279,18 @@ pub fn form(frame: &Frame, form: &FormPage) -> Result<String> {
     )
 }
 
-/// The right side of a form.
+/// Renders the right side of a form.
 ///
 /// # Errors
-/// 500 if it cannot be made.
+/// 500 if it cannot be rendered.
 pub fn output(output: &Output) -> Result<String> {
     render("result.html", data(output))
 }
 
-/// The page to log in.
+/// Renders the login page.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn login(frame: &Frame, login: &LoginPage) -> Result<String> {
     render(
         "login.html",
@@ -298,10 +298,10 @@ pub fn login(frame: &Frame, login: &LoginPage) -> Result<String> {
     )
 }
 
-/// The page to upload a Template.
+/// Renders the upload page.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn upload(frame: &Frame, upload: &UploadPage) -> Result<String> {
     render(
         "upload.html",
@@ -309,10 +309,10 @@ pub fn upload(frame: &Frame, upload: &UploadPage) -> Result<String> {
     )
 }
 
-/// A page that says what went wrong.
+/// Renders the error page.
 ///
 /// # Errors
-/// 500 if the page cannot be made.
+/// 500 if the page cannot be rendered.
 pub fn message(frame: &Frame, message: &MessagePage) -> Result<String> {
     render(
         "message.html",
@@ -320,13 +320,13 @@ pub fn message(frame: &Frame, message: &MessagePage) -> Result<String> {
     )
 }
 
-/// The hashes of the styles and the script.
+/// Returns the hashes of the style sheets and the script.
 #[must_use]
 pub fn hashes() -> Vec<String> {
     HASHES.to_vec()
 }
 
-/// All messages about a form, each with a link to its field.
+/// Renders all error messages of a form, each with a link to its field.
 #[must_use]
 pub fn summary(form: &Form, filled: &Filled, others: &[String]) -> String {
     let mut items: Vec<String> = others
@@ -364,5 +364,5 @@ pub(super) fn render(name: &str, context: minijinja::Value) -> Result<String> {
             let rendered = template.and_then(|template| template.render(context));
             rendered.map_err(|error| error.to_string())
         });
-    rendered.map_err(|error| Status::internal(format!("the page cannot be made: {error}")))
+    rendered.map_err(|error| Status::internal(format!("cannot render the page: {error}")))
 }

@@ -1,4 +1,4 @@
-//! The same expansion elsewhere: command lines and files, in which secrets are left blank.
+//! Commands and files for the same expansion elsewhere. Secrets are placeholders.
 
 use krm_template::form::{Field, Form};
 use krm_template::template::ParameterType;
@@ -7,36 +7,36 @@ use serde::Serialize;
 
 use crate::groups::Group;
 
-/// What is to be expanded.
+/// A Template to expand.
 #[derive(Clone, Copy)]
 pub struct Usage<'u> {
-    /// Its group.
+    /// The group.
     pub group: Group,
-    /// Its namespace.
+    /// The namespace.
     pub namespace: &'u str,
-    /// Its name.
+    /// The name.
     pub name: &'u str,
-    /// Its form.
+    /// The form.
     pub form: &'u Form,
-    /// The values that are given.
+    /// The given values.
     pub values: &'u [(String, String)],
-    /// Whether the server has it.
+    /// Whether the server has stored it.
     pub is_stored: bool,
 }
 
-/// A way to use it.
+/// A command or a file to copy.
 #[derive(Clone, Debug, Serialize)]
 pub struct Use {
-    /// The end of the id.
+    /// The end of the HTML `id`.
     pub id: &'static str,
-    /// What people read.
+    /// The title on the page.
     pub title: &'static str,
     /// The text.
     pub text: String,
 }
 
 impl Usage<'_> {
-    /// All ways.
+    /// Returns all commands and files.
     #[must_use]
     pub fn all(&self) -> Vec<Use> {
         let file = format!(
@@ -67,7 +67,7 @@ impl Usage<'_> {
             .collect()
     }
 
-    /// The values with those of secrets left blank, and blanks for secrets that are needed.
+    /// Returns the values, with placeholders for secrets and for missing values.
     fn shown(&self) -> Vec<(&Field, String)> {
         let fields = self.form.fields().filter_map(|field| {
             let given = self.values.iter().find(|(name, _)| *name == field.name);
@@ -132,7 +132,7 @@ impl Usage<'_> {
     }
 }
 
-/// A text as YAML spells values of its type.
+/// Converts a text to a YAML value of a parameter type.
 fn typed(kind: ParameterType, text: String) -> Value<'static> {
     let is_digits = |text: &str| {
         let is_digit = |byte: u8| byte.is_ascii_digit();
@@ -150,7 +150,7 @@ fn typed(kind: ParameterType, text: String) -> Value<'static> {
     }
 }
 
-/// A word of a shell.
+/// Quotes a text as a word of a shell, if necessary.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./=:@%+,".contains(&byte);

@@ -1,15 +1,16 @@
-//! How deep and how large a JSON value may become.
+//! Limits on the depth and the size of JSON values.
 
 use std::io;
 
 use serde_json::Value;
 
-/// The most bytes of a patched object, and of all copies that a JSON patch makes.
+/// The maximum size in bytes of a patched object, and of all copies that a JSON patch makes.
 ///
 /// Source: `MaxRequestBodyBytes` of `k8s.io/apiserver`.
 pub(super) const MAX_BYTES: usize = 3 << 20;
 
-/// Whether a value has at most `levels` levels of lists and maps, and how many values it has.
+/// Counts a value and all values in it. Returns `None` if it has more than `levels` levels of lists
+/// and maps.
 ///
 /// Never looks deeper than `levels`.
 pub(super) fn count(value: &Value, levels: usize) -> Option<usize> {
@@ -22,14 +23,14 @@ pub(super) fn count(value: &Value, levels: usize) -> Option<usize> {
     }
 }
 
-/// The bytes of a value as JSON; none if there are more than `limit`.
+/// Returns the size of a value as JSON in bytes, or `None` if it is more than `limit`.
 pub(super) fn size(value: &Value, limit: usize) -> Option<usize> {
     let mut counter = Counter { left: limit };
     serde_json::to_writer(&mut counter, value).ok()?;
     Some(limit - counter.left)
 }
 
-/// Counts what is written, and refuses more than a limit.
+/// A writer that counts bytes, and fails at a limit.
 struct Counter {
     left: usize,
 }

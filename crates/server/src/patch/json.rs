@@ -1,4 +1,4 @@
-//! JSON patches, RFC 6902, with pointers of RFC 6901.
+//! JSON patches, RFC 6902, with JSON pointers, RFC 6901.
 
 use krm_yaml::MAX_DEPTH;
 use serde_json::{Map, Number, Value};
@@ -7,14 +7,15 @@ use super::bounds::{MAX_BYTES, count, size};
 use super::merge::{read, wrong_type};
 use crate::status::{Details, Result, Status};
 
-/// The most operations of a patch.
+/// The maximum number of operations in a patch.
 ///
 /// Source: `maxJSONPatchOperations` of `k8s.io/apiserver`.
 pub const MAX_OPERATIONS: usize = 10_000;
 
-/// How many values a patch may move within lists and maps, or look at to measure their depth.
+/// The maximum number of values that a patch may move within lists and maps, or visit to measure
+/// their depth.
 ///
-/// Inserting at the start of a list moves all its items: without a bound, a small patch of a long
+/// Inserting at the start of a list moves all its items: without a limit, a small patch of a long
 /// list takes minutes.
 const MAX_WORK: usize = 50_000_000;
 
@@ -22,7 +23,7 @@ const MAX_WORK: usize = 50_000_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPatch(Vec<Operation>);
 
-/// One change, or one test.
+/// An operation of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Operation {
     Add(Pointer, Value),
@@ -33,16 +34,16 @@ enum Operation {
     Test(Pointer, Value),
 }
 
-/// The steps to a value.
+/// A JSON pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pointer(Vec<String>);
 
-/// Reads the body of a JSON patch. Members of operations that RFC 6902 does not know are ignored.
+/// Reads the body of a JSON patch. Ignores members of operations that RFC 6902 does not define.
 ///
 /// # Errors
 ///
-/// 400 unless it is a list of objects in JSON, 413 for more than [`MAX_OPERATIONS`], 422 for an
-/// operation that cannot succeed on any object.
+/// 400 unless it is a JSON array of objects, 413 for more than [`MAX_OPERATIONS`] operations, 422
+/// for an operation that cannot succeed on any object.
 pub fn parse(body: &[u8]) -> Result<JsonPatch> {
     let patch = read(body)?;
     let Value::Array(operations) = patch else {
@@ -83,7 +84,7 @@ fn operation(operation: Value) -> Result<Operation> {
     Ok(operation)
 }
 
-/// A member of an operation that must be a string.
+/// Returns a member of an operation that must be a string.
 fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -110,7 +111,7 @@ fn pointer(members: &Map<String, Value>, name: &str) -> Result<Option<Pointer>> 
         .map(|steps| Some(Pointer(steps)))
 }
 
-/// A step without its escapes; `None` if a `~` begins no escape.
+/// Unescapes a step. Returns `None` for an invalid escape.
 fn step_of(escaped: &str) -> Option<String> {
     let mut parts = escaped.split('~');
     let mut step = parts.next()?.to_owned();
@@ -125,7 +126,7 @@ fn step_of(escaped: &str) -> Option<String> {
     Some(step)
 }
 
-/// The answer to a patch with an operation that fails. Kubernetes does not say which one.
+/// Returns the error for a patch with a failed operation. Kubernetes does not report which one.
 fn failed() -> Box<Status> {
     Status::new(
         422,
@@ -140,9 +141,9 @@ impl JsonPatch {
     ///
     /// # Errors
     ///
-    /// 422 if an operation fails: its place does not exist, its test does not hold, all copies
-    /// together have more than 3 MiB, or its result would be too deep. 413 for a result of more
-    /// than 3 MiB.
+    /// 422 if an operation fails: its path does not exist, its test fails, the copies exceed 3 MiB,
+    /// its result is nested too deeply, or the patch moves too many values. 413 for a result of
+    /// more than 3 MiB.
     pub fn apply(&self, object: &mut Value) -> Result<()> {
         let mut patching = Patching {
             object: object.clone(),
@@ -161,7 +162,7 @@ impl JsonPatch {
     }
 }
 
-/// An object between two operations, and what the next ones may still cost.
+/// An object between two operations, and the remaining budget.
 struct Patching {
     object: Value,
     copied: usize,
@@ -169,7 +170,7 @@ struct Patching {
 }
 
 impl Patching {
-    /// Applies one operation; none if it fails.
+    /// Applies one operation. Returns `None` if it fails.
     fn apply(&mut self, operation: &Operation) -> Option<()> {
         match operation {
             Operation::Add(path, value) => self.add(path, value.clone()),
@@ -242,7 +243,7 @@ impl Patching {
         }
     }
 
-    /// Refuses a value that would make the object too deep.
+    /// Rejects a value that would nest the object too deeply.
     fn spend_depth(&mut self, path: &Pointer, value: &Value) -> Option<()> {
         let values = count(value, MAX_DEPTH.checked_sub(path.0.len())?)?;
         self.work = self.work.checked_sub(values)?;
@@ -272,14 +273,15 @@ fn find_mut<'a>(value: &'a mut Value, steps: &[String]) -> Option<&'a mut Value>
     })
 }
 
-/// The index of a list: digits without leading zeros.
+/// Parses a list index: digits without leading zeros.
 fn index(step: &str) -> Option<usize> {
     let plain =
         step.bytes().all(|byte| byte.is_ascii_digit()) && (step == "0" || !step.starts_with('0'));
     plain.then(|| step.parse().ok()).flatten()
 }
 
-/// Whether two values are equal as RFC 6902 says: numbers by value, the order of keys is free.
+/// Returns `true` if two values are equal by RFC 6902: it compares numbers by value, and ignores
+/// the order of keys.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
@@ -302,7 +304,7 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// A number as sign, digits without zeros at either end, and power of ten of the last digit.
+/// Returns the sign of a number, its significant digits, and the power of ten of the last digit.
 fn decimal(number: &Number) -> Option<(bool, String, i64)> {
     let text = number.to_string();
     let (negative, text) = match text.strip_prefix('-') {

@@ -26,7 +26,7 @@ pub(super) fn read(body: &[u8]) -> Result<Value> {
         .map_err(|why| malformed(&why))
 }
 
-/// The answer to a patch that has another type than Go's `encoding/json` expects.
+/// Returns the error for a patch with another type than Go's `encoding/json` expects.
 pub(super) fn wrong_type(value: &Value, expected: &str) -> Box<Status> {
     malformed(&format!(
         "json: cannot unmarshal {} into Go {expected}",
@@ -34,12 +34,12 @@ pub(super) fn wrong_type(value: &Value, expected: &str) -> Box<Status> {
     ))
 }
 
-/// The answer to a patch that cannot be read.
+/// Returns the error for a malformed patch.
 pub(super) fn malformed(why: &str) -> Box<Status> {
     Status::bad_request(format!("error decoding patch: {why}"))
 }
 
-/// The kind of a value, as Go's `encoding/json` names it.
+/// Returns the name of a value's type in Go's `encoding/json`.
 pub(super) const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -58,7 +58,7 @@ pub fn apply(object: &mut Value, patch: &Value) {
         return;
     };
     with_map(object, |fields| {
-        // One pass for all removals: each alone would move every key after it.
+        // One pass for all removals: each single removal would move every key after it.
         fields.retain(|key, _| patch.get(key) != Some(&Value::Null));
         for (key, value) in patch.iter().filter(|(_, value)| !value.is_null()) {
             apply(fields.entry(key).or_insert(Value::Null), value);
@@ -66,7 +66,7 @@ pub fn apply(object: &mut Value, patch: &Value) {
     });
 }
 
-/// Changes the map of an object; what is not an object becomes an empty one before.
+/// Changes the map of an object. Replaces any other value with an empty object first.
 pub(super) fn with_map<T>(
     value: &mut Value,
     change: impl FnOnce(&mut Map<String, Value>) -> T,

@@ -1,6 +1,6 @@
-//! The four kinds of patches, and the owners of fields.
+//! The four kinds of patches, and field ownership.
 //!
-//! Everything here is a function of JSON values: nothing reads a request or a store.
+//! Nothing here depends on requests or the store.
 
 mod bounds;
 pub mod json;

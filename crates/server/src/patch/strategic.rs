@@ -1,7 +1,8 @@
 //! Strategic merge patches, for `template.openshift.io` only.
 //!
-//! The types of that group name no merge keys: lists are replaced and maps merged, as by a merge
-//! patch. Besides there are directives, `metadata.finalizers` is a set, and owners have their uid.
+//! The types of that group declare no merge keys: lists are replaced and maps are merged, as in a
+//! merge patch. In addition, there are directives, `metadata.finalizers` is a set, and owner
+//! references are merged by uid.
 //!
 //! Source: `strategicpatch` of `k8s.io/apimachinery`.
 
@@ -10,16 +11,16 @@ use serde_json::{Map, Value};
 use super::merge::{malformed, with_map};
 use crate::status::Result;
 
-/// Says how to patch a map or an item of a list: `replace`, `delete` or `merge`.
+/// The directive for a map or a list item: `replace`, `delete` or `merge`.
 const PATCH: &str = "$patch";
-/// Lists the only keys that stay.
+/// The directive with the list of keys to keep.
 const RETAIN_KEYS: &str = "$retainKeys";
-/// Followed by the name of a list: the items to take away.
+/// The prefix of a directive with the items to remove from a list.
 const DELETE_ITEMS: &str = "$deleteFromPrimitiveList/";
-/// Followed by the name of a list: the order of its items. Finalizers have none.
+/// The prefix of a directive with the order of a list. It is ignored.
 const ORDER: &str = "$setElementOrder/";
 
-/// Which map of an object is patched.
+/// The map that is patched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Object,
@@ -36,12 +37,12 @@ impl Place {
         }
     }
 
-    /// Whether a list has the owners of the object, which are told apart by their uid.
+    /// Returns `true` if the field contains the owner references, which are merged by uid.
     fn is_owners(self, key: &str) -> bool {
         self == Self::Metadata && key == "ownerReferences"
     }
 
-    /// Whether the list in a field is a set.
+    /// Returns `true` if the list in the field is a set.
     fn is_set(self, key: &str) -> bool {
         self == Self::Metadata && key == "finalizers"
     }
@@ -51,8 +52,8 @@ impl Place {
 ///
 /// # Errors
 ///
-/// 400 for a directive that is unknown or malformed, or a patch that is not an object. The object
-/// may be changed in part then.
+/// 400 for an unknown or malformed directive, or a patch that is not an object. The object may be
+/// partially changed in that case.
 pub fn apply(object: &mut Value, patch: &Value) -> Result<()> {
     let Value::Object(patch) = patch else {
         return Err(malformed("the patch is not an object"));
@@ -119,7 +120,7 @@ fn merge_field(
     Ok(())
 }
 
-/// Merges owners by their uid; `$patch: delete` takes one away.
+/// Merges owner references by uid. `$patch: delete` removes one.
 fn merge_owners(items: &mut Vec<Value>, owners: &[Value]) -> Result<()> {
     for owner in owners {
         let Some(uid) = owner.get("uid").filter(|uid| uid.is_string()) else {
@@ -140,7 +141,7 @@ fn merge_owners(items: &mut Vec<Value>, owners: &[Value]) -> Result<()> {
     Ok(())
 }
 
-/// Takes away what `$retainKeys` does not name. Kind and version of the object always stay.
+/// Removes the keys that `$retainKeys` does not list, except `kind` and `apiVersion` of the object.
 fn retain_keys(
     fields: &mut Map<String, Value>,
     patch: &Map<String, Value>,
@@ -164,7 +165,7 @@ fn retain_keys(
     Ok(())
 }
 
-/// Takes items out of lists.
+/// Applies `$deleteFromPrimitiveList`.
 fn delete_items(
     fields: &mut Map<String, Value>,
     patch: &Map<String, Value>,
@@ -184,7 +185,7 @@ fn delete_items(
     Ok(())
 }
 
-/// An item of a list without its directives, which do not belong to the object.
+/// Returns a list item without its directives, which are not part of the object.
 fn without_directives(item: &Value) -> Value {
     match item {
         Value::Object(fields) => fields

@@ -1,4 +1,4 @@
-//! The answer in JSON.
+//! The response in JSON.
 
 use std::borrow::Cow;
 
@@ -13,28 +13,28 @@ use super::request::{Output, Request};
 use super::upstream;
 use crate::groups::Group;
 
-/// An expansion as parts of an answer.
+/// An expansion as parts of a response.
 pub(super) struct Expanded {
-    /// The objects, with commas between them.
+    /// The objects, separated by commas.
     objects: Writer,
-    /// The fields after `objects`, each after a comma.
+    /// The fields after `objects`, each with a leading comma.
     rest: Writer,
     message: Option<String>,
-    /// The first object that is a list, if labels were put on its items.
+    /// The index of the first object that is a list, if its items got labels.
     pub(super) labelled_list: Option<usize>,
-    /// The values that were generated.
+    /// The generated values.
     generated: Vec<String>,
 }
 
 impl Expanded {
-    /// Whether the answer would be too long.
+    /// Returns `true` if the response is longer than `limit`.
     pub(super) fn is_over(&self, limit: usize) -> bool {
         self.objects.is_over()
             || self.rest.is_over()
             || self.objects.text.len() + self.rest.text.len() > limit
     }
 
-    /// Adds the values that were generated to those that no message shows.
+    /// Adds the generated values to the hidden ones.
     pub(super) fn hide_generated(&self, hidden: &mut Hidden) {
         for text in &self.generated {
             hidden.add(text);
@@ -42,14 +42,14 @@ impl Expanded {
     }
 }
 
-/// The style of the objects of a group.
+/// Returns the JSON style of a group.
 const fn style(group: Group) -> Style {
     Style {
         is_go: matches!(group, Group::OpenShift),
     }
 }
 
-/// Expands a Template. `None` after an error in `diagnostics`.
+/// Expands a Template. Returns `None` after an error in `diagnostics`.
 pub(super) fn expand(
     request: &Request<'_>,
     template: &Template,
@@ -97,7 +97,7 @@ pub(super) fn expand(
     })
 }
 
-/// The whole answer. `source_map` is JSON.
+/// Returns the complete response, or `None` if it is too long. `source_map` is JSON.
 pub(super) fn whole(
     request: &Request<'_>,
     root: Cursor<'_>,
@@ -176,7 +176,7 @@ fn write_parameters(out: &mut Writer, group: Group, template: &Template, values:
     out.raw("]");
 }
 
-/// A parameter in the order of OpenShift's API.
+/// Writes a parameter with its fields in the order of OpenShift's API.
 fn upstream_parameter(out: &mut Writer, parameter: &Parameter, values: &Parameters<'_>) {
     let own = parameter.default_text().filter(|text| !text.is_empty());
     let effective = || Some(Cow::Borrowed(values.get(&parameter.name)?.text.as_ref()));
@@ -208,7 +208,7 @@ fn upstream_parameter(out: &mut Writer, parameter: &Parameter, values: &Paramete
     out.raw("}");
 }
 
-/// A parameter as it is written, with its value.
+/// Writes a parameter as declared, with its effective value.
 fn own_parameter(out: &mut Writer, parameter: &Parameter, values: &Parameters<'_>) {
     let Some(mut value) = value_of(parameter.node()) else {
         return;

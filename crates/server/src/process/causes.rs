@@ -1,4 +1,4 @@
-//! Messages of the engine as causes of a `Status`, and as warnings.
+//! Conversion of diagnostics to causes of a `Status`, and to warnings.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use krm_yaml::{Cursor, Document, FieldPath};
 
 use crate::status::Cause;
 
-/// The most causes of one `Status`.
+/// The maximum number of causes of a `Status`.
 const MAX_CAUSES: usize = 1_000;
-/// The most warnings of one answer, and the most characters of one.
+/// The maximum number of warnings in a response, and of characters in each.
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNING: usize = 256;
 
-/// The texts that messages are about.
+/// Converts diagnostics about these documents.
 pub(super) struct Reporter<'r> {
-    /// The Template, and the values that were given for it.
+    /// The Template, and the document with its values if there is one.
     pub(super) documents: Vec<&'r Document>,
     pub(super) hidden: Hidden,
 }
 
 impl Reporter<'_> {
-    /// The errors, each as a cause.
+    /// Converts each error to a cause.
     pub(super) fn causes(&self, diagnostics: &Diagnostics) -> Vec<Cause> {
         let errors = diagnostics
             .iter()
@@ -33,7 +33,7 @@ impl Reporter<'_> {
             .collect()
     }
 
-    /// An error as a cause: its message, and after `; ` each hint.
+    /// Converts an error to a cause. Its message and hints are separated by `; `.
     pub(super) fn cause(&self, error: &Diagnostic) -> Cause {
         let reason = match error.rule {
             Some("given-value") => "FieldValueRequired",
@@ -47,8 +47,8 @@ impl Reporter<'_> {
         }
     }
 
-    /// The texts of the warnings, without those about fields that are not known: reading a body
-    /// reports these.
+    /// Returns the texts of the warnings, except warnings about unknown fields: reading the body
+    /// reports those.
     pub(super) fn warnings(&self, diagnostics: &Diagnostics) -> Vec<String> {
         let mut texts: Vec<String> = Vec::new();
         let warnings = diagnostics
@@ -81,7 +81,7 @@ impl Reporter<'_> {
         self.hidden.in_names(&parts.join("; "))
     }
 
-    /// The field of the request's body.
+    /// Returns the field path in the request body.
     fn field(&self, diagnostic: &Diagnostic) -> String {
         let is_required = diagnostic.rule == Some("given-value");
         let field = diagnostic.field.clone().or_else(|| {
@@ -98,7 +98,7 @@ impl Reporter<'_> {
     }
 }
 
-/// The field of `Parameters` with the value of the parameter at `parameters[0].value`.
+/// Returns the field path in `Parameters` for a value at a path such as `parameters[0].value`.
 fn value_of(template: &Document, field: &str) -> Option<String> {
     let parameter = template
         .roots()
@@ -112,7 +112,7 @@ fn value_of(template: &Document, field: &str) -> Option<String> {
     )
 }
 
-/// The path of the innermost field around an offset.
+/// Returns the path of the innermost field that contains an offset.
 fn field_at(root: Cursor<'_>, offset: usize) -> String {
     let mut path = FieldPath::default();
     let mut node = root;
@@ -130,7 +130,7 @@ fn field_at(root: Cursor<'_>, offset: usize) -> String {
     }
 }
 
-/// A text of at most [`MAX_WARNING`] characters on one line.
+/// Truncates a text to [`MAX_WARNING`] characters, and puts it on one line.
 fn shortened(text: &str) -> String {
     let text = text.replace(char::is_control, " ");
     if text.chars().count() <= MAX_WARNING {
@@ -140,17 +140,18 @@ fn shortened(text: &str) -> String {
     start + "…"
 }
 
-/// Values that no message may show. The engine hides them; but a key with a reference is named as
-/// it becomes.
+/// Values that no message may show.
+///
+/// The engine hides them, but it names a key with a parameter reference by its expanded text.
 #[derive(Default)]
 pub(super) struct Hidden(Vec<String>);
 
 impl Hidden {
-    /// Shorter values are in too many words.
+    /// The length of the shortest masked value. Shorter ones occur in too many words.
     const SHORTEST: usize = 6;
     const MASK: &str = "***";
 
-    /// The values that a Template declares, and those given for it.
+    /// Collects the default values of a Template, and the values that are given for it.
     pub(super) fn of(template: &Template, given: &[Assignment]) -> Self {
         let mut hidden = Self::default();
         for parameter in template.parameters() {
@@ -170,7 +171,7 @@ impl Hidden {
         }
     }
 
-    /// A message without the values where it names something, which it does in backticks.
+    /// Masks the values in the names of a message, which are in backticks.
     fn in_names(&self, message: &str) -> String {
         let parts = message.split('`').enumerate();
         let parts = parts.map(|(index, part)| match index % 2 {
@@ -180,7 +181,7 @@ impl Hidden {
         parts.collect::<Vec<_>>().join("`")
     }
 
-    /// A field path without the values. They can only be in the keys of objects and labels.
+    /// Masks the values in a field path. They can only occur in the keys of objects and labels.
     fn in_field(&self, field: String) -> String {
         let is_free = ["objects[", "labels"]
             .iter()

@@ -1,4 +1,4 @@
-//! Processing a Template: the one of the request, or a stored one with the values of the request.
+//! Processing of a Template from a request, or of a stored one with the values from a request.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::status::{Cause, Result, Status};
 /// Processes the Template in the body of a request.
 ///
 /// # Errors
-/// 400 if the body is not an object, or belongs to another namespace; 422 if the Template or a value has a
-/// mistake, or the result would be too large; 504 if the time is up.
+/// 400 if the body is not an object, or has another namespace; 422 if the Template or a value is
+/// invalid, or the result is too large; 504 if the time is up.
 pub fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
     let document = read::document("Template", body)?;
     let work = Work {
@@ -30,10 +30,10 @@ pub fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
 }
 
 /// Processes a stored Template with the `Parameters` in the body of a request. Their labels and
-/// namespace win over those of `request`.
+/// namespace override the ones in `request`.
 ///
 /// # Errors
-/// As [`template`].
+/// The same as [`template`].
 pub fn stored(
     request: &Request<'_>,
     template: Text<'_>,
@@ -52,12 +52,12 @@ pub fn stored(
     work.run(&given.values, given.found.clone(), given.warnings.clone())
 }
 
-/// What `Parameters` give.
+/// The content of `Parameters`.
 pub(super) struct Given {
     pub(super) values: Vec<Assignment>,
     labels: Vec<(String, String)>,
     namespace: Option<String>,
-    /// The messages about the values.
+    /// The diagnostics of the values.
     pub(super) found: Diagnostics,
     pub(super) warnings: Vec<String>,
 }
@@ -80,7 +80,7 @@ impl Given {
         })
     }
 
-    /// The request with the labels and the namespace.
+    /// Returns the request with the labels and the namespace.
     pub(super) fn request<'r>(&'r self, request: &Request<'r>) -> Request<'r> {
         let mut request = request.clone();
         request.labels.extend(self.labels.iter().cloned());
@@ -89,21 +89,21 @@ impl Given {
     }
 }
 
-/// Random bytes that the generated values of several expansions are derived from.
+/// Random bytes that make several expansions generate the same values.
 pub(super) type Seed = Option<[u8; 32]>;
 
-/// A Template to be processed.
+/// A Template to process.
 pub(super) struct Work<'w> {
     pub(super) request: &'w Request<'w>,
     pub(super) document: &'w Arc<Document>,
-    /// How the Template is written.
+    /// The syntax of the Template.
     pub(super) syntax: Syntax,
-    /// The document with the values, if they are in one of their own.
+    /// The document with the values, if it is not the Template.
     pub(super) values: Option<&'w Arc<Document>>,
 }
 
 impl Work<'_> {
-    /// `found` are the messages about the values.
+    /// Processes the Template. `found` contains the diagnostics of the values.
     pub(super) fn run(
         &self,
         given: &[Assignment],
@@ -118,7 +118,7 @@ impl Work<'_> {
         }
         let mut diagnostics = Diagnostics::new();
         let template = read::template(self.document, request.group, true, &mut diagnostics);
-        // It knows the values in the Template only.
+        // This check knows only the values in the Template.
         if is_upstream && self.values.is_none() {
             self.refuse(upstream::values(root, &diagnostics))?;
         }
@@ -173,7 +173,7 @@ impl Work<'_> {
         })
     }
 
-    /// The body of the answer.
+    /// Returns the body of the response.
     fn body(
         &self,
         template: &Template,
@@ -213,7 +213,7 @@ impl Work<'_> {
         Ok(text::rewritten(json))
     }
 
-    /// The origin of each field, if the request asks for it.
+    /// Returns the source map, if it is requested.
     fn source_map(
         &self,
         expanded: &Expanded,
@@ -236,7 +236,7 @@ impl Work<'_> {
         Ok(map)
     }
 
-    /// Makes the generated values the same in each expansion, if there are several.
+    /// Returns a seed if the request needs several expansions.
     fn seed(&self) -> Result<Seed> {
         let is_once = self.request.source_map || self.request.syntax == Syntax::Yaml;
         if !is_once {
@@ -244,7 +244,7 @@ impl Work<'_> {
         }
         let mut seed = [0; 32];
         let filled = getrandom::fill(&mut seed);
-        filled.map_err(|_| Status::internal("the system gives no random numbers"))?;
+        filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
         Ok(Some(seed))
     }
 
@@ -322,13 +322,13 @@ impl Work<'_> {
     }
 }
 
-/// What a trace may use: it expands twice, and then once more to print.
+/// Returns the budget of a trace: it expands twice, and then once more to print.
 pub(super) fn budget_of_trace<'l>(limits: &Limits<'l>) -> Budget<'l> {
     Budget::new(2 * limits.objects, 3 * limits.bytes, limits.is_late)
 }
 
-/// The error about a text that becomes too large when it is read.
+/// The prefix of the error for a text that is too large with its aliases expanded.
 const ALIASES: &str = "aliases expand to more than";
 
-/// The most texts for `Warning` headers.
+/// The maximum number of `Warning` headers.
 const MAX_WARNINGS: usize = 20;

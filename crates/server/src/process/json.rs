@@ -1,4 +1,4 @@
-//! Values as JSON on one line.
+//! Serialization of values as JSON on one line.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -7,18 +7,18 @@ use krm_yaml::{Scalar, Value, View};
 
 use super::number;
 
-/// How values are written.
+/// The format of values.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
-    /// Whether the keys of mappings are sorted, and numbers are spelled as in Go.
+    /// Whether to sort the keys of mappings and format numbers as in Go.
     pub(super) is_go: bool,
 }
 
-/// Writes values, up to a limit.
+/// A JSON writer with a size limit.
 pub(super) struct Writer {
     pub(super) text: String,
     style: Style,
-    /// The most bytes.
+    /// The maximum size in bytes.
     limit: usize,
     is_over: bool,
 }
@@ -33,12 +33,12 @@ impl Writer {
         }
     }
 
-    /// Whether the text would be longer than the limit; then it is of no use.
+    /// Returns `true` if the text exceeds the limit. It is incomplete then.
     pub(super) const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Writes text that is JSON.
+    /// Writes text that is already JSON.
     pub(super) fn raw(&mut self, json: &str) {
         if self.has_room(json.len()) {
             self.text.push_str(json);
@@ -51,7 +51,7 @@ impl Writer {
         }
     }
 
-    /// Writes `"key":`, after a comma unless it is the first in its mapping.
+    /// Writes `"key":`, with a comma before it unless it is the first key of its mapping.
     pub(super) fn key(&mut self, is_first: bool, key: &str) {
         self.comma(is_first);
         self.string(key);
@@ -115,18 +115,18 @@ impl Writer {
         }
     }
 
-    /// Whether there is room for so many more bytes. Looked at before they are written.
+    /// Returns `true` if `more` bytes fit. Called before they are written.
     fn has_room(&mut self, more: usize) -> bool {
         self.is_over |= self.text.len() + more > self.limit;
         !self.is_over
     }
 }
 
-/// An upper limit of the length of a string in JSON.
+/// Estimates the length of a string in JSON. The estimate for a long string is an upper bound.
 fn longest(text: &str) -> usize {
-    /// Shorter texts are taken by their length alone.
+    /// Escapes in shorter texts are not counted.
     const SHORT: usize = 4096;
-    /// How much longer an escape is than its character at most.
+    /// The maximum number of bytes that an escape adds.
     const MORE: usize = 5;
     let escapes = || text.bytes().filter(|byte| !is_plain(*byte)).count();
     let more = if text.len() < SHORT {
@@ -137,17 +137,17 @@ fn longest(text: &str) -> usize {
     text.len() + more
 }
 
-/// Whether a byte of a string needs no escape. [`LINE_BREAKS`] may need one.
+/// Returns `true` if a byte of a string needs no escape. [`LINE_BREAKS`] may need one.
 const fn is_plain(byte: u8) -> bool {
     byte >= 0x20 && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&' | LINE_BREAKS)
 }
 
-/// The index of the first byte that may not stand for itself.
+/// Returns the index of the first byte that may need an escape.
 fn escaped(text: &[u8]) -> Option<usize> {
     let is_escaped = |byte: &u8| !is_plain(*byte);
     let (chunks, rest) = text.as_chunks::<16>();
     for (index, chunk) in chunks.iter().enumerate() {
-        // Looked at all at once: without a branch for each byte.
+        // Checks all bytes without a branch for each.
         let found = chunk.iter().fold(0, |found, &byte| {
             let sign = u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte == b'&');
             let angle = u8::from(byte == b'<') | u8::from(byte == b'>');
@@ -166,7 +166,7 @@ fn escaped(text: &[u8]) -> Option<usize> {
 /// The first byte of U+2028 and U+2029, and of other characters.
 const LINE_BREAKS: u8 = 0xe2;
 
-/// Writes a string with the escapes of Go, which are safe in HTML too.
+/// Writes a string with the escapes of Go, which are also safe in HTML.
 ///
 /// Source: `encoding/json` of Go, `appendString`.
 fn write_string(out: &mut String, text: &str) {

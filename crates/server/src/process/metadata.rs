@@ -5,8 +5,7 @@ use krm_yaml::{Cursor, DuplicateKeys, Value};
 
 use super::json::Writer;
 
-/// The fields that stay, in the order of Kubernetes. The system fields `selfLink`, `uid`,
-/// `creationTimestamp`, `deletionTimestamp` and `managedFields` go.
+/// The fields that a processed Template keeps, in the order of Kubernetes.
 ///
 /// Source: `metav1.ObjectMeta` of `k8s.io/apimachinery`.
 const FIELDS: [&str; 10] = [
@@ -22,7 +21,7 @@ const FIELDS: [&str; 10] = [
     "finalizers",
 ];
 
-/// The system fields that a processed Template does not have.
+/// The system fields that processing removes.
 pub(super) const REMOVED: [&str; 5] = [
     "selfLink",
     "uid",
@@ -31,7 +30,7 @@ pub(super) const REMOVED: [&str; 5] = [
     "managedFields",
 ];
 
-/// Writes the metadata of `template`, in this namespace.
+/// Writes the metadata of `template`, with `namespace` as its namespace.
 pub(super) fn write(out: &mut Writer, template: Cursor<'_>, namespace: &str) {
     let metadata = template.get("metadata");
     out.raw("{");
@@ -51,12 +50,12 @@ pub(super) fn write(out: &mut Writer, template: Cursor<'_>, namespace: &str) {
     out.raw("}");
 }
 
-/// The value of a node; the last of equal keys wins, as in Go.
+/// Returns the value of a node. The last of duplicate keys wins, as in Go.
 pub(super) fn value_of(node: Cursor<'_>) -> Option<Value<'_>> {
     node.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
 }
 
-/// Whether Go leaves the value out: it is null, empty or zero.
+/// Returns `true` if Go omits the value: it is null, empty or zero.
 fn is_empty(value: &Value<'_>) -> bool {
     value.is_null()
         || value.as_str() == Some("")

@@ -1,24 +1,24 @@
-//! Expanding Templates: a body of a request in, the body of its answer out.
+//! Template processing: from the body of a request to the body of its response.
 //!
-//! This is work for a thread of its own, with a stack of [`STACK`] bytes: nothing here waits.
+//! Processing never waits, but needs a separate thread with a stack of [`STACK`] bytes.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `preview` | an expansion for people |
-//! | `source` | a Template for people |
-//! | `painter` | the text of objects in pieces, with their origin |
-//! | `expand` | processing a Template of the request, or a stored one |
-//! | `schema` | the JSON Schema of the values of a Template, and their form |
-//! | `source_map` | where each field of the objects comes from |
-//! | `answer`, `text` | the answer in JSON, and in YAML with comments |
-//! | `parameters` | the body `Parameters` |
+//! | `preview` | previews of an expansion, for the web pages |
+//! | `source` | the text of a Template, for the web pages |
+//! | `painter` | the text of objects in pieces, with the origin of each value |
+//! | `expand` | processing a Template from the request, or a stored one |
+//! | `schema` | the JSON Schema and the form of a Template's values |
+//! | `source_map` | the origin of each field of the objects |
+//! | `answer`, `text` | the response in JSON, and in YAML with comments |
+//! | `parameters` | the request body `Parameters` |
 //! | `metadata` | the metadata of a processed Template |
-//! | `tokens` | the parts of a text in YAML |
-//! | `read` | from text to a Template |
-//! | `upstream` | what OpenShift's API refuses, in its words |
-//! | `causes` | messages of the engine as causes of a `Status`, and as warnings |
-//! | `json`, `number` | values as JSON, spelled as Go spells it |
-//! | `request` | what a request asks for |
+//! | `tokens` | the tokens of a YAML text |
+//! | `read` | parsing Templates |
+//! | `upstream` | the validation errors of OpenShift's API |
+//! | `causes` | diagnostics as causes of a `Status`, and as warnings |
+//! | `json`, `number` | JSON in the format of Go |
+//! | `request` | the options and the result of processing |
 
 mod answer;
 mod causes;

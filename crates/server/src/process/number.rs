@@ -1,9 +1,9 @@
-//! Numbers as Go spells them.
+//! Numbers in the format of Go.
 
 use std::borrow::Cow;
 
-/// A number as OpenShift's API writes it: an integer of 64 bits with its digits, any other as a
-/// 64-bit float. Where a float would be another number, its digits stay.
+/// Formats a number as OpenShift's API does: a 64-bit integer unchanged, any other number as a
+/// 64-bit float. Keeps the digits if the float has another value.
 ///
 /// Source: `encoding/json` of Go, `floatEncoder`.
 pub(super) fn spelled(digits: &str) -> Cow<'_, str> {
@@ -28,7 +28,7 @@ fn float_text(float: f64) -> String {
     }
 }
 
-/// The digits of a number without zeros at both ends, and the power of ten of the last of them.
+/// Returns the significant digits of a number, and the power of ten of the last one.
 fn decimal(text: &str) -> (String, i64) {
     let text = text.strip_prefix('-').unwrap_or(text);
     let (digits, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));

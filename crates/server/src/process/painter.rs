@@ -1,4 +1,4 @@
-//! The text of objects in pieces, with where each field comes from.
+//! The text of objects in pieces, with the origin of each field.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use krm_yaml::{Document, FieldPath, Step};
 
 use super::tokens::{self, Class, Token};
 
-/// Replaces a secret.
+/// The replacement of a secret.
 const MASK: &str = "***";
 
-/// An object.
+/// An object in pieces.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// Its kind.
@@ -21,42 +21,42 @@ pub struct Shown {
     pub name: String,
     /// Its text.
     pub pieces: Vec<Piece>,
-    /// How many fields came from parameters.
+    /// The number of fields that refer to parameters.
     pub from_parameters: usize,
 }
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The part.
+    /// The text.
     pub text: String,
-    /// What it is.
+    /// The class of the text.
     pub class: Class,
-    /// Where it comes from, if it is a value.
+    /// The origin of the text, if it is a value.
     pub from: Option<From>,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct From {
-    /// The line of the Template, from 1; zero if it is not written there.
+    /// The line in the Template, starting at 1, or zero if the value is not in the Template.
     pub line: usize,
-    /// The parameters that it was made of.
+    /// The parameters that the value refers to.
     pub parameters: Vec<String>,
-    /// The same in words.
+    /// A description of the origin.
     pub words: String,
 }
 
-/// A mask with the line breaks at the end of a text.
+/// Returns a mask that ends with the trailing white space of `text`.
 pub(super) fn masked(text: &str) -> String {
     let end = text.get(text.trim_end().len()..).unwrap_or_default();
     format!("{MASK}{end}")
 }
 
-/// Tells where the parts of objects come from.
+/// Splits objects into pieces with their origin.
 pub(super) struct Painter<'p> {
     trace: &'p Trace,
-    /// Where the lines of the Template begin.
+    /// The offsets of the lines of the Template.
     lines: Vec<usize>,
     document: &'p Arc<Document>,
     shows_secrets: bool,
@@ -73,7 +73,7 @@ impl<'p> Painter<'p> {
         }
     }
 
-    /// The objects of a stream.
+    /// Splits the objects of a YAML stream into pieces.
     pub(super) fn objects(&self, yaml: &str) -> Vec<Shown> {
         let mut texts = vec![String::new()];
         for line in yaml.split_inclusive('\n') {
@@ -115,7 +115,7 @@ impl<'p> Painter<'p> {
 
     fn pieces(&self, object: &Traced, text: &str) -> Vec<Piece> {
         let Ok(document) = Document::parse(&Source::new("object", text)) else {
-            // What cannot be read again may hold a secret.
+            // A text that cannot be parsed may contain a secret.
             return Vec::new();
         };
         let fields: BTreeMap<String, &Field> = object
@@ -178,7 +178,7 @@ impl<'p> Painter<'p> {
         }
     }
 
-    /// A parameter with the source of its value.
+    /// Describes a parameter and the source of its value.
     fn parameter(&self, name: &str, is_secret: bool) -> String {
         let mut parameters = self.trace.parameters.iter();
         let Some(parameter) = parameters.find(|one| one.name == name) else {
@@ -207,7 +207,7 @@ impl<'p> Painter<'p> {
     }
 }
 
-/// The paths of the keys of a field that have a secret.
+/// Returns the paths of the keys in a field path that contain a secret.
 fn secret_keys(field: &Field) -> Vec<String> {
     let mut path = FieldPath::root();
     let mut keys = Vec::new();

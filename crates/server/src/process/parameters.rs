@@ -1,4 +1,4 @@
-//! The body `Parameters`: values, labels and a namespace for a stored Template.
+//! The request body `Parameters`: values, labels and a namespace for a stored Template.
 
 use krm_template::template::{Assignment, read_values};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
@@ -7,7 +7,7 @@ use krm_yaml::{Cursor, Scalar};
 use crate::groups::Group;
 use crate::status::{Result, Status};
 
-/// The fields of `Parameters`; `data` means the same as `values`, as in `ParameterValues`.
+/// The fields of `Parameters`. `data` is an alias of `values`, as in `ParameterValues`.
 const FIELDS: [&str; 8] = [
     "apiVersion",
     "kind",
@@ -19,20 +19,19 @@ const FIELDS: [&str; 8] = [
     "namespace",
 ];
 
-/// What `Parameters` say.
+/// The content of `Parameters`.
 pub(super) struct Parameters {
     pub(super) values: Vec<Assignment>,
     pub(super) labels: Vec<(String, String)>,
     pub(super) namespace: Option<String>,
-    /// Texts for `Warning` headers.
+    /// The texts of `Warning` headers.
     pub(super) warnings: Vec<String>,
 }
 
-/// Reads `Parameters` for the Template with this name. All errors about fields go to
-/// `diagnostics`.
+/// Reads `Parameters` for the Template named `template`. Errors about fields go to `diagnostics`.
 ///
 /// # Errors
-/// 400 if it is an object of another kind or version.
+/// 400 if the object has another kind or version.
 pub(super) fn read(
     root: Cursor<'_>,
     group: Group,

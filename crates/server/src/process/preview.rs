@@ -1,4 +1,4 @@
-//! An expansion for people: the objects as one text, and each of them in pieces.
+//! Previews of an expansion: the objects as one text, and each object in pieces.
 
 use krm_template::template::{Assignment, Format, Traced, print, trace};
 use krm_yaml::diagnostic::Diagnostics;
@@ -10,50 +10,50 @@ use super::request::{Request, Text};
 use super::source_map::LIMIT;
 use crate::status::{Result, Status};
 
-/// An expansion for people.
+/// A preview of an expansion.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
-    /// The objects as one text in YAML, with the values of secrets.
+    /// The objects as one YAML text, with secret values.
     pub yaml: String,
-    /// The objects in order, if they are to be shown and not too large.
+    /// The objects in order. Empty if they are not requested, or too large to be shown.
     pub objects: Vec<Shown>,
     /// Whether the objects are too large to be shown.
     pub is_too_large: bool,
     /// The message of the Template.
     pub message: Option<String>,
-    /// What the expansion warns of, without values.
+    /// The warnings of the expansion, without values.
     pub warnings: Vec<String>,
     /// Whether values are masked.
     pub has_masks: bool,
-    /// How many objects the expansion created.
+    /// The number of objects that the expansion created.
     pub created: usize,
 }
 
-/// How to make a preview.
+/// The options of a preview.
 #[derive(Clone, Copy)]
 pub struct Look {
-    /// What generated values are derived from, so that they are the same each time.
+    /// The seed of generated values, which makes them the same each time.
     pub seed: [u8; 32],
-    /// What is shown of the objects.
+    /// How much of the objects to show.
     pub view: View,
 }
 
-/// What is shown of the objects.
+/// How much of the objects to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// Nothing: only their text is needed.
+    /// Nothing. Only their text is needed.
     Nothing,
-    /// All but the values of secrets.
+    /// Everything except secret values.
     WithoutSecrets,
-    /// All.
+    /// Everything.
     All,
 }
 
-/// Expands a Template in YAML with the `Parameters` in the body of a request, and shows the result.
-/// All checks are those of [`stored`](super::stored).
+/// Expands a Template with the `Parameters` in the body of a request, and previews the result.
+/// Performs the same checks as [`stored`](super::stored).
 ///
 /// # Errors
-/// As [`stored`](super::stored).
+/// The same as [`stored`](super::stored).
 pub fn preview(
     request: &Request<'_>,
     template: Text<'_>,
@@ -77,7 +77,7 @@ pub fn preview(
     let failed = || Status::internal("an expansion failed");
     let read = read::template(&document, request.group, false, &mut unheard);
     let template = read.ok_or_else(failed)?;
-    // The values of the parameters that are secret are still hidden.
+    // The values of secret parameters stay hidden.
     let mut open: Vec<Assignment> = given.values.clone();
     for one in &mut open {
         one.secret = false;
@@ -98,7 +98,7 @@ pub fn preview(
         ..Preview::default()
     };
     if preview.is_too_large {
-        // It may contain secrets, which only the trace knows.
+        // It may contain secrets, which only a trace finds.
         preview.message = None;
     }
     if look.view == View::Nothing || preview.is_too_large {

@@ -1,4 +1,4 @@
-//! From text to a Template.
+//! Parsing of Templates.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::request::{Limits, Text};
 use crate::groups::Group;
 use crate::status::{Cause, Result, Status};
 
-/// Reads a text with one object. `name` is the kind of the object, for messages.
+/// Parses a text with a single object. `name` is the kind of the object, for messages.
 pub(super) fn document(name: &str, text: Text<'_>) -> Result<Arc<Document>> {
     let document = Document::parse(&Source::new(name, text.text));
     let document = Arc::new(document.map_err(|error| unreadable(name, &error))?);
@@ -27,7 +27,7 @@ pub(super) fn document(name: &str, text: Text<'_>) -> Result<Arc<Document>> {
     }
 }
 
-/// The place of the error without the text there.
+/// Converts a parse error, with its position but without the text there.
 fn unreadable(name: &str, error: &Diagnostic) -> Box<Status> {
     let place = error.place.as_ref().map(Place::to_text);
     let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
@@ -37,16 +37,16 @@ fn unreadable(name: &str, error: &Diagnostic) -> Box<Status> {
     ))
 }
 
-/// The root of a document.
+/// Returns the root of a document.
 pub(super) fn root(document: &Document) -> Result<Cursor<'_>> {
     document
         .roots()
         .next()
-        .ok_or_else(|| Status::internal("a document lost its root"))
+        .ok_or_else(|| Status::internal("the document has no root"))
 }
 
-/// Reads the Template of a document in the dialect of its group. No message shows a value, if
-/// `conceals_values`. Returns nothing after an error in `diagnostics`.
+/// Reads the Template of a document in the dialect of `group`. With `conceals_values`, no message
+/// shows a value. Returns `None` after an error in `diagnostics`.
 pub(super) fn template(
     document: &Arc<Document>,
     group: Group,
@@ -61,7 +61,7 @@ pub(super) fn template(
     Template::read_as(&node, reading, diagnostics)
 }
 
-/// Refuses a Template of another namespace, and one with too many parameters.
+/// Rejects a Template with another namespace, or with too many parameters.
 pub(super) fn check(
     root: Cursor<'_>,
     group: Group,
@@ -92,7 +92,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The name of an object.
+/// Returns the name of an object.
 pub(super) fn name(root: Cursor<'_>) -> String {
     root.text_at(["metadata", "name"])
         .unwrap_or_default()

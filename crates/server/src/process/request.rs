@@ -1,12 +1,12 @@
-//! What a request asks for, and what it gets.
+//! The options and the result of processing.
 
 use crate::groups::Group;
 
-/// The stack that expanding needs, in bytes: objects may be nested as deep as
+/// The size of the stack that an expansion needs, in bytes: objects may be nested up to
 /// [`krm_yaml::MAX_DEPTH`].
 pub const STACK: usize = 16 << 20;
 
-/// How a text is written.
+/// The syntax of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// JSON.
@@ -15,16 +15,16 @@ pub enum Syntax {
     Yaml,
 }
 
-/// A body, or a stored object.
+/// The text of a request body or a stored object, with its syntax.
 #[derive(Clone, Copy)]
 pub struct Text<'t> {
     /// The text.
     pub text: &'t str,
-    /// How it is written.
+    /// The syntax.
     pub syntax: Syntax,
 }
 
-/// What the answer holds.
+/// The content of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The processed Template.
@@ -33,21 +33,21 @@ pub enum Output {
     List,
 }
 
-/// What an expansion may use.
+/// The limits of an expansion.
 #[derive(Clone, Copy)]
 pub struct Limits<'l> {
-    /// The most objects.
+    /// The maximum number of objects.
     pub objects: usize,
-    /// The most bytes of the answer.
+    /// The maximum size of the response in bytes.
     pub bytes: usize,
-    /// The most parameters of a Template.
+    /// The maximum number of parameters in a Template.
     pub parameters: usize,
-    /// Whether the time is up. It is asked once an object.
+    /// Whether the time is up. Called once per object.
     pub is_late: &'l (dyn Fn() -> bool + Sync),
 }
 
 impl<'l> Limits<'l> {
-    /// The limits of the server: 10,000 objects, 16 MiB, 5,000 parameters.
+    /// Returns the limits of the server: 10,000 objects, 16 MiB, 5,000 parameters.
     #[must_use]
     pub const fn of_server(is_late: &'l (dyn Fn() -> bool + Sync)) -> Self {
         Self {
@@ -59,34 +59,34 @@ impl<'l> Limits<'l> {
     }
 }
 
-/// How to process a Template.
+/// The options for processing a Template.
 #[derive(Clone)]
 pub struct Request<'r> {
-    /// The API group of the URL, which decides the dialect.
+    /// The API group of the URL, which selects the dialect.
     pub group: Group,
     /// The namespace of the URL.
     pub namespace: &'r str,
-    /// Labels for all objects, which win over those of the Template.
+    /// Labels for all objects, which override the labels of the Template.
     pub labels: Vec<(String, String)>,
-    /// The namespace of objects that name none.
+    /// The namespace of objects that do not set one.
     pub target_namespace: Option<&'r str>,
-    /// What the answer holds.
+    /// The content of the response.
     pub output: Output,
-    /// Whether the answer says of each field of the objects where it comes from.
+    /// Whether the response contains a source map.
     pub source_map: bool,
-    /// How the answer is written. The comments of a body in YAML stay in an answer in YAML.
+    /// The syntax of the response. A YAML response keeps the comments of a YAML body.
     pub syntax: Syntax,
-    /// What the expansion may use.
+    /// The limits of the expansion.
     pub limits: Limits<'r>,
 }
 
-/// The answer.
+/// The result of processing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Processed {
-    /// The body, in the syntax that was asked for, with a line feed at the end.
+    /// The body, in the requested syntax, with a trailing line feed.
     pub body: String,
-    /// Texts for `Warning` headers: at most 20, of at most 256 characters, without values.
+    /// The texts of the `Warning` headers: at most 20, of at most 256 characters, without values.
     pub warnings: Vec<String>,
-    /// How many objects the expansion created.
+    /// The number of objects that the expansion created.
     pub objects: usize,
 }

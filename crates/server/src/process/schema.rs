@@ -1,4 +1,4 @@
-//! The values of a Template: their JSON Schema, and their form.
+//! The JSON Schema and the form of a Template's values.
 
 use krm_template::form::Form;
 use krm_template::schema::of_values;
@@ -11,40 +11,40 @@ use super::request::Text;
 use crate::groups::Group;
 use crate::status::{Result, Status};
 
-/// JSON Schema 2020-12 of the values of a Template, as JSON with a line feed at the end. It shows
-/// no secret.
+/// Returns the JSON Schema 2020-12 of a Template's values, as JSON with a trailing line feed. It
+/// contains no secrets.
 ///
 /// # Errors
-/// 400 if the text is not an object, 422 if the Template has mistakes.
+/// 400 if the text is not an object, 422 if the Template is invalid.
 pub fn schema(group: Group, template: Text<'_>) -> Result<String> {
     Ok(format!("{}\n", of_values(&read_open(group, template)?)))
 }
 
-/// The form of a Template, and what its catalog says of it.
+/// The form of a Template, and its metadata for a catalog.
 #[derive(Debug)]
 pub struct Described {
     /// The form.
     pub form: Form,
     /// The name of the Template.
     pub name: String,
-    /// The name that people read; empty if there is none.
+    /// The display name. Empty if there is none.
     pub title: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// Who provides it.
+    /// The name of the provider.
     pub provider: String,
-    /// The address of its documentation.
+    /// The URL of the documentation.
     pub documentation: String,
-    /// The address of its support.
+    /// The URL of the support page.
     pub support: String,
-    /// Its tags.
+    /// The tags.
     pub tags: Vec<String>,
 }
 
-/// The form of a Template. It shows no secret.
+/// Returns the form of a Template. It contains no secrets.
 ///
 /// # Errors
-/// 400 if the text is not an object, 422 if the Template has mistakes.
+/// 400 if the text is not an object, 422 if the Template is invalid.
 pub fn described(group: Group, template: Text<'_>) -> Result<Described> {
     let template = read_open(group, template)?;
     let text = |keys: &[&str]| {
@@ -77,7 +77,7 @@ pub fn described(group: Group, template: Text<'_>) -> Result<Described> {
     })
 }
 
-/// The tags of an annotation.
+/// Parses the tags in an annotation.
 #[must_use]
 pub fn tags(text: &str) -> Vec<String> {
     let tags = text.split(',').map(str::trim);
@@ -93,7 +93,7 @@ fn read_open(group: Group, template: Text<'_>) -> Result<Template> {
         return Ok(template);
     }
     let mut diagnostics = Diagnostics::new();
-    // Read again, with messages that show no value.
+    // Read again, for messages without values.
     let template = read::template(&document, group, true, &mut diagnostics);
     let name = read::name(read::root(&document)?);
     let hidden = template

@@ -1,4 +1,4 @@
-//! A Template for people: as YAML, in pieces, without secrets.
+//! The text of a Template, for display.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use super::request::{Syntax, Text};
 use super::tokens::{self, Class};
 use crate::groups::Group;
 
-/// The text of a Template in pieces, without secrets.
+/// Splits the text of a Template into pieces, and masks its secrets.
 #[must_use]
 pub fn source(group: Group, template: Text<'_>) -> Vec<Piece> {
     let Ok(document) = read::document("Template", template) else {
@@ -45,7 +45,7 @@ pub fn source(group: Group, template: Text<'_>) -> Vec<Piece> {
     pieces
 }
 
-/// A text of YAML in pieces; in a single one if it is not YAML.
+/// Splits a YAML text into pieces. A text that is not YAML becomes a single piece.
 #[must_use]
 pub fn pieces(text: &str) -> Vec<Piece> {
     let piece = |text: &str, class| Piece {
@@ -64,7 +64,8 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     }
 }
 
-/// The text of a Template as YAML: JSON is rewritten, without what the server sets.
+/// Returns the text of a Template as YAML. JSON is converted, without the fields that the server
+/// sets.
 #[must_use]
 pub fn readable(text: Text<'_>) -> String {
     if text.syntax == Syntax::Yaml {
@@ -90,7 +91,8 @@ pub fn readable(text: Text<'_>) -> String {
     rewritten.unwrap_or_else(|| text.text.to_owned())
 }
 
-/// The `apiVersion` of an object; empty if it has none. `None` if the text is not one object.
+/// Returns the `apiVersion` of an object, which is empty if it is not set. Returns `None` if the
+/// text is not a single object.
 #[must_use]
 pub fn api_version(text: Text<'_>) -> Option<String> {
     let document = read::document("Template", text).ok()?;
@@ -98,7 +100,7 @@ pub fn api_version(text: Text<'_>) -> Option<String> {
     Some(version.unwrap_or_default().into_owned())
 }
 
-/// The places of values in a Template that must not be shown.
+/// Returns the ranges of the secret values in a Template.
 fn hidden(template: &Template, document: &Document) -> Vec<Range<usize>> {
     let Some(root) = document.roots().next() else {
         return Vec::new();

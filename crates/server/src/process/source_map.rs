@@ -1,4 +1,4 @@
-//! Where each field of the objects comes from.
+//! Source maps: the origin of each field of the objects.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use krm_yaml::diagnostic::Diagnostics;
 use super::read;
 use crate::groups::Group;
 
-/// The most bytes of the objects and parameters of a Template with a source map, which is many
-/// times as long.
+/// The maximum size in bytes of the objects and parameters of a Template with a source map, which
+/// is many times as long.
 pub(super) const LIMIT: usize = 1 << 20;
 
-/// The source map as JSON on one line, without values.
+/// Returns the source map as JSON on one line, without values.
 pub(super) fn made(
     document: &Arc<Document>,
     group: Group,
     given: &[Assignment],
     options: &Options<'_>,
 ) -> Option<String> {
-    // Read again: only the values of secrets are hidden.
+    // Read again, because here only the values of secrets are hidden.
     let mut unheard = Diagnostics::new();
     let template = read::template(document, group, false, &mut unheard)?;
     let trace = trace(&template, given, options, &mut unheard)?;
@@ -34,7 +34,7 @@ pub(super) fn made(
     map.to_json(false).ok()
 }
 
-/// Labels and namespace are those of the request.
+/// Converts a cause. Given labels and the namespace come from the request.
 const fn set_by(cause: Cause) -> SetBy {
     match cause {
         Cause::Object => SetBy::Object,

@@ -1,4 +1,4 @@
-//! The answer in YAML: the text of the body with its comments, or the answer in JSON rewritten.
+//! The response in YAML: the edited request body with its comments, or the converted JSON response.
 
 use krm_template::template::{Assignment, Format, Options, Template, print, processed};
 use krm_yaml::diagnostic::{Diagnostics, Result};
@@ -8,8 +8,9 @@ use krm_yaml::{Document, DuplicateKeys, Editor, FieldPath, Spot};
 use super::metadata::REMOVED;
 use super::request::{Output, Request};
 
-/// An upper limit of the size of an answer in YAML, from its JSON: each line is as deep as the
-/// deepest of the body, and as the deepest value.
+/// Returns an upper bound of the size of a YAML response with the content of `json`.
+///
+/// It assumes that each line is indented like the deepest line of the body plus the deepest value.
 pub(super) fn size(json: &str, body: &str) -> usize {
     let deepest = body
         .lines()
@@ -36,8 +37,8 @@ pub(super) fn size(json: &str, body: &str) -> usize {
     lines.saturating_mul(column).saturating_add(json.len())
 }
 
-/// The answer to a body in YAML, with its comments. `None` if the text cannot be kept, or after an
-/// error in `diagnostics`.
+/// Returns the response to a YAML body, with its comments. Returns `None` if the text cannot be
+/// edited, or after an error in `diagnostics`.
 pub(super) fn kept(
     request: &Request<'_>,
     template: &Template,
@@ -61,8 +62,8 @@ pub(super) fn kept(
     Some(text)
 }
 
-/// The text of a processed Template with the version and namespace of the URL, and without the
-/// fields that it loses.
+/// Sets the version and namespace of the URL in the text of a processed Template, and removes the
+/// fields in [`REMOVED`].
 fn with_system_fields(request: &Request<'_>, text: &str) -> Result<String> {
     let document = Document::parse(&Source::new("Template", text))?;
     let Some(root) = document.roots().next() else {
@@ -95,7 +96,7 @@ fn with_system_fields(request: &Request<'_>, text: &str) -> Result<String> {
     Ok(editor.finish()?.to_string())
 }
 
-/// An answer in JSON as YAML.
+/// Converts a JSON response to YAML.
 pub(super) fn rewritten(json: String) -> String {
     let document = Document::parse(&Source::new("answer", json.as_str()));
     let text = document.ok().and_then(|document| {

@@ -1,10 +1,10 @@
-//! The parts of a text in YAML: keys, scalars by their type, comments, and what is between them.
+//! The tokens of a YAML text: keys, scalars by type, comments, and the text between them.
 
 use std::ops::Range;
 
 use krm_yaml::{Cursor, Document, FieldPath, Scalar, Step};
 
-/// What a part of a text is.
+/// The class of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Punctuation and white space.
@@ -24,13 +24,13 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether it is the value of a field.
+    /// Returns `true` if the token is the value of a field.
     #[must_use]
     pub const fn is_value(self) -> bool {
         matches!(self, Self::String | Self::Number | Self::Bool | Self::Null)
     }
 
-    /// Its name, empty for punctuation.
+    /// Returns the name of the class, which is empty for punctuation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,15 +45,15 @@ impl Class {
     }
 }
 
-/// A part of a text.
+/// A token of a text.
 pub(super) struct Token {
     pub(super) range: Range<usize>,
     pub(super) class: Class,
-    /// The field of a key or a value.
+    /// The field path of a key or a value.
     pub(super) path: Option<String>,
 }
 
-/// All parts of the text of a document, without gaps.
+/// Splits the text of a document into tokens, without gaps.
 pub(super) fn of(document: &Document) -> Vec<Token> {
     let mut found = Vec::new();
     for root in document.roots() {
@@ -64,7 +64,7 @@ pub(super) fn of(document: &Document) -> Vec<Token> {
     let mut tokens = Vec::with_capacity(2 * found.len());
     let mut at = 0;
     for token in found {
-        // An alias has the children of another place.
+        // The children of an alias are at another place.
         if token.range.start < at || token.range.is_empty() {
             continue;
         }
@@ -104,7 +104,7 @@ fn node(cursor: Cursor<'_>, path: &mut FieldPath, found: &mut Vec<Token>) {
     }
     let range = cursor.place().range;
     if range == cursor.key_place().range && !path.steps().is_empty() && has_key(path) {
-        // It has no text.
+        // A missing value has no text.
         return;
     }
     let class = match cursor.scalar() {
@@ -125,7 +125,7 @@ fn has_key(path: &FieldPath) -> bool {
     matches!(path.steps().last(), Some(Step::Key(_)))
 }
 
-/// The text between two tokens: punctuation and comments.
+/// Adds the tokens between two nodes: punctuation and comments.
 fn between(text: &str, range: Range<usize>, tokens: &mut Vec<Token>) {
     let mut at = range.start;
     let mut push = |range: Range<usize>, class| {

@@ -1,5 +1,5 @@
-//! What OpenShift's API refuses, in its words. Where it prints an object or a parameter with its
-//! value, the value is left out.
+//! The validation errors of OpenShift's API, with its messages. Values of objects and parameters
+//! are omitted.
 //!
 //! Source: `ValidateProcessedTemplate` of openshift-apiserver, and `Processor` of library-go's
 //! `pkg/template/templateprocessing`.
@@ -12,7 +12,7 @@ use krm_yaml::{Cursor, Kind, Scalar};
 use super::causes::Reporter;
 use crate::status::Cause;
 
-/// The names of parameters that are refused. If there are some, nothing else is looked at.
+/// Returns the errors in the names of parameters. If there are any, nothing else is validated.
 pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {
     let mut causes = Vec::new();
     for (index, parameter) in parameters(root).enumerate() {
@@ -31,7 +31,7 @@ pub(super) fn names(root: Cursor<'_>) -> Vec<Cause> {
     causes
 }
 
-/// The parameters without a value that need one. `diagnostics` are those of reading the Template.
+/// Returns the errors of parameters without a value. `diagnostics` come from reading the Template.
 pub(super) fn values(root: Cursor<'_>, diagnostics: &Diagnostics) -> Vec<Cause> {
     let mut causes = Vec::new();
     for (index, parameter) in parameters(root).enumerate() {
@@ -72,7 +72,7 @@ fn value(index: usize, parameter: Cursor<'_>, diagnostics: &Diagnostics) -> Opti
     })
 }
 
-/// Why an expression generates nothing.
+/// Converts the message of an invalid expression to the message of OpenShift's API.
 fn expression(message: &str) -> Cow<'_, str> {
     let mut names = message.split('`').skip(1);
     match names.next() {
@@ -86,7 +86,7 @@ fn expression(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// The errors of an expansion; those about an object that cannot be one, in OpenShift's words.
+/// Returns the errors of an expansion. Errors about invalid objects have OpenShift's messages.
 pub(super) fn objects(
     root: Cursor<'_>,
     reporter: &Reporter<'_>,
@@ -117,7 +117,7 @@ pub(super) fn objects(
     causes
 }
 
-/// The error of labels for a list of objects.
+/// Returns the error for labels on a list of objects.
 pub(super) fn label_of_list(index: usize) -> Cause {
     Cause::new(
         "FieldValueInvalid",
@@ -126,7 +126,7 @@ pub(super) fn label_of_list(index: usize) -> Cause {
     )
 }
 
-/// The index in the path `objects[2].kind`.
+/// Returns the index in a path such as `objects[2].kind`.
 pub(super) fn index_of(field: &str) -> Option<usize> {
     field
         .strip_prefix("objects[")?
@@ -136,7 +136,7 @@ pub(super) fn index_of(field: &str) -> Option<usize> {
         .ok()
 }
 
-/// Why the object at `index` cannot be one.
+/// Returns the error of the object at `index`, or `None` if it is valid.
 fn problem(root: Cursor<'_>, index: usize) -> Option<String> {
     let object = root.get("objects")?.children().nth(index)?;
     let found = match object.kind() {
@@ -163,7 +163,7 @@ fn parameters(root: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
     list.into_iter().flat_map(Cursor::children)
 }
 
-/// The text of a field; empty if it is missing or null.
+/// Returns the text of a field. Empty if it is missing or null.
 fn text<'d>(node: Cursor<'d>, key: &str) -> Cow<'d, str> {
     node.text_at([key]).unwrap_or_default()
 }

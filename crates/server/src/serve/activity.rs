@@ -1,4 +1,4 @@
-//! Connections that do nothing, send a request too slowly, or do not take their answer.
+//! Timeouts of connections that are idle, send a request too slowly, or do not read the response.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,36 +10,35 @@ use http_body::{Body, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-/// What one connection does.
+/// The activity of a connection.
 ///
-/// hyper has one limit for the time until the head of a request is complete, and counts the time
-/// in which a connection waits for its next request; these are two limits here.
+/// hyper has one timeout for waiting for a request and reading its headers. Here, they are two.
 #[derive(Debug)]
 pub(crate) struct Activity {
     opened: Instant,
     in_flight: AtomicUsize,
     /// When the last response ended, in milliseconds since `opened`.
     idle_since: AtomicU64,
-    /// When the first byte after the last response came, in milliseconds since `opened`; zero if
-    /// none came.
+    /// When the first byte after the last response arrived, in milliseconds since `opened`; zero if
+    /// none has arrived.
     reading_since: AtomicU64,
-    /// Since when the client takes nothing of what is sent, in milliseconds since `opened`; zero if
-    /// it does.
+    /// When writing to the client began to block, in milliseconds since `opened`; zero if it does
+    /// not block.
     stalled_since: AtomicU64,
 }
 
-/// The limits for one connection.
+/// The timeouts of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// For the head of a request.
+    /// The time to receive the headers of a request.
     pub(crate) reading: Duration,
-    /// Between requests.
+    /// The time between requests.
     pub(crate) idle: Duration,
-    /// For a client that takes nothing of an answer.
+    /// The time that writing a response may block.
     pub(crate) stalled: Duration,
 }
 
-/// A request or response of a connection that is not finished.
+/// A guard for a request in flight.
 #[derive(Debug)]
 pub(crate) struct InFlight(Arc<Activity>);
 
@@ -54,14 +53,14 @@ impl Activity {
         })
     }
 
-    /// Counts a request until the guard is dropped.
+    /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> InFlight {
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         self.reading_since.store(0, Ordering::Release);
         InFlight(Arc::clone(self))
     }
 
-    /// Returns when the connection has exceeded a limit.
+    /// Waits until the connection exceeds a timeout.
     pub(crate) async fn exceeds(&self, patience: Patience) {
         let pause = patience.reading.min(patience.idle).min(patience.stalled) / 4;
         loop {
@@ -95,7 +94,7 @@ impl Activity {
         }
     }
 
-    /// Notes whether the client takes what is sent.
+    /// Records whether writing to the client blocks.
     fn wrote<T>(&self, written: &Poll<T>) {
         if written.is_ready() {
             self.stalled_since.store(0, Ordering::Release);
@@ -119,7 +118,7 @@ impl Drop for InFlight {
     }
 }
 
-/// A stream that tells its [`Activity`] when bytes come, and when none can be sent.
+/// A stream that reports received bytes and blocked writes to its [`Activity`].
 #[derive(Debug)]
 pub(crate) struct Observed<S> {
     stream: S,
@@ -189,7 +188,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
     }
 }
 
-/// A body whose request is in flight until it is sent.
+/// A response body that keeps its request in flight until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Guarded<B> {
     body: B,
@@ -235,7 +234,7 @@ mod tests {
         stalled: Duration::from_mins(1),
     };
 
-    /// How long a connection lives on which nothing more happens, in seconds of a stopped clock.
+    /// Returns the seconds after which a connection without further activity exceeds a timeout.
     async fn lives(activity: &Activity) -> u64 {
         let before = Instant::now();
         activity.exceeds(PATIENCE).await;

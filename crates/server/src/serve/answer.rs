@@ -1,4 +1,4 @@
-//! Responses: bodies, their types, warnings.
+//! Responses: bodies, media types, warnings.
 
 use std::convert::Infallible;
 
@@ -17,10 +17,10 @@ use crate::object;
 use crate::status::Status;
 use crate::wire::content::Format;
 
-/// The body of a response: a text, or the events of a watch.
+/// The body of a response: a document, or the events of a watch.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// A response with a body that is complete.
+/// A response.
 pub(crate) type Answer = Response<Body>;
 
 /// The media type of JSON.
@@ -29,25 +29,25 @@ pub(crate) const JSON: &str = "application/json";
 /// The media type of YAML.
 pub(crate) const YAML: &str = "application/yaml";
 
-/// The most characters of all `Warning` headers of a response, and those to which each is cut if
-/// there are more.
+/// The maximum number of characters in all `Warning` headers of a response. If there are more, each
+/// warning is cut to [`CUT_WARNING_CHARS`].
 ///
 /// Source: `truncateAtTotalRunes` and `truncateItemRunes` of
 /// `k8s.io/apiserver/pkg/endpoints/filters`.
 const WARNINGS_CHARS: usize = 4_096;
 const CUT_WARNING_CHARS: usize = 256;
 
-/// A response with a body of a type.
+/// Creates a response with a body and its media type.
 pub(crate) fn new(code: u16, content_type: &str, body: impl Into<Bytes>) -> Answer {
     with_body(code, content_type, full(body))
 }
 
-/// A body that is complete.
+/// Creates a body that is not a stream.
 pub(crate) fn full(body: impl Into<Bytes>) -> Body {
     Full::new(body.into()).boxed_unsync()
 }
 
-/// A response with any body.
+/// Creates a response with a body that may be a stream.
 pub(crate) fn with_body(code: u16, content_type: &str, body: Body) -> Answer {
     let mut answer = Response::new(body);
     *answer.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -62,21 +62,21 @@ pub(crate) fn with_body(code: u16, content_type: &str, body: Body) -> Answer {
     answer
 }
 
-/// A JSON document as a response.
+/// Creates a response with a JSON document.
 pub(crate) fn json(code: u16, document: &Value) -> Answer {
     let mut text = document.to_string();
     text.push('\n');
     new(code, JSON, text)
 }
 
-/// An indented JSON document without a last line feed as a response.
+/// Creates a response with an indented JSON document, without a line feed at the end.
 ///
 /// Source: `WriteRawJSON` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters`.
 pub(crate) fn raw_json(code: u16, document: &Value) -> Answer {
     new(code, JSON, format!("{document:#}"))
 }
 
-/// An error as a response; raw if the client accepts no format of errors.
+/// Creates an error response. Without a format that the client accepts, it is raw JSON.
 pub(crate) fn status(status: &Status, format: Option<Format>, is_pretty: bool) -> Answer {
     let object = status.object();
     let mut answer = match format {
@@ -103,7 +103,7 @@ pub(crate) fn status(status: &Status, format: Option<Format>, is_pretty: bool) -
     answer
 }
 
-/// Adds warnings as headers, in the form of Kubernetes: `299 - "TEXT"`. Each is added once.
+/// Adds `Warning` headers in the form of Kubernetes, `299 - "TEXT"`, without duplicates.
 pub(crate) fn warn(answer: &mut Answer, warnings: &[String]) {
     let warnings: IndexSet<&String> = warnings.iter().collect();
     let all: usize = warnings.iter().map(|warning| warning.chars().count()).sum();

@@ -1,4 +1,4 @@
-//! The way of a request: limits, user, rights, handler, audit.
+//! The handling of a request: limits, authentication, authorization, dispatch, audit.
 
 use std::sync::Arc;
 
@@ -31,26 +31,25 @@ use crate::wire::endpoint::{self, Action, Endpoint};
 use crate::wire::path::{self, DeploymentPath, Path, Resource, Verb};
 use crate::wire::query::Query;
 
-/// Answers requests. Clones share everything.
+/// The handler of all requests. Clones share their state.
 #[derive(Clone)]
 pub struct App(Arc<State>);
 
-/// The code in the audit log and the metrics for a request whose client left before the answer.
+/// The status code in the audit log and the metrics if the client disconnects before the response.
 ///
 /// Source: nginx, `NGX_HTTP_CLIENT_CLOSED_REQUEST`.
 const CLIENT_LEFT: u16 = 499;
 
-/// What is learned of a request on its way, for the audit log and the metrics.
+/// The details of a request for the audit log and the metrics, collected during its handling.
 #[derive(Default)]
 struct Trail {
     user: User,
-    /// The resource if it is another than that of the path.
+    /// The resource, if it differs from the one in the path.
     resource: Option<Resource>,
     bytes_in: u64,
 }
 
-/// A request that is counted and audited when this is dropped: also if its client leaves, which
-/// ends its handling.
+/// A guard that counts and audits a request when it is dropped, even if the client disconnects.
 struct Record<'a> {
     state: &'a State,
     peer: &'a Peer,
@@ -63,19 +62,19 @@ struct Record<'a> {
 }
 
 impl App {
-    /// Answers requests with the state.
+    /// Creates a handler with the given state.
     #[must_use]
     pub fn new(state: State) -> Self {
         Self(Arc::new(state))
     }
 
-    /// The state that requests share.
+    /// Returns the state that all requests share.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.0
     }
 
-    /// Answers a request; a panic with 500.
+    /// Handles a request. A panic results in a 500 response.
     pub async fn answer<B>(&self, request: Request<B>, peer: &Peer) -> Answer
     where
         B: HttpBody,
@@ -130,7 +129,7 @@ impl App {
         answer
     }
 
-    /// Handles a request within its time, and survives its panics.
+    /// Handles a request within the request timeout, and catches panics.
     async fn guarded<B>(
         &self,
         incoming: &Incoming,
@@ -188,11 +187,11 @@ impl App {
             resource.verb,
             Some(Verb::Get | Verb::List | Verb::Watch) | None
         );
-        // A watch has a place of its own.
+        // An open watch holds its own place, of `Class::Watch`.
         let _place = state
             .admission
             .enter(if is_read { Class::Read } else { Class::Write })?;
-        // Who may not do it shall not make the server read a body.
+        // Do not read the body of an unauthorized request.
         if !resource.group_from_body {
             self.0.authorize(&trail.user, &attributes(resource)).await?;
         }
@@ -217,7 +216,7 @@ impl App {
         self.resource(incoming, resource, &trail.user, body).await
     }
 
-    /// Handles a request for a path of Deployment Manager.
+    /// Handles a Deployment Manager request.
     async fn deployments<B>(
         &self,
         incoming: &Incoming,
@@ -256,7 +255,7 @@ impl App {
         deployments::answer(&call, path).await
     }
 
-    /// Answers a request for no resource.
+    /// Handles a non-resource request.
     async fn document(&self, incoming: &Incoming, user: &User) -> Result<Answer> {
         let state = &*self.0;
         let verb = incoming.method.as_str().to_ascii_lowercase();

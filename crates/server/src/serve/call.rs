@@ -1,4 +1,4 @@
-//! A request for a resource, with what its handler needs.
+//! A resource request, with helpers for its handlers.
 
 use std::time::Duration;
 
@@ -17,48 +17,48 @@ use crate::wire::accept::{self, Scope};
 use crate::wire::list;
 use crate::wire::query::Query;
 
-/// The text of a conflict with another writer.
+/// The message of a conflict with another writer.
 ///
 /// Source: `OptimisticLockErrorMsg` of `k8s.io/apiserver/pkg/registry/generic/registry`.
 const MODIFIED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
 
-/// The most bytes of a field manager that comes from a `User-Agent`.
+/// The maximum length of a field manager from the `User-Agent` header, in bytes.
 const MAX_MANAGER: usize = 128;
 
-/// How long a request waits for a revision that lies in the future.
+/// The time that a request waits for a future revision.
 ///
 /// Source: `blockTimeout` of `k8s.io/apiserver/pkg/storage/cacher`.
 pub(super) const FUTURE: Duration = Duration::from_secs(3);
 
-/// Between two looks whether the store has a revision.
+/// The interval between checks of the store's revision.
 const POLL: Duration = Duration::from_millis(50);
 
-/// A request for a resource of one of the groups.
+/// A request for a resource in one of the API groups.
 pub(super) struct Call<'a> {
     pub(super) state: &'a State,
     pub(super) group: Group,
-    /// The namespace of the path; empty for all.
+    /// The namespace in the path; empty for all namespaces.
     pub(super) namespace: &'a str,
     pub(super) query: &'a Query,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: Bytes,
-    /// When the request came.
+    /// When the request arrived.
     pub(super) now: Timestamp,
 }
 
 impl Call<'_> {
-    /// The text of a header; `None` if there is none.
+    /// Returns the value of a header; `None` if it is missing or not ASCII text.
     pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The `Content-Type`.
+    /// Returns the `Content-Type` header.
     pub(super) fn content_type(&self) -> Option<&str> {
         self.header(CONTENT_TYPE)
     }
 
-    /// How the answer shall look.
+    /// Negotiates the format and shape of the response.
     pub(super) fn shown(&self, scope: Scope) -> Result<accept::Answer> {
         accept::negotiate(
             self.header(ACCEPT),
@@ -68,12 +68,12 @@ impl Call<'_> {
         )
     }
 
-    /// The time of the request, in seconds.
+    /// Returns the time of the request in RFC 3339 format, in whole seconds.
     pub(super) fn time(&self) -> String {
         meta::rfc3339(self.now)
     }
 
-    /// The manager of fields: the given one, else the first word of the `User-Agent`.
+    /// Returns the field manager: the given one, or the `User-Agent` header up to the first `/`.
     pub(super) fn manager(&self, given: Option<&str>) -> String {
         let agent = self.header(USER_AGENT).unwrap_or_default();
         let agent = agent.split('/').next().unwrap_or_default();
@@ -83,11 +83,11 @@ impl Call<'_> {
             .to_owned()
     }
 
-    /// Waits until the store has a revision.
+    /// Waits until the store reaches a revision.
     ///
     /// # Errors
     ///
-    /// 504 if it does not get there soon.
+    /// 504 if the store does not reach it within [`FUTURE`].
     pub(super) async fn reach(&self, wanted: Revision) -> Result<()> {
         let deadline = Instant::now() + FUTURE;
         loop {
@@ -103,7 +103,7 @@ impl Call<'_> {
         }
     }
 
-    /// The beginning of the keys of all objects that the path is about.
+    /// Returns the key prefix of the objects in the namespace.
     pub(super) fn prefix(&self) -> String {
         match self.namespace {
             "" => format!("/{}/templates/", self.group.name()),
@@ -111,12 +111,12 @@ impl Call<'_> {
         }
     }
 
-    /// The key of an object.
+    /// Returns the key of an object.
     pub(super) fn key(&self, name: &str) -> String {
         self.prefix() + name
     }
 
-    /// The stored object with a name.
+    /// Finds the stored object with a name.
     pub(super) async fn find(&self, name: &str) -> Result<Option<Item>> {
         self.state
             .store
@@ -125,7 +125,7 @@ impl Call<'_> {
             .map_err(|error| self.refused(name, &error))
     }
 
-    /// The stored object with a name; 404 if there is none.
+    /// Finds the stored object with a name, or returns a 404 error.
     pub(super) async fn found(&self, name: &str) -> Result<Item> {
         self.find(name).await?.ok_or_else(|| self.not_found(name))
     }
@@ -134,17 +134,17 @@ impl Call<'_> {
         Status::not_found(self.group.name(), "templates", name)
     }
 
-    /// 409 for an object that is not as the client expects.
+    /// Returns a 409 error with a reason.
     pub(super) fn conflict(&self, name: &str, why: &str) -> Box<Status> {
         Status::conflict(self.group.name(), "templates", name, why)
     }
 
-    /// 409 for an object that somebody else changed.
+    /// Returns a 409 error for an object that another client modified.
     pub(super) fn modified(&self, name: &str) -> Box<Status> {
         self.conflict(name, MODIFIED)
     }
 
-    /// The error of the store as the client sees it.
+    /// Converts an error of the store to a [`Status`].
     pub(super) fn refused(&self, name: &str, error: &Error) -> Box<Status> {
         match error {
             Error::Exists => Status::already_exists(self.group.name(), "templates", name),
@@ -163,11 +163,11 @@ impl Call<'_> {
         }
     }
 
-    /// The stored form of an object.
+    /// Encodes an object for the store.
     ///
     /// # Errors
     ///
-    /// 413 if it is too large.
+    /// 413 if the encoded object is too large.
     pub(super) fn encoded(&self, draft: &Draft) -> Result<Stored> {
         let stored = Stored::encode(draft)?;
         if stored.bytes().len() > self.state.limits.max_object_bytes {
@@ -177,11 +177,11 @@ impl Call<'_> {
     }
 }
 
-/// The object of a stored value.
+/// Decodes a value from the store.
 ///
 /// # Errors
 ///
-/// 500 if the value was not written by this program.
+/// 500 if the value cannot be decoded.
 pub(super) fn stored(value: &Bytes) -> Result<Stored> {
     Stored::decode(value)
         .inspect_err(|error| tracing::error!(%error, "a value of the store cannot be read"))

@@ -11,13 +11,13 @@ use crate::wire::accept::Scope;
 use crate::wire::cont::Continue;
 use crate::wire::list::{self, At, ListOptions, Selectors};
 
-/// What was found.
+/// The result of a list request.
 pub(super) struct Found {
     pub(super) meta: ListMeta,
     pub(super) items: Vec<(Stored, Revision)>,
 }
 
-/// Answers with a list.
+/// Handles a list request.
 pub(super) async fn list(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
     let options = ListOptions::parse(call.query, call.group)?;
@@ -51,7 +51,7 @@ pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found
         .and_then(|limit| usize::try_from(limit).ok())
         .unwrap_or(0);
     let is_selective = !options.selectors.is_empty();
-    // A selection can take any number of items to fill a page.
+    // With selectors, filling a page can take any number of items.
     let limit = if is_selective { 0 } else { wanted };
     let page = match call
         .state
@@ -70,7 +70,7 @@ pub(super) async fn read(call: &Call<'_>, options: &ListOptions) -> Result<Found
     selected(options, page, &prefix, wanted)
 }
 
-/// The selected objects of a page, at most as many as are wanted, or all for zero.
+/// Returns at most `wanted` selected objects of a page, or all for zero.
 fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> Result<Found> {
     let is_selective = !options.selectors.is_empty();
     let mut items = Vec::with_capacity(page.items.len());
@@ -112,7 +112,7 @@ fn selected(options: &ListOptions, page: Page, prefix: &str, wanted: usize) -> R
     })
 }
 
-/// Whether an object is selected.
+/// Returns `true` if the selectors match an object.
 pub(super) fn matches(selectors: &Selectors, stored: &Stored) -> bool {
     selectors.fields.matches(stored.name(), stored.namespace())
         && (selectors.labels.is_empty() || {

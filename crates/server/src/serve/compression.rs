@@ -1,4 +1,4 @@
-//! Compressed answers, for the large ones only.
+//! Compression of large responses.
 
 use std::io::Write as _;
 
@@ -11,12 +11,12 @@ use http_body_util::BodyExt as _;
 
 use super::answer::{self, Answer};
 
-/// The smallest body that is compressed, in bytes.
+/// The minimum size of a compressed body, in bytes.
 ///
 /// Source: `gzipContentEncoding` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters`.
 const SMALLEST: u64 = 128 << 10;
 
-/// Whether a client takes gzip.
+/// Returns `true` if the client accepts gzip.
 pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
     headers
         .get_all(ACCEPT_ENCODING)
@@ -33,7 +33,7 @@ pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
         })
 }
 
-/// An answer, compressed if its body is large and complete, and the client wants it.
+/// Compresses a response if `is_wanted` is set and its body is large and not a stream.
 pub(super) async fn compressed(answer: Answer, is_wanted: bool) -> Answer {
     let is_large = answer
         .body()

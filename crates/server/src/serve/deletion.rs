@@ -1,4 +1,4 @@
-//! Deleting Templates: one, or a selection.
+//! Deletion of a Template or a collection of Templates.
 
 use serde_json::json;
 
@@ -14,10 +14,10 @@ use crate::wire::accept::Scope;
 use crate::wire::list::ListOptions;
 use crate::wire::options::DeleteOptions;
 
-/// How often a deletion is tried on an object that others change meanwhile.
+/// The maximum number of attempts to delete an object that other clients modify.
 const ATTEMPTS: usize = 5;
 
-/// Deletes one object, or marks it as deleted if it has finalizers.
+/// Deletes an object, or marks it for deletion if it has finalizers.
 pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let options = DeleteOptions::parse(call.query, call.content_type(), &call.body)?;
@@ -42,7 +42,7 @@ pub(super) async fn delete(call: &Call<'_>, name: &str) -> Result<Answer> {
     Ok(render::finished(200, shown, text))
 }
 
-/// Deletes all selected objects, and answers with their list.
+/// Deletes all selected objects and responds with a list of them.
 pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::List)?;
     let options = ListOptions::parse(call.query, call.group)?;
@@ -52,7 +52,7 @@ pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
     for (stored, _) in &found.items {
         match remove(call, stored.name(), &deletion).await {
             Ok(removed) => deleted.push(removed),
-            // Somebody else was faster.
+            // Another client has deleted it.
             Err(status) if status.code == 404 => {}
             Err(status) => return Err(status),
         }
@@ -66,7 +66,7 @@ pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Answer> {
     ))
 }
 
-/// Removes an object, or marks it as deleted if it has finalizers. Returns it as it is then.
+/// Deletes an object, or marks it for deletion if it has finalizers. Returns its last state.
 async fn remove(
     call: &Call<'_>,
     name: &str,
@@ -94,7 +94,7 @@ async fn remove(
         let written = match (options.dry_run, value) {
             (true, _) => Ok(revision),
             (false, Some(value)) => store.update(&key, value, revision).await,
-            // The object is shown as it was before.
+            // The response has the object as it was before.
             (false, None) => store.delete(&key, revision).await.map(|_| revision),
         };
         match written {
@@ -106,9 +106,9 @@ async fn remove(
     Err(call.modified(name))
 }
 
-/// Compares an object with the preconditions of a deletion.
+/// Checks the preconditions of a deletion.
 ///
-/// Source: `BeforeDelete` of `k8s.io/apiserver/pkg/registry/rest`, for the texts.
+/// Source of the messages: `BeforeDelete` of `k8s.io/apiserver/pkg/registry/rest`.
 fn check(
     call: &Call<'_>,
     name: &str,

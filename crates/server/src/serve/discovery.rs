@@ -1,4 +1,4 @@
-//! Discovery: which groups, versions and resources there are.
+//! Discovery of groups, versions and resources.
 //!
 //! Source: `k8s.io/apiserver/pkg/endpoints/discovery`.
 
@@ -15,8 +15,9 @@ use crate::wire::accept::DiscoveryVersion;
 use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
 use crate::wire::path::{Path, Verb};
 
-/// A version of a group, with its resources in the order of their names: clients take the last
-/// resource of a kind, and Templates are stored in the last.
+/// A version of a group, with its resources sorted by name.
+///
+/// Clients use the last resource of a kind, and `templates` is the last.
 struct Served {
     group: &'static str,
     version: &'static str,
@@ -34,14 +35,14 @@ struct Resource {
     subresources: &'static [(&'static str, &'static str, Verb)],
 }
 
-/// The subresources of our Templates: name, kind of the body or answer, verb.
+/// The subresources of our Templates: name, kind of the request or response body, verb.
 const SUBRESOURCES: &[(&str, &str, Verb)] = &[
     ("processed", "Parameters", Verb::Create),
     ("schema", "Schema", Verb::Get),
 ];
 
 impl Resource {
-    /// A resource to which objects are only posted.
+    /// Returns a resource whose only verb is `create`.
     const fn posted(name: &'static str, singular: &'static str, kind: &'static str) -> Self {
         Self {
             name,
@@ -115,7 +116,7 @@ fn reviews() -> [Served; 2] {
     ]
 }
 
-/// All versions, with those of reviews if they are served.
+/// Returns all group versions, including the review groups if `with_reviews` is set.
 fn versions(with_reviews: bool) -> Vec<Served> {
     let reviews = reviews().into_iter().filter(|_| with_reviews);
     Group::ALL
@@ -125,8 +126,9 @@ fn versions(with_reviews: bool) -> Vec<Served> {
         .collect()
 }
 
-/// The plain document of a path of discovery; `None` if there is no such group or version.
-/// `with_reviews` says whether the groups of reviews are served.
+/// Returns the plain discovery document of a path; `None` for an unknown group or version.
+///
+/// `with_reviews` includes the review groups.
 #[must_use]
 pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
     let versions = versions(with_reviews);
@@ -151,7 +153,9 @@ pub(super) fn plain(path: &Path, with_reviews: bool) -> Option<Value> {
     }
 }
 
-/// The aggregated document of `/apis`, or of `/api` with `is_core`, which has no groups.
+/// Responds with the aggregated discovery document of `/apis`, or of `/api` if `is_core` is set.
+///
+/// The document of `/api` has no groups.
 #[must_use]
 pub(super) fn aggregated(
     is_core: bool,
@@ -222,7 +226,7 @@ fn resource_list(version: &Served) -> Value {
     })
 }
 
-/// A resource and its subresources.
+/// Returns the entries of a resource and its subresources.
 fn listed(version: &Served, resource: &Resource) -> Vec<Value> {
     let mut fields = Map::new();
     fields.insert("name".to_owned(), json!(resource.name));
@@ -247,7 +251,7 @@ fn listed(version: &Served, resource: &Resource) -> Vec<Value> {
     [Value::Object(fields)].into_iter().chain(below).collect()
 }
 
-/// The short names and categories that a resource has.
+/// Returns the short names and categories of a resource, if it has any.
 fn names(resource: &Resource) -> impl Iterator<Item = (String, Value)> {
     let names = [
         ("shortNames", resource.short_names),
@@ -259,7 +263,7 @@ fn names(resource: &Resource) -> impl Iterator<Item = (String, Value)> {
         .map(|(field, names)| (field.to_owned(), json!(names)))
 }
 
-/// Tells clients whether two resources are the same stored objects.
+/// Returns the hash by which clients recognize resources with the same stored objects.
 ///
 /// Source: `StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery`.
 fn storage_hash(group: &str, version: &str, kind: &str) -> String {
@@ -327,7 +331,7 @@ mod tests {
         serde_json::from_str(exchange["response"]["body"].as_str().unwrap()).unwrap()
     }
 
-    /// The items of a list whose field has one of our names.
+    /// Returns the items of a list whose field names one of our resources.
     fn served(list: &Value, field: &str) -> Vec<Value> {
         let items = list.as_array().unwrap().iter();
         items
@@ -383,7 +387,7 @@ mod tests {
         let expected: Vec<Value> = resources(&mut theirs)
             .into_iter()
             .map(|mut resource| {
-                // OpenShift leaves the group of a kind empty; clients then take that of the list.
+                // OpenShift leaves the group of a kind empty; clients use the group of the list.
                 resource["responseKind"]["group"] = json!(Group::OpenShift.name());
                 resource["responseKind"]["version"] = json!("v1");
                 resource

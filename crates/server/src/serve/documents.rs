@@ -1,4 +1,4 @@
-//! Answers that are about no object: discovery, `OpenAPI`, version, health, metrics.
+//! Non-resource requests: discovery, `OpenAPI`, version, health, metrics.
 
 use http::Method;
 use http::header::{ACCEPT, IF_NONE_MATCH};
@@ -39,7 +39,7 @@ const PATHS: [&str; 19] = [
     "/version/",
 ];
 
-/// Answers a request for a document.
+/// Handles a request for a document.
 pub(super) fn answer(state: &State, incoming: &Incoming) -> Result<Answer> {
     if matches!(incoming.path, Path::Other(_)) {
         return Err(Status::no_such_path());
@@ -81,14 +81,14 @@ pub(super) fn answer(state: &State, incoming: &Incoming) -> Result<Answer> {
     }
 }
 
-/// A list of groups, versions or resources.
+/// Responds with a list of groups, versions or resources.
 fn plain(state: &State, incoming: &Incoming) -> Result<Answer> {
     let document = discovery::plain(&incoming.path, state.is_standalone);
     let document = document.ok_or_else(Status::no_such_path)?;
     Ok(shown(incoming, &document))
 }
 
-/// A namespace: a name that needs not be created, so each exists.
+/// Responds with a Namespace. Namespaces need not be created, so each name exists.
 pub(super) fn namespace(incoming: &Incoming, name: &str) -> Answer {
     let metadata = json!({"name": name});
     shown(
@@ -103,7 +103,7 @@ fn shown(incoming: &Incoming, document: &Value) -> Answer {
     render::finished(200, incoming.shown(), text)
 }
 
-/// Answers a probe, of any method. It needs no user and no rights.
+/// Handles a health check with any method. It needs no authentication.
 pub(super) async fn health(
     state: &State,
     incoming: &Incoming,

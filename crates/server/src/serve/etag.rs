@@ -1,10 +1,10 @@
-//! Entity tags of documents that change only with the program.
+//! Entity tags of documents that only change with the program.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha512};
 
-/// The SHA-512 of a document, in capital hexadecimal digits.
+/// Returns the SHA-512 hash of a document in uppercase hexadecimal digits.
 pub(super) fn of(document: &[u8]) -> String {
     Sha512::digest(document)
         .iter()
@@ -15,7 +15,7 @@ pub(super) fn of(document: &[u8]) -> String {
         })
 }
 
-/// Whether a client has the document already, by its `If-None-Match` (RFC 9110, section 13.1.2).
+/// Returns `true` if `If-None-Match` matches the entity tag (RFC 9110, section 13.1.2).
 pub(super) fn is_known(tag: &str, if_none_match: Option<&str>) -> bool {
     if_none_match
         .unwrap_or_default()

@@ -18,7 +18,7 @@ pub(super) struct Incoming {
     pub(super) headers: HeaderMap,
     pub(super) query: Query,
     pub(super) path: Path,
-    /// When it came.
+    /// When it arrived.
     pub(super) at: Timestamp,
 }
 
@@ -31,7 +31,7 @@ impl Incoming {
         TraceParent::read(self.headers.get("traceparent")?.to_str().ok()?)
     }
 
-    /// How a document looks, which has one shape alone.
+    /// Negotiates the format of a document that has only the plain shape.
     pub(super) fn shown(&self) -> Shown {
         Shown {
             format: accept::format(self.header(ACCEPT)),
@@ -40,7 +40,7 @@ impl Incoming {
         }
     }
 
-    /// An error as a response.
+    /// Creates an error response.
     pub(super) fn refusal(&self, status: &Status) -> Answer {
         let is_pretty = accept::is_pretty(self.header(USER_AGENT), &self.query);
         answer::status(status, accept::of_error(self.header(ACCEPT)), is_pretty)

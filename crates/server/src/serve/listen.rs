@@ -1,4 +1,4 @@
-//! Connections: accepting them, TLS, their limits and their graceful end.
+//! Connections: accept, TLS, timeouts, graceful shutdown.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -20,13 +20,13 @@ use crate::ops::admission::{Class, Place};
 use crate::ops::shutdown::{Phase, Shutdown};
 use crate::tls::Peer;
 
-/// The most time for a TLS handshake.
+/// The timeout of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// The pause after a failed `accept`, as for want of file descriptors.
+/// The pause after a failed `accept`, for example without a free file descriptor.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves connections until the shutdown closes them, and then lets the requests in flight end.
+/// Serves connections until the shutdown closes them, then waits for the requests in flight.
 pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, shutdown: Shutdown) {
     let graceful = GracefulShutdown::new();
     loop {
@@ -42,7 +42,7 @@ pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, sh
                 continue;
             }
         };
-        // A further connection is closed at once: an answer would need a place as well.
+        // Close an excess connection at once: a response would need a place, too.
         let Ok(place) = app.state().admission.enter(Class::Connection) else {
             continue;
         };
@@ -60,7 +60,7 @@ pub async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, app: App, sh
     }
 }
 
-/// What a connection needs until its end.
+/// The context of a connection.
 struct Connection {
     tls: Option<TlsAcceptor>,
     app: App,
@@ -69,7 +69,7 @@ struct Connection {
 
 impl Connection {
     async fn run(self, stream: TcpStream, address: SocketAddr, _place: Place) {
-        // A failure costs some latency only.
+        // A failure only costs some latency.
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.tls else {
             return self.requests(stream, Peer::new(address)).await;
@@ -106,7 +106,7 @@ impl Connection {
                 let (app, peer) = (app.clone(), Arc::clone(&peer));
                 async move {
                     let wants_gzip = compression::is_accepted(request.headers());
-                    // It is large, and lives as long as a request.
+                    // The future is large, and lives as long as the request.
                     let answer = Box::pin(app.answer(request, &peer)).await;
                     let answer = compression::compressed(answer, wants_gzip).await;
                     Ok::<_, Infallible>(answer.map(|body| Guarded::new(body, in_flight)))

@@ -1,4 +1,4 @@
-//! HTTP: connections, and the way of a request from its first line to its answer.
+//! The HTTP server: connections, requests and responses.
 
 mod activity;
 mod answer;

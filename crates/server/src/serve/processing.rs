@@ -1,4 +1,4 @@
-//! Expanding Templates: the one of a body, and a stored one.
+//! Expansion of Templates, from a request body or from the store.
 
 use tokio::time::Instant;
 
@@ -18,7 +18,7 @@ use crate::wire::content::{self, Format};
 use crate::wire::options::WriteOptions;
 use crate::wire::query::Query;
 
-/// Expands the Template of the body.
+/// Expands the Template in the request body.
 pub(super) async fn process(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let options = WriteOptions::create(call.query)?;
@@ -48,7 +48,7 @@ pub(super) async fn process(call: &Call<'_>) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Expands a stored Template with the `Parameters` of the body.
+/// Expands a stored Template with the `Parameters` in the request body.
 pub(super) async fn process_stored(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     WriteOptions::create(call.query)?;
@@ -70,7 +70,7 @@ pub(super) async fn process_stored(call: &Call<'_>, name: &str) -> Result<Answer
     Ok(answer)
 }
 
-/// The JSON Schema of the values of a stored Template.
+/// Responds with the JSON Schema of the values of a stored Template.
 pub(super) async fn schema(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let template = stored_text(call, name).await?;
@@ -99,7 +99,7 @@ impl Template {
     }
 }
 
-/// Reads a stored Template: the text that was posted, if that was YAML.
+/// Reads a stored Template: the original text if it was posted as YAML, otherwise JSON.
 pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template> {
     let item = call.found(name).await?;
     let stored = call::stored(&item.value)?;
@@ -119,7 +119,7 @@ pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template>
     })
 }
 
-/// An expansion that is to be done.
+/// An expansion to run.
 pub(super) struct Job<'c> {
     state: &'c State,
     group: Group,
@@ -132,7 +132,7 @@ pub(super) struct Job<'c> {
 }
 
 impl<'c> Job<'c> {
-    /// An expansion with the options of the query.
+    /// Creates an expansion with the options in the query.
     fn new(call: &Call<'c>, shown: Shown) -> Result<Self> {
         let query = call.query;
         let output = match query.text("output") {
@@ -155,7 +155,7 @@ impl<'c> Job<'c> {
         })
     }
 
-    /// An expansion for a page.
+    /// Creates an expansion for a page.
     pub(super) fn of_page(state: &'c State, group: Group, namespace: &str) -> Self {
         Self {
             state,
@@ -176,8 +176,8 @@ impl<'c> Job<'c> {
         self.counted(expand, |processed| processed.objects).await
     }
 
-    /// Expands on a thread of its own, once it is its turn. `objects` tells how many objects an
-    /// expansion created.
+    /// Waits for a place, then expands on a blocking thread. `objects` returns the number of
+    /// created objects.
     pub(super) async fn counted<T: Send + 'static>(
         self,
         expand: impl FnOnce(&Request<'_>) -> Result<T> + Send + 'static,
@@ -237,7 +237,7 @@ impl<'c> Job<'c> {
     }
 }
 
-/// How an expansion failed.
+/// Returns the outcome of a failed expansion.
 fn outcome(status: &Status) -> Outcome {
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let is_limit = |reason| matches!(reason, "FieldValueTooMany" | "FieldValueTooLong");
@@ -249,7 +249,7 @@ fn outcome(status: &Status) -> Outcome {
     }
 }
 
-/// The labels of `?labels=KEY=VALUE,…`.
+/// Parses the labels in `?labels=KEY=VALUE,…`.
 fn labels(query: &Query) -> Result<Vec<(String, String)>> {
     let text = query.text("labels");
     let pairs = text.split(',').filter(|pair| !pair.is_empty());

@@ -1,4 +1,4 @@
-//! Objects, lists and tables as bodies of answers.
+//! Response bodies: objects, lists and tables.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::wire::accept::{Answer as Shown, Include, MetaVersion, Shape};
 use crate::wire::content::Format;
 use crate::wire::options::FieldValidation;
 
-/// One object as a response. The revision is zero for an object that a dry run did not write.
+/// Creates a response with an object. The revision of an object that is not stored is zero.
 pub(super) fn object(
     code: u16,
     shown: Shown,
@@ -48,7 +48,7 @@ pub(super) fn object(
     finished(code, shown, text)
 }
 
-/// A list as a response.
+/// Creates a response with a list.
 pub(super) fn list(
     group: Group,
     shown: Shown,
@@ -75,7 +75,7 @@ pub(super) fn list(
     finished(200, shown, text)
 }
 
-/// A table with its columns.
+/// Returns the options of a table with column definitions.
 fn table(group: Group, version: MetaVersion, include: Include, now: Timestamp) -> Table {
     Table {
         group,
@@ -86,7 +86,7 @@ fn table(group: Group, version: MetaVersion, include: Include, now: Timestamp) -
     }
 }
 
-/// A processed Template as a response. It comes in the format that the client wants.
+/// Creates a response with a processed Template. The body already has the requested format.
 pub(super) fn processed(call: &Call<'_>, shown: Shown, body: String) -> Result<Answer> {
     match (shown.shape, shown.format) {
         (Shape::Plain, Format::Yaml) => Ok(answer::new(201, YAML, body)),
@@ -100,7 +100,7 @@ pub(super) fn processed(call: &Call<'_>, shown: Shown, body: String) -> Result<A
     }
 }
 
-/// A JSON document that is complete but for the end of its last line, as the client wants it.
+/// Creates a response with a JSON document in the requested format.
 pub(super) fn finished(code: u16, shown: Shown, json: Vec<u8>) -> Answer {
     match shown.format {
         Format::Yaml => answer::new(code, YAML, object::yaml(&json)),

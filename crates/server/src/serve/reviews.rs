@@ -1,4 +1,4 @@
-//! Questions of clients about themselves.
+//! Reviews of the client's own identity and permissions.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::status::Result;
 use crate::wire::content::{self, ReviewFormat};
 use crate::wire::endpoint::Review;
 
-/// Answers a question about a user.
+/// Handles a review request.
 pub(super) async fn answer(
     state: &State,
     user: &User,
@@ -18,7 +18,7 @@ pub(super) async fn answer(
     body: &[u8],
 ) -> Result<Answer> {
     let body = match content::of_review(content_type)? {
-        // The bytes tell JSON and protobuf from each other.
+        // The first bytes distinguish JSON from protobuf.
         ReviewFormat::Json | ReviewFormat::Protobuf => Cow::Borrowed(body),
         ReviewFormat::Yaml => Cow::Owned(content::json_of_yaml(body)?.into_bytes()),
     };

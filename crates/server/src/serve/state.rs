@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,37 +17,37 @@ use crate::ops::metrics::Metrics;
 use crate::ops::shutdown::Shutdown;
 use crate::status::Result;
 
-/// How long a scrape of metrics waits for the store.
+/// The time that a scrape of the metrics waits for the store.
 const COUNTING: Duration = Duration::from_secs(1);
 
-/// What all requests share.
+/// The state that all requests share.
 pub struct State {
-    /// Where Templates are kept.
+    /// The store.
     pub store: Arc<Measured>,
-    /// Tells the users that send requests.
+    /// The authenticator.
     pub authenticator: Authenticator,
-    /// Tells what users may do.
+    /// The authorizer.
     pub authorizer: Authorizer,
     /// The limits of requests and expansions.
     pub limits: Limits,
     /// The places for requests, watches and expansions.
     pub admission: Admission,
-    /// What is counted and measured.
+    /// The metrics.
     pub metrics: Arc<Metrics>,
-    /// Where a line for each request goes.
+    /// The audit log.
     pub audit: Audit,
-    /// Tells the end of the process.
+    /// The phases of the shutdown.
     pub shutdown: Shutdown,
-    /// Whether the server answers reviews of rights itself, because no cluster does.
+    /// Whether the server runs without a cluster and therefore handles reviews itself.
     pub is_standalone: bool,
-    /// Deployments, their manifests and types.
+    /// The deployments, their manifests and types.
     pub deployments: Arc<Deployments>,
-    /// The documents of `OpenAPI`.
+    /// The `OpenAPI` documents.
     pub documents: Documents,
 }
 
 impl State {
-    /// Asks whether a user may do something, and measures how long it takes.
+    /// Authorizes a request and measures the duration.
     pub(super) async fn authorize(&self, user: &User, wanted: &Attributes<'_>) -> Result<()> {
         let began = Instant::now();
         let decision = self.authorizer.authorize(user, wanted).await;
@@ -55,7 +55,7 @@ impl State {
         decision
     }
 
-    /// Sets the metric of stored objects; it keeps its value if the store does not answer soon.
+    /// Updates the metric of stored objects, unless the store takes longer than [`COUNTING`].
     pub(super) async fn count_objects(&self) {
         for group in [Group::Krm, Group::OpenShift] {
             let prefix = format!("/{}/templates/", group.name());

@@ -1,4 +1,4 @@
-//! One stored Template: create, get, update and patch.
+//! Requests for one stored Template: create, get, update and patch.
 
 use serde_json::Value;
 
@@ -15,28 +15,28 @@ use crate::wire::content::{self, PatchType};
 use crate::wire::list::{self, At};
 use crate::wire::options::{PatchOptions, WriteOptions};
 
-/// How often a name is made for `generateName`.
+/// The maximum number of attempts to generate a name for `generateName`.
 ///
 /// Source: `k8s.io/apiserver/pkg/registry/rest/create.go`.
 const NAME_ATTEMPTS: usize = 8;
 
-/// How often a patch is tried on an object that others change meanwhile. kube-apiserver tries as
-/// long as the request may take.
+/// The maximum number of attempts to patch an object that other clients modify. kube-apiserver
+/// retries until the request times out.
 ///
 /// Source: `GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage/etcd3`.
 const PATCH_ATTEMPTS: usize = 100;
 
-/// An object as it is after a write, with its revision: zero if a dry run did not write it.
+/// An object after a write, and its revision. The revision of an object that is not stored is zero.
 struct Written(Stored, Revision);
 
-/// Stores the Template of the body.
+/// Stores the Template in the request body.
 pub(super) async fn create(call: &Call<'_>) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let (written, warnings) = created(call).await?;
     Ok(show(call, 201, shown, &written, &warnings))
 }
 
-/// Stores the Template of the body and returns its name.
+/// Stores the Template in the request body and returns its name.
 pub(super) async fn store(call: &Call<'_>) -> Result<String> {
     let (Written(stored, _), _) = created(call).await?;
     Ok(stored.name().to_owned())
@@ -53,7 +53,7 @@ async fn created(call: &Call<'_>) -> Result<(Written, Vec<String>)> {
     Ok((written, warnings))
 }
 
-/// Stores a new object, and makes a name for it if it needs one.
+/// Stores a new object. Generates its name if it has only `generateName`.
 async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written> {
     let mut attempts = if draft.name().is_empty() {
         NAME_ATTEMPTS
@@ -88,7 +88,7 @@ async fn insert(call: &Call<'_>, draft: &Draft, dry_run: bool) -> Result<Written
     }
 }
 
-/// Reads one object.
+/// Reads an object.
 pub(super) async fn get(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     if let At::NotOlderThan(revision) = list::get(call.query)? {
@@ -129,7 +129,7 @@ pub(super) async fn update(call: &Call<'_>, name: &str) -> Result<Answer> {
     Ok(show(call, 200, shown, &written, &warnings))
 }
 
-/// Changes parts of an object, or applies a configuration.
+/// Patches an object, or applies a configuration.
 pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     let shown = call.shown(Scope::One)?;
     let patch = Patch::read(call)?;
@@ -151,7 +151,7 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
         }
         match replace(call, current, &old, &draft, dry_run).await? {
             Ok(written) => return Ok(show(call, 200, shown, &written, &warnings)),
-            // Somebody else wrote meanwhile.
+            // Another client has modified it.
             Err(Error::Stale(_)) => {}
             Err(error) => return Err(call.refused(name, &error)),
         }
@@ -159,16 +159,16 @@ pub(super) async fn patch(call: &Call<'_>, name: &str) -> Result<Answer> {
     Err(call.modified(name))
 }
 
-/// A patch that was read.
+/// A parsed patch request.
 struct Patch {
     change: Change,
     options: PatchOptions,
     manager: String,
-    /// What to say about keys that the body has twice.
+    /// The messages about duplicate keys in the body.
     repeated: Vec<String>,
 }
 
-/// What a patch changes.
+/// The body of a patch request.
 enum Change {
     Json(json::JsonPatch),
     Merge(Value),
@@ -205,8 +205,7 @@ impl Patch {
         })
     }
 
-    /// What the patch makes of an object, and the warnings about it. Only a configuration makes an
-    /// object of nothing.
+    /// Returns the patched object and the warnings about it. Only an apply can create an object.
     fn applied(
         &self,
         call: &Call<'_>,
@@ -243,7 +242,7 @@ impl Patch {
     }
 }
 
-/// The program that writes an object at a time.
+/// Returns the writer of an object itself, not of a subresource.
 const fn writer<'w>(manager: &'w str, time: &'w str) -> Writer<'w> {
     Writer {
         manager,
@@ -252,7 +251,7 @@ const fn writer<'w>(manager: &'w str, time: &'w str) -> Writer<'w> {
     }
 }
 
-/// Notes which fields of an object a manager writes.
+/// Updates the managed fields of an object after a write.
 fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
     let time = call.time();
     let old = old.map(Draft::to_value);
@@ -272,8 +271,8 @@ fn own(call: &Call<'_>, old: Option<&Draft>, draft: &mut Draft, manager: &str) {
     }
 }
 
-/// Stores what an update or a patch made of an object. An object without changes stays as it is,
-/// and one that only waited for its last finalizer goes.
+/// Stores an updated or patched object, unless it is unchanged. Deletes an object that is marked
+/// for deletion and has no more finalizers.
 async fn replace(
     call: &Call<'_>,
     current: Item,
@@ -289,7 +288,7 @@ async fn replace(
     let revision = if dry_run {
         Ok(current.revision)
     } else if draft.is_being_deleted() && draft.finalizers().next().is_none() {
-        // As upstream, the answer has the revision of the last state that was stored.
+        // As in kube-apiserver, the response has the revision of the last stored state.
         let deleted = store.delete(&current.key, current.revision).await;
         deleted.map(|_| current.revision)
     } else {
@@ -312,11 +311,11 @@ fn show(
     answer
 }
 
-/// The end of a generated name.
+/// Returns the random suffix of a generated name.
 fn random_suffix() -> Result<String> {
     let mut bytes = [0; meta::SUFFIX_LENGTH];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Status::internal(format!("no random numbers: {error}")))?;
+        .map_err(|error| Status::internal(format!("cannot generate random numbers: {error}")))?;
     let letters = meta::SUFFIX_CHARACTERS.as_bytes();
     let letter = |byte: u8| letters.get(usize::from(byte) % letters.len()).copied();
     Ok(bytes

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-/// The minor version of Kubernetes 1 whose API is followed. kubectl warns if it is further away
-/// than one.
+/// The minor version of Kubernetes 1 whose API the server implements. kubectl warns if its own
+/// minor version differs by more than one.
 const MINOR: &str = "33";
 
-/// The document of `/version`: `Info` of `k8s.io/apimachinery/pkg/version`.
+/// Returns the document at `/version`: `Info` of `k8s.io/apimachinery/pkg/version`.
 #[must_use]
 pub(super) fn document() -> Value {
     let arch = match std::env::consts::ARCH {

@@ -1,4 +1,4 @@
-//! Watches: changes of stored Templates, one JSON document on each line.
+//! Watches of stored Templates: a stream of events, one JSON document on each line.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -28,21 +28,22 @@ use crate::store::{Error, Event, Item, Revision, Watch};
 use crate::wire::accept::{Answer as Shown, Include, Scope, Shape};
 use crate::wire::list::{At, ListOptions, Selectors, Start, WatchOptions};
 
-/// Between two bookmarks.
+/// The interval between bookmarks.
 const BOOKMARKS: Duration = Duration::from_mins(1);
 
-/// The last bookmark comes so long before the end, and at least as long after the beginning.
+/// The time between the last bookmark and the end of the watch. It is also the minimum time
+/// before that bookmark.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 
-/// How long a watch without `timeoutSeconds` lives: at least so long, and less than twice as long.
+/// The minimum lifetime of a watch without `timeoutSeconds`. The maximum is twice as long.
 ///
 /// Source: `--min-request-timeout` of kube-apiserver.
 const LIFE: Duration = Duration::from_mins(30);
 
-/// The annotation of the bookmark after the events of a watch that begins with all objects.
+/// The annotation of the bookmark that ends the initial events of a watch.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// Answers with a stream of events.
+/// Handles a watch request.
 pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer> {
     let shown = call.shown(Scope::Watch)?;
     let options = WatchOptions::parse(call.query, call.group)?;
@@ -72,20 +73,20 @@ pub(super) async fn watch(call: &Call<'_>, name: Option<&str>) -> Result<Answer>
     Ok(answer::with_body(200, JSON, events.into_body()))
 }
 
-/// The events of one watch.
+/// The event stream of a watch.
 struct Events {
     group: Group,
     prefix: String,
     name: Option<String>,
     shown: Shown,
     selectors: Selectors,
-    /// Lines that were not sent yet.
+    /// Lines that have not been sent yet.
     ready: VecDeque<Bytes>,
-    /// The changes that follow; none after an error.
+    /// The changes from the store; `None` after an error.
     changes: Option<Watch>,
-    /// Whether a Table with columns was sent.
+    /// Whether a Table with column definitions has been sent.
     has_columns: bool,
-    /// When the next bookmark is sent.
+    /// When to send the next bookmark; `None` to send none.
     bookmark: Option<Instant>,
     end: Instant,
     shutdown: Shutdown,
@@ -93,7 +94,7 @@ struct Events {
     _place: Place,
 }
 
-/// What happened to a selected object.
+/// The type of an event about an object.
 #[derive(Clone, Copy)]
 enum Kind {
     Added,
@@ -112,7 +113,7 @@ impl Kind {
 }
 
 impl Events {
-    /// Finds the place from which changes are sent, and makes the events before it.
+    /// Queues the initial events and opens the watch of the store.
     async fn open(&mut self, call: &Call<'_>, options: &WatchOptions) -> Result<()> {
         let after = match options.start {
             Start::After(revision) => revision,
@@ -130,7 +131,7 @@ impl Events {
         Ok(())
     }
 
-    /// An event for each object, and the revision they show.
+    /// Queues an `ADDED` event for each object. Returns the revision of the list.
     async fn all(
         &mut self,
         call: &Call<'_>,
@@ -173,14 +174,14 @@ impl Events {
         StreamBody::new(lines).boxed_unsync()
     }
 
-    /// The next line; `None` at the end.
+    /// Returns the next line; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(line) = self.ready.pop_front() {
                 return Some(line);
             }
             let changes = self.changes.as_mut()?;
-            // A bookmark that is never due lies after the end.
+            // Without bookmarks, the branch below is disabled.
             let bookmark = self.bookmark.unwrap_or(self.end);
             let event = tokio::select! {
                 biased;
@@ -197,7 +198,7 @@ impl Events {
         }
     }
 
-    /// Makes the lines of an event.
+    /// Queues the lines of an event.
     fn take(&mut self, event: Result<Event, Error>) {
         match event {
             Ok(Event::Put(item, before)) => self.put(item, before),
@@ -217,7 +218,7 @@ impl Events {
                     self.metrics.count_dropped_events();
                     self.expire(after, oldest);
                 } else {
-                    // The client comes again, and learns then how the store is.
+                    // The client reconnects and gets the error of the store.
                     tracing::warn!(%error, "a watch ends");
                 }
             }
@@ -239,7 +240,7 @@ impl Events {
         match (was, self.is_selected(&stored)) {
             (None, true) => self.send(Kind::Added, &stored, revision),
             (Some(_), true) => self.send(Kind::Modified, &stored, revision),
-            // It leaves the selection with its last state in it.
+            // It no longer matches the selectors. Send its last state that did.
             (Some(before), false) => self.send(Kind::Deleted, &before, revision),
             (None, false) => {}
         }
@@ -274,7 +275,7 @@ impl Events {
         self.push(kind.name(), &object);
     }
 
-    /// Sends a bookmark.
+    /// Queues a bookmark.
     fn mark(&mut self, revision: Revision, is_initial_end: bool) {
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if is_initial_end && let Some(fields) = metadata.as_object_mut() {
@@ -313,7 +314,7 @@ impl Events {
         self.push("BOOKMARK", object.to_string().as_bytes());
     }
 
-    /// Ends the watch: changes are missing that the client wants.
+    /// Queues a 410 error: changes after the requested revision have been compacted.
     fn expire(&mut self, asked: Revision, oldest: Revision) {
         let message = format!("too old resource version: {asked} ({oldest})");
         let status = Status::new(410, "Expired", message);
@@ -337,9 +338,9 @@ fn next_bookmark(now: Instant, end: Instant) -> Instant {
     last.unwrap_or(end + BOOKMARKS).min(now + BOOKMARKS)
 }
 
-/// A random life, so that not all watches come again at the same moment.
+/// Returns a random lifetime, so that clients do not all reconnect at the same time.
 fn random_life() -> Result<Duration> {
     let random = getrandom::u32()
-        .map_err(|error| Status::internal(format!("no random numbers: {error}")))?;
+        .map_err(|error| Status::internal(format!("cannot generate random numbers: {error}")))?;
     Ok(LIFE + LIFE.mul_f64(f64::from(random) / f64::from(u32::MAX)))
 }

@@ -1,4 +1,4 @@
-//! One store, whichever it is.
+//! A store of any kind.
 
 #![cfg_attr(
     not(feature = "etcd"),
@@ -17,7 +17,7 @@ use super::memory::Memory;
 use super::objects::Write;
 use super::types::{Error, Item, MAX_VALUE_BYTES, Page, Revision};
 
-/// Where objects are kept. The clones share them.
+/// A store of objects. Clones share the objects.
 ///
 /// Every method can fail with [`Error::Unavailable`].
 #[derive(Clone, Debug)]
@@ -32,14 +32,14 @@ enum Kind {
 }
 
 impl Store {
-    /// An empty store in memory.
+    /// Creates an empty store in memory.
     #[must_use]
     pub fn memory() -> Self {
         Self(Kind::Memory(Memory::empty()))
     }
 
-    /// A store in a file, which is made with mode 0600 if there is none. No second process can open
-    /// it meanwhile.
+    /// Opens a store in a file, which is created with mode 0600 if it does not exist. No other
+    /// process can open it at the same time.
     ///
     /// # Errors
     ///
@@ -48,18 +48,18 @@ impl Store {
         FileStore::open(path).map(Kind::File).map(Self)
     }
 
-    /// A store in etcd v3.
+    /// Opens a store in etcd v3.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] if the options are wrong. A cluster that does not answer is not an error:
-    /// it may come later.
+    /// [`Error::Unavailable`] if the options are invalid. A cluster that does not answer is not an
+    /// error: it may become available later.
     #[cfg(feature = "etcd")]
     pub async fn etcd(options: EtcdOptions) -> Result<Self, Error> {
         Etcd::new(options).await.map(Kind::Etcd).map(Self)
     }
 
-    /// The word for the kind of store: `memory`, `file` or `etcd`.
+    /// Returns the kind of store: `memory`, `file` or `etcd`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match &self.0 {
@@ -70,7 +70,7 @@ impl Store {
         }
     }
 
-    /// The item with a key, as it is after every write that was answered before.
+    /// Returns the item with a key, after all writes that have already completed.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Store {
         }
     }
 
-    /// Writes a new item.
+    /// Creates an item, and returns its revision.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Store {
         self.write(Write::Create(key.to_owned(), value)).await
     }
 
-    /// Writes an item that has the expected revision.
+    /// Updates an item that has the expected revision, and returns its new revision.
     ///
     /// # Errors
     ///
@@ -132,13 +132,16 @@ impl Store {
         }
     }
 
-    /// The items whose keys begin with a prefix and come after another key, in the order of their
-    /// keys: at most `limit`, or all if it is zero; as they were at a revision, or are now.
+    /// Lists the items whose keys begin with `prefix` and come after `after`, in the order of their
+    /// keys.
+    ///
+    /// Returns at most `limit` items, or all if `limit` is zero, at the revision `at` or the newest
+    /// one.
     ///
     /// # Errors
     ///
-    /// [`Error::Future`], or [`Error::Compacted`] if the items of that revision are not known any
-    /// more. Stores in memory and in a file know them as long as nothing under the prefix changes.
+    /// [`Error::Future`], or [`Error::Compacted`] if the store no longer has the items of that
+    /// revision. Stores in memory and in a file have them until something under the prefix changes.
     pub async fn list(
         &self,
         prefix: &str,
@@ -154,7 +157,7 @@ impl Store {
         }
     }
 
-    /// The revision of the last write.
+    /// Returns the revision of the last write.
     ///
     /// # Errors
     ///
@@ -168,11 +171,11 @@ impl Store {
         }
     }
 
-    /// The changes of keys with a prefix after a revision, which may lie in the future.
+    /// Watches the changes of keys with a prefix after a revision, which may be in the future.
     ///
     /// # Errors
     ///
-    /// [`Error::Compacted`] if not all changes after the revision are known any more.
+    /// [`Error::Compacted`] if the store no longer has all changes after the revision.
     pub async fn watch(&self, prefix: &str, after: Revision) -> Result<Watch, Error> {
         match &self.0 {
             Kind::Memory(memory) => memory.read().feed().watch(prefix, after),
@@ -182,11 +185,11 @@ impl Store {
         }
     }
 
-    /// Whether the store can be read.
+    /// Checks that the store can be read.
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] says why not.
+    /// [`Error::Unavailable`] with the reason.
     pub async fn ready(&self) -> Result<(), Error> {
         match &self.0 {
             Kind::Memory(_) => Ok(()),
@@ -196,7 +199,7 @@ impl Store {
         }
     }
 
-    /// Ends the writes that wait, and lets go of the file or the connections.
+    /// Finishes the queued writes and closes the file, or ends the watches of etcd.
     pub async fn close(&self) {
         match &self.0 {
             Kind::Memory(_) => {}

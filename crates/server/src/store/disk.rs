@@ -1,7 +1,7 @@
 //! The tables of a file store.
 //!
-//! An event keeps the value *before* its change: the value after it is that before the next change
-//! of the key, or the stored one. So each value is in the file once.
+//! An event keeps the value *before* its change. The value after it is in the next event of the key
+//! or, for the last event, in the objects. So each value is in the file once.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -28,22 +28,22 @@ const EVENTS: TableDefinition<u64, StoredEvent> = TableDefinition::new("events")
 
 type StoredEvent = (i64, &'static str, bool, Option<&'static [u8]>);
 
-/// [`FORMAT_KEY`] and [`REVISION_KEY`].
+/// The values of [`FORMAT_KEY`] and [`REVISION_KEY`].
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
 const FORMAT_KEY: &str = "format";
 const REVISION_KEY: &str = "revision";
 
-/// The version of these tables.
+/// The version of the table layout.
 const FORMAT: u64 = 1;
 
-/// Events are kept for a day.
+/// How long events are kept: one day.
 const EVENT_SECONDS: i64 = 24 * 60 * 60;
 
-/// Everything is kept in memory, too, so `redb` needs little of its own.
+/// The cache size of `redb`. It is small because everything is in memory, too.
 const CACHE_BYTES: usize = 4 << 20;
 
-/// An open file.
+/// An open database file.
 #[derive(Debug)]
 pub(super) struct Disk {
     path: PathBuf,
@@ -60,7 +60,7 @@ struct Kept {
     bytes: usize,
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) entries: BTreeMap<String, Entry>,
@@ -70,7 +70,7 @@ pub(super) struct Contents {
 }
 
 impl Disk {
-    /// Opens a file for this process alone, or makes one with mode 0600.
+    /// Opens a file for this process alone, or creates it with mode 0600.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Disk {
         Ok(disk)
     }
 
-    /// The revision of the last durable change.
+    /// Returns the revision of the last durable change.
     pub(super) fn revision(&self) -> Result<Revision, Error> {
         self.meta(REVISION_KEY)
             .map_err(|error| unavailable(&self.path, &error))
@@ -110,14 +110,14 @@ impl Disk {
         self.read().map_err(|error| unavailable(&self.path, &error))
     }
 
-    /// Makes changes durable, all or none. After an error it is unknown which, and the file must be
-    /// opened again.
+    /// Commits all changes or none. After an error, the outcome is unknown and the file must be
+    /// reopened.
     pub(super) fn append(&mut self, changes: &[Change]) -> Result<(), Error> {
         self.commit(changes)
             .map_err(|error| unavailable(&self.path, &error))
     }
 
-    /// Makes the tables of a new file, and counts the events of an old one.
+    /// Creates the tables of a new file, or counts the events of an existing one.
     fn prepare(&mut self) -> Result<(), redb::Error> {
         let transaction = self.database.begin_write()?;
         let is_new = {
@@ -163,7 +163,7 @@ impl Disk {
             let value = Bytes::copy_from_slice(value);
             entries.insert(key.value().to_owned(), Entry { value, revision });
         }
-        // Values of keys as they were before the event that was read last.
+        // The values of keys before the event that was read last.
         let mut earlier: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
         let mut changes = Vec::new();
         for event in transaction.open_table(EVENTS)?.iter()?.rev() {
@@ -246,7 +246,7 @@ impl Disk {
         self.forget(&mut events, seconds)
     }
 
-    /// Removes events that are too old or too many.
+    /// Removes the oldest events beyond the limits.
     fn forget(
         &mut self,
         events: &mut Table<'_, u64, StoredEvent>,
@@ -266,8 +266,8 @@ impl Disk {
     }
 }
 
-/// Makes the file with mode 0600. It gets its name once it is a database, so that a process that ends
-/// at any moment leaves no file that cannot be opened.
+/// Creates the file with mode 0600. It gets its name once it is a valid database, so a crash never
+/// leaves an invalid file at `path`.
 fn create(path: &Path) -> Result<(), Error> {
     let failed = |error: &dyn std::fmt::Display| unavailable(path, error);
     if path.try_exists().map_err(|error| failed(&error))? {
@@ -283,7 +283,7 @@ fn create(path: &Path) -> Result<(), Error> {
         .map_err(|error| failed(&error))?;
     match new.persist_noclobber(path) {
         Ok(_) => {}
-        // Another process made it meanwhile.
+        // Another process has created it meanwhile.
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => return Ok(()),
         Err(error) => return Err(failed(&error.error)),
     }

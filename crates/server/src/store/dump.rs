@@ -1,7 +1,7 @@
-//! Moving all items out of a store and into another one, as JSON lines.
+//! Dumps all items of a store as JSON lines, and loads them into another store.
 //!
 //! A line is `{"key":"…","value":"…"}`; a value that is not UTF-8 is `"base64":"…"` instead.
-//! Revisions are not moved: the other store counts its own.
+//! Revisions are not kept: the other store assigns its own.
 
 use std::io::{BufRead, Read, Write};
 
@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::any::Store;
 use super::types::Item;
 
-/// Items that are read together.
+/// The number of items in a page.
 const PAGE: usize = 500;
 
-/// The most bytes of a line: a value and its key, with every byte escaped.
+/// The maximum size of a line, in bytes: a value and its key, with every byte escaped.
 const MAX_LINE_BYTES: u64 = 8 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -30,7 +30,7 @@ struct Line {
     base64: Option<String>,
 }
 
-/// Writes all items as they are at one revision, and returns how many.
+/// Writes all items at one revision, and returns their number.
 ///
 /// # Errors
 ///
@@ -55,11 +55,11 @@ pub async fn dump(store: &Store, mut out: impl Write) -> Result<u64> {
     }
 }
 
-/// Creates the items of a dump, and returns how many.
+/// Creates the items of a dump, and returns their number.
 ///
 /// # Errors
 ///
-/// At the first line that is wrong, or whose key exists; the items before it are stored.
+/// At the first line that is malformed or whose key exists. The items before it stay in the store.
 pub async fn load(store: &Store, mut lines: impl BufRead) -> Result<u64> {
     let mut text = String::new();
     for number in 1_u64.. {
@@ -93,7 +93,7 @@ impl Line {
     }
 }
 
-/// The key and the value of a line. The errors do not quote it: values can be secret.
+/// Parses the key and the value of a line. Errors do not quote the line: values can be secret.
 fn parse(line: &str) -> Result<(String, Bytes)> {
     let line: Line = serde_json::from_str(line)
         .map_err(|error| anyhow!("column {}: not an item of a dump", error.column()))?;

@@ -1,8 +1,8 @@
 //! The last events of a store, and the watches on them.
 //!
-//! A store pushes each event once. A watch reads from the shared ring at its own speed, so a slow
-//! client costs no memory: when the ring has dropped what the client has not read, its watch ends
-//! with [`Error::Compacted`].
+//! A store pushes each event once. A watch reads from the shared ring buffer at its own speed, so a
+//! slow client costs no memory: if the ring drops events before the watch reads them, the watch
+//! ends with [`Error::Compacted`].
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,22 +14,22 @@ use tokio::time::{Instant, sleep_until};
 
 use super::types::{Error, Event, Item, Revision};
 
-/// The most events that are kept.
+/// The maximum number of kept events.
 pub(super) const MAX_EVENTS: usize = 10_000;
 
-/// The most bytes of keys and values in the events that are kept. It bounds the memory where values
-/// are large.
+/// The maximum size of the keys and values in the kept events, in bytes. It bounds the memory if
+/// values are large.
 pub(super) const MAX_EVENT_BYTES: usize = 32 << 20;
 
-/// After this time without an event a watch tells how far the store is.
+/// The time without an event after which a watch reports its progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
-/// A change as the ring keeps it.
+/// A change in the ring.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// The item is new, or has another value than before.
+    /// The item was created or updated. Holds the previous value, if any.
     Put(Item, Option<Bytes>),
-    /// The item with its last value is gone; its revision is that of the deletion.
+    /// The item was deleted. Holds its last value, and the revision of the deletion.
     Delete(Item),
 }
 
@@ -40,7 +40,7 @@ impl Change {
         }
     }
 
-    /// How much the change counts towards [`MAX_EVENT_BYTES`].
+    /// Returns the size that counts towards [`MAX_EVENT_BYTES`].
     pub(super) fn bytes(&self) -> usize {
         let before = match self {
             Self::Put(_, before) => before.as_ref().map_or(0, Bytes::len),
@@ -61,26 +61,26 @@ impl Change {
 #[derive(Debug)]
 pub(super) struct Feed {
     ring: Mutex<Ring>,
-    /// Counts the pushes, to wake the watches.
+    /// A counter of the pushes, which wakes the watches.
     pushes: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
 struct Ring {
     changes: VecDeque<Change>,
-    /// The place of the first change of the ring among all changes ever pushed.
+    /// The index of the first change of the ring among all changes ever pushed.
     first: u64,
     bytes: usize,
     /// All changes after this revision are in the ring, or were read from it.
     start: Revision,
     /// No change up to this revision is missing.
     revision: Revision,
-    /// Why no event will follow.
+    /// The error that ends the feed.
     end: Option<Error>,
 }
 
 impl Feed {
-    /// A feed of the changes after a revision.
+    /// Creates a feed of the changes after a revision.
     pub(super) fn new(start: Revision) -> Self {
         let ring = Ring {
             changes: VecDeque::new(),
@@ -96,8 +96,8 @@ impl Feed {
         }
     }
 
-    /// Adds the changes of one or more revisions, in their order, and the revision up to which
-    /// nothing is missing then.
+    /// Adds the changes of one or more revisions, in order. No change up to `revision` is then
+    /// missing.
     pub(super) fn push(&self, changes: impl IntoIterator<Item = Change>, revision: Revision) {
         let mut ring = self.ring();
         for change in changes {
@@ -109,7 +109,7 @@ impl Feed {
             .send_modify(|pushes| *pushes = pushes.wrapping_add(1));
     }
 
-    /// Ends all watches with an error once they have read what is in the ring.
+    /// Ends all watches with an error once they have read the ring.
     #[cfg(feature = "etcd")]
     pub(super) fn end(&self, error: Error) {
         self.ring().end.get_or_insert(error);
@@ -117,20 +117,20 @@ impl Feed {
             .send_modify(|pushes| *pushes = pushes.wrapping_add(1));
     }
 
-    /// Whether no event will follow.
+    /// Returns `true` if the feed has ended.
     #[cfg(feature = "etcd")]
     pub(super) fn has_ended(&self) -> bool {
         self.ring().end.is_some()
     }
 
-    /// Up to which revision nothing is missing.
+    /// Returns the revision up to which no change is missing.
     #[cfg(feature = "etcd")]
     pub(super) fn revision(&self) -> Revision {
         self.ring().revision
     }
 
-    /// Whether a key under the prefix changed after a revision. Nobody knows if the ring does not
-    /// reach back to it.
+    /// Returns whether a key under the prefix changed after a revision, or `None` if the ring does
+    /// not reach back to it.
     pub(super) fn changed(&self, prefix: &str, after: Revision) -> Option<bool> {
         let ring = self.ring();
         let newer = ring
@@ -145,7 +145,7 @@ impl Feed {
         })
     }
 
-    /// A watch on the keys with a prefix, from the first change after a revision.
+    /// Starts a watch on the keys with a prefix, from the first change after a revision.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl Ring {
         self.revision = self.revision.max(change.item().revision);
         self.bytes += change.bytes();
         self.changes.push_back(change);
-        // A single change may be larger than the bound, and stays.
+        // A single change may exceed the limit, and stays.
         while self.changes.len() > MAX_EVENTS
             || (self.bytes > MAX_EVENT_BYTES && self.changes.len() > 1)
         {
@@ -198,7 +198,7 @@ impl Ring {
     }
 }
 
-/// The changes under a prefix, one after the other.
+/// A stream of the changes under a prefix.
 #[derive(Debug)]
 pub struct Watch {
     feed: Arc<Feed>,
@@ -206,21 +206,21 @@ pub struct Watch {
     prefix: String,
     /// Changes up to this revision are skipped.
     after: Revision,
-    /// The place of the next change to look at.
+    /// The index of the next change to examine.
     next: u64,
     revision: Revision,
-    /// When the last event was handed out.
+    /// The time of the last returned event.
     reported: Instant,
 }
 
 impl Watch {
-    /// The next change under the prefix, or after 10 seconds without one, the revision up to
-    /// which there is none. Nothing is lost if the future is dropped before it is ready.
+    /// Returns the next change under the prefix, or [`Event::Progress`] after 10 seconds without
+    /// one. This method is cancel safe.
     ///
     /// # Errors
     ///
-    /// [`Error::Compacted`] if the caller is slower than the ring of the last 10,000 events, or if
-    /// the store lost its place. Every later call fails, too.
+    /// [`Error::Compacted`] if the ring of the last 10,000 events dropped a change before it was
+    /// read, or if the store lost its place. Every later call fails, too.
     pub async fn next(&mut self) -> Result<Event, Error> {
         loop {
             self.pushes.borrow_and_update();
@@ -240,13 +240,13 @@ impl Watch {
         }
     }
 
-    /// The revision up to which this watch has handed out every change.
+    /// Returns the revision up to which this watch has returned every change.
     #[must_use]
     pub const fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Looks for the next event in the ring.
+    /// Returns the next event in the ring, if there is one.
     fn advance(&mut self) -> Result<Option<Event>, Error> {
         let ring = self.feed.ring();
         let Some(mut place) = self.next.checked_sub(ring.first) else {

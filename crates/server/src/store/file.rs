@@ -1,8 +1,8 @@
 //! A store in one file.
 //!
-//! All items are in memory, where reads find them; the file makes changes durable. One thread
-//! writes: it takes all writes that wait, decides them in their order, commits them together and
-//! answers then.
+//! All items are also in memory, where reads find them; the file makes changes durable. One thread
+//! writes: it takes all queued writes, evaluates them in order, commits them together and then
+//! answers them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use super::memory::Memory;
 use super::objects::{Entry, Objects, Write};
 use super::types::{Error, Revision};
 
-/// The most writes of one commit, and the most that wait.
+/// The maximum number of writes in one commit, and in the queue.
 const MAX_BATCH: usize = 256;
 
-/// Items in a file. The clones share them.
+/// A store in a file. Clones share the items.
 #[derive(Clone, Debug)]
 pub(super) struct FileStore {
     memory: Memory,
@@ -34,7 +34,7 @@ enum Request {
 }
 
 impl FileStore {
-    /// Opens a file or makes one.
+    /// Opens or creates a file.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let disk = Disk::open(path)?;
         let Contents {
@@ -58,16 +58,16 @@ impl FileStore {
         thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || writer.run(waiting))
-            .map_err(|error| Error::Unavailable(format!("no thread: {error}")))?;
+            .map_err(|error| Error::Unavailable(format!("cannot start a thread: {error}")))?;
         Ok(Self { memory, requests })
     }
 
-    /// The items, for reading.
+    /// Returns the items, for reading.
     pub(super) const fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Makes one change. It is durable when this returns.
+    /// Executes one write. It is durable when this returns.
     pub(super) async fn write(&self, write: Write) -> Result<Revision, Error> {
         let (answer, answered) = oneshot::channel();
         self.requests
@@ -77,7 +77,7 @@ impl FileStore {
         answered.await.map_err(|_| closed())?
     }
 
-    /// Whether the store is open.
+    /// Checks that the store is open.
     pub(super) fn ready(&self) -> Result<(), Error> {
         if self.requests.is_closed() {
             Err(closed())
@@ -86,11 +86,11 @@ impl FileStore {
         }
     }
 
-    /// Ends the writes and closes the file, so that another process can open it.
+    /// Finishes the queued writes and closes the file, so another process can open it.
     pub(super) async fn close(&self) {
         let (answer, answered) = oneshot::channel();
         if self.requests.send(Request::Close(answer)).await.is_ok() {
-            // An error says that the thread has ended, so the file is closed.
+            // An error means that the thread has ended, so the file is closed.
             let _ended = answered.await;
         }
     }
@@ -100,14 +100,14 @@ fn closed() -> Error {
     Error::Unavailable("the store is closed".to_owned())
 }
 
-/// The thread that writes.
+/// The state of the writer thread.
 #[derive(Debug)]
 struct Writer {
     path: PathBuf,
-    /// None after an error, until the file is opened again.
+    /// `None` after an error, until the file is reopened.
     disk: Option<Disk>,
     memory: Memory,
-    /// The changes of a commit that failed: they may be in the file, or not.
+    /// The changes of a failed commit, which may or may not be in the file.
     unsure: Vec<Change>,
 }
 
@@ -145,18 +145,18 @@ impl Writer {
         }
     }
 
-    /// Decides writes, makes them durable, shows them to readers, and answers.
+    /// Evaluates writes, commits them, publishes them to readers, and answers them.
     fn write(&mut self, writes: Vec<(Write, oneshot::Sender<Result<Revision, Error>>)>) {
         let opened = self.reopen();
         let (changes, answers) = self.decide(writes);
         let written = opened.and_then(|()| self.append(changes));
         for (sender, answer) in answers {
-            // Who asked may have gone.
+            // The caller may have gone.
             let _gone = sender.send(written.clone().and(answer));
         }
     }
 
-    /// Opens the file again after an error, and finds out what became of the last commit.
+    /// Reopens the file after an error, and determines the outcome of the last commit.
     fn reopen(&mut self) -> Result<(), Error> {
         if self.disk.is_some() {
             return Ok(());
@@ -176,7 +176,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What the writes change, each seeing those before it.
+    /// Evaluates writes in order. Each write sees the changes of the previous ones.
     fn decide(
         &self,
         writes: Vec<(Write, oneshot::Sender<Result<Revision, Error>>)>,
@@ -209,7 +209,7 @@ impl Writer {
         (changes, answers)
     }
 
-    /// Makes changes durable, then shows them to readers.
+    /// Commits changes, then publishes them to readers.
     fn append(&mut self, changes: Vec<Change>) -> Result<(), Error> {
         let Some(disk) = self.disk.as_mut().filter(|_| !changes.is_empty()) else {
             return Ok(());

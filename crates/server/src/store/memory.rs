@@ -1,4 +1,4 @@
-//! A store in memory: for tests, and for servers that need to keep nothing.
+//! A store in memory, for tests and for servers without persistent data.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -7,12 +7,12 @@ use super::feed::Feed;
 use super::objects::{Objects, Write};
 use super::types::{Error, Revision};
 
-/// Items in memory. The clones share them.
+/// A store in memory. Clones share the items.
 #[derive(Clone, Debug)]
 pub(super) struct Memory(Arc<RwLock<Objects>>);
 
 impl Memory {
-    /// A store without items.
+    /// Creates an empty store.
     pub(super) fn empty() -> Self {
         Self::with(Objects::new(BTreeMap::new(), 0, Arc::new(Feed::new(0))))
     }
@@ -21,17 +21,17 @@ impl Memory {
         Self(Arc::new(RwLock::new(objects)))
     }
 
-    /// The items, for reading.
+    /// Returns the items, for reading.
     pub(super) fn read(&self) -> RwLockReadGuard<'_, Objects> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The items, for changes.
+    /// Returns the items, for changes.
     pub(super) fn change(&self) -> RwLockWriteGuard<'_, Objects> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes one change.
+    /// Executes one write.
     pub(super) fn write(&self, write: Write) -> Result<Revision, Error> {
         let mut objects = self.change();
         let revision = objects.revision() + 1;

@@ -1,16 +1,16 @@
-//! Where objects are kept: in memory, in a file, or in etcd.
+//! Storage of objects: in memory, in a file, or in etcd.
 //!
-//! A store has one counter for all its keys, with the meaning of etcd's `mod_revision`.
+//! A store has one revision counter for all its keys, with the semantics of etcd's `mod_revision`.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `dump` | moving all items out of a store and into another one |
-//! | `any` | [`Store`]: one of the three, with the bound of a value |
+//! | `dump` | dumping all items of a store, and loading them into another one |
+//! | `any` | [`Store`]: one of the three, with the size limit of a value |
 //! | `etcd` | etcd v3, for several replicas (feature `etcd`) |
-//! | `file` | one file, over `redb` |
+//! | `file` | one file, with `redb` |
 //! | `disk` | the tables of that file |
-//! | `memory` | nothing but memory |
-//! | `objects` | the items of `memory` and `file`, and the rules of a write |
+//! | `memory` | memory only |
+//! | `objects` | the items of `memory` and `file`, and the rules for writes |
 //! | `feed` | the last events, and the watches on them |
 //! | `types` | items, pages, events, errors |
 

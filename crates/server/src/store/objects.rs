@@ -1,4 +1,4 @@
-//! The items of a store that keeps them in memory, and the rules of a write.
+//! The items of a store that keeps them in memory, and the rules for writes.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::feed::{Change, Feed};
 use super::types::{Error, Item, Page, Revision};
 
-/// What a caller wants to change.
+/// A requested change.
 #[derive(Debug)]
 pub(super) enum Write {
     Create(String, Bytes),
@@ -24,7 +24,7 @@ impl Write {
         }
     }
 
-    /// The value to be written.
+    /// Returns the value to write.
     pub(super) const fn value(&self) -> Option<&Bytes> {
         match self {
             Self::Create(_, value) | Self::Update(_, value, _) => Some(value),
@@ -32,7 +32,8 @@ impl Write {
         }
     }
 
-    /// The change that the write makes as the given revision, if the key has now the given entry.
+    /// Returns the change that the write makes at `revision`, if `now` is the current entry of the
+    /// key.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// Items at a revision. The feed must have the changes up to it.
+    /// Creates the items at a revision. The feed must have the changes up to it.
     pub(super) const fn new(
         entries: BTreeMap<String, Entry>,
         revision: Revision,
@@ -126,7 +127,7 @@ impl Objects {
         self.entries.get(key).map(|entry| entry.item(key))
     }
 
-    /// Makes changes that were checked against these items.
+    /// Applies changes that were checked against these items.
     pub(super) fn apply(&mut self, changes: Vec<Change>) {
         for change in &changes {
             let item = change.item();
@@ -154,7 +155,7 @@ impl Objects {
         self.feed.push(changes, self.revision);
     }
 
-    /// The items with a prefix after a key: at most `limit`, or all if it is zero.
+    /// Lists the items with a prefix after a key: at most `limit`, or all if it is zero.
     ///
     /// # Errors
     ///

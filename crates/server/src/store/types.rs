@@ -1,10 +1,10 @@
-//! What every store speaks of: items, pages, events and errors.
+//! The types of all stores: items, pages, events and errors.
 
 use std::fmt;
 
 use bytes::Bytes;
 
-/// The number of a change; the changes of a store are counted together. Zero is before the first.
+/// The number of a change, counted over all keys of a store. Zero is before the first change.
 pub type Revision = u64;
 
 /// A value with its key and the revision that wrote it.
@@ -12,7 +12,7 @@ pub type Revision = u64;
 pub struct Item {
     /// The key, such as `/template.krm.dev/templates/shop/web`.
     pub key: String,
-    /// What was written.
+    /// The value.
     pub value: Bytes,
     /// The revision that wrote the value.
     pub revision: Revision,
@@ -23,43 +23,43 @@ pub struct Item {
 pub struct Page {
     /// The items, in the order of their keys.
     pub items: Vec<Item>,
-    /// The revision of the store that the list shows.
+    /// The revision of the list.
     pub revision: Revision,
-    /// How many items with the prefix follow.
+    /// The number of items with the prefix that follow.
     pub remaining: u64,
 }
 
 /// A change under the prefix of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An item was created or changed; with the value before it, if there was one.
+    /// An item was created or updated. Holds the previous value, if any.
     Put(Item, Option<Bytes>),
-    /// An item was deleted: its key, its last value, and the revision of the deletion.
+    /// An item was deleted. Holds its last value, and the revision of the deletion.
     Delete(Item),
-    /// Nothing up to this revision is missing.
+    /// No change up to this revision is missing.
     Progress(Revision),
 }
 
-/// Why a store did not do what it was asked to do.
+/// An error of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The key of a create exists.
+    /// The key to create already exists.
     Exists,
-    /// The key of an update or delete does not exist.
+    /// The key to update or delete does not exist.
     Missing,
-    /// The item has another revision than the caller expects.
+    /// The item does not have the expected revision. Holds the current item.
     Stale(Item),
-    /// The revision was compacted. Holds the newest one.
+    /// The revision was compacted. Holds the newest revision.
     Compacted(Revision),
-    /// The revision lies in the future; the newest one is given.
+    /// The revision is in the future. Holds the newest revision.
     Future(Revision),
     /// The value is larger than [`MAX_VALUE_BYTES`].
     TooLarge,
-    /// The store cannot be asked now. The outcome of a write is unknown.
+    /// The store is unavailable. The outcome of a write is unknown.
     Unavailable(String),
 }
 
-/// The most bytes of a value.
+/// The maximum size of a value, in bytes.
 pub const MAX_VALUE_BYTES: usize = 1 << 20;
 
 impl fmt::Display for Error {

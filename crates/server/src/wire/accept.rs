@@ -1,4 +1,4 @@
-//! The format and shape of answers, by `Accept`.
+//! Content negotiation: the format and shape of responses, from `Accept`.
 //!
 //! Source: `k8s.io/apiserver/pkg/endpoints/handlers/negotiation`, and the check of go-restful
 //! before it.
@@ -9,7 +9,7 @@ use crate::status::{Details, Result, Status};
 use crate::wire::content::Format;
 use crate::wire::query::Query;
 
-/// What clients know as formats of objects.
+/// The media types of objects.
 const FORMATS: [(&str, Format); 2] = [
     ("application/json", Format::Json),
     ("application/yaml", Format::Yaml),
@@ -17,13 +17,13 @@ const FORMATS: [(&str, Format); 2] = [
 const NAMES: &str = "application/json, application/yaml";
 const STREAM: &str = "application/json;stream=watch";
 
-/// The most media ranges of an `Accept` that are read.
+/// The maximum number of media ranges that are read from an `Accept`.
 const MAX_RANGES: usize = 100;
 
-/// How an answer looks.
+/// The representation of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The format; always JSON for a watch.
+    /// The format. Always JSON for a watch.
     pub format: Format,
     /// Whether JSON is indented.
     pub pretty: bool,
@@ -34,11 +34,11 @@ pub struct Answer {
 /// The shape of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// As they are.
+    /// The complete objects.
     Plain,
-    /// As the rows of a `Table`.
+    /// The rows of a `Table`.
     Table(MetaVersion, Include),
-    /// Only their metadata: a `PartialObjectMetadata`, or a list of them.
+    /// Only the metadata: a `PartialObjectMetadata`, or a list of them.
     Partial(MetaVersion),
 }
 
@@ -52,7 +52,7 @@ pub enum MetaVersion {
 }
 
 impl MetaVersion {
-    /// Group and version, as in the field `apiVersion`.
+    /// Returns the group and version, as in the field `apiVersion`.
     #[must_use]
     pub const fn api_version(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl MetaVersion {
     }
 }
 
-/// What the rows of a `Table` hold beside their cells.
+/// The content of the field `object` in the rows of a `Table`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Include {
     /// Nothing.
@@ -73,23 +73,23 @@ pub enum Include {
     Object,
 }
 
-/// What is answered with.
+/// The content of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// One object.
     One,
     /// A list.
     List,
-    /// Events, each with one object.
+    /// Watch events, each with one object.
     Watch,
 }
 
-/// A document of discovery.
+/// A discovery document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discovery {
-    /// The list of groups or versions alone.
+    /// Only the list of groups or versions.
     Plain(Format),
-    /// Everything in one document of `apidiscovery.k8s.io`.
+    /// The aggregated document of `apidiscovery.k8s.io`.
     Aggregated(DiscoveryVersion),
 }
 
@@ -103,7 +103,7 @@ pub enum DiscoveryVersion {
 }
 
 impl DiscoveryVersion {
-    /// The name of the version.
+    /// Returns the name of the version.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -113,11 +113,12 @@ impl DiscoveryVersion {
     }
 }
 
-/// How the answer to a request looks.
+/// Negotiates the representation of a response.
 ///
 /// # Errors
 ///
-/// 406 if nothing that the client accepts is made, 400 for an unknown `includeObject` of a Table.
+/// 406 if the server supports nothing that the client accepts, 400 for an unknown `includeObject`
+/// of a Table.
 pub fn negotiate(
     accept: Option<&str>,
     user_agent: Option<&str>,
@@ -166,7 +167,7 @@ pub fn negotiate(
     })
 }
 
-/// The format of a document, which has one shape alone. JSON if the client accepts neither.
+/// Returns the format of a document, which has only one shape. The default is JSON.
 #[must_use]
 pub fn format(accept: Option<&str>) -> Format {
     ranges(accept)
@@ -175,8 +176,8 @@ pub fn format(accept: Option<&str>) -> Format {
         .unwrap_or(Format::Json)
 }
 
-/// The format of an error; `None` if the client accepts neither JSON nor YAML as they are, but
-/// perhaps a Table.
+/// Returns the format of an error. Returns `None` if the client accepts neither plain JSON nor
+/// plain YAML, for example only a Table.
 #[must_use]
 pub fn of_error(accept: Option<&str>) -> Option<Format> {
     let ranges = ranges(accept);
@@ -189,12 +190,12 @@ pub fn of_error(accept: Option<&str>) -> Option<Format> {
         .find_map(Range::matching)
 }
 
-/// The document that a client wants from `/api` or `/apis`. A version of the aggregated document
-/// is answered only to those that ask for it: older clients cannot read the newer one.
+/// Returns the document that a client requests from `/api` or `/apis`. Each version of the
+/// aggregated document is only for clients that request it: older ones cannot read the newer one.
 ///
 /// # Errors
 ///
-/// 406 if nothing that the client accepts is made.
+/// 406 if the server supports nothing that the client accepts.
 pub fn discovery(accept: Option<&str>) -> Result<Discovery> {
     let ranges = ranges(accept);
     if ranges.is_empty() {
@@ -217,7 +218,7 @@ pub fn discovery(accept: Option<&str>) -> Result<Discovery> {
     found.ok_or_else(|| not_acceptable(NAMES))
 }
 
-/// Whether a client accepts a media type, `application/json` for example. Parameters do not count.
+/// Returns `true` if a client accepts a media type, such as `application/json`. Ignores parameters.
 #[must_use]
 pub fn accepts(accept: Option<&str>, media_type: &str) -> bool {
     let ranges = ranges(accept);
@@ -233,7 +234,7 @@ pub fn accepts(accept: Option<&str>, media_type: &str) -> bool {
         })
 }
 
-/// Whether JSON is indented: by `?pretty=`, else for browsers, curl and wget.
+/// Returns `true` if JSON is indented: by `?pretty=`, or by default for browsers, curl and wget.
 #[must_use]
 pub fn is_pretty(user_agent: Option<&str>, query: &Query) -> bool {
     match query.text("pretty") {
@@ -264,7 +265,7 @@ impl<'a> Range<'a> {
         found.map(|(_, format)| *format)
     }
 
-    /// The format that an answer in this range has.
+    /// Returns the format of a response in this range.
     fn matching(&self) -> Option<Format> {
         let is_wide = self.is_any() || self.media_type == "application/*";
         self.format().or(is_wide.then_some(Format::Json))
@@ -280,7 +281,7 @@ impl<'a> Range<'a> {
 
     fn quality(&self) -> u32 {
         let quality: Option<f32> = self.get("q").map(|text| text.parse().unwrap_or_default());
-        // Comparable, with the sign of no number.
+        // The bits of positive floats sort like the floats.
         quality
             .filter(|quality| *quality >= 0.0)
             .unwrap_or(1.0)
@@ -288,7 +289,7 @@ impl<'a> Range<'a> {
     }
 }
 
-/// The media ranges, the most wanted first. A quality of 0 does not exclude a range.
+/// Returns the media ranges by preference. A quality of 0 does not exclude a range.
 fn ranges(accept: Option<&str>) -> Vec<Range<'_>> {
     let parts = accept.unwrap_or_default().split(',').map(str::trim);
     let mut ranges: Vec<Range<'_>> = parts
@@ -320,7 +321,7 @@ enum Conversion {
 }
 
 impl Conversion {
-    /// The conversion that a range asks for; `None` if it is unknown.
+    /// Returns the requested conversion of a range, or `None` if it is unknown.
     fn of(range: &Range<'_>) -> Option<Self> {
         if range
             .get("stream")
@@ -357,7 +358,7 @@ fn include(query: &Query) -> Result<Include> {
     }
 }
 
-/// 406: no range has a type that is made.
+/// Returns the 406 error for ranges without a supported type.
 fn unknown(scope: Scope) -> Box<Status> {
     let streams = if scope == Scope::One {
         String::new()

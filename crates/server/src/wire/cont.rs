@@ -1,4 +1,4 @@
-//! The tokens with which a list goes on.
+//! Continue tokens of lists.
 //!
 //! Source: `k8s.io/apiserver/pkg/storage/continue.go`.
 
@@ -12,19 +12,19 @@ use crate::status::{Result, Status};
 use crate::store::Revision;
 
 const VERSION: &str = "meta.k8s.io/v1";
-/// The revision of a token for the newest state.
+/// The revision in a token for the newest state.
 const NEWEST: i64 = -1;
 
-/// Base64 for URLs without `=`. As in Go, the unused bits of the last letter mean nothing.
+/// URL-safe Base64 without padding. As in Go, unused bits of the last character are ignored.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
-/// Where a list goes on.
+/// The position where a list continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Continue {
-    /// The revision that the list shows; `None` for the newest.
+    /// The revision of the list. `None` for the newest.
     pub revision: Option<Revision>,
-    /// The key of the last item, without the prefix of the list and without a `/` before it.
+    /// The key of the last item, without the prefix of the list and without a leading `/`.
     pub after: String,
 }
 
@@ -39,7 +39,7 @@ struct Token {
 }
 
 impl Continue {
-    /// The token for `continue` in the metadata of a list.
+    /// Returns the token for `continue` in the metadata of a list.
     #[must_use]
     pub fn encode(&self) -> String {
         let rv = self.revision.map_or(NEWEST, |revision| {
@@ -54,11 +54,11 @@ impl Continue {
         BASE64.encode(serde_json::to_vec(&token).unwrap_or_default())
     }
 
-    /// Reads a token.
+    /// Parses a token.
     ///
     /// # Errors
     ///
-    /// 400 for a text that [`encode`](Self::encode) does not make.
+    /// 400 for a malformed token.
     pub fn decode(text: &str) -> Result<Self> {
         let token = token(text).map_err(|why| invalid(&why))?;
         if token.v != VERSION {
@@ -107,7 +107,7 @@ fn token(text: &str) -> Result<Token, String> {
     serde_json::from_slice(&bytes).map_err(|error| match bytes.first() {
         None => "unexpected end of JSON input".to_owned(),
         _ if error.is_eof() => "unexpected end of JSON input".to_owned(),
-        Some(b'{') => "it is not a token of this server".to_owned(),
+        Some(b'{') => "the token is not from this server".to_owned(),
         Some(byte) => {
             let letter = char::from(*byte).escape_default();
             let letter = if byte.is_ascii_graphic() {
@@ -134,7 +134,7 @@ mod tests {
         };
         let text = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NTc4LCJzdGFydCI6Ii9wMVx1MDAwMCJ9";
         assert_eq!(token.encode(), text);
-        // As an answer to an expired list has it: the newest state, and no `/`.
+        // As in the response to an expired list: the newest state, and no `/`.
         let text = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6LTEsInN0YXJ0IjoiZTBcdTAwMDAifQ";
         let token = Continue {
             revision: None,

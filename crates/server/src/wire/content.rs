@@ -1,4 +1,4 @@
-//! The formats of bodies, by `Content-Type`.
+//! The formats of request bodies, from `Content-Type`.
 
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};
@@ -17,14 +17,14 @@ pub enum Format {
     Yaml,
 }
 
-/// A format of the reviews that clients ask about themselves.
+/// A format of self-subject reviews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewFormat {
     /// JSON.
     Json,
     /// YAML.
     Yaml,
-    /// The protobuf of Kubernetes. kubectl sends it for reviews whether or not it is announced.
+    /// Kubernetes protobuf. kubectl sends it for reviews even if the server does not announce it.
     Protobuf,
 }
 
@@ -41,7 +41,7 @@ pub enum PatchType {
     Apply,
 }
 
-/// The format of a body with an object. Without a `Content-Type`, it is JSON.
+/// Returns the format of a body with an object. Without a `Content-Type`, it is JSON.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub fn of_object(content_type: Option<&str>) -> Result<Format> {
     }
 }
 
-/// The format of a body with a review.
+/// Returns the format of a body with a review.
 ///
 /// # Errors
 ///
@@ -72,11 +72,11 @@ pub fn of_review(content_type: Option<&str>) -> Result<ReviewFormat> {
     }
 }
 
-/// The kind of a patch.
+/// Returns the kind of a patch.
 ///
 /// # Errors
 ///
-/// 415 for any other type, and for a type that the group does not have.
+/// 415 for any other type, and for a type that the group does not support.
 pub fn of_patch(content_type: Option<&str>, group: Group) -> Result<PatchType> {
     match (media_type(content_type).as_str(), group) {
         ("application/json-patch+json", _) => Ok(PatchType::Json),
@@ -93,13 +93,13 @@ pub fn of_patch(content_type: Option<&str>, group: Group) -> Result<PatchType> {
     }
 }
 
-/// A body in YAML as JSON. Nothing of it is kept but its meaning.
+/// Converts a YAML body to JSON.
 ///
 /// # Errors
 ///
 /// 400 if it is not YAML.
 pub fn json_of_yaml(body: &[u8]) -> Result<String> {
-    let error = || Status::bad_request("couldn't get version/kind; the body is not YAML");
+    let error = || Status::bad_request("couldn't get version/kind; the body is not valid YAML");
     let source = krm_yaml::decode("body", body.to_vec()).map_err(|_| error())?;
     let document = Document::parse(&source).map_err(|_| error())?;
     let Some(root) = document.roots().next() else {
@@ -109,7 +109,7 @@ pub fn json_of_yaml(body: &[u8]) -> Result<String> {
     Ok(value.ok_or_else(error)?.to_json())
 }
 
-/// The type without its parameters, in small letters; empty if there is none.
+/// Returns the media type without its parameters, in lower case. Empty if there is none.
 fn media_type(content_type: Option<&str>) -> String {
     let text = content_type.unwrap_or_default();
     text.split(';')

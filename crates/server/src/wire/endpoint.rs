@@ -1,76 +1,76 @@
-//! The resources that are served.
+//! The served resources.
 
 use crate::groups::Group;
 use crate::status::{Details, Result, Status};
 use crate::wire::path::{Resource, Verb};
 
-/// The group of reviews of rights.
+/// The API group of access reviews.
 pub const AUTHORIZATION: &str = "authorization.k8s.io";
-/// The group of reviews of credentials.
+/// The API group of reviews of the user's identity.
 pub const AUTHENTICATION: &str = "authentication.k8s.io";
 
 /// A served operation on a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// Expand the Template of the body.
+    /// Process the Template in the body.
     Process {
-        /// The dialect.
+        /// The API group, which selects the dialect.
         group: Group,
         /// The namespace of the path.
         namespace: String,
     },
-    /// Expand a stored Template with the parameters of the body; our group alone.
+    /// Process a stored Template with the parameters in the body. Only in our group.
     ProcessStored {
         /// The namespace of the path.
         namespace: String,
-        /// The Template.
+        /// The name of the Template.
         name: String,
     },
-    /// The JSON Schema of the values of a stored Template; our group alone.
+    /// Return the JSON Schema of a stored Template's values. Only in our group.
     Schema {
         /// The namespace of the path.
         namespace: String,
-        /// The Template.
+        /// The name of the Template.
         name: String,
     },
-    /// Stored Templates of one namespace, or of all.
+    /// Access stored Templates in one namespace, or in all.
     Templates {
-        /// The group.
+        /// The API group.
         group: Group,
-        /// The namespace of the path; `None` for all, in lists and watches.
+        /// The namespace of the path. `None` for all namespaces, in lists and watches.
         namespace: Option<String>,
-        /// What is to be done with them.
+        /// The action.
         action: Action,
     },
-    /// A client asks about itself.
+    /// Answer a self-subject review.
     Review(Review),
-    /// A client asks whether a namespace exists. kubectl does when a Template is not found, and
-    /// reports the missing namespace in place of the Template.
+    /// Check whether a namespace exists. kubectl asks when a Template is not found, and reports the
+    /// missing namespace instead of the Template.
     Namespace(String),
 }
 
-/// What is to be done with stored Templates.
+/// An action on stored Templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Store the Template of the body.
+    /// Store the Template in the body.
     Create,
-    /// Read the Template of this name.
+    /// Read the Template with this name.
     Get(String),
-    /// Replace the Template of this name.
+    /// Replace the Template with this name.
     Update(String),
-    /// Change parts of the Template of this name.
+    /// Change parts of the Template with this name.
     Patch(String),
-    /// Remove the Template of this name.
+    /// Delete the Template with this name.
     Delete(String),
-    /// Read all.
+    /// Read all selected Templates.
     List,
-    /// Follow changes; of one Template if an old path of watches has its name.
+    /// Watch changes. A deprecated watch path may name a single Template.
     Watch(Option<String>),
-    /// Remove all that are selected.
+    /// Delete all selected Templates.
     DeleteCollection,
 }
 
-/// A question of a client about itself.
+/// A self-subject review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Review {
     /// `selfsubjectaccessreviews`
@@ -81,12 +81,12 @@ pub enum Review {
     Subject,
 }
 
-/// The operation that a request asks for. `standalone` says whether reviews and namespaces are served,
-/// which a kube-apiserver in front serves itself.
+/// Returns the endpoint of a request. Reviews and namespaces are served only if `standalone` is
+/// `true`: otherwise, the kube-apiserver in front of the server handles them.
 ///
 /// # Errors
 ///
-/// 404 for what is not served, 405 for a verb that a served resource does not have.
+/// 404 for a resource that is not served, 405 for a verb that a served resource does not support.
 pub fn of(request: &Resource, standalone: bool) -> Result<Endpoint> {
     if let Some(name) = namespace(request).filter(|_| standalone) {
         return match request.verb {
@@ -112,7 +112,7 @@ pub fn of(request: &Resource, standalone: bool) -> Result<Endpoint> {
     }
 }
 
-/// The namespace that a request is about.
+/// Returns the name of the Namespace object that a request addresses.
 fn namespace(request: &Resource) -> Option<&str> {
     let is_namespace = (request.group.as_str(), request.version.as_str()) == ("", "v1")
         && request.resource == "namespaces"
@@ -152,7 +152,7 @@ fn subresource(request: &Resource, group: Group) -> Result<Endpoint> {
 fn templates(request: &Resource, group: Group) -> Result<Endpoint> {
     let namespace = request.namespace.clone();
     let action = match (request.verb, request.name.clone(), &namespace) {
-        // Without a namespace there are only lists and watches of all.
+        // Without a namespace, only lists and watches of all Templates are served.
         (_, Some(_), None) => return Err(Status::no_such_path()),
         (Some(Verb::List), None, _) => Action::List,
         (Some(Verb::Watch), name, _) => Action::Watch(name),
@@ -184,7 +184,7 @@ fn review(request: &Resource) -> Option<Review> {
     }
 }
 
-/// 405: a served resource does not have the verb.
+/// Returns the 405 error for a verb that a served resource does not support.
 #[must_use]
 pub fn not_allowed() -> Box<Status> {
     let message = "the server does not allow this method on the requested resource";

@@ -8,10 +8,10 @@ use crate::status::{Result, Status};
 const NAME: &str = "metadata.name";
 const NAMESPACE: &str = "metadata.namespace";
 
-/// The operators, in the order in which they are looked for.
+/// The operators in search order, and whether each compares for equality.
 const OPERATORS: [(&str, bool); 3] = [("!=", false), ("==", true), ("=", true)];
 
-/// A selection by `metadata.name` and `metadata.namespace`. The default selects everything.
+/// A selector on `metadata.name` and `metadata.namespace`. The default selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector(Vec<Term>);
 
@@ -23,11 +23,11 @@ struct Term {
 }
 
 impl FieldSelector {
-    /// Reads a selector for objects of a group.
+    /// Parses a selector for objects of a group.
     ///
     /// # Errors
     ///
-    /// 400 for a malformed selector and for other fields.
+    /// 400 for a malformed selector, or another field.
     pub fn parse(text: &str, group: Group) -> Result<Self> {
         let mut terms = Vec::new();
         for part in split(text).into_iter().filter(|part| !part.is_empty()) {
@@ -46,7 +46,7 @@ impl FieldSelector {
         Ok(Self(terms))
     }
 
-    /// Whether an object with this name and namespace is selected.
+    /// Returns `true` if an object with this name and namespace is selected.
     #[must_use]
     pub fn matches(&self, name: &str, namespace: &str) -> bool {
         self.0.iter().all(|term| {
@@ -55,14 +55,14 @@ impl FieldSelector {
         })
     }
 
-    /// Whether everything is selected.
+    /// Returns `true` if everything is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The name that a selector requires, if it requires one.
+/// Returns the name that a selector requires, if any.
 pub(super) fn selected_name(text: &str) -> Option<String> {
     split(text).into_iter().find_map(|part| match term(part)? {
         (NAME, true, value) => unescape(value).ok().filter(|value| !value.is_empty()),
@@ -70,7 +70,7 @@ pub(super) fn selected_name(text: &str) -> Option<String> {
     })
 }
 
-/// Whether a field is the name; otherwise it is the namespace.
+/// Returns `true` if a field is the name, `false` if it is the namespace.
 fn is_name(field: &str, group: Group) -> Result<bool> {
     match (field, group) {
         (NAME, _) => Ok(true),
@@ -84,7 +84,7 @@ fn is_name(field: &str, group: Group) -> Result<bool> {
     }
 }
 
-/// Splits a selector at its commas, but not at those that are escaped.
+/// Splits a selector at its unescaped commas.
 fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -107,7 +107,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The field, whether it must be equal, and the escaped value.
+/// Splits a term into the field, whether it must be equal, and the escaped value.
 fn term(part: &str) -> Option<(&str, bool, &str)> {
     part.char_indices().find_map(|(at, _)| {
         let (field, rest) = part.split_at_checked(at)?;

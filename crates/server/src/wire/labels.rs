@@ -8,7 +8,7 @@ use std::fmt;
 use crate::status::{Result, Status};
 use crate::wire::names;
 
-/// A selection by labels. The default selects everything.
+/// A label selector. The default selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector(Vec<Requirement>);
 
@@ -34,7 +34,7 @@ enum Operator {
 }
 
 impl LabelSelector {
-    /// Reads a selector, such as `app=web,tier in (front,back),!old`.
+    /// Parses a selector, such as `app=web,tier in (front,back),!old`.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl LabelSelector {
         .map_err(Status::bad_request)
     }
 
-    /// Whether an object is selected. `label` finds the value of one of its labels.
+    /// Returns `true` if an object is selected. `label` looks up the value of a label.
     #[must_use]
     pub fn matches<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
         self.0
@@ -56,7 +56,7 @@ impl LabelSelector {
             .all(|requirement| requirement.matches(label(&requirement.key)))
     }
 
-    /// Whether everything is selected.
+    /// Returns `true` if everything is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -115,7 +115,7 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// Words, `in` and `notin` among them, and signs. The end is the empty text.
+/// A word, including `in` and `notin`, or a sign. The end of the text is an empty token.
 type Token<'t> = &'t str;
 
 const SIGNS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
@@ -149,7 +149,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// Whether a token is a word where `in` and `notin` are words too.
+/// Returns `true` if a token is a word, including `in` and `notin`.
 fn is_word(token: Token<'_>) -> bool {
     !token.is_empty() && !token.starts_with(is_special)
 }
@@ -296,7 +296,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// A requirement whose values fit its operator.
+/// Creates a requirement, and validates its values.
 fn requirement(
     key: &str,
     operator: Operator,
@@ -405,7 +405,7 @@ mod tests {
         ]
     }
 
-    /// One requirement, and what it means for a label.
+    /// The text of a requirement, its key, its meaning, and its values.
     type Case = (
         String,
         String,

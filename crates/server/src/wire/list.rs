@@ -1,4 +1,4 @@
-//! The options of lists, watches and reads: parsing, checks, and the meaning of
+//! The options of lists, watches and reads: parsing, validation, and the meaning of
 //! `resourceVersion`.
 //!
 //! Source: `ValidateListOptions` of `k8s.io/apimachinery/pkg/apis/meta/internalversion`.
@@ -15,57 +15,59 @@ use crate::wire::query::{Query, not_a_number};
 const MATCH: &str = "resourceVersionMatch";
 const FORBIDDEN: &str = "FieldValueForbidden";
 
-/// Which state of the store an answer shows.
+/// The state of the store that a response shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The newest.
+    /// The newest state.
     Newest,
-    /// Any that is not older than this revision; 0 for any at all.
+    /// Any state that is not older than this revision. 0 for any state.
     NotOlderThan(Revision),
-    /// That of this revision.
+    /// The state at this revision.
     Exact(Revision),
 }
 
-/// Which objects a list or watch is about.
+/// The selectors of a list or watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selectors {
-    /// The selection by labels.
+    /// The label selector.
     pub labels: LabelSelector,
-    /// The selection by name and namespace.
+    /// The field selector.
     pub fields: FieldSelector,
 }
 
-/// The options of a list, and of a deletion of a collection.
+/// The options of a list, or of a collection delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListOptions {
-    /// The selected objects.
+    /// The selectors.
     pub selectors: Selectors,
-    /// The most objects of the answer.
+    /// The maximum number of objects in the response.
     pub limit: Option<u64>,
-    /// The state that is shown.
+    /// The state to show.
     pub at: At,
-    /// The key after which the list goes on, without the prefix of the list.
+    /// The key after which the list continues, without the prefix of the list.
     pub after: Option<String>,
 }
 
 /// The options of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// The selected objects.
+    /// The selectors.
     pub selectors: Selectors,
-    /// From where changes are sent.
+    /// The start of the watch.
     pub start: Start,
-    /// Whether the client takes bookmarks.
+    /// Whether the client accepts bookmarks.
     pub bookmarks: bool,
-    /// After how many seconds the watch ends, if the client says so.
+    /// The timeout in seconds, if the client sets one.
     pub timeout_seconds: Option<u64>,
 }
 
-/// From where a watch sends changes.
+/// The start of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// First an event `ADDED` for each object. The state is not older than this revision; 0 for
-    /// any. If the client takes bookmarks, one with `k8s.io/initial-events-end` follows.
+    /// An `ADDED` event for each object, then the changes.
+    ///
+    /// The state of the objects is not older than this revision. 0 allows any state. If the client
+    /// accepts bookmarks, one with `k8s.io/initial-events-end` follows the objects.
     State(Revision),
     /// The changes after this revision.
     After(Revision),
@@ -81,7 +83,7 @@ impl Selectors {
         })
     }
 
-    /// Whether everything is selected.
+    /// Returns `true` if everything is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
@@ -89,11 +91,11 @@ impl Selectors {
 }
 
 impl ListOptions {
-    /// Reads the options of a list.
+    /// Parses the options of a list.
     ///
     /// # Errors
     ///
-    /// 400 for values of a wrong form, 422 for options that do not fit one another.
+    /// 400 for malformed values, 422 for options that conflict.
     pub fn parse(query: &Query, group: Group) -> Result<Self> {
         let selectors = Selectors::parse(query, group)?;
         let limit = positive(query, "limit")?;
@@ -108,7 +110,7 @@ impl ListOptions {
                 let message = "specifying resource version is not allowed when using continue";
                 return Err(Status::bad_request(message));
             }
-            // A list of any state comes whole, also its rest.
+            // A list of any state is not split into pages, and neither is its rest.
             let limit = limit.filter(|_| revision.is_none());
             let Continue { revision, after } = Continue::decode(token)?;
             let at = revision.map_or(At::Newest, At::Exact);
@@ -125,7 +127,7 @@ impl ListOptions {
             (Some(revision), "") if revision > 0 && limit.is_some() => At::Exact(revision),
             (Some(revision), _) => At::NotOlderThan(revision),
         };
-        // A list of any state comes whole.
+        // A list of any state is not split into pages.
         let limit = limit.filter(|_| at != At::NotOlderThan(0));
         Ok(Self {
             selectors,
@@ -137,11 +139,11 @@ impl ListOptions {
 }
 
 impl WatchOptions {
-    /// Reads the options of a watch.
+    /// Parses the options of a watch.
     ///
     /// # Errors
     ///
-    /// 400 for values of a wrong form, 422 for options that do not fit one another.
+    /// 400 for malformed values, 422 for options that conflict.
     pub fn parse(query: &Query, group: Group) -> Result<Self> {
         let selectors = Selectors::parse(query, group)?;
         query.integer("limit")?;
@@ -164,17 +166,17 @@ impl WatchOptions {
     }
 }
 
-/// The state that a read of one object shows.
+/// Returns the state that a read of one object shows.
 ///
 /// # Errors
 ///
-/// 400 for a `resourceVersion` of a wrong form.
+/// 400 for a malformed `resourceVersion`.
 pub fn get(query: &Query) -> Result<At> {
     let revision = revision(query.text("resourceVersion")).map_err(Status::bad_request)?;
     Ok(revision.map_or(At::Newest, At::NotOlderThan))
 }
 
-/// 504: the revision that a client asks for lies in the future.
+/// Returns the 504 error for a revision that is newer than the newest one.
 #[must_use]
 pub fn in_the_future(asked: Revision, newest: Revision) -> Box<Status> {
     let message = format!("Timeout: Too large resource version: {asked}, current: {newest}");
@@ -186,8 +188,8 @@ pub fn in_the_future(asked: Revision, newest: Revision) -> Box<Status> {
     })
 }
 
-/// 410: the state that a list asks for is forgotten. A list that was going on gets a token with
-/// which it can go on at the newest state.
+/// Returns the 410 error for a list of a compacted state. A continued list gets a token to continue
+/// at the newest state.
 #[must_use]
 pub fn expired(options: &ListOptions) -> Box<Status> {
     let Some(after) = &options.after else {
@@ -217,12 +219,12 @@ fn positive(query: &Query, name: &str) -> Result<Option<u64>> {
         .filter(|number| *number > 0))
 }
 
-/// A `resourceVersion`; `None` for an empty one.
+/// Parses a `resourceVersion`. Returns `None` for an empty one.
 fn revision(text: &str) -> Result<Option<Revision>, String> {
     if text.is_empty() {
         return Ok(None);
     }
-    // Rust takes a sign, Kubernetes does not.
+    // Rust accepts a sign, Kubernetes does not.
     let number = if text.starts_with('+') {
         "+".parse()
     } else {

@@ -1,7 +1,7 @@
-//! What clients write around their objects: paths, queries, `Accept`, options, selectors.
+//! Parsing of requests: paths, queries, `Accept`, `Content-Type`, options, selectors.
 //!
-//! Pure functions from text to values, without a server. All texts of errors are those of
-//! Kubernetes, unless the documentation of an item says otherwise.
+//! The functions are pure. Errors have the messages of Kubernetes, unless the documentation of an
+//! item says otherwise.
 
 pub mod accept;
 pub mod cont;

@@ -1,4 +1,4 @@
-//! The forms of names, and of the keys and values of labels, with the words of upstream.
+//! Validation of names, and of label keys and values, with the messages of Kubernetes.
 //!
 //! Source: `k8s.io/apimachinery/pkg/util/validation`.
 
@@ -19,7 +19,7 @@ const VALUE: &str = "a valid label must be an empty string or consist of alphanu
     'my_value',  or '12345', regex used for validation is \
     '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-/// What is wrong with a qualified name, such as the key of a label: `example.com/name` or `name`.
+/// Returns the errors in a qualified name, such as the label key `example.com/name` or `name`.
 #[must_use]
 pub fn qualified(key: &str) -> Vec<String> {
     let (prefix, name) = match key.split_once('/') {
@@ -54,7 +54,7 @@ pub fn qualified(key: &str) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with the value of a label.
+/// Returns the errors in the value of a label.
 #[must_use]
 pub fn label_value(value: &str) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -67,7 +67,7 @@ pub fn label_value(value: &str) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with a DNS subdomain, the form of most names.
+/// Returns the errors in a DNS subdomain (RFC 1123), the format of most names.
 #[must_use]
 pub fn subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -80,7 +80,7 @@ pub fn subdomain(name: &str) -> Vec<String> {
     wrong
 }
 
-/// The same for the beginning of a name.
+/// Returns the errors in the prefix of a DNS subdomain, such as a `generateName`.
 #[must_use]
 pub fn subdomain_prefix(text: &str) -> Vec<String> {
     match text.strip_suffix('-') {
@@ -89,7 +89,7 @@ pub fn subdomain_prefix(text: &str) -> Vec<String> {
     }
 }
 
-/// What is wrong with a DNS label, the form of the names of namespaces.
+/// Returns the errors in a DNS label (RFC 1123), the format of namespace names.
 #[must_use]
 pub fn dns_label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -122,7 +122,8 @@ fn is_qualified(name: &str) -> bool {
     )
 }
 
-/// Whether a text starts and ends with a letter of the first form, with letters of both between.
+/// Returns `true` if a text starts and ends with an outer character, and contains no others than
+/// outer and inner ones.
 fn has_form(
     text: &str,
     is_outer: impl Fn(char) -> bool,

@@ -8,44 +8,44 @@ use crate::status::{Cause, Details, Result, Status};
 use crate::wire::content::{self, Format};
 use crate::wire::query::Query;
 
-/// The most bytes of the name of a field manager.
+/// The maximum length of the name of a field manager in bytes.
 pub const MAX_FIELD_MANAGER: usize = 128;
 
-/// The options of creations and updates.
+/// The options of a create or update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Whether nothing is stored.
+    /// Whether this is a dry run, which stores nothing.
     pub dry_run: bool,
-    /// The name of the client, for the owners of fields.
+    /// The name of the field manager.
     pub field_manager: Option<String>,
-    /// What happens to unknown and duplicate fields.
+    /// The handling of unknown and duplicate fields.
     pub field_validation: FieldValidation,
 }
 
-/// The options of patches.
+/// The options of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchOptions {
-    /// What they share with other writes.
+    /// The options that all writes have.
     pub write: WriteOptions,
-    /// Whether an apply takes fields from other owners.
+    /// Whether an apply takes over fields from other managers.
     pub force: bool,
 }
 
-/// What happens to unknown and duplicate fields.
+/// The handling of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldValidation {
-    /// Nothing.
+    /// Ignore them.
     Ignore,
-    /// A header `Warning` for each.
+    /// Send a `Warning` header for each.
     Warn,
-    /// The request is refused.
+    /// Reject the request.
     Strict,
 }
 
-/// The options of deletions.
+/// The options of a delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteOptions {
-    /// Whether nothing is removed.
+    /// Whether this is a dry run, which deletes nothing.
     pub dry_run: bool,
     /// The uid that the object must have.
     pub uid: Option<String>,
@@ -54,20 +54,20 @@ pub struct DeleteOptions {
 }
 
 impl WriteOptions {
-    /// Reads the options of a creation.
+    /// Parses the options of a create.
     ///
     /// # Errors
     ///
-    /// 422 for values that are not supported.
+    /// 422 for unsupported values.
     pub fn create(query: &Query) -> Result<Self> {
         Self::parse("CreateOptions", query, Vec::new())
     }
 
-    /// Reads the options of an update.
+    /// Parses the options of an update.
     ///
     /// # Errors
     ///
-    /// 422 for values that are not supported.
+    /// 422 for unsupported values.
     pub fn update(query: &Query) -> Result<Self> {
         Self::parse("UpdateOptions", query, Vec::new())
     }
@@ -99,11 +99,11 @@ impl WriteOptions {
 }
 
 impl PatchOptions {
-    /// Reads the options of a patch. `is_apply` says whether it is an apply.
+    /// Parses the options of a patch. `is_apply` says whether it is an apply.
     ///
     /// # Errors
     ///
-    /// 422 for values that are not supported, or that do not fit the kind of patch.
+    /// 422 for unsupported values, or options that do not fit the kind of patch.
     pub fn parse(query: &Query, is_apply: bool) -> Result<Self> {
         let force = query.flag("force");
         let cause = if !is_apply && force.is_some() {
@@ -124,15 +124,15 @@ impl PatchOptions {
 }
 
 impl DeleteOptions {
-    /// Reads the options of a deletion from its query and its body. `propagationPolicy`,
-    /// `gracePeriodSeconds` and `orphanDependents` are checked; they mean nothing, because no
-    /// object depends on a Template.
+    /// Parses the options of a delete from its query and its body.
     ///
-    /// Unlike in Kubernetes, the query counts beside a body, so that no `dryRun` is overlooked.
+    /// `propagationPolicy`, `gracePeriodSeconds` and `orphanDependents` are validated but have no
+    /// effect, because no object depends on a Template. Unlike in Kubernetes, the query is read
+    /// even if there is a body, so that no `dryRun` is ignored.
     ///
     /// # Errors
     ///
-    /// 400 for a malformed body, 415 for its type, 422 for values that are not supported.
+    /// 400 for a malformed body, 415 for an unsupported type, 422 for unsupported values.
     pub fn parse(query: &Query, content_type: Option<&str>, body: &[u8]) -> Result<Self> {
         let fields = if body.is_empty() {
             Map::new()
@@ -184,7 +184,7 @@ impl DeleteOptions {
     }
 }
 
-/// 422: options are wrong. `kind` is the kind of the options.
+/// Returns the 422 error for invalid options. `kind` is the kind of the options.
 pub(super) fn invalid(kind: &str, causes: Vec<Cause>) -> Box<Status> {
     let mut status = Status::invalid("meta.k8s.io", kind, "", causes);
     // Options have no name.
@@ -218,7 +218,7 @@ fn manager_cause(name: &str) -> Option<Cause> {
     Some(Cause::new(what.0, "fieldManager", what.1))
 }
 
-/// The fields of a body of kind `DeleteOptions`.
+/// Parses a body of kind `DeleteOptions`.
 fn read(content_type: Option<&str>, body: &[u8]) -> Result<Map<String, Value>> {
     let value: Value = match content::of_object(content_type)? {
         Format::Json => serde_json::from_slice(body).map_err(|error| not_json(&error))?,
@@ -231,7 +231,7 @@ fn read(content_type: Option<&str>, body: &[u8]) -> Result<Map<String, Value>> {
         Value::Object(fields) => fields,
         _ => {
             return Err(Status::bad_request(
-                "the body is not an object of kind DeleteOptions",
+                "the body must be an object of kind DeleteOptions",
             ));
         }
     };
@@ -243,7 +243,7 @@ fn read(content_type: Option<&str>, body: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-/// What is wrong with a body that is not JSON, without its text.
+/// Returns the error for a body that is not JSON, without text from the body.
 fn not_json(error: &serde_json::Error) -> Box<Status> {
     let what = if error.is_eof() {
         "unexpected end of JSON input".to_owned()
@@ -257,7 +257,7 @@ fn not_json(error: &serde_json::Error) -> Box<Status> {
 
 fn wrong_type(field: &str, wanted: &str) -> Box<Status> {
     Status::bad_request(format!(
-        "DeleteOptions cannot be read: {field} is not {wanted}"
+        "DeleteOptions cannot be read: {field} must be {wanted}"
     ))
 }
 

@@ -1,8 +1,8 @@
-//! What a request asks for, from its method and path.
+//! Parsing of the method and path of a request.
 //!
-//! Source: `RequestInfo` of `k8s.io/apiserver/pkg/endpoints/request`. Unlike there, a segment is
-//! decoded after the path is split, so an encoded `/` never makes two segments of one; and empty
-//! segments, `.` and `..` are in no path that is served.
+//! Source: `RequestInfo` of `k8s.io/apiserver/pkg/endpoints/request`. Unlike there, the path is
+//! split before its segments are decoded, so an encoded `/` never splits a segment. No served path
+//! contains empty segments, `.` or `..`.
 
 use http::Method;
 
@@ -13,7 +13,7 @@ use crate::wire::query::{Query, percent_decoded};
 /// The namespace of a short path without `?namespace=`.
 pub const DEFAULT_NAMESPACE: &str = "default";
 
-/// What a request asks for.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Path {
     /// `/`
@@ -30,7 +30,7 @@ pub enum Path {
     OpenApiV2,
     /// `/openapi/v3`
     OpenApiV3Index,
-    /// `/openapi/v3/…`: what follows, such as `apis/template.krm.dev/v1alpha1`.
+    /// `/openapi/v3/…`, with the rest of the path, such as `apis/template.krm.dev/v1alpha1`.
     OpenApiV3(String),
     /// `/version`
     Version,
@@ -38,13 +38,13 @@ pub enum Path {
     Health(Health, Option<String>),
     /// `/metrics`
     Metrics,
-    /// `/ui/…`: the decoded segments that follow.
+    /// `/ui/…`, with the decoded segments of the rest.
     Ui(Vec<String>),
     /// A resource.
     Resource(Resource),
     /// A path of Deployment Manager.
     Deployments(DeploymentPath),
-    /// Any other path, as it was sent.
+    /// Any other path, as sent.
     Other(String),
 }
 
@@ -61,7 +61,7 @@ pub enum DeploymentPath {
     Manifest(String, String),
     /// `/types`
     Types,
-    /// `/types/T/instances`; a type may have slashes.
+    /// `/types/T/instances`. A type may contain slashes.
     Instances(String),
     /// `/expand`
     Expand,
@@ -80,10 +80,10 @@ pub enum Health {
     Readyz,
 }
 
-/// A request for a resource, served or not.
+/// A request for a resource, which may not be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
-    /// What is to be done; `None` for a method that no resource has.
+    /// The verb. `None` for a method that no resource supports.
     pub verb: Option<Verb>,
     /// The API group; empty for `/api/v1/…`.
     pub group: String,
@@ -97,33 +97,33 @@ pub struct Resource {
     pub name: Option<String>,
     /// The subresource, if the path has one.
     pub subresource: Option<String>,
-    /// Whether this is an old path of watches, `/apis/GROUP/VERSION/watch/…`.
+    /// Whether this is a deprecated watch path, `/apis/GROUP/VERSION/watch/…`.
     pub watch_prefix: bool,
-    /// Whether the `apiVersion` of the body chooses the group: a short path without `?group=`.
+    /// Whether the `apiVersion` of the body selects the group: on a short path without `?group=`.
     pub group_from_body: bool,
-    /// The name that the field selector of a list or watch asks for. Authorization takes it for
-    /// the name of the object.
+    /// The name in the field selector of a list or watch. Authorization uses it as the name of
+    /// the object.
     pub selected_name: Option<String>,
 }
 
-/// What is to be done with a resource, as RBAC names it.
+/// The verb of a request, as in RBAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verb {
     /// Read one object.
     Get,
-    /// Read all objects.
+    /// List objects.
     List,
-    /// Follow changes.
+    /// Watch changes.
     Watch,
-    /// Make an object.
+    /// Create an object.
     Create,
     /// Replace an object.
     Update,
     /// Change parts of an object.
     Patch,
-    /// Remove an object.
+    /// Delete an object.
     Delete,
-    /// Remove all objects.
+    /// Delete a collection of objects.
     DeleteCollection,
 }
 
@@ -140,7 +140,7 @@ impl Verb {
         Self::Watch,
     ];
 
-    /// The name of the verb, such as `deletecollection`.
+    /// Returns the name of the verb, such as `deletecollection`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -157,8 +157,8 @@ impl Verb {
 }
 
 impl Resource {
-    /// Moves a request on a short path to the group that the `apiVersion` of its body names. Does
-    /// nothing if the path or the query has a group, or if the group is not served.
+    /// Sets the group of a request on a short path from the `apiVersion` of its body. Does nothing
+    /// if the path or the query has a group, or if the group is not served.
     pub fn take_group(&mut self, api_version: &str) {
         let named = api_version
             .split_once('/')
@@ -169,7 +169,7 @@ impl Resource {
         }
     }
 
-    /// The name that authorization is asked about.
+    /// Returns the name of the object for authorization.
     #[must_use]
     pub fn authorized_name(&self) -> &str {
         self.name
@@ -179,7 +179,7 @@ impl Resource {
     }
 }
 
-/// What a request asks for. `path` is the path of the request's target as it was sent.
+/// Parses the target of a request. `path` is the path as sent.
 #[must_use]
 pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
     let other = || Path::Other(path.to_owned());
@@ -224,7 +224,7 @@ pub fn parse(method: &Method, path: &str, query: &Query) -> Path {
     }
 }
 
-/// A path of Deployment Manager, but for [`instances`].
+/// Parses a path of Deployment Manager, except [`instances`].
 fn deployments(segments: &[&str]) -> Option<DeploymentPath> {
     let text = |text: &str| text.to_owned();
     Some(match segments {
@@ -241,7 +241,7 @@ fn deployments(segments: &[&str]) -> Option<DeploymentPath> {
     })
 }
 
-/// `/types/T/instances`. The type may be a path or an address, encoded or not.
+/// Parses `/types/T/instances`. The type may be a path or a URL, encoded or not.
 fn instances(path: &str) -> Option<DeploymentPath> {
     let path = path.strip_suffix('/').unwrap_or(path);
     let kind = path.strip_prefix("/types/")?.strip_suffix("/instances")?;
@@ -249,8 +249,8 @@ fn instances(path: &str) -> Option<DeploymentPath> {
     Some(DeploymentPath::Instances(kind))
 }
 
-/// The decoded segments of a path. One `/` at the end means nothing. `None` if a segment is empty,
-/// `.` or `..`, holds a `/`, or is not percent-encoded UTF-8.
+/// Returns the decoded segments of a path. Ignores one trailing `/`. Returns `None` if a segment is
+/// empty, `.` or `..`, contains a `/`, or is not percent-encoded UTF-8.
 fn segments(path: &str) -> Option<Vec<String>> {
     let path = path.strip_prefix('/')?;
     let path = path.strip_suffix('/').unwrap_or(path);
@@ -267,7 +267,7 @@ fn health(endpoint: Health, check: &[&str]) -> Path {
     Path::Health(endpoint, (!check.is_empty()).then(|| check.join("/")))
 }
 
-/// A path below a version of a group.
+/// Parses a path below a version of a group.
 fn resource(
     method: &Method,
     (group, version): (&str, &str),
@@ -279,7 +279,7 @@ fn resource(
         all => (false, all),
     };
     let (namespace, segments) = match segments {
-        // These belong to the object that is the namespace.
+        // These are paths of the Namespace object itself.
         ["namespaces", _] | ["namespaces", _, "status" | "finalize", ..] => (None, segments),
         ["namespaces", namespace, rest @ ..] => (Some(*namespace), rest),
         all => (None, all),
@@ -311,7 +311,7 @@ fn resource(
     }))
 }
 
-/// A short path of the Templates proposal.
+/// Parses a short path of the Templates proposal.
 fn short(method: &Method, segments: &[&str], query: &Query) -> Option<Path> {
     let is_served = matches!(
         segments,
@@ -370,7 +370,7 @@ mod tests {
         )
     }
 
-    /// Verb, group, version, namespace, resource, name, subresource; empty for what is not there.
+    /// Returns verb, group, version, namespace, resource, name and subresource, empty if missing.
     fn resource(method: &str, target: &str) -> [String; 7] {
         let Path::Resource(found) = of(method, target) else {
             panic!("{method} {target}");

@@ -6,16 +6,16 @@ use percent_encoding::percent_decode_str;
 
 use crate::status::{Result, Status};
 
-/// The most parameters of a query.
+/// The maximum number of parameters in a query.
 pub const MAX_PARAMETERS: usize = 1_000;
 
-/// The decoded parameters of a query, in their order.
+/// The decoded parameters of a query, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads what follows the `?` of a request's target. A parameter that is not percent-encoded
-    /// UTF-8, or holds a `;`, is left out.
+    /// Parses a query string, without its `?`. Skips a parameter that is not percent-encoded UTF-8,
+    /// or contains a `;`.
     ///
     /// Source: `ParseQuery` of Go's `net/url`.
     ///
@@ -40,19 +40,19 @@ impl Query {
         Ok(Self(pairs))
     }
 
-    /// The first value of a parameter.
+    /// Returns the first value of a parameter.
     #[must_use]
     pub fn first(&self, name: &str) -> Option<&str> {
         self.all(name).next()
     }
 
-    /// The first value of a parameter; empty if there is none.
+    /// Returns the first value of a parameter. Empty if there is none.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.first(name).unwrap_or_default()
     }
 
-    /// All values of a parameter.
+    /// Returns all values of a parameter.
     pub fn all<'q>(&'q self, name: &str) -> impl Iterator<Item = &'q str> {
         self.0
             .iter()
@@ -60,8 +60,8 @@ impl Query {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The value of a boolean parameter, if it is there: false for `false` and `0`, true for
-    /// everything else, also for no value.
+    /// Returns the value of a boolean parameter, if it is present: `false` for `false` and `0`,
+    /// `true` for anything else, including an empty value.
     ///
     /// Source: `Convert_Slice_string_To_bool` of `k8s.io/apimachinery`.
     #[must_use]
@@ -70,11 +70,11 @@ impl Query {
             .map(|value| !(value.eq_ignore_ascii_case("false") || value == "0"))
     }
 
-    /// The value of an integer parameter, if it is there.
+    /// Returns the value of an integer parameter, if it is present.
     ///
     /// # Errors
     ///
-    /// 400 if it is not an integer of 64 bits.
+    /// 400 if it is not a 64-bit integer.
     pub fn integer(&self, name: &str) -> Result<Option<i64>> {
         let parse = |text: &str| {
             text.parse().map_err(|error: std::num::ParseIntError| {
@@ -85,7 +85,7 @@ impl Query {
     }
 }
 
-/// What is wrong with a number, in the words of Go's `strconv`.
+/// Returns the message of Go's `strconv` for an invalid number.
 pub(super) fn not_a_number(function: &str, text: &str, error: &std::num::ParseIntError) -> String {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
     let what = match error.kind() {
@@ -95,7 +95,7 @@ pub(super) fn not_a_number(function: &str, text: &str, error: &std::num::ParseIn
     format!("strconv.{function}: parsing {text:?}: {what}")
 }
 
-/// Decodes a name or value; `None` if it is not percent-encoded UTF-8.
+/// Decodes a name or value. Returns `None` if it is not percent-encoded UTF-8.
 fn decode(text: &str) -> Option<String> {
     let spaced: Cow<'_, str> = if text.contains('+') {
         text.replace('+', " ").into()
@@ -105,7 +105,7 @@ fn decode(text: &str) -> Option<String> {
     percent_decoded(&spaced)
 }
 
-/// Decodes percent-encoded text; `None` if it is not percent-encoded UTF-8.
+/// Decodes percent-encoded text. Returns `None` if it is not percent-encoded UTF-8.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
     let bytes = text.as_bytes();

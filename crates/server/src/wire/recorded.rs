@@ -1,4 +1,4 @@
-//! Every recorded request for a Template is read, and refused as it was.
+//! A test that parses all recorded requests for Templates, and compares the errors.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::wire::options::{DeleteOptions, PatchOptions, WriteOptions};
 use crate::wire::path::{self, Path, Resource};
 use crate::wire::query::Query;
 
-/// Answers that differ on purpose: the name of the file, the code, a part of the message, the
-/// reason. No message: accepted.
+/// Intended differences: the name of the file, the code, a part of the message, and the reason. The
+/// message of an accepted request is empty.
 const DIFFERENT: &[(&str, u16, &str, &str)] = &[
     ("079-", 200, "", "other names of YAML are accepted"),
     ("080-", 200, "", "other names of YAML are accepted"),
@@ -82,7 +82,7 @@ const DIFFERENT: &[(&str, u16, &str, &str)] = &[
     ("752-", 404, "the server could not find", "no status"),
 ];
 
-/// Beginnings of messages that are decided here.
+/// Prefixes of the messages of this module.
 const DECIDED: &[&str] = &[
     "406: ",
     "415: ",
@@ -175,7 +175,7 @@ fn exchange(name: String, value: &Value) -> Option<Exchange> {
     })
 }
 
-/// Whether a Template is asked for, in a version that is served.
+/// Returns `true` for a request for Templates in a served version.
 fn is_for_templates(resource: &Resource) -> bool {
     Group::named(&resource.group).is_some_and(|group| group.version() == resource.version)
         && matches!(
@@ -240,7 +240,7 @@ fn read(exchange: &Exchange, resource: &Resource, query: &Query) -> Result<()> {
     Ok(())
 }
 
-/// The message without the types that are not made here.
+/// Removes the types that this server does not have from a recorded message.
 fn comparable(message: &str) -> String {
     message
         .replace(", application/vnd.kubernetes.protobuf;stream=watch", "")
@@ -281,7 +281,7 @@ fn every_recorded_request_is_read_as_it_was() {
                 status.code == code
                     && (different.is_some() && status.message.contains(&message)
                         || status.message == message
-                        // The bodies of answers to HEAD, and in YAML.
+                        // No message is recorded for HEAD or YAML responses.
                         || message.is_empty() && matches!(code, 405 | 406))
             }
         };

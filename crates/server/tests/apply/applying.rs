@@ -172,7 +172,7 @@ async fn before() {
     let mut other = config_map("a", "1");
     other["data"] = json!({"b": "2"});
     small.create(MAPS, &other).await;
-    // An author's own mark does not count.
+    // An owner annotation in the manifest has no effect.
     let mut own = config_map("a", "1");
     own["metadata"]["annotations"] = json!({"template.krm.dev/owner": web.annotation()});
     let steps = cluster
@@ -182,7 +182,7 @@ async fn before() {
     assert_eq!(shown(&steps), ["applied ConfigMap/a"]);
     assert_eq!(
         steps[0].message,
-        "it was there before, so it will not be deleted"
+        "it existed before, so it will not be deleted"
     );
     let live = small.get(&format!("{MAPS}/a")).await.unwrap();
     assert_eq!(live["data"], json!({"a": "1", "b": "2"}));
@@ -242,7 +242,7 @@ async fn secret() {
         .unwrap_err();
     assert_eq!(failure.code, 422);
     assert_eq!(failure.status["reason"], "Invalid");
-    // The cluster quotes the value that it refuses: here the name.
+    // The cluster's message quotes the refused value, which is the name here.
     assert!(!failure.status.to_string().contains("Wrong_Name"));
     assert!(!format!("{failure:?}").contains("canary"));
 }

@@ -1,4 +1,4 @@
-//! A cluster that goes away, and one that is busy.
+//! An unreachable cluster, and a busy one.
 
 use krm_template_server::apply::{Prune, record};
 use serde_json::json;
@@ -19,8 +19,8 @@ pub(crate) const TESTS: &[Test] = &[
     }),
 ];
 
-/// Goes away after each number of requests, with and without the answer to the last one: what was
-/// done is said, and to run it again completes it.
+/// Breaks the connection after each number of requests, with and without the last response. The
+/// error must list the completed steps, and applying again must complete the change.
 async fn completed() {
     let (web, names) = (owner("web"), ["a", "b", "c"]);
     let all = objects(&names.map(|name| config_map(name, "1")));

@@ -1,5 +1,5 @@
-//! Applying objects to a cluster and deleting them, against the small cluster of
-//! `tests/server/cluster`, which is compared with recorded answers of a real one.
+//! Applying and deleting objects, against the fake cluster in `tests/server/cluster`. The fake
+//! cluster is compared with recorded responses of a real one.
 //!
 //! Without `python3` the tests are ignored; the comparison also needs PyYAML and the shared data.
 #![expect(
@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode};
 use libtest_mimic::{Arguments, Trial};
 use tokio::runtime::Builder;
 
-/// A test without what it needs besides `python3`.
+/// The name of a test that needs only `python3`, and its function.
 type Test = (&'static str, fn() -> support::Future);
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! What others need comes first, and is waited for.
+//! Objects that other objects need come first, and the change waits for them.
 
 use krm_template_server::apply::Owner;
 use serde_json::json;
@@ -27,7 +27,7 @@ pub(crate) const TESTS: &[Test] = &[
 
 async fn waited() {
     let small = Small::start().await;
-    // Each of them is ready only when it was looked at so often.
+    // Each object is ready only after this number of reads.
     small.set(json!({"delay": 3})).await;
     let mut widget = object("example.org/v1", "Widget", "w");
     widget["metadata"]["namespace"] = json!("shop");

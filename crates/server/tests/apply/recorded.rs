@@ -1,4 +1,4 @@
-//! The small cluster beside a real one.
+//! Comparison of the fake cluster with a real one.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Everything counts as the caller's.
+//! All changes use the permissions of the caller.
 
 use krm_template_server::apply::{Prune, record};
 use krm_template_server::auth::User;
@@ -44,7 +44,7 @@ async fn forbidden() {
          API group \"apps\" in the namespace \"default\""
     );
     assert_eq!(shown(&failure.done), ["applied ConfigMap/a"]);
-    // Another namespace is the caller's right, too.
+    // Another namespace needs the caller's permission, too.
     let mut elsewhere = config_map("a", "1");
     elsewhere["metadata"]["namespace"] = json!("kube-system");
     let failure = small
@@ -101,7 +101,7 @@ async fn impersonated() {
         );
         assert_eq!(entry["extra"], json!({"example.org/scopes": ["a", "b"]}));
     }
-    // No request changes anything with the rights of the server.
+    // No request changes anything with the permissions of the server.
     for entry in asked.iter().filter(|entry| entry["user"] == "server") {
         assert_eq!(entry["method"], "GET");
         let path = entry["path"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! The small cluster of `tests/server/cluster` as a process, and what is applied to it.
+//! The fake cluster in `tests/server/cluster` as a process, and objects to apply to it.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use krm_template_server::status::{Result, Status};
 use kube::client::Body;
 use serde_json::{Value, json};
 
-/// The programs of the small cluster.
+/// Returns the folder with the programs of the fake cluster.
 pub(crate) fn programs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/server")
 }
 
-/// A running small cluster. It ends with this value, which closes its standard input.
+/// A running fake cluster. Dropping it closes its standard input, which stops it.
 pub(crate) struct Small {
     process: Child,
     admin: kube::Client,
@@ -33,8 +33,8 @@ impl Drop for Small {
 }
 
 impl Small {
-    /// A new cluster with the namespaces `default` and `kube-system`. Its account `server` may
-    /// impersonate; `anna` may do everything with some kinds in `shop` and `default`.
+    /// Starts a cluster with the namespaces `default` and `kube-system`. Its account `server` may
+    /// impersonate; `anna` has full access to some kinds in `shop` and `default`.
     pub(crate) async fn start() -> Self {
         let mut process = Command::new("python3")
             .arg(programs().join("cluster"))
@@ -63,7 +63,7 @@ impl Small {
         small
     }
 
-    /// The cluster as the server has it.
+    /// Returns the cluster with the account of the server.
     pub(crate) fn cluster(&self) -> Cluster {
         Cluster::with(
             self.server.clone(),
@@ -75,7 +75,7 @@ impl Small {
         )
     }
 
-    /// Sends a request as an administrator. Returns the code and the body.
+    /// Sends a request as an administrator, and returns the code and the body.
     pub(crate) async fn ask(
         &self,
         method: &str,
@@ -111,13 +111,13 @@ impl Small {
         }
     }
 
-    /// Creates an object by another hand.
+    /// Creates an object as another manager.
     pub(crate) async fn create(&self, path: &str, value: &Value) {
         let (code, body) = self.ask("POST", path, "application/json", value).await;
         assert_eq!(code, 201, "{body}");
     }
 
-    /// Changes an object by another hand.
+    /// Changes an object as another manager.
     pub(crate) async fn patch(&self, path: &str, change: &Value) {
         let path = format!("{path}?fieldManager=hand");
         let (code, body) = self
@@ -126,13 +126,13 @@ impl Small {
         assert_eq!(code, 200, "{body}");
     }
 
-    /// Sets how the cluster behaves.
+    /// Sets the behavior of the cluster.
     pub(crate) async fn set(&self, fields: Value) {
         let (code, _) = self.ask("POST", "/test", "application/json", &fields).await;
         assert_eq!(code, 200);
     }
 
-    /// The requests since the last time.
+    /// Returns the requests since the last call.
     pub(crate) async fn asked(&self) -> Vec<Value> {
         let (_, asked) = self
             .ask("GET", "/test", "application/json", &Value::Null)
@@ -140,7 +140,7 @@ impl Small {
         asked.as_array().unwrap().clone()
     }
 
-    /// The requests since the last time that change something, as `METHOD PATH`.
+    /// Returns the writing requests since the last call, as `METHOD PATH`.
     pub(crate) async fn changes(&self) -> Vec<String> {
         let asked = self.asked().await;
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -152,7 +152,7 @@ impl Small {
     }
 }
 
-/// A client that is made as the program makes it, from a kubeconfig.
+/// Creates a client from a kubeconfig, like the program.
 async fn client(url: &str, token: &str) -> kube::Client {
     let config = json!({
         "apiVersion": "v1",
@@ -168,7 +168,7 @@ async fn client(url: &str, token: &str) -> kube::Client {
     cluster::client(Some(&path)).await.unwrap()
 }
 
-/// Notes all steps, and stops at one if it is told so.
+/// Records all steps. With `stop_after`, stops the change after that number of steps.
 #[derive(Default)]
 pub(crate) struct Notes {
     pub(crate) steps: Vec<Step>,
@@ -185,7 +185,7 @@ impl Progress for Notes {
     }
 }
 
-/// Somebody who may do everything.
+/// Returns a cluster administrator.
 pub(crate) fn master() -> User {
     User {
         name: "root".to_owned(),
@@ -201,7 +201,7 @@ pub(crate) fn anna() -> User {
     }
 }
 
-/// A deployment in the namespace `default`.
+/// Returns a deployment in the namespace `default`.
 pub(crate) fn owner(name: &str) -> Owner {
     Owner {
         kind: "Deployment".to_owned(),
@@ -218,7 +218,7 @@ pub(crate) fn config_map(name: &str, value: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": value}})
 }
 
-/// A `CustomResourceDefinition` of the kind `Widget`.
+/// Returns a `CustomResourceDefinition` of the kind `Widget`.
 pub(crate) fn widgets() -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -240,7 +240,7 @@ pub(crate) fn objects(values: &[Value]) -> Vec<Object> {
     values.iter().cloned().map(Object).collect()
 }
 
-/// The steps as `what kind/name`.
+/// Formats steps as `what kind/name`.
 pub(crate) fn shown(steps: &[Step]) -> Vec<String> {
     steps
         .iter()
@@ -258,5 +258,5 @@ fn word(what: What) -> String {
 
 pub(crate) const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// A test as it runs.
+/// The future of a test.
 pub(crate) type Future = std::pin::Pin<Box<dyn std::future::Future<Output = ()>>>;

@@ -1,4 +1,4 @@
-//! Which arguments go together.
+//! Validation of the arguments.
 
 use clap::Parser;
 use krm_template_server::auth::Args;
@@ -9,7 +9,7 @@ struct Program {
     auth: Args,
 }
 
-/// What is wrong with arguments; empty if nothing is.
+/// Returns the error in the arguments, or an empty string.
 fn check(listen: &str, arguments: &str) -> String {
     let arguments = std::iter::once("server").chain(arguments.split_whitespace());
     match Program::try_parse_from(arguments) {
@@ -49,21 +49,21 @@ fn refuses_what_does_not_go_together_or_is_not_safe() {
             format!("--auth=front-proxy --auth=token-review {TLS} --kubeconfig=k"),
             "",
         ),
-        (far, String::new(), "everybody may do everything"),
+        (far, String::new(), "every client may do everything"),
         (
             far,
             format!("--auth=none {TLS}"),
-            "everybody may do everything",
+            "every client may do everything",
         ),
         (
             "[::]:8080",
             "--auth=none".to_owned(),
-            "everybody may do everything",
+            "every client may do everything",
         ),
         (
             far,
             "--auth=tokens=t".to_owned(),
-            "give --tls-cert and --tls-key",
+            "set --tls-cert and --tls-key",
         ),
         (
             near,

@@ -1,4 +1,4 @@
-//! TLS, its reload, and users by client certificates.
+//! TLS, the reload of certificates, and authentication by client certificate.
 
 use krm_template_server::auth::{Way, start};
 use krm_template_server::tls::Peer;

@@ -1,4 +1,4 @@
-//! `TokenReview`, `SubjectAccessReview` and the cluster's settings, against a small cluster.
+//! `TokenReview`, `SubjectAccessReview` and the cluster's settings, against a fake cluster.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -42,7 +42,7 @@ fn failure(code: u16) -> Value {
            "message": "no", "reason": "InternalError", "code": code})
 }
 
-/// What the cluster says to each token.
+/// Returns the cluster's response to a token.
 fn to_token(token: &str) -> (u16, Value, Duration) {
     let answer = |status: Value| (201, token_review(&status), NOW);
     match token.trim_start_matches("canary-") {
@@ -105,7 +105,7 @@ async fn tokens_are_reviewed_and_answers_remembered() {
     }
 }
 
-/// Collects what is logged.
+/// Collects log output.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -214,7 +214,7 @@ fn wanted(verb: &str) -> Attributes<'_> {
     }
 }
 
-/// A cluster that answers by the verb.
+/// Starts a cluster whose response depends on the verb.
 async fn by_verb() -> Fake {
     Fake::start(|path, body| {
         assert_eq!(path, ACCESS_REVIEWS);
@@ -250,7 +250,7 @@ async fn access_is_reviewed() {
     let authorizer = Authorizer::Cluster(Arc::clone(&cluster));
     let text = "templates.template.krm.dev \"web\" is forbidden: User \"anna\" cannot VERB resource \
                 \"templates/processed\" in API group \"template.krm.dev\" in the namespace \"shop\"";
-    let away = ": the cluster cannot be asked at the moment";
+    let away = ": the cluster is unavailable";
     let cases = [
         ("get", None),
         ("list", Some(": no!")),
@@ -359,7 +359,7 @@ async fn a_cluster_that_is_away_allows_nothing() {
     assert_eq!(status.code, 403);
 }
 
-/// The ConfigMap with a cluster's settings.
+/// Returns the ConfigMap with a cluster's settings.
 fn settings(clients: &Authority, proxy: &Authority) -> Value {
     json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {}, "data": {
         "client-ca-file": clients.pem(),
@@ -371,7 +371,7 @@ fn settings(clients: &Authority, proxy: &Authority) -> Value {
     }})
 }
 
-/// A cluster that has its settings as soon as it is told so.
+/// Starts a cluster that has its settings once `is_there` is set.
 async fn with_settings(settings: Value, is_there: Arc<AtomicBool>) -> Fake {
     Fake::start(move |path, _| {
         assert_eq!(path, SETTINGS);

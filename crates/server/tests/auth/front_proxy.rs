@@ -1,23 +1,23 @@
-//! Headers are believed from the front proxy alone: every combination of certificate, name,
-//! allowed names, header and other ways to authenticate.
+//! The server trusts headers from the front proxy only: all combinations of certificate, name,
+//! allowed names, header and other authenticators.
 
 use krm_template_server::auth::{Args, Way, start};
 
 use crate::support::{Authority, For, Issued, address, arguments, connect, headers, write};
 
-/// Whose certificate a client has.
+/// The certificate of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Certificate {
     None,
-    /// Of the authority for the proxy.
+    /// Signed by the authority for the proxy.
     Proxy,
-    /// Of the authority for clients.
+    /// Signed by the authority for clients.
     Client,
-    /// Of an authority that nobody trusts, with the name of the proxy's.
+    /// Signed by an untrusted authority with the name of the authority for the proxy.
     Impostor,
-    /// Of the authority for the proxy, but expired.
+    /// Signed by the authority for the proxy, but expired.
     Expired,
-    /// Of the authority for the proxy, but for servers.
+    /// Signed by the authority for the proxy, but a server certificate.
     Server,
 }
 
@@ -42,7 +42,7 @@ struct Case<'a> {
     token: bool,
 }
 
-/// The user that the documentation promises.
+/// Returns the user according to the documentation.
 fn expected(case: Case<'_>) -> Option<String> {
     let is_proxy = case.certificate == Certificate::Proxy
         && !case.name.is_empty()
@@ -94,7 +94,7 @@ async fn headers_are_believed_from_the_front_proxy_alone() {
     let client_ca = write(folder.path(), "client.crt", &authorities.client.pem());
     let proxy_ca = write(folder.path(), "proxy.crt", &authorities.proxy.pem());
     let tokens = write(folder.path(), "tokens", "secret,token-user,1\n");
-    // Rights come from files, so that no cluster is needed.
+    // Authorization uses files, so no cluster is needed.
     let rbac = write(folder.path(), "rbac.yaml", "");
     for (any_name, has_clients) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut auth = vec![Way::Tokens(tokens.clone()), Way::FrontProxy];

@@ -1,4 +1,4 @@
-//! Who sends a request, and whether they may: with real certificates, files and a small cluster.
+//! Authentication and authorization, with real certificates, files and a fake cluster.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod arguments;

@@ -1,4 +1,4 @@
-//! Rights from RBAC objects: against a simple model, and mistakes in files.
+//! Authorization by RBAC objects, compared with a simple model, and errors in files.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ const NAMES: [&str; 3] = ["", "x", "y"];
 const NAMESPACES: [&str; 3] = ["", "shop", "prod"];
 const PATHS: [&str; 4] = ["/m", "/m/n", "/mm", "/"];
 
-/// A request, spelled out.
+/// A request without patterns.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Wanted {
     Resource {
@@ -52,7 +52,7 @@ fn all_wanted() -> Vec<Wanted> {
     all
 }
 
-/// What a pattern for one field means: a list of all that it matches.
+/// Returns all values of a field that a pattern matches.
 fn meant(pattern: &str, all: &[&'static str]) -> BTreeSet<&'static str> {
     let by_suffix = pattern.strip_prefix("*/");
     let by_prefix = pattern.strip_suffix('*');
@@ -74,7 +74,7 @@ fn texts(rule: &Value, key: &str) -> Vec<String> {
         .collect()
 }
 
-/// All requests that a rule allows, by multiplying out what it says.
+/// Returns all requests that a rule allows, as the product of its fields.
 fn allowed(rule: &Value) -> BTreeSet<Wanted> {
     let every = |key: &str, all: &[&'static str]| -> BTreeSet<&'static str> {
         texts(rule, key)
@@ -131,7 +131,7 @@ fn path_rule() -> impl Strategy<Value = Value> {
         .prop_map(|(verbs, paths)| json!({"verbs": verbs, "nonResourceURLs": paths}))
 }
 
-/// A role of a namespace (1 and 2 of `NAMESPACES`) or of the cluster (0), and who has it where.
+/// A role of a namespace (1 and 2 of `NAMESPACES`) or of the cluster (0), and its bindings.
 #[derive(Clone, Debug)]
 struct Given {
     role_in: usize,
@@ -173,10 +173,10 @@ fn metadata(namespace: &str, name: &str) -> Value {
     }
 }
 
-/// Where a subject has rights, and which.
+/// The namespace, the subject and the rules of a binding.
 type Rights = (&'static str, usize, Vec<Value>);
 
-/// The objects, and the rights that the bindings give.
+/// Returns the objects, and the rules that the bindings grant.
 fn objects(given: &[Given]) -> (Vec<Value>, Vec<Rights>) {
     let mut objects = Vec::new();
     let mut rights = Vec::new();
@@ -194,7 +194,7 @@ fn objects(given: &[Given]) -> (Vec<Value>, Vec<Rights>) {
         objects.push(json!({"apiVersion": format!("{GROUP}/v1"), "kind": kind,
             "metadata": metadata(NAMESPACES[*role_in], &name), "rules": rules}));
         for (number, &(place, subject)) in bindings.iter().enumerate() {
-            // A Role can be given in its own namespace only.
+            // A Role can be bound in its own namespace only.
             let place = if *role_in == 0 { place } else { *role_in };
             let namespace = NAMESPACES[place];
             let (subject_kind, subject_name) = SUBJECTS[subject];
@@ -236,7 +236,7 @@ proptest! {
         let texts: Vec<String> = objects.iter().map(Value::to_string).collect();
         let text = texts.join("\n---\n");
         let policy = Policy::open(write(folder.path(), "rbac.yaml", &text)).unwrap().get();
-        // Which of `SUBJECTS` each user is.
+        // Users, and their indexes in `SUBJECTS`.
         let users = [
             (user("anna", &["devs"]), vec![0, 2]),
             (user("devs", &["anna"]), vec![1, 3]),
@@ -298,7 +298,7 @@ fn attributes<'a>(wanted: &Wanted, namespace: &'a str) -> (Attributes<'a>, bool)
     }
 }
 
-/// The policy of a text.
+/// Parses a policy.
 fn policy(text: &str) -> Result<Policy, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), "rbac.yaml", text);
@@ -321,7 +321,7 @@ fn may(policy: &Policy, user: &User, verb: &str, resource: &str) -> Result<(), S
     )
 }
 
-/// Roles that are parts of others.
+/// Roles that are aggregated into other roles.
 const AGGREGATED: &str = "apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
@@ -457,7 +457,7 @@ subjects: [{kind: User, name: anna}]
     );
 }
 
-/// A `ClusterRole` with one rule.
+/// Returns a `ClusterRole` with one rule.
 fn rule(text: &str) -> String {
     format!(
         "apiVersion: {GROUP}/v1\nkind: ClusterRole\nmetadata:\n  name: a\nrules:\n- verbs: [get]\n{text}"
@@ -489,7 +489,7 @@ fn says_where_a_file_is_wrong() {
         ),
         (
             rule("  apiGroups: ['']\n  resources: [a, 1]\n"),
-            "rbac.yaml:8:18: `resources`: expected a text",
+            "rbac.yaml:8:18: `resources`: expected a string",
         ),
         (
             rule("  nonResourceURLs: [/a]\n  apiGroups: ['']\n  resources: [a]\n"),
@@ -521,7 +521,7 @@ fn says_where_a_file_is_wrong() {
             format!(
                 "{head}kind: ClusterRoleBinding\nmetadata: {{name: a}}\nroleRef: {{kind: Role, name: a}}\n"
             ),
-            "rbac.yaml:4:17: a `ClusterRoleBinding` cannot give a `Role`",
+            "rbac.yaml:4:17: a `ClusterRoleBinding` cannot refer to a `Role`",
         ),
         (
             format!(
@@ -537,7 +537,7 @@ fn says_where_a_file_is_wrong() {
         ),
         (
             rule("  nonResourceURLs: [/a]\n---\n") + &rule("  nonResourceURLs: [/a]\n"),
-            "rbac.yaml:9:1: there is a role of this name already",
+            "rbac.yaml:9:1: a role with this name already exists",
         ),
         (
             rule("  nonResourceURLs: [/a]\n  verbs: [list]\n"),

@@ -1,4 +1,4 @@
-//! What a real server answered to requests without credentials or rights.
+//! Recorded responses of a real server to requests without credentials or permissions.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Authority, For, address, arguments, connect, headers, write};
 
-/// What a request wants, as far as these requests need it.
+/// Returns the attributes of a recorded request.
 fn wanted<'a>(method: &str, path: &'a str) -> Attributes<'a> {
     let parts: Vec<&str> = path.split('/').collect();
     match (method, parts.as_slice()) {
@@ -64,7 +64,7 @@ async fn serve(folder: &Path, server: &Authority, clients: &Authority, proxy: &A
     start(&args, address()).await.unwrap()
 }
 
-/// The answer of ours: empty if the request is served.
+/// Returns our response. Its body is empty if the request is allowed.
 async fn answer(auth: &Auth, peer: &Peer, request: &Value) -> (u16, String) {
     let (method, path) = (
         request["method"].as_str().unwrap(),
@@ -109,7 +109,7 @@ async fn the_answers_are_those_of_a_real_server() {
     let auth = serve(folder.path(), &server, &clients, &proxy).await;
     let shared = std::env::var_os("KRM_TEMPLATE_SHARED").unwrap();
     let exchanges = Path::new(&shared).join("corpus/template-api");
-    // A request without credentials has no user here, so it is 401, not 403 for
+    // Without credentials there is no user here, so the code is 401, not 403 for
     // `system:anonymous`.
     let nobody = [
         "052-no-credentials",

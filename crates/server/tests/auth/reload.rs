@@ -1,4 +1,4 @@
-//! Files that change.
+//! Reload of changed files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use krm_template_server::reload::{Content, Reload, Watched, follow};
 
 use crate::support::write;
 
-/// The numbers in all files, with the names of the files.
+/// Parses the number in each file, and returns it with the name of the file.
 fn numbers(contents: &[Content]) -> anyhow::Result<Vec<(String, u32)>> {
     let number = |content: &Content| {
         let name = content
@@ -118,7 +118,7 @@ async fn changes_are_seen_after_a_while_and_at_once_after_a_signal() {
     following.abort();
 
     let following = tokio::spawn(follow(sources, Duration::from_hours(1), requests));
-    // The first look is at once.
+    // The first check is immediate.
     write(folder.path(), "a.yaml", "3");
     tokio::time::timeout(Duration::from_secs(10), until(3))
         .await

@@ -1,4 +1,4 @@
-//! What kubectl asks about itself, as it sends it.
+//! Self subject reviews, as kubectl sends them.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -1,4 +1,4 @@
-//! Certificates, connections, and a cluster that answers what it is told to.
+//! Certificates, connections, and a fake cluster.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -27,15 +27,15 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 /// The name of the test server.
 pub(crate) const SERVER: &str = "server.test";
 
-/// An authority for certificates.
+/// A certificate authority.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
-/// What a certificate is for.
+/// The purpose of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum For {
     Client,
     Server,
-    /// A client, some years ago.
+    /// A client, but expired.
     FormerClient,
 }
 
@@ -64,7 +64,7 @@ impl Authority {
         if !name.is_empty() {
             params.distinguished_name.push(DnType::CommonName, name);
         }
-        // rcgen keeps one name of each type; the type spelled out is another one to it.
+        // rcgen keeps one name of each type; it takes the custom type for another one.
         let types = [
             DnType::OrganizationName,
             DnType::CustomDnType(vec![2, 5, 4, 10]),
@@ -89,7 +89,7 @@ impl Authority {
     }
 }
 
-/// What a connection came to.
+/// The result of a handshake.
 pub(crate) struct Connected {
     pub(crate) peer: Peer,
     pub(crate) protocol: Option<Vec<u8>>,
@@ -97,7 +97,7 @@ pub(crate) struct Connected {
     pub(crate) server: CertificateDer<'static>,
 }
 
-/// Connects to `acceptor` with a client's certificate, without a network.
+/// Connects to `acceptor` in memory, with the client's certificate if there is one.
 pub(crate) async fn connect(
     acceptor: &TlsAcceptor,
     authority: &Authority,
@@ -154,7 +154,7 @@ pub(crate) fn write(folder: &Path, name: &str, content: &str) -> PathBuf {
     path
 }
 
-/// Arguments of a server with its certificate, which `server` issues into `folder`.
+/// Returns the arguments of a server whose certificate `server` issues into `folder`.
 pub(crate) fn arguments(folder: &Path, server: &Authority, auth: Vec<Way>) -> Args {
     let issued = server.issue("server", &[], For::Server);
     Args {
@@ -165,17 +165,17 @@ pub(crate) fn arguments(folder: &Path, server: &Authority, auth: Vec<Way>) -> Ar
     }
 }
 
-/// Answers to questions: status, body, and after how long.
+/// A function that returns the status, the body and the delay of a response.
 type Answers = dyn Fn(&str, &Value) -> (u16, Value, Duration) + Send + Sync;
 
-/// A kube-apiserver that answers as the test says.
+/// A fake kube-apiserver.
 pub(crate) struct Fake {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
 impl Fake {
-    /// `answers` gets the path and the body.
+    /// Starts the server. `answers` gets the path and the body of a request.
     pub(crate) async fn start(
         answers: impl Fn(&str, &Value) -> (u16, Value, Duration) + Send + Sync + 'static,
     ) -> Self {
@@ -212,7 +212,7 @@ impl Fake {
         Self { address, asked }
     }
 
-    /// A kubeconfig for this cluster, in a file.
+    /// Writes a kubeconfig for this cluster.
     pub(crate) fn kubeconfig(&self, folder: &Path) -> PathBuf {
         let config = json!({
             "apiVersion": "v1",
@@ -225,13 +225,13 @@ impl Fake {
         write(folder, "kubeconfig", &config.to_string())
     }
 
-    /// A client of this cluster.
+    /// Returns a client of this cluster.
     pub(crate) fn client(&self) -> kube::Client {
         let config = kube::Config::new(format!("http://{}", self.address).parse().unwrap());
         kube::Client::try_from(config).unwrap()
     }
 
-    /// What was asked so far.
+    /// Returns all requests until now.
     pub(crate) fn asked(&self) -> Vec<(String, Value)> {
         self.asked.lock().unwrap().clone()
     }

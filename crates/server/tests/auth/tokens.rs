@@ -1,4 +1,4 @@
-//! Tokens in a file.
+//! Token files.
 
 use krm_template_server::auth::tokens::Tokens;
 use krm_template_server::auth::{Args, Way, start};
@@ -9,7 +9,7 @@ use crate::support::{address, headers, write};
 /// The name, uid and groups of a user.
 type Expected<'a> = (&'a str, &'a str, &'a [&'a str]);
 
-/// The name, uid and groups of the user with a token.
+/// Returns the name, uid and groups of the user with a token.
 fn user(csv: &str, token: &str) -> Option<(String, String, Vec<String>)> {
     let tokens = Tokens::parse(csv.as_bytes()).unwrap();
     let user = tokens.user(token)?;

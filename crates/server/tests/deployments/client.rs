@@ -1,4 +1,4 @@
-//! The command line client, against the program.
+//! The command-line client, against the program.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The client in a folder with a configuration, and what it is always given.
+/// The client, in a folder with a configuration, and its constant arguments.
 struct Client {
     folder: tempfile::TempDir,
     always: Vec<String>,
@@ -52,7 +52,7 @@ impl Client {
         std::fs::write(self.folder.path().join(name), text).unwrap();
     }
 
-    /// Runs a command, which is split at spaces, in the folder.
+    /// Runs a command in the folder. Splits it at spaces.
     fn run(&self, command: &str) -> Output {
         self.run_in(self.folder.path(), command)
     }
@@ -68,7 +68,7 @@ impl Client {
             .unwrap()
     }
 
-    /// Runs a command that succeeds without a word on standard error. Returns its output.
+    /// Runs a command that must succeed with empty standard error. Returns its output.
     #[track_caller]
     fn prints(&self, command: &str) -> String {
         let output = self.run(command);
@@ -81,7 +81,7 @@ impl Client {
         out
     }
 
-    /// Runs a command that fails without output. Returns its words on standard error.
+    /// Runs a command that must fail with empty output. Returns its standard error.
     #[track_caller]
     fn fails(&self, code: i32, command: &str) -> String {
         let output = self.run(command);
@@ -100,7 +100,7 @@ fn texts(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// A text with `TIME` in place of each time.
+/// Replaces each time with `TIME`.
 fn timeless(text: &str) -> String {
     let time = regex_lite::Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap();
     time.replace_all(text, "TIME").into_owned()
@@ -206,7 +206,7 @@ fn errors() {
             "{command}"
         );
     }
-    // The text of the original, then ours with its place.
+    // The message of the original, then ours with its position.
     let error = client.fails(1, "create other --config wrong.yaml");
     let (original, cause) = error.split_once('\n').unwrap();
     assert_eq!(

@@ -1,4 +1,5 @@
-//! Every expansion of the corpus through the server: as the command line's, and as expected.
+//! Every expansion of the corpus: the server must return the output of the command line, and the
+//! expected output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crate::compare::{Order, canonical, first_difference, read};
 use crate::needs;
 use crate::program::Program;
 
-/// How many cases there are, with an expansion and with an error.
+/// The number of cases with an expansion, and with an error.
 const EXPANSIONS: usize = 318;
 const ERRORS: usize = 32;
 
@@ -83,8 +84,8 @@ fn cases(folder: &Path) -> Vec<Case> {
     folders.into_iter().map(case).collect()
 }
 
-/// What the command line prints: the configuration, the layout, and both as JSON; or its error in
-/// the words of the original.
+/// Returns the output of the command line: the configuration, the layout, and both as JSON. Returns
+/// an error with the message of the original.
 fn printed(input: &serde_json::Value) -> Result<[String; 4], String> {
     let source = Source::new("request", input.to_string());
     let request = request::read(&source, Options::default()).unwrap();
@@ -110,7 +111,7 @@ fn printed(input: &serde_json::Value) -> Result<[String; 4], String> {
 }
 
 fn server() -> Program {
-    // Nothing here is about time: Python may be slow on a busy machine.
+    // This does not test timeouts, and Python may be slow on a busy machine.
     Program::start(&["--allow-python", "--expansion-timeout", "60s"])
 }
 

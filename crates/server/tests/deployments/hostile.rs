@@ -1,4 +1,4 @@
-//! Requests that want too much.
+//! Requests that use too many resources.
 
 use libtest_mimic::Trial;
 use serde_json::json;
@@ -20,7 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The most memory that a server may take for one of these, above what it has idle.
+/// The maximum memory of a server for one of these requests, in addition to its idle memory.
 const MEMORY: u64 = 700 << 20;
 
 fn growing() {
@@ -146,7 +146,7 @@ fn fetching() {
         let program = Program::start(arguments);
         for scheme in ["http", "https"] {
             let answer = expand(&program, scheme);
-            // As for the original, a type that is not imported is passed on.
+            // Like the original, the server passes on a type that is not imported.
             assert_eq!(answer.code, 200);
             let warning = answer.header("Warning").unwrap();
             assert!(warning.contains("not among the imports"), "{warning}");

@@ -1,4 +1,4 @@
-//! Deployments through the program: the corpus of the original, restarts, several servers, and
+//! Deployments with the real program: the corpus of the original, restarts, several servers, and
 //! hostile requests.
 //!
 //! ```text
@@ -54,7 +54,7 @@ fn trial(name: &str, test: fn()) -> Trial {
     })
 }
 
-/// A test that needs something; ignored without it.
+/// Returns a test that is ignored if a requirement is missing.
 fn needs(
     what: &str,
     is_there: bool,
@@ -71,7 +71,7 @@ fn needs(
     }
 }
 
-/// A body with a configuration and its imports.
+/// Returns a request body with a configuration and its imports.
 fn body(name: &str, content: &str, imports: &[(&str, &str)]) -> Vec<u8> {
     let imports: Vec<_> = imports
         .iter()

@@ -1,4 +1,4 @@
-//! The paths, with the bodies of the design document.
+//! The API paths, with the bodies of the design document.
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ fn lives() {
     assert_eq!(empty["expandedConfig"], json!({"resources": []}));
     assert_eq!(program.get("/deployments/web").code, 404);
     assert_eq!(names(&program, "/deployments"), [""; 0]);
-    // It may be created again.
+    // It can be created again.
     let again = post(&program, "/deployments", &site("web", 1));
     assert_eq!(again.json()["latestManifest"], "manifest-0001");
 }
@@ -193,7 +193,7 @@ fn at_once() {
         assert_eq!(operation["manifest"], "manifest-0001");
         assert_eq!(program.get(&format!("/deployments/{name}")).code, 200);
     }
-    // What fails says so, too.
+    // A failure is reported, too.
     let wrong = body("c", "resources:\n- name: x\n", &[]);
     let answer = post(&program, "/deployments?async=true", &wrong);
     assert_eq!(answer.code, 202);

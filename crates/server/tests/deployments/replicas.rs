@@ -30,7 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// A process of etcd, which ends when this is dropped.
+/// A process of etcd. It is killed on drop.
 struct Etcd {
     process: Child,
     address: String,
@@ -111,7 +111,7 @@ fn shared() {
     assert_eq!(names(&one, "/deployments"), [""; 0]);
 }
 
-/// A template that takes a while, so that two changes overlap.
+/// Returns a body with a slow template, so that two changes overlap.
 fn slow(name: &str) -> Vec<u8> {
     let template = "resources: [{% for a in range(900000) %}{% endfor %}]";
     crate::body(
@@ -165,7 +165,7 @@ fn taken_over() {
     let path = begun.header("Location").unwrap().to_owned();
     one.signal("KILL");
     drop(one.end());
-    // The lock of a server that does not answer any more is not taken at once.
+    // The lock of a server that no longer responds is not taken over at once.
     let refused = two.send("PUT", "/deployments/web", &JSON, &site("web", 2));
     refused.is_status(409);
     let mut operation = Value::Null;

@@ -1,4 +1,4 @@
-//! What a server forgets: nothing.
+//! A restarted server keeps all its data.
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn start(folder: TempDir) -> Program {
     Program::start_in(folder, &STORE)
 }
 
-/// Keeps the file of a store for the next program.
+/// Kills the program, and keeps the file of its store for the next one.
 fn moved(program: Program) -> TempDir {
     let next = tempfile::tempdir().unwrap();
     let file = next.path().join("store.redb");
@@ -59,7 +59,7 @@ fn file() {
     assert_eq!(updated.json()["latestManifest"], "manifest-0003");
 }
 
-/// Lines of a dump: what a server leaves that ends while it applies a manifest.
+/// Returns a dump of the store of a server that stopped while it applied a manifest.
 fn left_behind(state: &str) -> String {
     let operation = json!({
         "name": "operation-1", "type": "update", "deployment": "web", "namespace": "default",
@@ -91,7 +91,7 @@ fn left_behind(state: &str) -> String {
             "/dm/manifests/default/web/manifest-0002",
             manifest("manifest-0002"),
         ),
-        // A manifest that was written, but not made the newest one.
+        // A manifest that was written, but did not become the latest one.
         (
             "/dm/manifests/default/web/manifest-0003",
             manifest("manifest-0003"),
@@ -103,7 +103,7 @@ fn left_behind(state: &str) -> String {
     lines.collect()
 }
 
-/// A folder with a store that has the items of a dump.
+/// Loads a dump into a store in a new folder.
 fn loaded(dump: &str) -> TempDir {
     use std::io::Write as _;
     use std::process::{Command, Stdio};
@@ -133,11 +133,11 @@ fn interrupted() {
     assert_eq!(deployment["state"], "interrupted");
     let message = deployment["message"].as_str().unwrap();
     assert!(message.contains("run the request again"), "{message}");
-    // What it had applied before its end is known.
+    // The objects that it applied before it stopped are known.
     let resources = deployment["resources"].as_array().unwrap();
     let uids: Vec<&Value> = resources.iter().map(|one| &one["uid"]).collect();
     assert_eq!(uids, ["u-1", "u-2"]);
-    // The manifest that was never made the newest one is not there, and its name is free.
+    // The manifest that never became the latest one is deleted, and its name is free.
     let path = "/deployments/web/manifests";
     assert_eq!(names(&program, path), ["manifest-0001", "manifest-0002"]);
     assert_eq!(
@@ -151,7 +151,7 @@ fn interrupted() {
     assert_eq!(again["latestManifest"], "manifest-0003");
     let content = &again["manifests"]["manifest-0003"]["inputConfig"]["content"];
     assert!(content.as_str().unwrap().contains("replicas: 1"));
-    // A server that changes no cluster does not forget what is there.
+    // A server that changes no cluster keeps the record of the objects in the cluster.
     let refused = program.send("DELETE", "/deployments/web", &[], b"");
     refused.is_status(409);
     let abandoned = program.send("DELETE", "/deployments/web?abandon=true", &[], b"");
@@ -160,7 +160,7 @@ fn interrupted() {
         "deleted; 2 objects remain in the cluster"
     );
 
-    // A change whose last write is there was done.
+    // A change is done if its last write is in the store.
     let program = start(loaded(&left_behind("applied")));
     let operation = program.get("/operations/operation-1").json();
     assert_eq!(operation["state"], "done");

@@ -1,4 +1,4 @@
-//! One HTTP request and its answer.
+//! One HTTP request and its response.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use tokio::net::TcpStream;
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// How long an answer may take, with all of its body.
+/// The timeout of a complete response.
 const LIMIT: Duration = Duration::from_secs(15);
 
-/// What is sent.
+/// A request.
 #[derive(Clone)]
 pub(crate) struct Sent {
     pub(crate) method: String,
@@ -25,9 +25,9 @@ pub(crate) struct Sent {
     pub(crate) body: Option<Vec<u8>>,
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct Answer {
-    /// 0 if the connection was closed without an answer.
+    /// 0 if the connection was closed without a response.
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
@@ -51,8 +51,8 @@ impl Answer {
     }
 }
 
-/// Sends a request and reads the whole answer. A connection that is closed early, and an answer
-/// that takes too long, give the status 0 with the error as the body.
+/// Sends a request and reads the whole response. If the connection is closed early or the response
+/// takes too long, the status is 0 and the body is the error.
 pub(crate) async fn send(address: SocketAddr, sent: Sent) -> Answer {
     let taken = tokio::time::timeout(LIMIT, async { finish(begin(address, sent).await?).await });
     let error = match taken.await {
@@ -67,7 +67,7 @@ pub(crate) async fn send(address: SocketAddr, sent: Sent) -> Answer {
     }
 }
 
-/// Sends a request and reads the status and headers of the answer.
+/// Sends a request and reads the status and headers of the response.
 pub(crate) async fn begin(address: SocketAddr, sent: Sent) -> Result<Response<Incoming>, Error> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
@@ -84,7 +84,7 @@ pub(crate) async fn begin(address: SocketAddr, sent: Sent) -> Result<Response<In
     Ok(sender.send_request(request).await?)
 }
 
-/// Reads the body of an answer.
+/// Reads the body of a response.
 pub(crate) async fn finish(response: Response<Incoming>) -> Result<Answer, Error> {
     let (head, body) = response.into_parts();
     let body = body.collect().await?.to_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! An answer beside the recorded one.
+//! Comparison of a response with the recorded one.
 
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
@@ -9,14 +9,14 @@ use crate::client::Answer;
 use crate::known::{Known, alike, is_time, is_uid};
 use crate::recording::{Exchange, Values};
 
-/// Headers that are compared.
+/// The headers that are compared.
 const HEADERS: [&str; 3] = ["Content-Type", "Warning", "Retry-After"];
 const OPENSHIFT: &str = "template.openshift.io";
-/// The resources of OpenShift's group that both serve.
+/// The resources of OpenShift's group that both servers have.
 const RESOURCES: [&str; 2] = ["processedtemplates", "templates"];
 
-/// The differences between an answer and the recorded one, one line each. Learns which values of
-/// ours correspond to the uids, names and revisions of the recording.
+/// Returns the differences between a response and the recorded one, one line each. Learns our
+/// values for the recorded uids, names and revisions.
 pub(crate) fn differences(exchange: &Exchange, ours: &Answer, known: &mut Known) -> Vec<String> {
     let mut found = Vec::new();
     let recorded = &exchange.response;
@@ -31,7 +31,7 @@ pub(crate) fn differences(exchange: &Exchange, ours: &Answer, known: &mut Known)
             .unwrap_or_default();
         let mut own = ours.header(name);
         if name == "Warning" && is_processing(exchange) {
-            // Ours says more about a Template that does not do what its author wants.
+            // Our server has more warnings about errors in Templates.
             own.retain(|warning| theirs.contains(warning));
         }
         if theirs != own {
@@ -48,10 +48,11 @@ pub(crate) fn differences(exchange: &Exchange, ours: &Answer, known: &mut Known)
     found
 }
 
-/// What is wrong with an answer by itself: each error is a `Status` with the code of the answer.
+/// Returns the faults of a response by itself: an error must be a `Status` with the code of the
+/// response.
 pub(crate) fn faults(method: &str, path: &str, ours: &Answer) -> Vec<String> {
     let mut found = Vec::new();
-    // Errors about documents of OpenAPI have no body, as the recorded ones.
+    // Errors about `OpenAPI` documents have no body, like the recorded ones.
     let is_openapi = path.starts_with("/openapi/") && ours.body.is_empty();
     if ours.status == 0 {
         found.push(format!("no answer: {}", ours.text()));
@@ -82,7 +83,7 @@ fn is_processing(exchange: &Exchange) -> bool {
     exchange.request.path.contains("/processedtemplates")
 }
 
-/// Whether the answer is the text of a health check, which is never a Status.
+/// Returns `true` if the response is the text of a health check, which is never a `Status`.
 fn is_health(ours: &Answer) -> bool {
     ours.status == 500 && ours.text().starts_with('[')
 }
@@ -192,8 +193,8 @@ impl Comparer<'_> {
         self.values(&theirs, &ours, "body");
     }
 
-    /// Takes off what we leave out by decision: `managedFields` of a processed Template, which no
-    /// client reads.
+    /// Removes the fields that we omit by decision: `managedFields` of a processed Template, which
+    /// no client reads.
     fn leave_out(&self, theirs: &mut Value) {
         if is_processing(self.exchange)
             && let Some(metadata) = theirs.get_mut("metadata").and_then(Value::as_object_mut)
@@ -202,7 +203,7 @@ impl Comparer<'_> {
         }
     }
 
-    /// Puts the recorded random values in the place of ours, if they have as many characters.
+    /// Replaces our random values with the recorded ones, if they have the same length.
     fn random_values(&self, theirs: &Value, ours: &mut Value) {
         if !self
             .exchange
@@ -229,7 +230,7 @@ impl Comparer<'_> {
             (Value::Object(theirs), Value::Object(ours)) => self.objects(theirs, ours, path),
             (Value::Array(theirs), Value::Array(own)) => {
                 let (theirs, own) = (self.ordered(theirs, path), self.ordered(own, path));
-                // Of a shortened list the recording keeps the first items.
+                // The recording keeps the first items of a trimmed list.
                 let is_part = self.exchange.response.trimmed.is_some() && theirs.len() < own.len();
                 if theirs.len() != own.len() && !is_part {
                     self.found
@@ -247,8 +248,8 @@ impl Comparer<'_> {
         }
     }
 
-    /// The items in an order that does not depend on whether two requests came in the same second:
-    /// managers of fields are sorted by their time.
+    /// Sorts the items, so that the result does not depend on timing: servers sort managed fields
+    /// by time.
     fn ordered<'v>(&self, items: &'v [Value], path: &str) -> Vec<&'v Value> {
         let mut items: Vec<&Value> = items.iter().collect();
         let text = |item: &Value, key| item.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -293,8 +294,8 @@ impl Comparer<'_> {
         }
     }
 
-    /// Whether the order of keys counts: not in YAML, where upstream sorts them, and in stored
-    /// Templates only inside of their objects, since the rest keeps the order of the request.
+    /// Returns `true` if the order of keys is compared. It is not compared in YAML, where upstream
+    /// sorts keys, and only in parts of stored Templates, which keep the order of the request.
     fn has_order(&self, path: &str) -> bool {
         let is_error = self.exchange.response.status >= 400;
         let is_processed = is_processing(self.exchange);
@@ -361,7 +362,7 @@ impl Comparer<'_> {
             ".time",
         ];
         let is_one_of_them = ends.iter().any(|end| path.ends_with(end));
-        // The recording names no paths in YAML, and calls the only line of a watch the body.
+        // The recording has no paths in YAML, and names the only line of a watch `body`.
         let of_body = path.strip_prefix("line[0].");
         self.is_yaml() && is_one_of_them
             || self.exchange.volatile.iter().any(|volatile| {
@@ -381,7 +382,7 @@ impl Comparer<'_> {
     }
 }
 
-/// Whether our text says why a value is wrong without the value, which can be a secret.
+/// Returns `true` if our message is the recorded one without the value, which can be a secret.
 fn is_without_value(recorded: &str, own: &str) -> bool {
     const START: &str = "Invalid value: ";
     own.split_once(START).is_some_and(|(before, why)| {
@@ -390,7 +391,7 @@ fn is_without_value(recorded: &str, own: &str) -> bool {
     })
 }
 
-/// The beginning of a text, for a report.
+/// Truncates a text for a report.
 fn shown(text: &str) -> String {
     let start: String = text.chars().take(600).collect();
     if start.len() < text.len() {
@@ -400,7 +401,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// Reads YAML as JSON.
+/// Converts YAML to JSON.
 pub(crate) fn yaml(text: &str) -> Result<Value, String> {
     let document =
         Document::parse(&Source::new("answer", text)).map_err(|error| format!("{error:?}"))?;
@@ -411,14 +412,14 @@ pub(crate) fn yaml(text: &str) -> Result<Value, String> {
         .map_err(|error| error.to_string())
 }
 
-/// The first cell of each row of a Table, in the form in which the recording keeps it.
+/// Returns the first cell of each row of a Table, in the format of the recording.
 fn first_cells(table: &Value) -> Value {
     let rows = table["rows"].as_array().cloned().unwrap_or_default();
     json!({"rows": rows.iter().map(|row| row.pointer("/cells/0").cloned()).collect::<Vec<_>>()})
 }
 
-/// Takes other groups than OpenShift's out of the lists of discovery, and resources that are no
-/// Templates: the recorded servers serve more than we do, and we serve more than they do.
+/// Removes all groups except OpenShift's, and all resources except Templates, from discovery
+/// documents: the recorded servers and ours serve different groups.
 fn only_our_groups(document: &mut Value) {
     let kind = document["kind"].as_str().unwrap_or("").to_owned();
     match kind.as_str() {
@@ -437,7 +438,7 @@ fn only_our_groups(document: &mut Value) {
     }
 }
 
-/// Keeps those items of a list that have one of the names.
+/// Keeps only the items of a list that have one of the names.
 fn keep(document: &mut Value, list: &str, name: &str, names: &[&str]) {
     if let Some(items) = document.pointer_mut(list).and_then(Value::as_array_mut) {
         items.retain(|item| {
@@ -447,7 +448,7 @@ fn keep(document: &mut Value, list: &str, name: &str, names: &[&str]) {
     }
 }
 
-/// Replaces a text in all strings of a value.
+/// Replaces a substring in all strings of a value.
 fn replace(value: &mut Value, from: &str, to: &str) {
     match value {
         Value::String(text) => *text = text.replace(from, to),

@@ -1,11 +1,11 @@
-//! Values of a recording that differ at each run, and ours in their place.
+//! Recorded values that differ in each run, mapped to ours.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex_lite::{Captures, Regex};
 
-/// A uid, as the recorded servers and ours make them.
+/// A uid of the recorded servers or ours.
 pub(crate) const UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 /// A time in seconds, in UTC.
 pub(crate) const TIME: &str = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z";
@@ -17,13 +17,13 @@ static REVISION_IN_BODY: LazyLock<Regex> =
 static REVISION_IN_PATH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(resourceVersion=)([0-9]{3})(&|$)").unwrap());
 static HASH: LazyLock<Regex> = LazyLock::new(|| Regex::new("hash=[0-9A-F]{128}").unwrap());
-/// Revisions that messages quote, and how long ago something was.
+/// Revisions in messages.
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(current: |in record \(|too old resource version: [0-9]+ \(|resourceVersion\\?":\\?")[0-9]+"#)
         .unwrap()
 });
-/// What recorded texts say and ours never do: media types of protobuf, places in Go source, Go
-/// types, and the beginning of the body that could not be read.
+/// Parts of recorded messages that ours never have: media types of protobuf, positions in Go source
+/// and Go types.
 static LEFT_OUT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#", application/vnd\.kubernetes\.protobuf(;stream=watch)?| in scheme "[^"]*"|\*template\."#)
         .unwrap()
@@ -34,22 +34,22 @@ static QUOTED_BODY: LazyLock<Regex> = LazyLock::new(|| {
 });
 static AGE: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[0-9]+s$").unwrap());
 
-/// What was learned from the answers so far: recorded values, and ours in their place.
+/// The values learned from the responses: recorded values, mapped to ours.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// uids, made names, hashes, tags.
+    /// Uids, generated names, hashes, entity tags.
     ids: BTreeMap<String, String>,
     /// Revisions of objects.
     revisions: BTreeMap<String, String>,
 }
 
 impl Known {
-    /// Takes a uid or a made name of ours for a recorded one. The error says what was taken before.
+    /// Maps a recorded uid or generated name to ours. Fails if it already has another value.
     pub(crate) fn learn_id(&mut self, recorded: &str, ours: &str) -> Result<(), String> {
         learn(&mut self.ids, recorded, ours)
     }
 
-    /// Takes the revision of an object of ours for a recorded one.
+    /// Maps a recorded revision of an object to ours.
     pub(crate) fn learn_revision(&mut self, recorded: &str, ours: &str) -> Result<(), String> {
         learn(&mut self.revisions, recorded, ours)
     }
@@ -62,12 +62,12 @@ impl Known {
         self.ids.get(recorded).map(String::as_str)
     }
 
-    /// The text of a request with our values in it. `current` is our newest revision. It
-    /// replaces recorded ones that no object has.
+    /// Replaces the recorded values in a request with ours. `current` is our latest revision. It
+    /// replaces recorded revisions that no object has.
     pub(crate) fn fill(&self, text: &str, current: &str) -> String {
         let revision = |found: &Captures<'_>, end: &str| {
             let recorded = &found[2];
-            // Only numbers of this size were revisions in the recording.
+            // Smaller numbers are not revisions in the recording.
             if recorded.parse().is_ok_and(|number: u32| number < 500) {
                 return found[0].to_owned();
             }
@@ -99,20 +99,20 @@ fn learn(known: &mut BTreeMap<String, String>, recorded: &str, ours: &str) -> Re
     }
 }
 
-/// Whether a text is a uid.
+/// Returns `true` if a text is a uid.
 pub(crate) fn is_uid(text: &str) -> bool {
     ID.find(text).is_some_and(|found| found.len() == text.len())
 }
 
-/// Whether a text is a time in seconds, in UTC.
+/// Returns `true` if a text is a time in seconds, in UTC.
 pub(crate) fn is_time(text: &str) -> bool {
     MOMENT
         .find(text)
         .is_some_and(|found| found.len() == text.len())
 }
 
-/// Whether two texts differ in no more than uids, times, ages, quoted revisions, and what ours
-/// leave out.
+/// Returns `true` if two texts differ only in uids, times, ages, revisions, and parts that our
+/// messages omit.
 pub(crate) fn alike(recorded: &str, ours: &str) -> bool {
     recorded == ours || anonymous(&without_details(recorded)) == anonymous(ours)
 }

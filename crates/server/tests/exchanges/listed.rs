@@ -1,7 +1,7 @@
-//! The list of differences: `NUMBERS<tab>STATUS<tab>REASON` a line, or a comment.
+//! The list of differences. Each line is `NUMBERS<tab>STATUS<tab>REASON` or a comment.
 //!
-//! NUMBERS are those of exchanges, such as `012 014-016`. STATUS is the code of our answer, `same`
-//! for the recorded code, or `unsent` for a request that the replay cannot make.
+//! NUMBERS are numbers of exchanges, such as `012 014-016`. STATUS is the code of our response,
+//! `same` for the recorded code, or `unsent` for a request that the replay cannot make.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use libtest_mimic::Failed;
 
 use crate::recording::{Exchange, number};
 
-/// The status of an answer that differs.
+/// The expected status of a response that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     Same,
@@ -68,14 +68,14 @@ pub(crate) fn parse(text: &str) -> Result<Listed, String> {
     Ok(Listed(listed))
 }
 
-/// How an exchange went.
+/// The outcome of an exchange.
 pub(crate) struct Outcome {
     pub(crate) file: String,
     recorded: u16,
     /// `None` if the request was not sent.
     status: Option<u16>,
     differences: Vec<String>,
-    /// What is wrong whatever was recorded.
+    /// The faults of the response by itself.
     faults: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ impl Outcome {
         }
     }
 
-    /// What is wrong with the outcome, given the list.
+    /// Returns the errors in the outcome, according to the list.
     pub(crate) fn verdict(&self, listed: &Listed) -> Vec<String> {
         let mut wrong = self.faults.clone();
         match (listed.0.get(&number(&self.file)), self.status) {
@@ -126,7 +126,7 @@ impl Outcome {
     }
 }
 
-/// A text for each exchange that is not as it must be.
+/// Returns a text for each exchange with an unexpected outcome.
 pub(crate) fn wrong(outcomes: &[Outcome], listed: &Listed) -> Vec<String> {
     let mut texts: Vec<String> = outcomes
         .iter()
@@ -150,7 +150,7 @@ pub(crate) fn wrong(outcomes: &[Outcome], listed: &Listed) -> Vec<String> {
     texts
 }
 
-/// All differences, listed or not.
+/// Formats all differences, listed or not.
 pub(crate) fn report(outcomes: &[Outcome]) -> String {
     let mut report = String::new();
     let equal = outcomes

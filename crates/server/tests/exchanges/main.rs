@@ -1,18 +1,18 @@
 //! Recorded requests to an OpenShift API server and a kube-apiserver, sent to this server.
 //!
-//! `corpus/template-api` below `KRM_TEMPLATE_SHARED` holds the requests and the answers, in the
-//! order in which they were made. Each answer of ours is equal to the recorded one, or listed in
-//! `tests/template-api/differences.txt` with our status code and a reason. The report of a run is
-//! in `target/template-api-report.txt`.
+//! `corpus/template-api` in `KRM_TEMPLATE_SHARED` contains the requests and responses in their
+//! original order. Each of our responses must equal the recorded one, or be listed in
+//! `tests/template-api/differences.txt` with our status code and a reason. Each run writes a report
+//! to `target/template-api-report.txt`.
 //!
 //! | module | content |
 //! |---|---|
 //! | `recording` | the recorded exchanges, as files |
-//! | `client` | one HTTP request and its answer |
+//! | `client` | one HTTP request and its response |
 //! | `program` | the server under test |
-//! | `known` | values of a recording and ours in their place |
-//! | `comparison` | an answer beside the recorded one |
-//! | `replay` | the order of requests, and those that were not recorded |
+//! | `known` | recorded values, mapped to ours |
+//! | `comparison` | comparison of a response with the recorded one |
+//! | `replay` | the order of requests, and unrecorded requests |
 //! | `listed` | the list of differences |
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The server under test: the program, with a store in memory and users with tokens.
+//! The server under test: the program, with an in-memory store and users with tokens.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const START: Duration = Duration::from_secs(10);
 
-/// The token of a recorded user.
+/// Returns the token of a recorded user.
 pub(crate) fn token(user: &str) -> Option<&'static str> {
     match user {
         "admin" => Some("token-of-admin"),
@@ -47,7 +47,7 @@ subjects:
   name: system:masters
 "#;
 
-/// A process of the program; it ends when this is dropped.
+/// A process of the program. It is killed on drop.
 pub(crate) struct Server {
     process: Child,
     address: SocketAddr,
@@ -100,7 +100,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has ended already if this fails.
+        // If this fails, the process has already exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -10,7 +10,7 @@ use libtest_mimic::Failed;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A request and its answer.
+/// A request and its response.
 #[derive(Deserialize)]
 pub(crate) struct Exchange {
     /// The name of the file, such as `072-create.json`.
@@ -63,24 +63,24 @@ impl Values {
     }
 }
 
-/// A value of the request that an earlier answer gave.
+/// A value of the request that comes from an earlier response.
 #[derive(Deserialize)]
 pub(crate) struct Binding {
-    /// The value as it was recorded.
+    /// The recorded value.
     pub(crate) value: String,
-    /// The file of the answer, or `the object at this moment`.
+    /// The file of the response, or `the object at this moment`.
     pub(crate) from: String,
     pub(crate) path: Option<String>,
     pub(crate) header: Option<String>,
 }
 
 impl Exchange {
-    /// The number that begins the name of the file.
+    /// Returns the number at the start of the file name.
     pub(crate) fn number(&self) -> u32 {
         number(&self.file)
     }
 
-    /// Whether the request is one for a watch.
+    /// Returns `true` if the request starts a watch.
     pub(crate) fn is_watch(&self) -> bool {
         let path = &self.request.path;
         self.request.method == "GET"
@@ -88,7 +88,7 @@ impl Exchange {
             && self.response.status == 200
     }
 
-    /// Whether the request can change an object.
+    /// Returns `true` if the request can change an object.
     pub(crate) fn changes(&self) -> bool {
         let path = &self.request.path;
         self.request.method != "GET" && !path.contains("processedtemplates")
@@ -96,7 +96,7 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// The objects of the answer that have a uid, by uid and revision.
+    /// Returns the objects of the response that have a uid, by uid and revision.
     pub(crate) fn objects(&self) -> Vec<((String, String), Value)> {
         let text = self.response.body.as_deref().unwrap_or_default();
         let Ok(body) = serde_json::from_str::<Value>(text) else {
@@ -114,7 +114,7 @@ impl Exchange {
 }
 
 impl Request {
-    /// The body as it was sent, if there was one.
+    /// Returns the body of the request, if there is one.
     pub(crate) fn body(&self) -> Option<Vec<u8>> {
         if self.body_described {
             return self
@@ -129,7 +129,7 @@ impl Request {
     }
 }
 
-/// Makes a body that the recording only describes.
+/// Creates a body that the recording only describes.
 pub(crate) fn described(description: &str, path: &str) -> String {
     let version = if path.contains("krm.dev") {
         "template.krm.dev/v1alpha1"
@@ -187,7 +187,7 @@ pub(crate) fn described(description: &str, path: &str) -> String {
     }
 }
 
-/// The number that begins the name of a file.
+/// Returns the number at the start of a file name.
 pub(crate) fn number(file: &str) -> u32 {
     file.split('-')
         .next()
@@ -195,7 +195,7 @@ pub(crate) fn number(file: &str) -> u32 {
         .expect("a file begins with a number")
 }
 
-/// All exchanges of a folder, in the order in which they were recorded.
+/// Reads all exchanges of a folder, in the order of the recording.
 pub(crate) fn all(folder: &Path) -> Result<Vec<Exchange>, Failed> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {

@@ -1,4 +1,4 @@
-//! The order of requests, and those that were sent but not recorded.
+//! Replays the recorded requests in order, with the unrecorded requests between them.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,12 +16,12 @@ use crate::program::token;
 use crate::recording::{Binding, Exchange};
 
 const OPENSHIFT: &str = "/apis/template.openshift.io/v1/namespaces";
-/// Watches beside which objects were changed.
+/// Watches during which objects were changed.
 const CHANGES_BESIDE: std::ops::RangeInclusive<u32> = 325..=331;
 const THE_OBJECT: &str = "the object at this moment";
 
-/// Sends all requests in their order and compares the answers. Reads that take seconds run beside
-/// those that follow, until the next request that changes something.
+/// Sends all requests in order and compares the responses. Reads that take seconds run concurrently
+/// with the following requests, until the next request that changes an object.
 pub(crate) async fn run(
     recorded: &[Exchange],
     listed: &Listed,
@@ -83,7 +83,7 @@ impl Replay {
             answer.header("Etag").as_slice(),
         ) && let [recorded, ..] = recorded.to_vec().as_slice()
         {
-            // A second tag for the same document is a difference of what it is for, not of itself.
+            // A second tag for the same document is reported as a difference of the document.
             let _ = self.known.learn_id(recorded, own);
         }
         let json = answer.json();
@@ -93,7 +93,7 @@ impl Replay {
         Outcome::new(exchange, status, different, faults)
     }
 
-    /// The recorded request with our values in it.
+    /// Returns the recorded request with our values.
     async fn request(&mut self, exchange: &Exchange) -> Sent {
         let recorded = &exchange.request;
         let mut sent = Sent {
@@ -130,7 +130,8 @@ impl Replay {
         sent
     }
 
-    /// Our value for one of an earlier answer, but for revisions, which are known.
+    /// Returns our value for a value of an earlier response. Learns revisions, and returns `None`
+    /// for them.
     fn bound(&mut self, binding: &Binding) -> Option<String> {
         if binding.header.is_some() {
             return None;
@@ -151,21 +152,21 @@ impl Replay {
                 .ok()?;
         }
         if path.ends_with("resourceVersion") {
-            // The revision of a list can be one that an object has, which is known already.
+            // The revision of a list can be the known revision of an object.
             let _ = self.known.learn_revision(&binding.value, &ours);
             return None;
         }
         Some(ours)
     }
 
-    /// The body of an update of an object that was read just before: our object with the change
-    /// that the recorded body makes to the recorded object.
+    /// Returns the body of an update of an object that was just read: our object with the recorded
+    /// change.
     async fn rebased(&self, exchange: &Exchange, text: &str) -> Option<Value> {
         let body: Value = serde_json::from_str(text).or_else(|_| yaml(text)).ok()?;
         let mut bindings = exchange.bindings.iter();
         let read = match bindings.find(|binding| binding.from == THE_OBJECT) {
             Some(binding) => &binding.value,
-            // Updates of our group have no bindings; those that failed need their old revision.
+            // Updates of our group have no bindings. Failed ones need their old revision.
             None if exchange.request.method == "PUT" && exchange.response.status == 200 => {
                 body.pointer("/metadata/resourceVersion")?.as_str()?
             }
@@ -184,7 +185,7 @@ impl Replay {
         Some(changed(before.next()?.1, &body, &current))
     }
 
-    /// Our newest revision, or that of the object which the request updates.
+    /// Returns our latest revision, or the revision of the object that the request updates.
     async fn current(&self, exchange: &Exchange) -> String {
         let reads_object = exchange
             .bindings
@@ -245,7 +246,7 @@ impl Replay {
             .ok_or_else(|| format!("{name}: {}", answer.text()).into())
     }
 
-    /// Sends what was sent before an exchange and not recorded.
+    /// Sends the unrecorded requests before an exchange.
     async fn unrecorded(&self, number: u32) -> Result<(), Failed> {
         if number == 483 {
             for index in 1..=12 {
@@ -269,7 +270,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Opens a watch and makes the changes that its note tells.
+    /// Opens a watch and makes the changes in its note.
     async fn with_changes_beside(&self, sent: Sent) -> Answer {
         let failed = |error: String| Answer {
             status: 0,
@@ -305,7 +306,7 @@ impl Replay {
     }
 }
 
-/// What `body` changes in `before`, changed in `ours`.
+/// Applies to `ours` the changes from `before` to `body`.
 fn changed(before: &Value, body: &Value, ours: &Value) -> Value {
     match (before, body, ours) {
         _ if before == body => ours.clone(),
@@ -328,7 +329,7 @@ fn changed(before: &Value, body: &Value, ours: &Value) -> Value {
     }
 }
 
-/// The recorded headers, with those that were sent always and with the token of the user.
+/// Returns the recorded headers, with the default headers and the token of the user.
 fn headers(user: &str, recorded: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut headers: Vec<(String, String)> = recorded
         .iter()
@@ -343,7 +344,8 @@ fn headers(user: &str, recorded: &BTreeMap<String, String>) -> Vec<(String, Stri
     headers
 }
 
-/// A path of a binding, such as `metadata.continue` or `paths["a/b"].c`, as a JSON pointer.
+/// Converts a path of a binding, such as `metadata.continue` or `paths["a/b"].c`, to a JSON
+/// pointer.
 pub(crate) fn pointer(path: &str) -> String {
     let mut pointer = String::new();
     let mut rest = path;

@@ -66,7 +66,7 @@ fn same<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) {
     assert_eq!(found, expected);
 }
 
-/// Each change of an answer is reported.
+/// Checks that each change of a response is reported.
 fn differences_are_found() -> Result<(), Failed> {
     let openshift = "/apis/template.openshift.io/v1/namespaces/shop/processedtemplates";
     let recorded = json!({"a": 1, "b": {"c": [1, 2], "d": "x"}, "e": null});
@@ -121,7 +121,7 @@ fn differences_are_found() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Values at volatile paths may differ, but must have their form.
+/// Checks that values at volatile paths may differ, but must have the right format.
 fn volatile_values() -> Result<(), Failed> {
     let volatile = [
         "body.metadata.uid",
@@ -175,7 +175,7 @@ fn volatile_values() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A uid or revision that was seen stays what it was.
+/// Checks that a known uid or revision does not change.
 fn values_are_remembered() -> Result<(), Failed> {
     let volatile = ["body.metadata.uid", "body.metadata.resourceVersion"];
     let object =
@@ -191,7 +191,7 @@ fn values_are_remembered() -> Result<(), Failed> {
     Ok(())
 }
 
-/// uids and revisions in requests are replaced; numbers that were none are not.
+/// Checks that uids and revisions in requests are replaced, and other numbers are not.
 fn requests_get_our_values() -> Result<(), Failed> {
     let mut known = Known::default();
     known.learn_id(UID_A, UID_B)?;
@@ -221,7 +221,7 @@ fn requests_get_our_values() -> Result<(), Failed> {
     Ok(())
 }
 
-/// An error is a Status with the code of the answer.
+/// Checks that an error must be a `Status` with the code of the response.
 fn errors_are_statuses() -> Result<(), Failed> {
     let rows = [
         (200, "x", 0),
@@ -237,7 +237,7 @@ fn errors_are_statuses() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A difference must be listed, with the status it has, and an equal answer must not be.
+/// Checks that a difference must be listed with its status, and an equal response must not.
 fn the_list_must_be_true() -> Result<(), Failed> {
     let recorded = exchange("/", 200, &json!(1), &[]);
     let outcome = |status: u16, count: usize| {

@@ -1,4 +1,4 @@
-//! Values and credentials are in nothing that the program writes, however much it logs.
+//! No output of the program contains values or credentials, at any log level.
 
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
@@ -6,12 +6,12 @@ use tokio::runtime::Runtime;
 use crate::program::{PROCESS, Program, TEMPLATES};
 use crate::two;
 
-/// What must not be said: at each place that a value can have.
+/// The secret value, in each place where a value can be.
 const CANARY: &str = "canary4711";
 
 const OPENSHIFT: &str = "/apis/template.openshift.io/v1/namespaces/shop";
 
-/// Requests with values at each place: method, path, type and body.
+/// Returns requests with the value in each place: method, path, content type and body.
 fn requests() -> Vec<(&'static str, String, &'static str, String)> {
     let template = |version: &str, reference: &str, parameter: &str| {
         format!(
@@ -172,7 +172,7 @@ fn values_and_credentials_are_never_said() {
         assert_ne!(answer.code, 500, "{method} {path}");
         codes.push(answer.code);
     }
-    // The requests come as far as they shall.
+    // The requests reach the intended code paths.
     for code in [200, 201, 400, 409, 415, 422] {
         assert!(codes.contains(&code), "{code} {codes:?}");
     }

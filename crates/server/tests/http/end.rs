@@ -1,4 +1,4 @@
-//! The end of the program.
+//! Shutdown.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ fn requests_end_before_the_program_does() {
     program.until_measured("krm_template_watches 1");
     program.until_measured("krm_template_in_flight{class=\"write\"} 1");
     program.signal("TERM");
-    // The watch ends while the other request goes on.
+    // The watch ends while the other request continues.
     let events = rest(&mut watch);
     assert!(
         events.ends_with(b"0\r\n\r\n"),

@@ -1,4 +1,4 @@
-//! Requests that are not what HTTP wants.
+//! Malformed and slow HTTP requests.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use crate::program::{
     PAUSE, PROCESS, Program, TEMPLATE, TEMPLATES, exchange, head, response, rest,
 };
 
-/// A request with a body, without the empty line before it.
+/// Returns the head of a request with a body, without the empty line.
 fn post() -> String {
     head("POST", PROCESS, &[("Content-Type", "application/json")])
 }
@@ -16,7 +16,7 @@ fn post() -> String {
 #[test]
 fn slow_clients_are_left() {
     let program = Program::start(&["--read-timeout", "1s", "--idle-timeout", "2s"]);
-    // A head that does not end, and a client that says nothing.
+    // An incomplete head, and a client that sends nothing.
     for begun in ["GET /version HTTP/1.1\r\nHost: local", ""] {
         assert_eq!(
             exchange(&program, begun.as_bytes(), false),
@@ -24,7 +24,7 @@ fn slow_clients_are_left() {
             "{begun:?}"
         );
     }
-    // A byte now and then does not help.
+    // Single bytes do not extend the timeout.
     let mut stream = program.connect();
     let mut slow = stream.try_clone().unwrap();
     let writing = thread::spawn(move || {
@@ -34,7 +34,7 @@ fn slow_clients_are_left() {
     });
     assert_eq!(rest(&mut stream), b"");
     writing.join().unwrap();
-    // A body that does not come.
+    // An incomplete body.
     let begun = post() + "Content-Length: 10\r\n\r\n{";
     let answer = exchange(&program, begun.as_bytes(), false);
     response(&answer).is_status(408);

@@ -1,4 +1,4 @@
-//! Too much at once, and large answers.
+//! Limits of concurrent requests, and large responses.
 
 use std::io::{Read as _, Write as _};
 
@@ -25,7 +25,7 @@ fn beyond_the_limit_clients_shall_come_again() {
     let refused = process(&program);
     refused.is_status(429);
     assert_eq!(refused.header("Retry-After"), Some("1"));
-    // Reads have places of their own.
+    // Reads have a separate limit.
     assert_eq!(program.get("/version").code, 200);
     first.write_all(back.as_bytes()).unwrap();
     assert_eq!(response(&rest(&mut first)).code, 201);
@@ -102,7 +102,7 @@ fn a_client_that_leaves_is_in_the_audit_log() {
     until("the audit line", || {
         let output = program.output();
         let line = output.lines().find(|line| line.contains("leaving"))?;
-        // Either way its body has come to an early end.
+        // In both cases its body ended early.
         assert!(
             line.contains("\"code\":499") || line.contains("\"code\":400"),
             "{line}"

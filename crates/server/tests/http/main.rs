@@ -1,4 +1,4 @@
-//! The program on a port: hostile and slow clients, limits, HTTP/2, its end, and what it never says.
+//! The program on a port: hostile and slow clients, limits, HTTP/2, shutdown, and secrets.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! The program under test, and requests byte by byte.
+//! The program under test, and a raw HTTP client.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long an answer may take; then the test fails.
+/// The timeout of a response.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Between two looks at something that will happen.
+/// The interval between two checks of a condition.
 pub(crate) const PAUSE: Duration = Duration::from_millis(10);
 
-/// How often something that will happen is looked at, before the test fails.
+/// The number of checks of a condition before the test fails.
 const LOOKS: usize = 6_000;
 
 /// A Template that expands to one object.
@@ -30,7 +30,7 @@ pub(crate) const PROCESS: &str =
 /// The path of stored Templates.
 pub(crate) const TEMPLATES: &str = "/apis/template.krm.dev/v1alpha1/namespaces/shop/templates";
 
-/// A process of the program, in a folder of its own; it ends when this is dropped.
+/// A process of the program, in its own folder. It is killed on drop.
 pub(crate) struct Program {
     process: Child,
     address: SocketAddr,
@@ -43,13 +43,13 @@ pub(crate) struct Program {
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) code: u16,
-    /// The line of the status and the headers.
+    /// The status line and the headers.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
 impl Program {
-    /// Starts the program with a store in memory, on a free port of the loopback address.
+    /// Starts the program with an in-memory store, on a free port of the loopback address.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), arguments)
     }
@@ -100,12 +100,12 @@ impl Program {
         self.folder.path()
     }
 
-    /// What it wrote until now.
+    /// Returns the output until now.
     pub(crate) fn output(&self) -> String {
         self.output.lock().unwrap().clone()
     }
 
-    /// A new connection.
+    /// Opens a connection.
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -113,7 +113,7 @@ impl Program {
         stream
     }
 
-    /// Sends a request on a new connection, and reads the answer.
+    /// Sends a request on a new connection, and reads the response.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -151,7 +151,7 @@ impl Program {
         assert!(sent.unwrap().success());
     }
 
-    /// Waits for its end, and returns all output with the exit status.
+    /// Waits until it exits, and returns the exit status and all output.
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
         let mut status = None;
         until("the server ends", || {
@@ -164,7 +164,7 @@ impl Program {
         (status.unwrap(), self.output())
     }
 
-    /// The bytes of memory that belong to the process alone.
+    /// Returns the size of the anonymous memory of the process in bytes.
     pub(crate) fn memory(&self) -> u64 {
         let path = format!("/proc/{}/status", self.process.id());
         let status = std::fs::read_to_string(path).unwrap();
@@ -195,7 +195,7 @@ impl Response {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// Checks that the answer is a `Status` with its own code.
+    /// Checks that the response is a `Status` with this code.
     pub(crate) fn is_status(&self, code: u16) {
         assert_eq!(self.code, code, "{self:?}");
         let status = self.json();
@@ -215,7 +215,7 @@ fn follow(from: impl Read + Send + 'static, output: &Arc<Mutex<String>>) -> Join
     })
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> Option<()>) {
     for _ in 0..LOOKS {
         if is_so().is_some() {
@@ -226,7 +226,7 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> Option<()>) {
     panic!("not yet: {what}");
 }
 
-/// The beginning of a request, without the empty line.
+/// Returns the head of a request, without the empty line.
 pub(crate) fn head(method: &str, path: &str, headers: &[(&str, &str)]) -> String {
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n");
     for (name, value) in headers {
@@ -235,7 +235,7 @@ pub(crate) fn head(method: &str, path: &str, headers: &[(&str, &str)]) -> String
     head
 }
 
-/// What comes on a connection until its end. A connection that is reset has ended, too.
+/// Reads a connection until it is closed or reset.
 pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut read = Vec::new();
     let mut part = [0; 4_096];
@@ -249,10 +249,10 @@ pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
     }
 }
 
-/// Sends bytes, says that nothing follows, and reads until the end.
+/// Sends bytes, and reads until the end. If `is_all` is set, closes the connection for writing.
 pub(crate) fn exchange(program: &Program, bytes: &[u8], is_all: bool) -> Vec<u8> {
     let mut stream = program.connect();
-    // The server may answer and close before it has read everything.
+    // The server may respond and close before it has read everything.
     let _ = stream.write_all(bytes);
     if is_all {
         let _ = stream.shutdown(Shutdown::Write);
@@ -260,7 +260,7 @@ pub(crate) fn exchange(program: &Program, bytes: &[u8], is_all: bool) -> Vec<u8>
     rest(&mut stream)
 }
 
-/// Reads a response.
+/// Parses a response.
 pub(crate) fn response(bytes: &[u8]) -> Response {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let Some(end) = end else {

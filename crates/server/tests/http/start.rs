@@ -1,4 +1,4 @@
-//! Errors at the start, and commands besides serving.
+//! Errors at startup, and subcommands.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

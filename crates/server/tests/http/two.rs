@@ -1,4 +1,4 @@
-//! HTTP/2: with prior knowledge, and chosen in a TLS handshake.
+//! HTTP/2, with prior knowledge and by ALPN.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -22,15 +22,15 @@ use crate::program::{Program, TEMPLATES};
 
 pub(crate) type Sender = SendRequest<Empty<Bytes>>;
 
-/// How many watches clients want, over how many connections.
+/// The number of watches that clients request, and the number of their connections.
 const WATCHES: usize = 10_000;
 const CONNECTIONS: usize = 40;
 
-/// How many of them they get.
+/// The number of watches that the server allows.
 const MAX_WATCHES: usize = 1_000;
 
-/// The most memory that the server may need for them. A build without optimization needs more than
-/// a released one.
+/// The maximum memory of the server for these watches. A debug build needs more than a release
+/// build.
 const MEMORY: u64 = 160 << 20;
 
 pub(crate) async fn over(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Sender {
@@ -59,7 +59,7 @@ pub(crate) fn certificate(folder: &Path) -> String {
     pem
 }
 
-/// A connection with HTTP/2, if the server chooses it.
+/// Opens an HTTP/2 connection over TLS, and checks that the server selects it by ALPN.
 pub(crate) async fn over_tls(address: SocketAddr, certificate: &str) -> Sender {
     let mut roots = RootCertStore::empty();
     roots
@@ -140,7 +140,7 @@ fn watches_are_bounded_and_end_with_the_server() {
     let metrics = String::from_utf8(program.get("/metrics").body).unwrap();
     assert!(metrics.contains("krm_template_watches 1000\n"), "{metrics}");
     assert!(program.memory() < MEMORY, "{} bytes", program.memory());
-    // Those that go make room for others.
+    // Closed watches make room for others.
     let mut open = open;
     drop(open.split_off(MAX_WATCHES / 2));
     program.until_measured("krm_template_watches 500");

@@ -1,4 +1,4 @@
-//! What the pages of deployments show to users with some of the rights.
+//! The pages of deployments, for users with some of the permissions.
 
 use crate::deployments::{api, create, has, lacks, update, web};
 use crate::site::{Page, Site};
@@ -14,7 +14,7 @@ fn rights(paths: &[&str]) -> String {
     )
 }
 
-/// A site whose user may get some paths of the API, with a deployment of two manifests.
+/// Returns a site with a deployment of two manifests, whose user may get some paths of the API.
 async fn restricted(paths: &[&str]) -> Site {
     let site = Site::with_rights(&rights(paths)).await;
     create(&site, "/deployments", &web(1)).await;
@@ -42,7 +42,7 @@ async fn a_user_without_rights_sees_nothing() {
         has(&page, &["You are not allowed to do this"]);
         lacks(&page, &["replicas", "expanded", "just now", "1 deployment"]);
     }
-    // Without names, the page does not say which manifests there are.
+    // Without names, the page does not list the manifests.
     let page = seen(&site, "/web/manifests/diff").await;
     assert_eq!(page.code, 400);
     lacks(&page, &["manifest-000"]);
@@ -53,7 +53,7 @@ async fn a_user_who_may_only_list_sees_names() {
     let site = restricted(&["/deployments"]).await;
     let page = seen(&site, "").await;
     assert_eq!(page.code, 200);
-    has(&page, &["web", "You may not see it."]);
+    has(&page, &["web", "You are not allowed to see it."]);
     lacks(
         &page,
         &["manifest-000", "expanded<", "just now", "&#x2f;web"],
@@ -70,8 +70,8 @@ async fn a_user_who_may_get_a_deployment_sees_neither_manifests_nor_operations()
     has(
         &page,
         &[
-            "You may not list the manifests of this deployment.",
-            "You may not see some operations.",
+            "You are not allowed to list the manifests of this deployment.",
+            "You are not allowed to see some operations.",
             "web-1 Pod",
         ],
     );

@@ -1,4 +1,4 @@
-//! Deployments: the list, a deployment, and what all their pages have in common.
+//! Deployments: the list, a deployment, and the parts that all their pages share.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ pub(crate) async fn update(site: &Site, path: &str, body: &str) {
     assert_eq!(page.code, 200, "{}", page.text);
 }
 
-/// The page, without the marks of HTML.
+/// Returns the text of a page without HTML tags.
 fn text(page: &Page) -> String {
     let main = page.text.split_once("<main").unwrap().1;
     let tags = regex_lite::Regex::new("<[^>]*>").unwrap();
@@ -174,7 +174,7 @@ async fn a_deployment_has_its_manifests_operations_resources_and_outputs() {
             "deployments update web --config config.yaml",
         ],
     );
-    // The API keeps no manifest of the update that failed.
+    // The API keeps no manifest of the failed update.
     lacks(&page, &["manifests&#x2f;manifest-0003"]);
 }
 
@@ -235,7 +235,7 @@ async fn what_is_not_there_is_404() {
     ] {
         let page = site.get(&format!("/ui/deployments/{path}")).await;
         assert_eq!(page.code, 404, "{path}: {}", page.text);
-        has(&page, &["There is nothing here"]);
+        has(&page, &["Not found"]);
     }
     let page = site.get("/ui/deployments/missing").await;
     has(&page, &["All deployments"]);
@@ -324,7 +324,7 @@ async fn pages_link_templates_and_deployments() {
         "{}",
         page.text
     );
-    // The switch of the namespace stays in this list.
+    // The namespace selector leads to this list.
     assert!(
         page.text
             .contains("class=\"namespace\" method=\"get\" action=\"&#x2f;ui&#x2f;deployments\""),

@@ -524,9 +524,9 @@ async fn a_file_is_the_value_of_its_parameter() {
     );
     for (typed, name, content, expected) in [
         ("", "a.bin", "hello\0\u{1}", "aGVsbG8AAQ=="),
-        // The file wins.
+        // The file takes precedence.
         ("dHlwZWQ=", "a.bin", "hello", "aGVsbG8="),
-        // A browser sends an empty file if none is chosen.
+        // A browser sends an empty file if no file is selected.
         ("dHlwZWQ=", "", "", "dHlwZWQ="),
         ("", "", "", "ZGVmYXVsdA=="),
     ] {
@@ -545,7 +545,7 @@ async fn a_file_is_the_value_of_its_parameter() {
         parts[2].2 = "show";
         let page = site.post_parts(FORM, &[], &parts).await;
         assert_eq!(page.code, 200);
-        // What comes back needs no file.
+        // The returned form needs no file.
         let kept = if expected == "ZGVmYXVsdA==" {
             ""
         } else {

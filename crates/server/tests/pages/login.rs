@@ -1,4 +1,4 @@
-//! Logging in and out, and rights.
+//! Login, logout and permissions.
 
 use crate::site::{COOKIES, Site, TOKEN, cookie, hidden_texts};
 
@@ -51,7 +51,7 @@ async fn a_login_is_a_cookie_that_no_script_and_no_other_site_has() {
     site.store(TEMPLATES, WEB).await;
     let page = site.post("/ui/login", &[("token", TOKEN)]).await;
     let set = page.header("set-cookie");
-    // A connection without TLS, which is one of this machine.
+    // A connection without TLS, from this machine.
     assert!(set.starts_with("krm="), "{set}");
     assert!(
         set.ends_with("; Path=/; Max-Age=28800; HttpOnly; SameSite=Strict"),
@@ -106,7 +106,7 @@ async fn an_expired_login_keeps_what_was_typed_and_goes_on() {
     assert!(page.text.contains("\ntyped</textarea>"), "{}", page.text);
     let all = [&fields[..], &[("token", TOKEN), ("next", FORM)]].concat();
     let page = site.post("/ui/login", &all).await;
-    // The browser sends the same form to the page that it was for.
+    // The browser sends the same form to its original page.
     assert_eq!((page.code, page.header("location")), (307, FORM));
     let page = site
         .post_with(FORM, &[(COOKIES, &cookie(&page))], &all)
@@ -144,7 +144,7 @@ async fn an_expired_login_keeps_the_content_of_files() {
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .chain([("token", TOKEN), ("next", FORM)])
         .collect();
-    // A wrong token loses nothing either.
+    // A wrong token does not lose the form either.
     let wrong: Vec<(&str, &str)> = login
         .iter()
         .map(|(name, value)| (*name, if *name == "token" { "wrong" } else { value }))
@@ -249,7 +249,7 @@ async fn a_page_needs_the_rights_of_the_api() {
         ("/ui/?namespace=shop", 200),
         ("/ui/", 403),
         ("/ui/?namespace=other", 403),
-        // They may look, and there is nothing.
+        // The user has permission, but there is no Template.
         (FORM, 404),
         ("/ui/other/template.krm.dev/web", 403),
         ("/ui/shop/template.openshift.io/web", 403),

@@ -1,5 +1,5 @@
-//! The pages for people, without a browser: forms, results, deployments, login, and
-//! what other sites may not do.
+//! The web pages, without a browser: forms, results, deployments, login, and protection from other
+//! sites.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Manifests: the tree of a layout with its nodes, and what two manifests differ in.
+//! Manifests: the tree of a layout with its nodes, and the differences between two manifests.
 
 use crate::deployments::{body, create, has, lacks, update, web};
 use crate::site::Site;
@@ -42,7 +42,7 @@ async fn a_node_of_the_tree_has_its_resource_and_its_template() {
         &[
             "$.resources[0].resources[1] · from site.jinja",
             "Resourcename: web-1\ntype: Pod",
-            "Template that made it site.jinja",
+            "Template that created it site.jinja",
         ],
     );
     let tree = pod.text.split_once("class=\"tree\"").unwrap().1;
@@ -55,7 +55,7 @@ async fn a_node_of_the_tree_has_its_resource_and_its_template() {
         &[
             "· from configuration",
             "Resourcename: db\ntype: Service",
-            "Configuration that has it",
+            "Configuration that contains it",
         ],
     );
 }
@@ -82,7 +82,7 @@ async fn the_difference_is_a_unified_diff_with_signs() {
     update(&site, "/deployments/web", &web(2)).await;
     let page = site.get("/ui/deployments/web/manifests/diff").await;
     assert_eq!(page.code, 200);
-    // What GNU diff -u prints for the two configurations, below its head.
+    // The output of GNU diff -u for the two configurations, without its header.
     has(
         &page,
         &[
@@ -109,7 +109,7 @@ async fn the_difference_is_a_unified_diff_with_signs() {
         &["+    replicas: 1", "1 line added, 3 removed"],
     );
     let same = "/ui/deployments/web/manifests/diff?from=manifest-0002&to=manifest-0002";
-    has(&site.get(same).await, &["Nothing differs."]);
+    has(&site.get(same).await, &["No differences."]);
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn a_tree_is_bounded() {
     has(&node, &["name: web-1499"]);
     has(
         &site.get("/ui/deployments/web").await,
-        &["The first 200 are shown."],
+        &["Only the first 200 are shown."],
     );
 }
 

@@ -1,4 +1,4 @@
-//! Real Templates open as forms, and give the objects of `process`.
+//! Real Templates have forms, and expand to the same objects as with `process`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use krm_yaml::{Document, SharedNode};
 
 use crate::site::{Site, unescaped};
 
-/// What `process` prints; `None` if it refuses the Template or the values.
+/// Returns the output of `process`, or `None` if it refuses the Template or the values.
 fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> {
     let document = Arc::new(Document::parse(&Source::new("Template", text)).ok()?);
     let root = SharedNode::roots(&document).next()?;
@@ -35,7 +35,7 @@ fn processed(text: &str, version: &str, given: &[Assignment]) -> Option<String> 
     Some(printed.pieces.concat())
 }
 
-/// The fields of a form with the values that they have at first, as a browser sends them.
+/// Returns the fields of a form with their initial values, as a browser sends them.
 fn first_values(page: &str) -> Vec<(String, String)> {
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
@@ -71,10 +71,10 @@ fn first_values(page: &str) -> Vec<(String, String)> {
     values
 }
 
-/// The values that the corpus gives for a Template.
+/// Returns the values of the corpus for a Template.
 fn given(folder: &Path, name: &str) -> Vec<(String, String)> {
     let file = folder.join("params").join(format!("{name}.env"));
-    // Most Templates need none.
+    // Most Templates need no values.
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let pairs = lines.filter_map(|line| line.split_once('='));
@@ -131,7 +131,7 @@ async fn real_templates_open_as_forms_and_give_the_objects_of_process() {
         } else {
             "template.openshift.io/v1"
         };
-        // A Template in JSON is shown and expanded as YAML.
+        // The server shows and expands a Template in JSON as YAML.
         let text = krm_template_server::process::readable(read(&text));
         match processed(&text, version, &given) {
             Some(expected) => {

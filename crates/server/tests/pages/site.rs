@@ -1,4 +1,4 @@
-//! A server without a socket, and a browser without a screen.
+//! A server without a socket, and requests of a browser.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use krm_template_server::serve::{App, Documents, State};
 use krm_template_server::store::Store;
 use krm_template_server::tls::Peer;
 
-/// The token of the user `ada`, who may do everything with `--auth tokens` alone.
+/// The token of the user `ada`, who has full access with only `--auth tokens`.
 pub(crate) const TOKEN: &str = "secret-token-of-ada";
 
 #[derive(Parser)]
@@ -40,7 +40,7 @@ pub(crate) struct Site {
     folder: tempfile::TempDir,
 }
 
-/// An answer.
+/// A response.
 pub(crate) struct Page {
     pub(crate) code: u16,
     pub(crate) headers: HeaderMap,
@@ -59,12 +59,12 @@ impl Page {
 }
 
 impl Site {
-    /// A server where everybody may do everything.
+    /// Returns a server where everyone has full access.
     pub(crate) async fn open() -> Self {
         Self::with(|_| Args::default(), &[]).await
     }
 
-    /// A server with users.
+    /// Returns a server with users.
     pub(crate) async fn with_login() -> Self {
         let args = |folder: &std::path::Path| {
             let tokens = folder.join("tokens.csv");
@@ -77,7 +77,7 @@ impl Site {
         Self::with(args, &[]).await
     }
 
-    /// A server whose users have the rights of a file.
+    /// Returns a server whose user has the permissions in `rights`.
     pub(crate) async fn with_rights(rights: &str) -> Self {
         let args = |folder: &std::path::Path| {
             let tokens = folder.join("tokens.csv");
@@ -135,7 +135,7 @@ impl Site {
         Self { app, folder }
     }
 
-    /// All that was logged so far.
+    /// Returns the audit log.
     pub(crate) fn audit(&self) -> String {
         self.app.state().audit.end();
         std::fs::read_to_string(self.folder.path().join("audit.log")).unwrap()
@@ -170,7 +170,7 @@ impl Site {
         self.send("GET", target, &[], "").await
     }
 
-    /// Sends a form as a browser does.
+    /// Sends a form like a browser.
     pub(crate) async fn post(&self, target: &str, fields: &[(&str, &str)]) -> Page {
         self.post_with(target, &[], fields).await
     }
@@ -192,7 +192,7 @@ impl Site {
         self.send("POST", target, &all, &urlencoded(fields)).await
     }
 
-    /// Replaces an item of the store.
+    /// Replaces an item in the store.
     pub(crate) async fn replace(&self, key: &str, value: &serde_json::Value) {
         let store = &self.app.state().store;
         let known = store.get(key).await.unwrap().unwrap();
@@ -203,7 +203,7 @@ impl Site {
             .unwrap();
     }
 
-    /// Sends a form with files as a browser does.
+    /// Sends a form with files like a browser.
     pub(crate) async fn post_parts(
         &self,
         target: &str,
@@ -221,7 +221,7 @@ impl Site {
         self.send("POST", target, &all, &multipart(parts)).await
     }
 
-    /// Stores a Template by the API.
+    /// Stores a Template with the API.
     pub(crate) async fn store(&self, path: &str, yaml: &str) {
         let headers = [
             ("content-type", "application/yaml"),
@@ -232,7 +232,7 @@ impl Site {
     }
 }
 
-/// A part of a form: its name, the name of a file if it is one, and its content.
+/// A part of a form: its name, its file name if it is a file, and its content.
 pub(crate) type Part<'p> = (&'p str, Option<&'p str>, &'p str);
 
 fn multipart(parts: &[Part<'_>]) -> String {
@@ -248,7 +248,7 @@ fn multipart(parts: &[Part<'_>]) -> String {
     body + "--limit--\r\n"
 }
 
-/// A text of a page as a person reads it.
+/// Decodes the character references of HTML.
 pub(crate) fn unescaped(html: &str) -> String {
     let mut text = html.to_owned();
     for (code, character) in [
@@ -265,7 +265,7 @@ pub(crate) fn unescaped(html: &str) -> String {
     text
 }
 
-/// The hidden texts of a page, as a browser sends them.
+/// Returns the hidden fields of a page, as a browser sends them.
 pub(crate) fn hidden_texts(page: &Page) -> Vec<(String, String)> {
     let parts = page.text.split("<textarea name=\"").skip(1);
     let hidden = parts.filter_map(|part| {
@@ -277,19 +277,19 @@ pub(crate) fn hidden_texts(page: &Page) -> Vec<(String, String)> {
     hidden.collect()
 }
 
-/// The fields of a form as a body.
+/// Encodes the fields of a form as a body.
 pub(crate) fn urlencoded(fields: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new())
         .extend_pairs(fields)
         .finish()
 }
 
-/// The cookie that an answer sets, as a browser sends it back.
+/// Returns the cookie that a response sets, as a browser sends it back.
 pub(crate) fn cookie(page: &Page) -> String {
     let set = page.headers.get("set-cookie").map(HeaderValue::to_str);
     let set = set.expect("a cookie").unwrap();
     set.split(';').next().unwrap().to_owned()
 }
 
-/// The name of the header with cookies.
+/// The name of the cookie header.
 pub(crate) const COOKIES: &str = "cookie";

@@ -1,4 +1,4 @@
-//! Templates that are uploaded.
+//! Uploaded Templates.
 
 use crate::site::Site;
 

@@ -1,4 +1,4 @@
-//! What a page prints to be copied: a shell and a reader of YAML understand it.
+//! Commands and files to copy from a page: a shell and a YAML parser read the right values.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ const TEMPLATE: &str = "kind: Template\nmetadata:\n  name: web\nparameters:\n\
      - name: PLAIN\n- name: SPACES\n- name: QUOTES\n- name: LINES\n- name: SHELL\n- name: DASH\n- name: WORD\n\
      - name: NUMBER\n- name: EMPTY\n  value: full\n- name: MISSING\n  required: true\nobjects: []\n";
 
-/// The values, and what is given for the required one.
+/// The values of the optional parameters.
 const VALUES: [(&str, &str); 9] = [
     ("PLAIN", "a-b_c.d/e:1"),
     ("SPACES", "  two  spaces "),
@@ -27,7 +27,7 @@ const VALUES: [(&str, &str); 9] = [
     ("EMPTY", ""),
 ];
 
-/// The page with the values entered. The server gets line breaks as browsers send them.
+/// Submits the values, with line breaks as browsers send them, and returns the page.
 async fn page(site: &Site, version: &str) -> Page {
     let path = format!("/apis/{version}/namespaces/shop/templates");
     let template = format!("apiVersion: {version}\n{TEMPLATE}");
@@ -47,7 +47,7 @@ async fn page(site: &Site, version: &str) -> Page {
     page
 }
 
-/// The text of a way to use it.
+/// Returns one of the texts of "Use it".
 fn usage(page: &Page, id: &str) -> String {
     let (_, rest) = page
         .text
@@ -57,7 +57,7 @@ fn usage(page: &Page, id: &str) -> String {
     unescaped(rest.split_once("</pre>").unwrap().0)
 }
 
-/// The arguments that a program gets if a shell runs a line.
+/// Runs a line in a shell, and returns the arguments of the program.
 fn arguments(program: &str, line: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(program);
@@ -75,13 +75,13 @@ fn arguments(program: &str, line: &str) -> Vec<String> {
     text.split('\0').map(str::to_owned).collect()
 }
 
-/// The arguments for the values.
+/// Returns the arguments for the values.
 fn expected() -> Vec<String> {
     let values = VALUES.iter().chain(&[("MISSING", "there")]);
     let mut values: Vec<String> = values
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    // What needs a value is first in a form.
+    // Required parameters come first in a form.
     values.rotate_right(1);
     values
         .into_iter()

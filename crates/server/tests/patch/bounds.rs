@@ -1,10 +1,10 @@
-//! Patches cannot make an object too large or too deep, nor take long.
+//! Limits of the size, the depth and the time of patches.
 
 use krm_template_server::patch::{json, merge};
 use krm_template_server::process::STACK;
 use serde_json::{Value, json};
 
-/// Applies operations to an object, and gives the code of the error.
+/// Applies operations to an object, and returns the code of the error.
 fn code(object: &mut Value, operations: &Value) -> Result<(), u16> {
     json::parse(operations.to_string().as_bytes())
         .and_then(|patch| patch.apply(object))
@@ -57,7 +57,7 @@ fn a_result_of_more_than_3_mib_is_refused() {
 
 #[test]
 fn a_result_has_at_most_1000_levels() {
-    // The server's threads have this stack; without optimization, that of a test is too small.
+    // The server's threads have this stack size. In a debug build, a test's stack is too small.
     let thread = std::thread::Builder::new().stack_size(STACK);
     thread.spawn(check_levels).unwrap().join().unwrap();
 }

@@ -1,4 +1,4 @@
-//! Tests of patches and of the owners of fields.
+//! Patches and managed fields.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -15,13 +15,13 @@ mod strategic;
 
 use serde_json::{Value, json};
 
-/// The value of a JSON text.
+/// Parses JSON.
 #[track_caller]
 fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The managers of an object, each as `MANAGER OPERATION FIELDS`.
+/// Returns the managed fields of an object, each entry as `MANAGER OPERATION FIELDS`.
 fn managers(object: &Value) -> Vec<String> {
     let none = json!([]);
     let entries = object["metadata"].get("managedFields").unwrap_or(&none);

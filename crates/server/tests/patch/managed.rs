@@ -1,4 +1,4 @@
-//! The owners of fields, by the rules of Kubernetes.
+//! Managed fields, by the rules of Kubernetes.
 
 use krm_template_server::groups::Group;
 use krm_template_server::patch::managed::Writer;
@@ -18,7 +18,7 @@ fn writer(manager: &str) -> Writer<'_> {
     }
 }
 
-/// A Template with some fields.
+/// Returns a Template with these fields.
 fn template(fields: &str) -> Value {
     let mut object =
         json!({"apiVersion": GROUP.api_version(), "kind": "Template", "metadata": {"name": "t"}});
@@ -72,7 +72,7 @@ fn updates_of_more_than_ten_managers_are_merged() {
     }
     let listed = managers(&object);
     assert_eq!(listed.len(), 10);
-    // m00 wrote at :44, so it is the newest.
+    // m00 wrote last, at :44.
     assert_eq!(
         listed[0],
         r#"ancient-changes Update {"f:labels":{"f:k01":{},"f:k02":{},"f:k03":{},"f:k04":{},"f:k05":{}}}"#

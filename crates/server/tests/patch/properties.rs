@@ -1,4 +1,4 @@
-//! What holds for any patch, and any history of managers.
+//! Properties of all patches, and of all histories of field managers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use krm_template_server::patch::{json, merge, strategic};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Any JSON with few different keys.
+/// Generates JSON with few different keys.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -44,7 +44,7 @@ fn any_operation() -> impl Strategy<Value = Value> {
     )
 }
 
-/// The merge patch from one value without nulls to another.
+/// Returns the merge patch from one value without nulls to another.
 fn difference(before: &Value, after: &Value) -> Value {
     let (Value::Object(old), Value::Object(new)) = (before, after) else {
         return after.clone();
@@ -115,7 +115,8 @@ proptest! {
     }
 }
 
-/// A Template with a message and some of a few other fields. Without any, it could have no managers.
+/// Generates a Template with a message and a few other fields. Without fields, it could have no
+/// managers.
 fn any_template(group: Group) -> impl Strategy<Value = Value> {
     let map = || proptest::collection::btree_map("[ab]", "[12]", 0..3);
     let parameter = (proptest::option::of("[12]"), proptest::option::of("[12]"));
@@ -179,7 +180,7 @@ fn any_history(group: Group) -> impl Strategy<Value = Vec<(&'static str, Way, Va
     proptest::collection::vec((manager, way, any_template(group)), 1..8)
 }
 
-/// The values of an object that have owners, by their paths as in `FieldsV1`.
+/// Returns the values of an object that have managers, by their paths in `FieldsV1`.
 fn leaves(group: Group, object: &Value) -> BTreeMap<Vec<String>, Value> {
     let mut leaves = BTreeMap::new();
     let mut maps = |path: &[&str], value: &Value| match value {
@@ -235,7 +236,7 @@ fn leaves(group: Group, object: &Value) -> BTreeMap<Vec<String>, Value> {
     leaves
 }
 
-/// The paths that each manager owns.
+/// Returns the paths that each manager owns.
 fn owners(object: &Value) -> BTreeMap<(String, String), BTreeSet<Vec<String>>> {
     fn collect(fields: &Value, path: &[String], paths: &mut BTreeSet<Vec<String>>) {
         for (key, below) in fields.as_object().unwrap() {
@@ -265,7 +266,7 @@ fn owners(object: &Value) -> BTreeMap<(String, String), BTreeSet<Vec<String>>> {
         .collect()
 }
 
-/// Whether another manager than the one that applies owns a value that it changes.
+/// Returns `true` if the apply changes a value that another manager owns.
 fn conflicts(group: Group, manager: &str, before: &Value, applied: &Value) -> bool {
     let (old, owners) = (leaves(group, before), owners(before));
     leaves(group, applied).iter().any(|(path, value)| {
@@ -319,7 +320,7 @@ fn check(group: Group, history: Vec<(&str, Way, Value)>) -> Result<(), TestCaseE
         let object = stored.as_ref().unwrap();
         let owned: BTreeSet<Vec<String>> = owners(object).into_values().flatten().collect();
         for path in leaves(group, object).keys() {
-            // The name of a parameter stays when its owner leaves fields of others in it.
+            // A parameter keeps its name while other managers own fields of it.
             if path.last().is_some_and(|step| step == "f:name") {
                 continue;
             }
@@ -329,7 +330,7 @@ fn check(group: Group, history: Vec<(&str, Way, Value)>) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Checks the result of an apply: all that is applied is in it, and no other manager loses a value.
+/// Checks the result of an apply: it has all applied values, and no other manager loses a value.
 fn check_applied(
     group: Group,
     manager: &str,
@@ -420,7 +421,7 @@ proptest! {
     }
 }
 
-/// What clients may write as `FieldsV1`.
+/// Generates `FieldsV1` as clients may send them.
 fn any_fields() -> impl Strategy<Value = Value> {
     let key = prop_oneof![
         Just("."),

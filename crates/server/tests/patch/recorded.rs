@@ -1,4 +1,4 @@
-//! What real servers answered to patches, applies and updates: each object and its managers.
+//! Recorded responses of real servers to patches, applies and updates: objects and managed fields.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use krm_template_server::patch::{json, merge, strategic};
 use krm_template_server::status::Result;
 use serde_json::{Value, json};
 
-/// How the answers begin that these functions give; other errors belong to other modules.
+/// Prefixes of the error messages of these functions. Other errors belong to other modules.
 const REFUSALS: [&str; 6] = [
     "Apply failed with",
     "Invalid JSON Patch",
@@ -20,7 +20,7 @@ const REFUSALS: [&str; 6] = [
     "the server rejected our request due to an error in our request",
 ];
 
-/// The text of a YAML body, as JSON: other modules read YAML.
+/// A YAML body as JSON: other modules read YAML.
 const YAML_BODY: &str = r#"{"kind":"Template","apiVersion":"template.openshift.io/v1","metadata":{"name":"a1"},"message":"yaml"}"#;
 
 #[expect(clippy::disallowed_methods, reason = "a test reads its data")]
@@ -28,7 +28,7 @@ fn read(path: &std::path::Path) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-/// A recorded request with its answer.
+/// A recorded request with its response.
 struct Exchange {
     file: String,
     method: String,
@@ -41,7 +41,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// The exchanges with numbers from `first` to `last` that write stored Templates.
+    /// Reads the exchanges from `first` to `last` that write stored Templates.
     fn all(first: u32, last: u32) -> Vec<Self> {
         let shared = std::env::var_os("KRM_TEMPLATE_SHARED").unwrap();
         let folder = PathBuf::from(shared).join("corpus/template-api");
@@ -85,8 +85,8 @@ impl Exchange {
             .collect()
     }
 
-    /// Whether the exchange tells what these functions do. Unknown fields and the spelling of
-    /// numbers, which ours keep, and bodies of YAML do not.
+    /// Returns `true` if the exchange tests these functions. Exchanges with YAML do not, nor those
+    /// with unknown fields or spellings of numbers, which our server keeps.
     fn is_ours(&self) -> bool {
         let writes = ["POST", "PUT", "PATCH"].contains(&self.method.as_str());
         let message = self.answer["message"].as_str().unwrap_or_default();
@@ -110,7 +110,7 @@ impl Exchange {
         Group::named(self.path.split('/').nth(2).unwrap()).unwrap()
     }
 
-    /// The path of the object.
+    /// Returns the path of the object.
     fn object_path(&self) -> String {
         if self.method == "POST" {
             return format!(
@@ -122,7 +122,7 @@ impl Exchange {
         self.path.clone()
     }
 
-    /// The object in the answer; that of a Table's row has no more than metadata.
+    /// Returns the object in the response. In a Table, it has only metadata.
     fn object(&self) -> &Value {
         if self.answer["kind"] == "Table" {
             &self.answer["rows"][0]["object"]
@@ -131,7 +131,7 @@ impl Exchange {
         }
     }
 
-    /// What the functions make of the request, with the object before it.
+    /// Runs the request on the object before it.
     fn run(&self, before: Option<&Value>) -> Result<Value> {
         let group = self.group();
         let manager = self.query("fieldManager").unwrap_or("recorder");
@@ -164,7 +164,7 @@ impl Exchange {
         Ok(after)
     }
 
-    /// The time of the writer's entry in the answer, if there is one.
+    /// Returns the time of the writer's entry in the response, or a default.
     fn time(&self, manager: &str) -> String {
         let entries = self.object()["metadata"]["managedFields"].as_array();
         let time = entries
@@ -176,12 +176,12 @@ impl Exchange {
     }
 }
 
-/// The object without the fields that the server sets.
+/// Removes the fields that the server sets from an object.
 fn comparable(group: Group, object: &Value) -> Value {
     let mut object = object.clone();
     let fields = object.as_object_mut().unwrap();
     if group == Group::OpenShift {
-        // The real server shows no list, and one of no items, as null.
+        // The real server returns null for a missing or empty list.
         let none = fields
             .get("objects")
             .is_none_or(|objects| objects == &json!([]));
@@ -208,7 +208,7 @@ fn comparable(group: Group, object: &Value) -> Value {
     object
 }
 
-/// A Status with its causes in the order of their fields.
+/// Sorts the causes of a `Status`.
 fn status(mut status: Value) -> Value {
     if let Some(causes) = status["details"]["causes"].as_array_mut() {
         causes.sort_by_key(ToString::to_string);
@@ -216,7 +216,7 @@ fn status(mut status: Value) -> Value {
     status
 }
 
-/// Sends recorded requests through the functions, each with the recorded object before it.
+/// Runs recorded requests, each on the recorded object before it.
 #[track_caller]
 fn check(first: u32, last: u32, expected: usize) {
     let mut stored: BTreeMap<String, Value> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The examples of RFC 6902 and RFC 7396, and what they leave open.
+//! The examples of RFC 6902 and RFC 7396, and cases that they do not cover.
 
 use krm_template_server::patch::{json, merge};
 
@@ -142,7 +142,7 @@ const APPENDIX: [(&str, &str, Option<&str>); 16] = [
         r#"[{"op":"add","path":"/baz/bat","value":"qux"}]"#,
         None,
     ),
-    // A.13: the last of two `op` members counts here; it names an operation that fails.
+    // A.13: the last of two `op` members wins here, and its operation fails.
     (
         r#"{"foo":"bar"}"#,
         r#"[{"op":"add","path":"/baz","value":"qux","op":"remove"}]"#,
@@ -165,7 +165,7 @@ const APPENDIX: [(&str, &str, Option<&str>); 16] = [
     ),
 ];
 
-/// Places and values that the appendix does not show.
+/// Paths and values that the appendix does not cover.
 const MORE: &[(&str, &str, Option<&str>)] = &[
     (
         r#"{"":1}"#,
@@ -283,7 +283,7 @@ const MORE: &[(&str, &str, Option<&str>)] = &[
         r#"[{"op":"test","path":"/a","value":1e401}]"#,
         None,
     ),
-    // All operations or none, and the keys that stay keep their order.
+    // A patch is atomic, and the remaining keys keep their order.
     (
         r#"{"a":1,"b":2}"#,
         r#"[{"op":"remove","path":"/a"},{"op":"remove","path":"/a"}]"#,

@@ -1,4 +1,4 @@
-//! What strangers send: bodies that grow, secrets in every place, and noise.
+//! Hostile requests: bodies that grow, secrets in every place, and random input.
 
 #![expect(clippy::disallowed_methods, reason = "a test reads its data")]
 
@@ -44,7 +44,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         .collect()
 }
 
-/// The reason of the only cause, or the reason of a `Status` without causes.
+/// Returns the code and the reasons of the causes, or the reason of a `Status` without causes.
 fn reason(result: Result<Processed>) -> (u16, String) {
     let status = result.err().expect("an error");
     let causes = status.details.iter().flat_map(|details| &details.causes);
@@ -57,13 +57,13 @@ fn reason(result: Result<Processed>) -> (u16, String) {
     (status.code, reasons)
 }
 
-/// A Template of each dialect, with the references of our group spelled as its own.
+/// Returns a Template in each dialect, with references in the syntax of the dialect.
 fn bodies(body: &str) -> [(Group, String); 2] {
     let upstream = body.replace("$((A))", "${{A}}").replace("$(A)", "${A}");
     [(Group::Krm, body.to_owned()), (Group::OpenShift, upstream)]
 }
 
-/// The most memory that the process has had, in KiB.
+/// Returns the peak memory of the process in KiB.
 fn peak() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -74,7 +74,7 @@ fn peak() -> Option<usize> {
 
 const MIB: usize = 1 << 20;
 
-/// An object with more fields.
+/// Returns an object with additional fields.
 fn object(more: &str) -> String {
     format!(r#"{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "n"}}{more}}}"#)
 }
@@ -85,7 +85,7 @@ fn values_are_counted_before_memory_is_asked_for() {
     let many = "$(A)".repeat(1_000);
     let items = vec![r#"{"metadata": {}}"#; 1_000].join(",");
     let places = [
-        // In one text, in many, in keys, in names of variables, in labels, in the message.
+        // In one string, in many, in keys, in names of variables, in labels, in the message.
         object(&format!(r#", "a": "{many}""#)),
         object(&format!(
             r#", "a": [{}]"#,
@@ -112,7 +112,7 @@ fn values_are_counted_before_memory_is_asked_for() {
         );
         for (group, body) in bodies(&body) {
             if group == Group::OpenShift && body.contains("StatefulSet") {
-                // Its labels do not go there.
+                // This dialect does not add labels there.
                 continue;
             }
             let result = template(&request(group), json(&body));
@@ -129,7 +129,7 @@ fn values_are_counted_before_memory_is_asked_for() {
     }
 }
 
-/// Defaults that refer to one another, and texts that grow when they are written.
+/// Checks defaults that refer to one another, and strings that grow when they are escaped.
 fn defaults_and_escapes_are_counted() {
     let chain: Vec<String> = (0..1_000)
         .map(|at| format!(r#"{{"name": "P{at}", "value": "$(A)$(A)$(A)$(A)"}}"#))
@@ -203,7 +203,7 @@ fn yaml_that_would_grow_is_refused() {
 
 const CANARY: &str = "canary-4711-word";
 
-/// Bodies with mistakes, each with the canary as the value of `A`.
+/// Bodies with errors, each with the canary as the value of `A`.
 const MISTAKES: &[&str] = &[
     r#"{"parameters": [{"name": "A", "value": "CANARY", "type": "int"}], "objects": []}"#,
     r#"{"parameters": [{"name": "A", "value": "CANARY", "type": "bool", "secret": true}], "objects": []}"#,
@@ -271,13 +271,13 @@ fn no_message_says_a_value() {
     assert!(heard > 80, "{heard}");
 }
 
-/// A stored Template with `A` given.
+/// Processes a stored Template with a value for `A`.
 fn stored(body: &str, value: &str) -> Result<Processed> {
     let parameters = format!("values: {{A: {value}, AA: {value}, B: {value}}}\nlabels: {{a: 1}}\n");
     on_thread(|| process::stored(&request(Group::Krm), yaml(body), yaml(&parameters)))
 }
 
-/// Pieces of which bodies are made.
+/// Fragments of random bodies.
 const PIECES: &[&str] = &[
     "apiVersion: v1\n",
     "kind: Template\n",

@@ -1,7 +1,7 @@
-//! Processing Templates: recorded answers of OpenShift's API, real Templates, limits, secrets.
+//! Processing of Templates: recorded responses of OpenShift's API, real Templates, limits, secrets.
 //!
-//! The recorded answers and real Templates are in the folder that `KRM_TEMPLATE_SHARED` names;
-//! without it these tests are ignored.
+//! The recorded responses and real Templates are in the folder that `KRM_TEMPLATE_SHARED` names.
+//! Without it, these tests are ignored.
 
 #![expect(
     clippy::expect_used,
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Joins lists of trials, which cannot be cloned.
+/// Concatenates lists of trials, which cannot be cloned.
 trait ConcatAll {
     fn concat_all(self) -> Vec<libtest_mimic::Trial>;
 }

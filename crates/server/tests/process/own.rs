@@ -1,4 +1,4 @@
-//! Our group, and what both groups have in common.
+//! Our group, and the behavior that both groups share.
 
 use krm_template_server::groups::Group;
 use krm_template_server::process::{self, Output, Processed, Request, Syntax};
@@ -77,7 +77,7 @@ const WEB: &str = r#"{"kind": "Template", "apiVersion": "template.krm.dev/v1alph
    "spec": {"ports": [{"port": "$((PORT))", "weight": 1.0}]}}],
  "parameters": [{"required": true, "name": "NAME"}, {"name": "PORT", "type": "int", "value": "80"}]"#;
 
-/// The Template with `values`.
+/// Returns the Template with `values`.
 fn web(values: &str) -> String {
     format!(r#"{WEB}, "values": {values}}}"#)
 }
@@ -95,7 +95,7 @@ fn refused(request: &Request<'_>, body: &str) -> Box<Status> {
     }
 }
 
-/// The causes, each as `REASON FIELD: MESSAGE`.
+/// Returns the causes, each as `REASON FIELD: MESSAGE`.
 fn causes(status: &Status) -> Vec<String> {
     let details = status.details.iter();
     let causes = details.flat_map(|details| &details.causes);

@@ -1,4 +1,4 @@
-//! Real Templates give what `oc process` makes of them.
+//! Real Templates expand to the same objects as with `oc process`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Compares the objects with those of `oc`, if it takes the Template.
+/// Compares the objects with the objects of `oc`, unless it refuses the Template.
 fn check(folder: &Path, file: &str, refused: bool) -> Result<(), Failed> {
     let text = read(folder.join("templates").join(file));
     let parameters = folder.join("params").join(format!("{file}.env"));
@@ -49,7 +49,7 @@ fn check(folder: &Path, file: &str, refused: bool) -> Result<(), Failed> {
     };
     let request = request(Group::OpenShift);
     if refused {
-        // A number as a value is text for ours.
+        // Our server reads a number as a string.
         let is_number = file.contains("reconcile__test__fixtures__helm");
         let done = template(&request, yaml(&text));
         return match done {
@@ -66,7 +66,7 @@ fn check(folder: &Path, file: &str, refused: bool) -> Result<(), Failed> {
     let expected: Value = serde_json::from_str(&expected)?;
     let objects = ours["objects"].clone();
     let items = expected["items"].clone();
-    // The order of keys counts.
+    // The order of keys must be equal.
     let texts = |list: &Value| -> Vec<String> {
         let list = list.as_array().into_iter().flatten();
         list.map(Value::to_string).collect()
@@ -83,7 +83,7 @@ fn check(folder: &Path, file: &str, refused: bool) -> Result<(), Failed> {
     Err("another number of objects".into())
 }
 
-/// `NAME=VALUE` lines.
+/// Parses `NAME=VALUE` lines.
 fn values(text: &str) -> BTreeMap<String, String> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let pairs = lines.filter_map(|line| line.split_once('='));
@@ -92,7 +92,7 @@ fn values(text: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The Template as a client of OpenShift sends it: JSON, with values in its parameters.
+/// Returns the Template as a client of OpenShift sends it: JSON, with values in its parameters.
 fn with_values(text: &str, mut values: BTreeMap<String, String>) -> String {
     let document = krm_yaml::Document::parse(&Source::new("template", text)).expect("YAML");
     let root = document.roots().next().expect("a root");

@@ -1,4 +1,4 @@
-//! Answers of a real OpenShift API server to `processedtemplates`.
+//! Recorded responses of a real OpenShift API server to `processedtemplates`.
 
 use krm_template_server::groups::Group;
 use krm_template_server::process::Syntax;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::shared::{json, read, request, shared, template, yaml};
 
-/// Where ours answers in another way, and why.
+/// Intended differences, with their reasons.
 const EXCEPTIONS: &str = include_str!("exceptions.json");
 
 /// The numbers of the recorded exchanges about processing.
@@ -108,7 +108,7 @@ fn check(exchange: &Value, exception: &Value) -> Result<(), Failed> {
     Err(format!("ours:     {answer}\nexpected: {expected}").into())
 }
 
-/// The answer without what ours leaves out.
+/// Removes the managed fields, which our responses do not have.
 fn without_managed_fields(body: &str) -> String {
     let Some((before, rest)) = body.split_once("\"managedFields\":[") else {
         return body.to_owned();
@@ -126,7 +126,7 @@ fn without_managed_fields(body: &str) -> String {
     format!("{}{after}", before.strip_suffix(',').unwrap_or(before))
 }
 
-/// An answer with the random characters of each generated value masked, wherever they are.
+/// Masks all generated values in a response.
 fn without_generated(body: String) -> String {
     let Ok(value) = serde_json::from_str::<Value>(&body) else {
         return body;
@@ -146,14 +146,15 @@ fn without_generated(body: String) -> String {
     body
 }
 
-/// The JSON pointer of a path like `body.objects[0].data.a`; none for what is left out anyway.
+/// Converts a path such as `body.objects[0].data.a` to a JSON pointer. Returns `None` for managed
+/// fields.
 fn pointer(path: &str) -> Option<String> {
     let path = path.strip_prefix("body")?;
     let pointer = path.replace('[', "/").replace(']', "").replace('.', "/");
     (!pointer.contains("managedFields")).then_some(pointer)
 }
 
-/// A body with one value replaced.
+/// Masks one value of a body.
 fn masked(body: &str, pointer: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(body) else {
         return body.to_owned();

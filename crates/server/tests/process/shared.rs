@@ -1,4 +1,4 @@
-//! The shared folder, and calls of the module under test.
+//! Access to the shared folder, and calls to the module under test.
 
 #![expect(clippy::disallowed_methods, reason = "a test reads its data")]
 
@@ -9,18 +9,18 @@ use krm_template_server::groups::Group;
 use krm_template_server::process::{self, Limits, Output, Processed, Request, STACK, Syntax, Text};
 use krm_template_server::status::Result;
 
-/// A path below the shared folder, if there is one.
+/// Returns a path in the shared folder, if there is one.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     Some(PathBuf::from(std::env::var_os("KRM_TEMPLATE_SHARED")?).join(path))
 }
 
-/// The text of a file.
+/// Reads a file.
 pub(crate) fn read(path: impl AsRef<std::path::Path>) -> String {
     let path = path.as_ref();
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A request to the namespace `shop` for an answer in JSON.
+/// Returns a request in the namespace `shop` for a response in JSON.
 pub(crate) fn request(group: Group) -> Request<'static> {
     Request {
         group,
@@ -48,7 +48,7 @@ pub(crate) const fn yaml(text: &str) -> Text<'_> {
     }
 }
 
-/// Processes a Template on a thread with the stack that a server gives it.
+/// Processes a Template on a thread with the stack size of the server.
 pub(crate) fn template(request: &Request<'_>, body: Text<'_>) -> Result<Processed> {
     on_thread(|| process::template(request, body))
 }

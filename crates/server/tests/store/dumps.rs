@@ -1,4 +1,4 @@
-//! Dumps: what one store writes, another one reads.
+//! Dumps: one store writes them, another store reads them.
 
 use std::io::Cursor;
 

@@ -1,4 +1,4 @@
-//! The store in etcd, against real etcd processes.
+//! The etcd store, against real etcd processes.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -19,7 +19,7 @@ use crate::linear;
 use crate::model::{self, Past};
 use crate::{needs_root, number, run, runtime, suite, trial, waiting};
 
-/// The tests; ignored where there is no `etcd`.
+/// Returns the tests. They are ignored without `etcd`.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![];
     for (name, check) in suite::CHECKS {
@@ -65,7 +65,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         .collect()
 }
 
-/// A test with a cluster of its own.
+/// Returns a test with its own cluster.
 fn on<F: Future<Output = ()>>(
     size: usize,
     name: &str,
@@ -76,7 +76,7 @@ fn on<F: Future<Output = ()>>(
     })
 }
 
-/// A store with keys of its own.
+/// Opens a store with its own key prefix.
 pub(crate) async fn store(endpoint: &str) -> Store {
     let prefix = format!("/krm-template/{}/v1", tempfile_name());
     open(&[endpoint.to_owned()], &prefix).await
@@ -102,7 +102,7 @@ pub(crate) async fn open(endpoints: &[String], prefix: &str) -> Store {
     Store::etcd(options).await.unwrap()
 }
 
-/// The cluster of one member that checks share, one after the other.
+/// A shared cluster of one member, for one check at a time.
 static SHARED: Mutex<Option<Cluster>> = Mutex::new(None);
 
 fn alone() -> (MutexGuard<'static, Option<Cluster>>, String) {
@@ -117,17 +117,17 @@ pub(crate) fn stop() {
     *SHARED.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// How the members reach each other.
+/// The network of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Network {
     Loopback,
-    /// Clients speak TLS and have certificates.
+    /// Loopback, with TLS and certificates for clients.
     Tls,
-    /// A network namespace each, with a link to its peers and a link to its clients.
+    /// One network namespace per member, with a link to its peers and a link to its clients.
     Namespaces,
 }
 
-/// Members of a cluster. They end with it.
+/// A cluster. Its members are killed on drop.
 pub(crate) struct Cluster {
     folder: TempDir,
     network: Network,
@@ -198,7 +198,7 @@ impl Cluster {
         }
     }
 
-    /// The options of a store in this cluster.
+    /// Returns the options of a store in this cluster.
     fn options(&self, prefix: &str) -> EtcdOptions {
         let file =
             |name| (self.network == Network::Tls).then(|| self.folder.path().join::<&str>(name));
@@ -211,7 +211,7 @@ impl Cluster {
         }
     }
 
-    /// Writes a new authority, and a certificate of it for both sides.
+    /// Writes a new certificate authority, and a certificate for both sides.
     fn certify(&self) {
         let (ca_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
         let mut ca = CertificateParams::new(vec![]).unwrap();
@@ -234,7 +234,7 @@ impl Cluster {
         format!("krm{}m{index}", self.id)
     }
 
-    /// Makes the namespaces, a link between each two of them, and a link to each client side.
+    /// Creates the namespaces, a link between each pair, and a link for the clients of each.
     fn link(&self) {
         let size = self.members.len();
         for index in 0..size {
@@ -263,7 +263,7 @@ impl Cluster {
         }
     }
 
-    /// Cuts a member off its peers, or joins it to them again.
+    /// Disconnects a member from its peers, or reconnects it.
     pub(crate) fn connect_peers(&self, index: usize, state: &str) {
         for other in (0..self.members.len()).filter(|&other| other != index) {
             ip(&format!(
@@ -273,7 +273,7 @@ impl Cluster {
         }
     }
 
-    /// Cuts a member off its clients, or joins it to them again.
+    /// Disconnects a member from its clients, or reconnects it.
     pub(crate) fn connect_clients(&self, index: usize, state: &str) {
         ip(&format!("link set krm{}c{index} {state}", self.id));
     }
@@ -336,7 +336,7 @@ impl Cluster {
         member.process = Some(process.unwrap());
     }
 
-    /// Waits until the cluster answers.
+    /// Waits until the cluster responds.
     pub(crate) fn wait(&self) {
         run(async {
             let store = Store::etcd(self.options("/wait")).await.unwrap();
@@ -346,7 +346,7 @@ impl Cluster {
         });
     }
 
-    /// Ends a process of a member as `kill -9` does.
+    /// Kills the process of a member, like `kill -9`.
     pub(crate) fn kill(&mut self, index: usize) {
         if let Some(mut process) = self.members[index].process.take() {
             let _may_have_ended = process.kill();
@@ -354,7 +354,7 @@ impl Cluster {
         }
     }
 
-    /// Stops a process without ending it, or lets it go on.
+    /// Sends a signal to the process of a member, such as `SIGSTOP`.
     pub(crate) fn signal(&self, index: usize, signal: Signal) {
         let process = self.members[index].process.as_ref().unwrap();
         kill_process(Pid::from_child(process), signal).unwrap();
@@ -368,7 +368,7 @@ impl Drop for Cluster {
         }
         if self.network == Network::Namespaces {
             for index in 0..self.members.len() {
-                // Its links end with a namespace.
+                // This also deletes the links of the namespace.
                 let space = self.namespace(index);
                 let _best_effort = Command::new("ip").args(["netns", "del", &space]).status();
             }
@@ -454,7 +454,7 @@ async fn without_a_quorum(mut cluster: Cluster) {
     assert_eq!(store.ready().await, Ok(()));
     cluster.kill(0);
     cluster.kill(1);
-    // The member that is left knows the item, and must not be believed.
+    // The remaining member has the item, but must not serve it.
     for _ in 0..2 {
         assert!(matches!(
             store.get("/t/a").await,
@@ -510,7 +510,7 @@ fn certificates_are_read_again() {
     runtime
         .block_on(store.create("/t/a", value.clone()))
         .unwrap();
-    // A new authority: neither side believes the old certificates.
+    // A new authority: neither side trusts the old certificates.
     cluster.kill(0);
     cluster.certify();
     cluster.launch(0);
@@ -566,7 +566,7 @@ fn killed_writers() {
     let endpoints = cluster.lock().unwrap().endpoints();
     let looking = runtime();
     let disturb = |round: u64| {
-        // Each second round a member of the cluster is killed, too.
+        // Every second round also kills a member of the cluster.
         let index = usize::try_from(round / 2 % 3).unwrap();
         let mut cluster = cluster.lock().unwrap();
         if round.is_multiple_of(2) {
@@ -576,7 +576,7 @@ fn killed_writers() {
         }
     };
     let open = || {
-        // What is under way in the cluster arrives.
+        // Requests in flight reach the cluster.
         thread::sleep(Duration::from_millis(200));
         looking.block_on(open(&endpoints, "/kill"))
     };

@@ -1,4 +1,4 @@
-//! What only the store in a file does: lasting, its lock, its mode, a full disk.
+//! Tests of the file store only: durability, its lock, its mode, a full disk.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -119,7 +119,7 @@ async fn one_of_several() {
     for error in errors {
         assert_eq!(error.unwrap_err(), Error::Unavailable(refused.clone()));
     }
-    // Nothing is left of the files that did not become the store.
+    // No temporary file remains.
     let names = fs::read_dir(folder.path()).unwrap();
     let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["store.redb"]);
@@ -142,7 +142,7 @@ fn other_files_are_refused() {
         Store::file(folder.path()),
         Err(Error::Unavailable(_))
     ));
-    // A store of a later version.
+    // A store of a later format.
     let path = folder.path().join("later");
     let database = redb::Database::create(&path).unwrap();
     let meta = redb::TableDefinition::<&str, u64>::new("meta");
@@ -223,7 +223,8 @@ async fn a_closed_store() {
     other.close().await;
 }
 
-/// One commit takes a write to the disk, so 3,200 writes of 64 clients need far less than 3,200.
+/// Checks that concurrent writes share commits: 3,200 writes of 64 clients take far less time than
+/// 3,200 single ones.
 async fn commits_in_groups() {
     let (_folder, store) = new();
     let alone = Instant::now();
@@ -279,7 +280,7 @@ fn a_thousand_templates() {
     assert_eq!(list.items.len(), 1_000);
 }
 
-/// A file system of a few megabytes, while the test runs.
+/// A file system of a few megabytes. It is unmounted on drop.
 struct SmallDisk(TempDir);
 
 impl SmallDisk {
@@ -326,7 +327,7 @@ async fn a_full_disk() {
         matches!(&error, Error::Unavailable(why) if why.contains("No space left")),
         "{error}"
     );
-    // Reads go on; writes go on to fail.
+    // Reads still succeed; writes still fail.
     let keys = async |store: &Store| -> Vec<String> {
         let page = store.list("/t/", None, 0, None).await.unwrap();
         page.items.into_iter().map(|item| item.key).collect()
@@ -337,7 +338,7 @@ async fn a_full_disk() {
         let refused = store.create("/t/more", value.clone()).await;
         assert!(matches!(refused, Err(Error::Unavailable(_))));
     }
-    // Room again: so do writes.
+    // Writes succeed when there is space again.
     fs::remove_file(&ballast).unwrap();
     let revision = store.create("/t/zzz", value.clone()).await.unwrap();
     stored.push("/t/zzz".to_owned());

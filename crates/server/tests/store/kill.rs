@@ -1,8 +1,8 @@
-//! Kills a process that writes, again and again: what it was told is stored is there, and what it
-//! was refused is not.
+//! Kills a writing process again and again. Acknowledged writes must be in the store, and refused
+//! writes must not.
 //!
-//! The process is this binary: `KRM_TEMPLATE_STORE_CHILD` names its store. It prints what it tries
-//! and what it learns, a line each.
+//! The process is this binary. `KRM_TEMPLATE_STORE_CHILD` names its store. It prints each attempt
+//! and each result on a line.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -37,7 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     )]
 }
 
-/// The process to be killed, if this is one.
+/// Runs as the process to be killed, if the environment says so.
 pub(crate) fn child() -> Option<ExitCode> {
     let name = std::env::var_os(CHILD)?.into_string().ok()?;
     runtime().block_on(async {
@@ -65,20 +65,20 @@ async fn open(name: &str) -> Store {
     Store::file(Path::new(name)).unwrap()
 }
 
-/// Says something to the process that kills this one.
+/// Sends a line to the parent process.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
-    // The reader may be gone.
+    // The reader may have exited.
     let _gone = out
         .write_all(format!("{line}\n").as_bytes())
         .and_then(|()| out.flush());
 }
 
-/// Writes one key on and on; now and then deletes it, or tries what must be refused.
+/// Writes one key in a loop. Sometimes deletes it, or tries a write that must be refused.
 async fn write_on(store: Store, writer: usize) {
     let key = format!("/t/{writer}");
     let mut now = found(&store, &key).await;
-    // Greater than every count before, even if the key was deleted.
+    // Greater than every earlier count, even if the key was deleted.
     let mut count = u64::try_from(Timestamp::now().as_microsecond()).unwrap();
     loop {
         count += 1;
@@ -99,7 +99,7 @@ async fn write_on(store: Store, writer: usize) {
         };
         now = match answer {
             Ok(now) => now,
-            // A member of etcd is away: what became of the write, the next read tells.
+            // A member of etcd is down: the next read shows the outcome of the write.
             Err(Error::Unavailable(_)) => {
                 now = found(&store, &key).await;
                 continue;
@@ -125,7 +125,7 @@ async fn write_on(store: Store, writer: usize) {
     }
 }
 
-/// The revision and the count of an item, once the store answers.
+/// Returns the revision and the count of an item, as soon as the store responds.
 async fn found(store: &Store, key: &str) -> Option<(Revision, u64)> {
     loop {
         if let Ok(item) = store.get(key).await {
@@ -139,16 +139,16 @@ fn number_in(value: &[u8]) -> u64 {
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// What is known of one key.
+/// The known writes of one key.
 #[derive(Debug, Default)]
 struct Known {
     /// The count and, unless it was a deletion, the revision of the last acknowledged write.
     acknowledged: Option<(u64, Option<Revision>)>,
-    /// The counts of the writes that were begun.
+    /// The counts of the attempted writes.
     tried: Vec<u64>,
 }
 
-/// Runs the child, kills it, and looks.
+/// Starts the child, kills it, and checks the store.
 pub(crate) fn rounds(rounds: u64, name: &str, disturb: impl Fn(u64), open: impl Fn() -> Store) {
     let mut known: BTreeMap<usize, Known> = BTreeMap::new();
     let mut acknowledged = 0;
@@ -158,13 +158,13 @@ pub(crate) fn rounds(rounds: u64, name: &str, disturb: impl Fn(u64), open: impl 
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // Different moments: some before the store is open, most in the middle of writes.
+        // Different times: some before the store is open, most during writes.
         let wait = Duration::from_millis(20 + round * 37 % 400);
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let reader = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>());
         std::thread::sleep(wait);
         disturb(round);
-        // `kill` of the standard library is SIGKILL.
+        // `kill` of the standard library sends SIGKILL.
         child.kill().unwrap();
         child.wait().unwrap();
         for line in reader.join().unwrap() {
@@ -182,7 +182,7 @@ pub(crate) fn rounds(rounds: u64, name: &str, disturb: impl Fn(u64), open: impl 
     );
 }
 
-/// Notes a line of the child; whether it is an acknowledged write.
+/// Records a line of the child. Returns `true` if it is an acknowledged write.
 fn learn(known: &mut BTreeMap<usize, Known>, line: &str) -> bool {
     let mut words = line.split(' ');
     let word = words.next().unwrap();
@@ -199,7 +199,7 @@ fn learn(known: &mut BTreeMap<usize, Known>, line: &str) -> bool {
     word != "try"
 }
 
-/// Checks each key: its last acknowledged write is there, or one without an answer after it.
+/// Checks that each key has its last acknowledged write, or a later unacknowledged one.
 async fn look(store: &Store, known: &mut BTreeMap<usize, Known>) {
     for (writer, known) in known {
         let item = store.get(&format!("/t/{writer}")).await.unwrap();
@@ -219,7 +219,7 @@ async fn look(store: &Store, known: &mut BTreeMap<usize, Known>) {
             is_acknowledged || is_next,
             "writer {writer}: {last:?} is there, {known:?}"
         );
-        // What is found counts from now on.
+        // From now on, the found write is the acknowledged one.
         if is_next {
             let count = last.map_or(count, |(count, _)| count);
             known.acknowledged = Some((count, last.and_then(|(_, revision)| revision)));
@@ -231,7 +231,7 @@ async fn look(store: &Store, known: &mut BTreeMap<usize, Known>) {
             .iter()
             .all(|item| !item.value.ends_with(b"refused"))
     );
-    // The last events lead to what is there.
+    // A watch returns the last events without gaps.
     let after = list.revision.saturating_sub(50).max(1);
     let mut watch = store.watch("/t/", after).await.unwrap();
     let mut seen = after;

@@ -1,8 +1,9 @@
-//! Histories of 8 clients on three replicas, checked for linearizability while the cluster suffers.
+//! Checks histories of 8 clients on three replicas for linearizability, during failures of the
+//! cluster.
 //!
-//! Every write has a value of its own. A write without an answer counts as done if anybody saw its
-//! value, with the end of the history as its end; if nobody did, it had no effect that matters,
-//! since a later write must name the revision of the value before it.
+//! Every write has a unique value. A write without a response counts as done if its value was
+//! observed; it then ends at the end of the history. If its value was never observed, the write is
+//! ignored: a later write must name the revision of the previous value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,9 +33,9 @@ enum Operation {
     Updated(Revision, Seen),
     Deleted(Revision),
     Missing,
-    /// The expected revision, and what was there.
+    /// The expected revision, and the found revision and value.
     Stale(Revision, Seen),
-    /// A deletion without an answer.
+    /// A deletion without a response.
     MaybeDeleted(Revision),
 }
 
@@ -69,7 +70,7 @@ impl Specification for Key {
     }
 }
 
-/// What a client did: which key, when it began and ended, and what became of it.
+/// An operation of a client: its key, start, end and outcome.
 struct Record {
     key: usize,
     begin: usize,
@@ -79,7 +80,7 @@ struct Record {
 
 enum What {
     Known(Operation),
-    /// A write without an answer: the expected revision, or none of a create; the value.
+    /// A write without a response: the expected revision, or `None` for a create, and the value.
     Unknown(Option<Revision>, usize),
 }
 
@@ -90,7 +91,7 @@ fn seen(item: &Item) -> Seen {
     )
 }
 
-/// Runs clients on three replicas while `disturb` runs, and checks what they saw.
+/// Runs clients on three replicas while `disturb` runs, and checks their histories.
 pub(crate) fn check(endpoints: &[String], disturb: impl FnOnce()) {
     let runtime = runtime();
     let mut replicas = vec![];
@@ -125,7 +126,7 @@ pub(crate) fn check(endpoints: &[String], disturb: impl FnOnce()) {
         .into_iter()
         .map(|watch| runtime.block_on(watch).unwrap())
         .collect();
-    // Every replica saw every change once and in order.
+    // Every replica sees every change once and in order.
     let revisions: Vec<Revision> = events[0].iter().map(|event| item(event).revision).collect();
     assert_eq!(revisions, (start + 1..=end).collect::<Vec<_>>());
     assert!(events.iter().all(|others| *others == events[0]));
@@ -151,7 +152,7 @@ fn item(event: &Event) -> &Item {
     }
 }
 
-/// All changes until the last one.
+/// Returns all changes until the last one.
 async fn watch(store: Store, start: Revision) -> Vec<Event> {
     let mut watch = store.watch("/t/", start).await.unwrap();
     let mut events = vec![];
@@ -174,7 +175,7 @@ async fn client(
     stop: Arc<AtomicBool>,
 ) -> Vec<Record> {
     let mut records = vec![];
-    // What the client saw last of each key.
+    // The last value of each key that the client has seen.
     let mut last: BTreeMap<usize, Option<Seen>> = BTreeMap::new();
     let mut turn = index;
     while !stop.load(Ordering::SeqCst) {
@@ -216,7 +217,7 @@ async fn client(
 }
 
 async fn get(store: &Store, key: usize) -> Option<What> {
-    // A read without an answer says nothing.
+    // A read without a response proves nothing.
     let found = store.get(KEYS[key]).await.ok()?;
     Some(What::Known(Operation::Get(found.as_ref().map(seen))))
 }
@@ -253,7 +254,8 @@ async fn write(
     }))
 }
 
-/// The history of a key, for the checker. The events tell which unanswered writes were done.
+/// Returns the history of a key for the checker. The events show which writes without a response
+/// were done.
 fn history<'a>(
     records: impl Iterator<Item = &'a Record>,
     events: &[Event],

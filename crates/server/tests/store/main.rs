@@ -1,11 +1,11 @@
-//! The stores: one suite and one model for all of them, then what only one of them can do.
+//! The stores: a suite and a model for all stores, then tests of single stores.
 //!
 //! ```text
 //! cargo test -p krm-template-server --test store
 //! cargo test -p krm-template-server --test store --features etcd
 //! ```
 //!
-//! The short forms of the long tests run by default; the long ones take minutes:
+//! By default, the long tests run in a short form. The long form takes minutes:
 //!
 //! ```text
 //! KRM_TEMPLATE_KILL_ROUNDS=50 cargo test -p krm-template-server --test store --features etcd -- kill::
@@ -39,7 +39,7 @@ use libtest_mimic::{Arguments, Trial};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-/// No test waits longer than this for one thing.
+/// The timeout of a test.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn main() -> ExitCode {
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         return code;
     }
     let mut arguments = Arguments::from_args();
-    // Most of them wait for a disk or for etcd.
+    // Most tests wait for a disk or for etcd.
     arguments.test_threads.get_or_insert(4);
     let mut trials = vec![];
     for (name, check) in suite::CHECKS {
@@ -83,7 +83,7 @@ fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial
     })
 }
 
-/// A test that waits.
+/// Returns an asynchronous test.
 fn waiting<F: Future<Output = ()>>(
     name: impl Into<String>,
     test: impl FnOnce() -> F + Send + 'static,
@@ -99,18 +99,19 @@ fn runtime() -> Runtime {
         .unwrap()
 }
 
-/// Runs a test that must end.
+/// Runs a future with a timeout.
 fn run<T>(test: impl Future<Output = T>) -> T {
     runtime().block_on(async { timeout(PATIENCE, test).await.expect("the test hangs") })
 }
 
-/// A number from the environment, or what it is without.
+/// Returns a number from the environment, or a default.
 fn number(name: &str, default: u64) -> u64 {
     let value = std::env::var_os(name).and_then(|value| value.into_string().ok());
     value.map_or(default, |value| value.parse().expect("a number"))
 }
 
-/// The test, ignored for users who cannot mount file systems and make network namespaces.
+/// Ignores a test unless the user is root, who can mount file systems and create network
+/// namespaces.
 fn needs_root(trial: Trial) -> Trial {
     if rustix::process::geteuid().is_root() {
         trial

@@ -1,7 +1,6 @@
-//! Random histories, answered by a store and by a model.
+//! Random histories, run against a store and a model.
 //!
-//! The model keeps every state there ever was, so it can say what a list or a watch of any revision
-//! must show.
+//! The model keeps every state, so it can predict a list or a watch at any revision.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +18,14 @@ const PREFIXES: [&str; 4] = ["/t/", "/t/a/", "/t/a", "/t/b/"];
 enum Step {
     Get(usize),
     Create(usize, u16),
-    /// The key, the value, and how far the expected revision is from the item's.
+    /// The key, the value, and the offset of the expected revision from the item's revision.
     Update(usize, u16, u64),
     Delete(usize, u64),
-    /// The prefix, the key to begin after, the limit, and how many revisions ago.
+    /// The prefix, the key after which to start, the limit, and the age in revisions.
     List(usize, Option<usize>, usize, Option<u64>),
-    /// The prefix, and how many revisions ago.
+    /// The prefix, and the age in revisions.
     Watch(usize, u64),
-    /// Close and open, where the store can.
+    /// Closes and reopens the store, if it can.
     Restart,
 }
 
@@ -49,7 +48,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..40)
 }
 
-/// All states, by the number of writes before them, and what each write did.
+/// All states, by the number of earlier writes, and the event of each write.
 struct Model {
     base: Revision,
     states: Vec<BTreeMap<String, Item>>,
@@ -128,7 +127,7 @@ fn value(number: u16) -> Bytes {
     number.to_string().into()
 }
 
-/// Whether the store answers old lists as long as etcd does.
+/// How long a store serves lists of old revisions.
 #[derive(Clone, Copy)]
 pub(crate) enum Past {
     WhileUnchanged,
@@ -224,7 +223,7 @@ async fn list(
     assert_eq!(page.revision, revision);
 }
 
-/// Runs histories, each on a new store; `again` opens it after a restart.
+/// Runs histories, each on a new store. `again` reopens a store for a restart.
 pub(crate) fn check(
     cases: u32,
     past: Past,

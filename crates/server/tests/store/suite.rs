@@ -1,4 +1,4 @@
-//! What every store does. The checks use keys below `/t/`, and no one else writes there.
+//! Checks of all stores. They use keys under `/t/`, and nothing else writes there.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -11,7 +11,7 @@ type Check = fn(Store) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
 macro_rules! checks {
     ($($name:ident),* $(,)?) => {
-        /// The names of the checks, and the checks.
+        /// The checks with their names.
         pub(crate) const CHECKS: &[(&str, Check)] =
             &[$((stringify!($name), |store| Box::pin($name(store)))),*];
     };
@@ -222,7 +222,7 @@ async fn lists_are_in_the_order_of_keys(store: Store) {
         page.items.iter().map(|item| &item.key).collect::<Vec<_>>(),
         ["/t/b/10", "/t/b/2"]
     );
-    // The key need not exist, nor have the prefix.
+    // The key need not exist or have the prefix.
     let page = store.list("/t/b/", Some("/t/b/1"), 0, None).await.unwrap();
     assert_eq!(page.items.len(), 2);
     let page = store.list("/t/b/", Some("/a"), 0, None).await.unwrap();
@@ -242,7 +242,7 @@ async fn pages_join_to_the_list_of_the_first_page(store: Store) {
     let first = store.list("/t/a/", None, 10, None).await.unwrap();
     assert_eq!((first.items.len(), first.remaining), (10, 15));
     assert_eq!(first.revision, whole.revision);
-    // Not under the prefix: the pages go on.
+    // A write outside the prefix does not affect the pages.
     store.create("/t/b/1", bytes("1")).await.unwrap();
     let at = Some(first.revision);
     let second = store.list("/t/a/", Some("/t/a/09"), 10, at).await.unwrap();
@@ -250,7 +250,7 @@ async fn pages_join_to_the_list_of_the_first_page(store: Store) {
         (second.items.len(), second.remaining, second.revision),
         (10, 5, first.revision)
     );
-    // Under the prefix: the same items as before, or the answer that they are gone.
+    // After a write under the prefix, the items are the same, or compacted.
     let revision = store.create("/t/a/22a", bytes("1")).await.unwrap();
     let third = match store.list("/t/a/", Some("/t/a/19"), 10, at).await {
         Ok(third) => third,
@@ -296,7 +296,7 @@ async fn a_watch_sees_each_change_once_and_in_order(store: Store) {
         assert_eq!(&next(&mut live).await, event);
     }
     assert_eq!(live.revision(), again);
-    // Watches that begin later see the same from their revision on.
+    // Watches that start later see the same events from their revision on.
     for (skip, after) in [start, created, updated, deleted].into_iter().enumerate() {
         let mut late = store.watch("/t/", after).await.unwrap();
         for event in &events[skip..] {
@@ -376,11 +376,11 @@ async fn a_watch_after_a_list_misses_nothing(store: Store) {
     writer.await.unwrap();
 }
 
-/// For one store: it takes 10 seconds, and the watches of all are the same.
+/// Runs on one store only: it takes 10 seconds, and all stores have the same watches.
 pub(crate) async fn an_idle_watch_tells_how_far_it_is(store: Store) {
     let start = store.revision().await.unwrap();
     let mut watch = store.watch("/t/", start).await.unwrap();
-    // Nothing that the watch shows.
+    // The watch does not show this key.
     let revision = store.create("/u/a", bytes("1")).await.unwrap();
     let event = timeout(Duration::from_secs(20), watch.next())
         .await

@@ -1,4 +1,4 @@
-//! The roles and bindings that every cluster has, as far as they concern this server.
+//! The default roles and bindings of a cluster that concern this server.
 
 /// RBAC objects in YAML.
 ///

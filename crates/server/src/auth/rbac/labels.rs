@@ -1,37 +1,37 @@
-//! Selectors of labels.
+//! Label selectors.
 
 use std::collections::BTreeMap;
 
-/// What labels must have: all requirements.
+/// A label selector. It matches if all requirements are met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selector(pub Vec<Requirement>);
 
-/// What the label with a key must be.
+/// A requirement of a label selector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
     /// The key of the label.
     pub key: String,
-    /// How its value is compared.
+    /// The operator.
     pub operator: Operator,
-    /// With which values; none for operators that need none.
+    /// The values; empty for `Exists` and `DoesNotExist`.
     pub values: Vec<String>,
 }
 
-/// How the value of a label is compared.
+/// The operator of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// There is such a label, and it has one of the values.
+    /// The label exists and has one of the values.
     In,
     /// The label is missing, or has none of the values.
     NotIn,
-    /// There is such a label.
+    /// The label exists.
     Exists,
     /// The label is missing.
     DoesNotExist,
 }
 
 impl Selector {
-    /// Whether labels have all that is required.
+    /// Returns `true` if the labels meet all requirements.
     pub(super) fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         self.0.iter().all(
             |Requirement {

@@ -1,4 +1,4 @@
-//! Rights from files with Kubernetes' RBAC objects.
+//! Authorization by Kubernetes RBAC objects from files.
 //!
 //! Source: `plugin/pkg/auth/authorizer/rbac` and `pkg/registry/rbac` of Kubernetes.
 

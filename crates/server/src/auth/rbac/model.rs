@@ -8,23 +8,23 @@ use crate::auth::request::{Attributes, User};
 /// The wildcard of a rule.
 pub(super) const ALL: &str = "*";
 
-/// Rights.
+/// A policy rule of a role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
-    /// Which verbs; `*` for all.
+    /// The verbs; `*` for all.
     pub verbs: Vec<String>,
-    /// In which API groups; `*` for all.
+    /// The API groups; `*` for all.
     pub api_groups: Vec<String>,
-    /// On which resources: `a`, `a/subresource`, `*/subresource`, or `*` for all.
+    /// The resources: `a`, `a/subresource`, `*/subresource`, or `*` for all.
     pub resources: Vec<String>,
-    /// On which objects; on all if empty.
+    /// The names of the objects; all objects if empty.
     pub resource_names: Vec<String>,
     /// The non-resource URLs: `/a`, `/a/*`, or `*` for all.
     pub non_resource_urls: Vec<String>,
 }
 
 impl Rule {
-    /// Whether the rule allows what is wanted.
+    /// Returns `true` if the rule allows the request.
     #[must_use]
     pub fn allows(&self, wanted: &Attributes<'_>) -> bool {
         if !has(&self.verbs, wanted.verb) {
@@ -70,7 +70,7 @@ fn is_resource(pattern: &str, wanted: &Attributes<'_>) -> bool {
         })
 }
 
-/// What a role is known by: its namespace, empty for a `ClusterRole`, and its name.
+/// The namespace and name of a role.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RoleKey {
     /// The namespace; empty for a `ClusterRole`.
@@ -82,12 +82,12 @@ pub struct RoleKey {
 /// A `Role` or `ClusterRole`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Role {
-    /// The labels, by which a `ClusterRole` may become a part of others.
+    /// The labels, which aggregation rules select.
     pub labels: BTreeMap<String, String>,
-    /// The rights.
+    /// The rules.
     pub rules: Vec<Rule>,
-    /// If there are selectors, the rights are those of the `ClusterRole`s with such labels
-    /// instead.
+    /// The selectors of the aggregation rule. If there are any, the rules of the selected
+    /// `ClusterRole`s replace `rules`.
     pub aggregated: Vec<Selector>,
 }
 
@@ -96,13 +96,13 @@ pub struct Role {
 pub struct Binding {
     /// The namespace; empty for a `ClusterRoleBinding`.
     pub namespace: String,
-    /// The role that it gives.
+    /// The role that it grants.
     pub role: RoleKey,
-    /// Whom it gives the role.
+    /// The users and groups that get the role.
     pub subjects: Vec<Subject>,
 }
 
-/// Who gets a role.
+/// A subject of a binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The user with this name.
@@ -112,13 +112,13 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The user of a service account.
+    /// Returns the user of a service account.
     #[must_use]
     pub fn service_account(namespace: &str, name: &str) -> Self {
         Self::User(format!("system:serviceaccount:{namespace}:{name}"))
     }
 
-    /// Whether a user is meant.
+    /// Returns `true` if the subject includes the user.
     #[must_use]
     pub fn is(&self, user: &User) -> bool {
         match self {

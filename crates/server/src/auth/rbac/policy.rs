@@ -1,4 +1,4 @@
-//! All roles and bindings, and what they allow.
+//! RBAC policies and their decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// A policy without the default roles of a cluster.
+    /// Creates a policy without the default roles of a cluster.
     #[must_use]
     pub fn new(roles: BTreeMap<RoleKey, Role>, bindings: Vec<Binding>) -> Self {
         let mut policy = Self { roles, bindings };
@@ -29,12 +29,14 @@ impl Policy {
         policy
     }
 
-    /// The policy in a file or in the files of a folder, which are reread. The default roles of a
-    /// cluster that concern this server are there as well, unless a file has one of the same
-    /// name.
+    /// Opens the policy in a file or folder, which is reread when it changes.
+    ///
+    /// The policy includes the default roles of a cluster that concern this server, unless a file
+    /// overrides one by its name.
     ///
     /// # Errors
-    /// If they cannot be read, or with every mistake in them, as `file:line:column: message`.
+    /// If a file cannot be read or is invalid. The message lists all errors as
+    /// `file:line:column: message`.
     pub fn open(path: PathBuf) -> anyhow::Result<Arc<Watched<Self>>> {
         Watched::open(vec![path], |contents| {
             let mut objects = Objects::default();
@@ -66,10 +68,10 @@ impl Policy {
         })
     }
 
-    /// Whether a user may do something; if not, the reason, which may be empty.
+    /// Checks that a rule allows the request of a user.
     ///
     /// # Errors
-    /// If no rule allows it.
+    /// The reason, which may be empty, if no rule allows the request.
     pub fn decide(&self, user: &User, wanted: &Attributes<'_>) -> Result<(), String> {
         let mut missing = BTreeSet::new();
         let namespace = if wanted.path.is_some() {
@@ -89,7 +91,8 @@ impl Policy {
         Err(reason(&missing))
     }
 
-    /// The rules for a user in a namespace, and what could not be found.
+    /// Returns the rules for a user in a namespace, and a message about missing roles, which may be
+    /// empty.
     #[must_use]
     pub fn rules(&self, user: &User, namespace: &str) -> (Vec<&Rule>, String) {
         let mut missing = BTreeSet::new();
@@ -105,7 +108,7 @@ impl Policy {
         (rules, reason(&missing))
     }
 
-    /// The bindings that give a user rights in a namespace: all `ClusterRoleBinding`s, and the
+    /// Returns the bindings of a user that apply in a namespace: all `ClusterRoleBinding`s, and the
     /// `RoleBinding`s of the namespace.
     fn bindings_of(&self, user: &User, namespace: &str) -> impl Iterator<Item = &Binding> {
         self.bindings
@@ -144,8 +147,8 @@ impl Policy {
         }
     }
 
-    /// The rules of an aggregated role: those of its parts that have rules of their own, also of
-    /// the parts of its parts.
+    /// Collects the rules of the roles that an aggregated role selects, directly or through other
+    /// aggregated roles.
     fn collect(&self, key: &RoleKey, aggregated: &BTreeMap<RoleKey, Vec<RoleKey>>) -> Vec<Rule> {
         let mut rules: Vec<Rule> = Vec::new();
         let mut seen = BTreeSet::from([key]);
@@ -162,7 +165,8 @@ impl Policy {
 }
 
 impl Objects {
-    /// The policy with these objects, and those of `defaults` that have another name.
+    /// Creates a policy from these objects, which override the ones of `defaults` with the same
+    /// name.
     fn over(self, mut defaults: Self) -> Policy {
         defaults.bindings.extend(self.bindings);
         defaults.roles.extend(self.roles);
@@ -170,7 +174,7 @@ impl Objects {
     }
 }
 
-/// Which roles are missing, as Kubernetes says it.
+/// Returns the Kubernetes message for missing roles, or an empty string if none is missing.
 fn reason(missing: &BTreeSet<&RoleKey>) -> String {
     let texts: Vec<String> = missing
         .iter()

@@ -1,7 +1,7 @@
 //! Reads RBAC objects from YAML or JSON.
 //!
-//! An unknown field is an error, unlike for kube-apiserver: `resourceName` in place of
-//! `resourceNames` would give a right on all objects.
+//! Unlike in kube-apiserver, an unknown field is an error: `resourceName` instead of
+//! `resourceNames` would grant access to all objects.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,14 @@ use super::model::{Binding, Role, RoleKey, Rule, Subject};
 /// The API group of roles and bindings.
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Roles and bindings of files; bindings by kind, namespace and name.
+/// The roles and bindings of files, by namespace and name.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     pub(super) roles: BTreeMap<RoleKey, Role>,
     pub(super) bindings: BTreeMap<RoleKey, Binding>,
 }
 
-/// Reads all objects of a file into `objects`. Objects of other groups are left out, with a
-/// warning.
+/// Reads all objects of a file into `objects`. Objects of other groups are skipped with a warning.
 pub(super) fn read(
     name: &str,
     bytes: Vec<u8>,
@@ -63,7 +62,7 @@ pub(super) fn read(
     }
 }
 
-/// Reads the objects of a document.
+/// A reader of the objects in a document.
 #[derive(Clone, Copy)]
 struct Reader<'d> {
     document: &'d Document,
@@ -77,7 +76,7 @@ impl<'d> Reader<'d> {
         let kind = self.text(object, "kind")?;
         let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
         if group != GROUP {
-            let message = format!("`{kind}` of `{api_version}` is not an RBAC object: not read");
+            let message = format!("`{kind}` of `{api_version}` is not an RBAC object: skipped");
             return Ok(Some(
                 Diagnostic::warning(message).at(self.cursor(object).place()),
             ));
@@ -119,7 +118,7 @@ impl<'d> Reader<'d> {
         };
         match objects.roles.insert(key, role) {
             None => Ok(()),
-            Some(_) => Err(self.error(object, "there is a role of this name already")),
+            Some(_) => Err(self.error(object, "a role with this name already exists")),
         }
     }
 
@@ -241,7 +240,7 @@ impl<'d> Reader<'d> {
         };
         match objects.bindings.insert(key, binding) {
             None => Ok(()),
-            Some(_) => Err(self.error(object, "there is a binding of this name already")),
+            Some(_) => Err(self.error(object, "a binding with this name already exists")),
         }
     }
 
@@ -258,7 +257,7 @@ impl<'d> Reader<'d> {
             "ClusterRole" => String::new(),
             "Role" if !namespace.is_empty() => namespace.to_owned(),
             "Role" => {
-                let message = "a `ClusterRoleBinding` cannot give a `Role`";
+                let message = "a `ClusterRoleBinding` cannot refer to a `Role`";
                 return Err(self.error_at(of, "kind", message));
             }
             _ => return Err(self.error_at(of, "kind", "expected `Role` or `ClusterRole`")),
@@ -297,7 +296,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The name of an object, and its namespace if its kind has one.
+    /// Returns the name of an object, and its namespace if its kind is namespaced.
     fn key(self, object: &Value<'_>, is_namespaced: bool) -> Result<RoleKey> {
         let Some(metadata) = present(object, "metadata") else {
             return Err(self.error(object, "`metadata` is missing"));
@@ -325,13 +324,13 @@ impl<'d> Reader<'d> {
         let texts = entries.iter().map(|(key, value)| {
             let text = value
                 .as_str()
-                .ok_or_else(|| self.error(value, "expected a text"))?;
+                .ok_or_else(|| self.error(value, "expected a string"))?;
             Ok((key.clone().into_owned(), text.to_owned()))
         });
         texts.collect()
     }
 
-    /// The text under a key, which must be there and not be empty.
+    /// Returns the string in a field, which is required and must not be empty.
     fn text(self, object: &Value<'_>, key: &str) -> Result<String> {
         let text = self.optional(object, key)?;
         if text.is_empty() {
@@ -340,7 +339,7 @@ impl<'d> Reader<'d> {
         Ok(text)
     }
 
-    /// The text under a key; empty if there is none.
+    /// Returns the string in a field, or an empty string if the field is absent.
     fn optional(self, object: &Value<'_>, key: &str) -> Result<String> {
         if object.entries().is_none() {
             return Err(self.error(object, "expected a mapping"));
@@ -350,7 +349,7 @@ impl<'d> Reader<'d> {
             Some(value) => value
                 .as_str()
                 .map(str::to_owned)
-                .ok_or_else(|| self.error(value, format!("`{key}`: expected a text"))),
+                .ok_or_else(|| self.error(value, format!("`{key}`: expected a string"))),
         }
     }
 
@@ -366,7 +365,7 @@ impl<'d> Reader<'d> {
     fn texts(self, object: &Value<'_>, key: &str) -> Result<Vec<String>> {
         let texts = self.list(object, key)?.iter().map(|item| {
             let text = item.as_str().map(str::to_owned);
-            text.ok_or_else(|| self.error(item, format!("`{key}`: expected a text")))
+            text.ok_or_else(|| self.error(item, format!("`{key}`: expected a string")))
         });
         texts.collect()
     }
@@ -391,14 +390,14 @@ impl<'d> Reader<'d> {
         Box::new(Diagnostic::error(message).at(self.cursor(value).place()))
     }
 
-    /// The node of a value; the document's root for a value that an alias refers to.
+    /// Returns the node of a value, or the document's root for a value that an alias refers to.
     fn cursor(self, value: &Value<'_>) -> Cursor<'d> {
         value
             .origin
             .map_or(self.root, |id| self.document.cursor(id))
     }
 
-    /// An error about the value under a key.
+    /// Creates an error about the value of a field.
     fn error_at(
         self,
         object: &Value<'_>,
@@ -409,7 +408,7 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// The value under a key, if there is one that is not null.
+/// Returns the value of a field, unless it is absent or null.
 fn present<'v, 's>(object: &'v Value<'s>, key: &str) -> Option<&'v Value<'s>> {
     object
         .get(key)

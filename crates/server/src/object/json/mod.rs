@@ -1,4 +1,4 @@
-//! JSON with the order of its keys, the spelling of its numbers, and the text of each value.
+//! JSON that keeps the order of keys, the digits of numbers, and the text of each value.
 
 mod node;
 mod write;

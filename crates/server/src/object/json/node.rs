@@ -1,6 +1,6 @@
-//! JSON as a tree over its text: keys in order, numbers and spans as they were written.
+//! A JSON tree that borrows from its text: it keeps the order of keys and the text of values.
 //!
-//! Errors have the words of Go's `encoding/json`, which clients of Kubernetes know.
+//! Errors have the messages of Go's `encoding/json`, which Kubernetes clients know.
 
 use std::borrow::Cow;
 
@@ -12,43 +12,43 @@ use crate::object::json::write::quote;
 /// A value with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node<'t> {
-    /// The text of the value, without white space around it.
+    /// The text of the value, without surrounding white space.
     pub(crate) text: &'t str,
     /// The value.
     pub(crate) data: Data<'t>,
 }
 
-/// What a value is.
+/// The data of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Data<'t> {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number; its digits are the text of the node.
+    /// A number. Its digits are the text of the node.
     Number,
-    /// A string, decoded.
+    /// A decoded string.
     String(Cow<'t, str>),
     /// The items of an array.
     Array(Vec<Node<'t>>),
-    /// The entries of an object in order; keys may repeat.
+    /// The entries of an object in order, including duplicate keys.
     Object(Vec<(Cow<'t, str>, Node<'t>)>),
 }
 
 impl<'t> Node<'t> {
-    /// Reads a whole text.
+    /// Parses a complete text.
     ///
     /// # Errors
-    /// In the words of Go's `encoding/json`; at most one character of the text is in them.
+    /// The message of Go's `encoding/json`. It quotes at most one character of the text.
     pub(crate) fn parse(text: &'t str) -> Result<Self, String> {
         Self::read(text, None)
     }
 
-    /// Reads a whole text as [`parse`](Self::parse) does, without keeping what is in the value of
-    /// `key` in the outermost object.
+    /// Parses a complete text like [`parse`](Self::parse), but discards the content of `key` in the
+    /// outermost object.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse).
+    /// The same as [`parse`](Self::parse).
     pub(crate) fn parse_around(text: &'t str, key: &str) -> Result<Self, String> {
         Self::read(text, Some(key))
     }
@@ -69,7 +69,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The word of Go for what the value is.
+    /// Returns Go's name for the type of the value.
     pub(crate) const fn kind(&self) -> &'static str {
         match self.data {
             Data::Null => "null",
@@ -81,7 +81,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The entries of an object.
+    /// Returns the entries of an object. Empty for other values.
     pub(crate) fn entries(&self) -> &[(Cow<'t, str>, Self)] {
         match &self.data {
             Data::Object(entries) => entries,
@@ -89,7 +89,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The items of an array.
+    /// Returns the items of an array. Empty for other values.
     pub(crate) fn items(&self) -> &[Self] {
         match &self.data {
             Data::Array(items) => items,
@@ -97,7 +97,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The last entry of an object with this key: it counts.
+    /// Returns the value of a key in an object. The last of duplicate keys wins.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         self.entries()
             .iter()
@@ -106,7 +106,7 @@ impl<'t> Node<'t> {
             .map(|(_, value)| value)
     }
 
-    /// The text of a string; empty for anything else.
+    /// Returns the text of a string. Empty for other values.
     pub(crate) fn as_str(&self) -> &str {
         match &self.data {
             Data::String(text) => text,
@@ -114,7 +114,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The value as plain data; of a key that repeats the last entry counts.
+    /// Converts the value to a [`Value`]. The last of duplicate keys wins.
     pub(crate) fn to_value(&self) -> Value {
         match &self.data {
             Data::Null => Value::Null,
@@ -129,7 +129,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Appends the value as compact JSON; of a key that repeats the last entry counts.
+    /// Appends the value as compact JSON. The last of duplicate keys wins.
     pub(crate) fn write(&self, out: &mut String) {
         match &self.data {
             Data::Null | Data::Bool(_) | Data::Number => out.push_str(self.text),
@@ -149,7 +149,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// Entries as a map; of a key that repeats the last entry counts, at the place of the first.
+/// Converts entries to a map. The last of duplicate keys wins, at the position of the first.
 pub(crate) fn object(entries: &[(Cow<'_, str>, Node<'_>)]) -> Map<String, Value> {
     entries
         .iter()
@@ -177,9 +177,9 @@ fn write_entries(entries: &[(Cow<'_, str>, Node<'_>)], out: &mut String) {
 struct Parser<'t, 'k> {
     text: &'t str,
     at: usize,
-    /// The key of the outermost object whose value is read without keeping what is in it.
+    /// The key in the outermost object whose content is discarded.
     around: Option<&'k str>,
-    /// Whether what is read is kept.
+    /// Whether the parser keeps what it reads.
     keeps: bool,
 }
 
@@ -196,12 +196,12 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// The text from an offset to here.
+    /// Returns the text from an offset to the current position.
     fn since(&self, start: usize) -> &'t str {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// The error for the next character.
+    /// Returns the error for the next character.
     fn unexpected(&self, context: &str) -> String {
         let rest = self.text.get(self.at..).unwrap_or_default();
         match rest.chars().next() {
@@ -385,7 +385,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// The text of a string with valid escapes. As in Go, half a surrogate pair is U+FFFD.
+/// Decodes a string with valid escapes. As in Go, half a surrogate pair becomes U+FFFD.
 fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -414,7 +414,8 @@ fn unescape(raw: &str) -> String {
     out
 }
 
-/// The character of `uXXXX`, or of `uXXXX\uXXXX` if it is a surrogate pair, and its length in bytes.
+/// Decodes `uXXXX`, or `uXXXX\uXXXX` if it is a surrogate pair. Returns the character and the
+/// length of the escape in bytes.
 fn utf16(text: &str) -> (char, usize) {
     let unit = |at: usize| {
         let digits = text.get(at..at + 4)?;
@@ -434,7 +435,7 @@ fn utf16(text: &str) -> (char, usize) {
     )
 }
 
-/// A character as Go's `encoding/json` quotes it.
+/// Quotes a character like Go's `encoding/json`.
 fn quoted(character: char) -> String {
     match character {
         '\'' => "'\\''".to_owned(),

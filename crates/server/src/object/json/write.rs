@@ -1,10 +1,10 @@
-//! Writes JSON as Go's `encoding/json`: compact or indented, with escapes for HTML.
+//! JSON output in the format of Go's `encoding/json`: compact or indented, with HTML escapes.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Appends plain data as compact JSON, with the escapes of Go's `encoding/json`.
+/// Appends a value as compact JSON, with the escapes of Go's `encoding/json`.
 pub(crate) fn write(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
@@ -36,7 +36,7 @@ pub(crate) fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// Appends a string in quotes, as Go's `encoding/json` with escapes for HTML.
+/// Appends a quoted string, with the HTML escapes of Go's `encoding/json`.
 pub(crate) fn quote(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
@@ -59,8 +59,8 @@ fn escape(character: char, out: &mut String) {
     _ = write!(out, "\\u{:04x}", u32::from(character));
 }
 
-/// Appends valid JSON without its white space, everything else as it was written but `<`, `>`, `&`,
-/// U+2028 and U+2029: Go's `json.Compact` with escapes for HTML.
+/// Appends valid JSON without its white space, like Go's `json.Compact`. Escapes `<`, `>`, `&`,
+/// U+2028 and U+2029.
 pub(crate) fn compact(text: &str, out: &mut String) {
     let mut in_string = false;
     let mut is_escaped = false;
@@ -81,7 +81,7 @@ pub(crate) fn compact(text: &str, out: &mut String) {
     }
 }
 
-/// Compact JSON with line breaks and two blanks for each level, as Go's `json.Indent`.
+/// Indents compact JSON by two spaces per level, like Go's `json.Indent`.
 #[must_use]
 pub fn pretty(compact: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(compact.len() * 2);

@@ -1,10 +1,10 @@
-//! The labels of metrics, and the values that they may have.
+//! The labels of metrics, and their possible values.
 
 use prometheus_client::encoding::EncodeLabelSet;
 
 use crate::groups::Group;
 
-/// Replaces values that are not known.
+/// The replacement for unknown values.
 const OTHER: &str = "other";
 
 const VERBS: [&str; 14] = [
@@ -40,10 +40,10 @@ const RESOURCES: [&str; 6] = [
 ];
 const SUBRESOURCES: [&str; 3] = ["", "processed", "schema"];
 
-/// What is counted of a request. Texts that are not known are counted as `other`.
+/// The labels of a request's metrics. Unknown values become `other`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
-    /// The verb of Kubernetes, such as `list`; for other paths the method in lower case.
+    /// The Kubernetes verb, such as `list`; for other paths, the HTTP method in lower case.
     pub verb: &'a str,
     /// The API group; empty for other paths.
     pub group: &'a str,
@@ -53,7 +53,7 @@ pub struct Request<'a> {
     pub subresource: &'a str,
 }
 
-/// What was expanded.
+/// The dialect of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// A Template of a group.
@@ -62,18 +62,18 @@ pub enum Dialect {
     DeploymentManager,
 }
 
-/// How an expansion ended.
+/// The outcome of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It created its objects.
     Ok,
-    /// The Template or the values are wrong.
+    /// The Template or the values are invalid.
     Invalid,
-    /// It reached a limit of size.
+    /// It exceeded a size limit.
     Limit,
     /// It took too long.
     Timeout,
-    /// It failed by a mistake of the server.
+    /// It failed with an internal error.
     Error,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct RequestLabels {
     code: u16,
 }
 
-/// The labels of measured requests: fewer, because a histogram is many numbers.
+/// The labels of request durations: fewer, because a histogram has many series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct TimeLabels {
     verb: &'static str,
@@ -120,7 +120,7 @@ pub(super) struct ExpansionLabels {
     outcome: &'static str,
 }
 
-/// The labels of operations of the store.
+/// The labels of store operations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct StoreLabels {
     store: &'static str,

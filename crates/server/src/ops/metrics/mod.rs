@@ -1,7 +1,7 @@
-//! What the server counts and measures, in the text format of `OpenMetrics`.
+//! The metrics of the server, in the text format of `OpenMetrics`.
 //!
-//! A label has few values, and none of them comes from a client: what is not known is `other`.
-//! No label contains the name of a Template, a namespace or a user.
+//! A label has few values, and none of them comes from a client: unknown values become `other`. No
+//! label contains the name of a Template, a namespace or a user.
 
 mod labels;
 mod process;
@@ -26,13 +26,13 @@ use crate::groups::Group;
 /// The content type of [`Metrics::text`].
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The upper bounds of buckets of times, in seconds.
+/// The upper bounds of the duration buckets, in seconds.
 const SECONDS: [f64; 16] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
     60.0,
 ];
 
-/// The upper bounds of buckets of numbers of objects.
+/// The upper bounds of the buckets for numbers of objects.
 const OBJECTS: [f64; 13] = [
     1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 2_000.0, 5_000.0, 10_000.0,
 ];
@@ -56,8 +56,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Metrics that begin at zero. Requests in flight and watches are counted by `admission`.
-    /// `version` and `commit` say what was built; `commit` may be empty.
+    /// Creates metrics that start at zero. `admission` counts the requests in flight and the
+    /// watches. `version` and `commit` describe the build; `commit` may be empty.
     #[must_use]
     pub fn new(admission: Admission, version: &str, commit: &str) -> Self {
         let mut metrics = Self {
@@ -189,14 +189,14 @@ impl Metrics {
             .observe(elapsed.as_secs_f64());
     }
 
-    /// Sets how many Templates of a group are stored.
+    /// Sets the number of stored Templates of a group.
     pub fn set_store_objects(&self, group: Group, objects: u64) {
         self.store_objects
             .get_or_create(&ObjectsLabels::new(group))
             .set(i64::try_from(objects).unwrap_or(i64::MAX));
     }
 
-    /// Measures a decision whether a request is allowed.
+    /// Measures an authorization decision.
     pub fn observe_authorization(&self, elapsed: Duration) {
         self.authorization_seconds.observe(elapsed.as_secs_f64());
     }
@@ -216,11 +216,11 @@ impl Metrics {
         self.audit_dropped.inc();
     }
 
-    /// All metrics, as text of [`CONTENT_TYPE`].
+    /// Encodes all metrics as [`CONTENT_TYPE`].
     ///
     /// # Errors
     ///
-    /// Fails if a metric cannot be printed.
+    /// Fails if a metric cannot be encoded.
     pub fn text(&self) -> Result<String, fmt::Error> {
         let mut printed = String::new();
         text::encode(&mut printed, &self.registry)?;

@@ -1,4 +1,4 @@
-//! The process, as Linux sees it.
+//! The metrics of the process, on Linux.
 //!
 //! Source: <https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics>,
 //! `proc_pid_stat(5)`, `proc_pid_status(5)`.
@@ -14,16 +14,16 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use rustix::process::{Resource, getrlimit};
 
-/// The clock ticks of a second in `/proc`: `USER_HZ` of all processors that Rust supports.
+/// The clock ticks per second in `/proc`: `USER_HZ` of all processors that Rust supports.
 const TICKS: f64 = 100.0;
 
-/// The time, the memory and the open files of this process.
+/// The CPU time, memory and open files of this process.
 #[derive(Debug)]
 pub(super) struct Process {
     started: Timestamp,
 }
 
-/// What is read of `/proc/self`. What cannot be read is left out.
+/// The values in `/proc/self`; `None` if a value cannot be read.
 #[derive(Debug, Default, PartialEq)]
 struct Usage {
     processor_seconds: Option<f64>,
@@ -33,7 +33,7 @@ struct Usage {
 }
 
 impl Process {
-    /// A process that starts now.
+    /// Records the current time as the start of the process.
     pub(super) fn new() -> Self {
         Self {
             started: Timestamp::now(),
@@ -107,8 +107,8 @@ fn proc_file(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The user and system time in `/proc/self/stat`. The name of the program, in parentheses, may
-/// have spaces and parentheses itself.
+/// Parses the user and system time in `/proc/self/stat`. The program name, in parentheses, may
+/// itself have spaces and parentheses.
 fn processor_seconds(stat: &str) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(11).take(2).map(str::parse::<u32>);
@@ -116,7 +116,7 @@ fn processor_seconds(stat: &str) -> Option<f64> {
     Some((f64::from(user) + f64::from(system)) / TICKS)
 }
 
-/// A line of `/proc/self/status` such as `VmRSS:    5120 kB`, in bytes.
+/// Parses a line of `/proc/self/status`, such as `VmRSS:    5120 kB`, and returns the bytes.
 fn memory(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim()

@@ -1,4 +1,4 @@
-//! What happens at this moment, counted when it is asked for.
+//! Gauges of the current activity, collected on each scrape.
 
 use std::fmt;
 

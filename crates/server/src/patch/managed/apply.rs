@@ -10,27 +10,28 @@ use crate::object::decode::undeclared;
 use crate::patch::merge::with_map;
 use crate::status::{Cause, Details, Result, Status};
 
-/// The manager of the fields of an object that had no managers before it was applied.
+/// The manager of all fields of an object that had no managers before its first apply.
 const BEFORE_APPLY: &str = "before-first-apply";
 
-/// The fields of the server that a client gives for a new object.
+/// The system fields that a client sets on a new object.
 const FROM_CLIENTS: [&str; 2] = ["name", "namespace"];
 
-/// The kind of everything that is stored.
+/// The kind of all stored objects.
 const KIND: &str = "Template";
 
-/// Applies an object: merges it into the current one, removes what the writer applied before and
-/// nobody owns, and sets `metadata.managedFields`.
+/// Merges an applied object into the current one, and sets `metadata.managedFields`. Removes fields
+/// that the writer applied before, unless they still have an owner.
 ///
-/// Without a current object the result is the applied one. The result has the fields of the server
-/// that the current object has. Of the applied object it takes name, namespace,
-/// uid and `resourceVersion`, so that the checks of an update find a difference; without a current
-/// object it takes name and namespace alone.
+/// The result keeps the system fields of the current object, but takes name, namespace, uid and
+/// `resourceVersion` from the applied one, so that the validation of an update finds differences.
+/// Without a current object, the result is the applied object, with name and namespace as the only
+/// system fields.
 ///
 /// # Errors
 ///
-/// 400 if the applied object has another kind or version, has `managedFields`, unknown fields or
-/// values of another type, or has maps and lists that cannot be merged; 409 if other managers own changed fields, unless `force` is set.
+/// 400 if the applied object has another kind or version, `managedFields`, unknown fields, values
+/// of the wrong type, or maps and lists that cannot be merged; 409 if other managers own changed
+/// fields, unless `force` is set.
 pub fn apply(
     group: Group,
     current: Option<&Value>,
@@ -61,7 +62,7 @@ pub fn apply(
     }
     managers.release(group, &changes);
     if !fields.is_empty() {
-        // A time says when values changed: to apply the same ones keeps it.
+        // Applying the same values keeps the time of the last change.
         let time = match before {
             before if *live == object => before.and_then(|before| before.time),
             _ => time(writer.time),
@@ -72,7 +73,7 @@ pub fn apply(
     Ok(object)
 }
 
-/// The managers of the stored object. One without managers gets one for all it has.
+/// Returns the managers of the stored object. If it has none, one manager owns all its fields.
 fn managers_of(group: Group, live: &Value, writer: &Writer<'_>) -> Managers {
     let mut managers = Managers::of(live).unwrap_or_default();
     if managers.0.is_empty() {
@@ -90,7 +91,7 @@ fn managers_of(group: Group, live: &Value, writer: &Writer<'_>) -> Managers {
     managers
 }
 
-/// The current object with the applied one in it.
+/// Merges the applied object into the current one.
 fn merged(group: Group, current: Option<&Value>, applied: &Value) -> Value {
     let mut object = current.unwrap_or(applied).clone();
     if let Value::Object(fields) = &mut object {
@@ -110,7 +111,7 @@ fn merged(group: Group, current: Option<&Value>, applied: &Value) -> Value {
     object
 }
 
-/// Takes what the applied object says about the object that it expects.
+/// Copies the fields of the applied object that identify the expected object.
 fn take_identity(metadata: &mut Map<String, Value>, applied: &Value) {
     for name in ["name", "namespace", "uid", "resourceVersion"] {
         let value = applied
@@ -122,7 +123,7 @@ fn take_identity(metadata: &mut Map<String, Value>, applied: &Value) {
     }
 }
 
-/// Refuses what cannot be applied at all.
+/// Rejects an object that cannot be applied.
 fn check(group: Group, applied: &Value) -> Result<()> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let (version, kind) = (text(applied.get("apiVersion")), text(applied.get("kind")));
@@ -152,7 +153,7 @@ fn check(group: Group, applied: &Value) -> Result<()> {
     )))
 }
 
-/// Refuses changes of fields that other managers own.
+/// Rejects changes to fields that other managers own.
 fn refuse_conflicts(managers: &Managers, changes: &Changes) -> Result<()> {
     let conflicts: Vec<(String, Vec<String>)> = managers
         .0

@@ -1,20 +1,20 @@
-//! Sets of fields, and their spelling as `FieldsV1`.
+//! Sets of fields, and their encoding as `FieldsV1`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-/// A step from a field to one below it. The order is that of Kubernetes.
+/// A step from a field to a child. The order of steps is the same as in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Step {
     /// A field of a map.
     Field(String),
-    /// An item of a list, by fields and their values as JSON.
+    /// An item of a list, by the names and JSON values of its key fields.
     Key(Vec<(String, String)>),
     /// An item of a set, as JSON.
     Item(String),
-    /// An item of a list, by its place.
+    /// An item of a list, by its index.
     Index(i64),
 }
 
@@ -23,7 +23,7 @@ impl Step {
         Self::Field(name.to_owned())
     }
 
-    /// The item of a list with a value in a field.
+    /// Returns the step to a list item, by the value of a key field.
     pub(super) fn key(field: &str, value: &Value) -> Self {
         Self::Key(vec![(field.to_owned(), value.to_string())])
     }
@@ -32,7 +32,7 @@ impl Step {
         Self::Item(value.to_string())
     }
 
-    /// Reads a key of `FieldsV1`: its part before the first `:`, and the rest.
+    /// Decodes a key of `FieldsV1`, split at its first `:`.
     fn decode(kind: &str, rest: &str) -> Option<Self> {
         Some(match kind {
             "f" => Self::field(rest),
@@ -54,7 +54,7 @@ impl Step {
         })
     }
 
-    /// The key of `FieldsV1`.
+    /// Encodes the step as a key of `FieldsV1`.
     fn encode(&self) -> String {
         match self {
             Self::Field(name) => format!("f:{name}"),
@@ -70,7 +70,7 @@ impl Step {
         }
     }
 
-    /// Appends the step as messages write it.
+    /// Appends the step in the format of messages.
     fn show(&self, path: &mut String) {
         let _ = match self {
             Self::Field(name) => write!(path, ".{name}"),
@@ -92,12 +92,12 @@ impl Step {
 pub(super) struct Fields {
     /// Whether the field itself is in the set.
     own: bool,
-    /// What is below the field. Nothing in it is empty.
+    /// The children of the field. None of them is empty.
     children: BTreeMap<Step, Self>,
 }
 
 impl Fields {
-    /// The set of the root alone, a leaf.
+    /// Returns the set with only the root, a leaf.
     pub(super) fn leaf() -> Self {
         Self {
             own: true,
@@ -121,7 +121,7 @@ impl Fields {
         }
     }
 
-    /// The part below a step.
+    /// Returns the set below a step.
     pub(super) fn get(&self, step: &Step) -> Option<&Self> {
         self.children.get(step)
     }
@@ -134,7 +134,7 @@ impl Fields {
         }
     }
 
-    /// Takes away the fields of another set, but nothing below them.
+    /// Removes the fields of another set, but not their children.
     pub(super) fn subtract(&mut self, other: &Self) {
         self.own &= !other.own;
         for (step, fields) in &other.children {
@@ -148,7 +148,7 @@ impl Fields {
         }
     }
 
-    /// The fields in both sets.
+    /// Returns the fields in both sets.
     pub(super) fn intersection(&self, other: &Self) -> Self {
         let mut both = Self {
             own: self.own && other.own,
@@ -162,7 +162,7 @@ impl Fields {
         both
     }
 
-    /// The paths of all fields: of each map first its own fields, then what is below them.
+    /// Returns the paths of all fields. The fields of each map come before their children.
     pub(super) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         self.list(&mut String::new(), &mut paths);
@@ -183,7 +183,7 @@ impl Fields {
         }
     }
 
-    /// Reads `FieldsV1`; none if it is malformed.
+    /// Decodes `FieldsV1`. Returns `None` if it is malformed.
     pub(super) fn decode(value: &Value) -> Option<Self> {
         let mut fields = Self::decode_tree(value)?;
         fields.own = false;
@@ -199,7 +199,7 @@ impl Fields {
             }
             let (kind, rest) = key.split_once(':')?;
             if !matches!(kind, "f" | "v" | "k" | "i") {
-                // A kind of step that a later version may know.
+                // A later version may define this kind of step.
                 continue;
             }
             let step = Step::decode(kind, rest)?;
@@ -210,7 +210,7 @@ impl Fields {
         Some(fields)
     }
 
-    /// The set as `FieldsV1`.
+    /// Encodes the set as `FieldsV1`.
     pub(super) fn encode(&self) -> Value {
         let mut encoded = Map::new();
         if self.own && !self.children.is_empty() {

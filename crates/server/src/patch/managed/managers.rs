@@ -1,4 +1,4 @@
-//! The list of managers with their fields: `metadata.managedFields`.
+//! Field managers and their fields: `metadata.managedFields`.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use super::fields::Fields;
 use super::shape::Changes;
 use crate::groups::Group;
 
-/// The most managers that update; the oldest ones are merged into one.
+/// The maximum number of managers with the operation `Update`. The oldest are merged into one.
 ///
 /// Source: `DefaultMaxUpdateManagers` of `managedfields`.
 const MAX_UPDATERS: usize = 10;
 
-/// The manager of the fields of merged managers.
+/// The manager that replaces the merged managers.
 const OLD_CHANGES: &str = "ancient-changes";
 
-/// The program that writes an object.
+/// The client that writes an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer<'a> {
-    /// The query parameter `fieldManager`, else the User-Agent up to its `/`; empty for unknown.
+    /// The query parameter `fieldManager`, or else the User-Agent up to its `/`. Empty if unknown.
     pub manager: &'a str,
-    /// Now, as in RFC 3339, in UTC and in seconds.
+    /// The current time in RFC 3339 format, in UTC with whole seconds.
     pub time: &'a str,
-    /// The subresource that is written; empty for the object itself.
+    /// The written subresource. Empty for the object itself.
     pub subresource: &'a str,
 }
 
-/// The way of a write.
+/// The operation of a manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Operation {
     Apply,
@@ -44,12 +44,12 @@ impl Operation {
     }
 }
 
-/// What tells managers apart.
+/// The identity of a manager.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id {
     pub(super) manager: String,
     pub(super) operation: Operation,
-    /// The version of an update; empty for an apply.
+    /// The API version of an update. Empty for an apply.
     version: String,
     subresource: String,
 }
@@ -73,7 +73,7 @@ impl Id {
         }
     }
 
-    /// The manager in the text of a conflict.
+    /// Formats the manager for the message of a conflict.
     pub(super) fn shown(&self) -> String {
         let mut text = format!("{:?}", self.manager);
         if !self.subresource.is_empty() {
@@ -89,7 +89,7 @@ impl Id {
 /// The fields of a manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Managed {
-    /// The version of the fields.
+    /// The API version of the fields.
     version: String,
     pub(super) time: Option<Timestamp>,
     pub(super) fields: Fields,
@@ -100,7 +100,7 @@ pub(super) struct Managed {
 pub(super) struct Managers(pub(super) BTreeMap<Id, Managed>);
 
 impl Managers {
-    /// The managers of an object, if all of its entries can be read.
+    /// Returns the managers of an object, or `None` if an entry is malformed.
     pub(super) fn of(object: &Value) -> Option<Self> {
         let entries = match entries(object) {
             None | Some(Value::Null) => return Some(Self::default()),
@@ -109,8 +109,8 @@ impl Managers {
         entries.iter().map(decode).collect::<Option<_>>().map(Self)
     }
 
-    /// The managers that a written object gives, else those of the object before: clients that do
-    /// not know the field do not clear it.
+    /// Returns the managers in the written object, or else in the old object: clients that do not
+    /// know the field do not clear it.
     pub(super) fn given(before: Option<&Value>, after: &Value) -> Self {
         if resets(after) {
             return Self::default();
@@ -121,8 +121,8 @@ impl Managers {
             .unwrap_or_default()
     }
 
-    /// Takes changed and removed fields from all managers. Fields of another version, which
-    /// nobody can compare, go.
+    /// Removes changed and removed fields from all managers. Also removes fields of another API
+    /// version, which cannot be compared.
     pub(super) fn release(&mut self, group: Group, changes: &Changes) {
         self.0.retain(|_, managed| {
             managed.fields.subtract(&changes.changed);
@@ -143,7 +143,7 @@ impl Managers {
         managed.time = time;
     }
 
-    /// Merges the oldest managers that update, if there are too many.
+    /// Merges the oldest managers with the operation `Update`, if there are too many.
     pub(super) fn cap(&mut self, group: Group) {
         let mut updaters: Vec<Id> = self
             .0
@@ -195,7 +195,7 @@ impl Managers {
     }
 }
 
-/// A time of RFC 3339, in seconds.
+/// Parses an RFC 3339 time, truncated to seconds.
 pub(super) fn time(text: &str) -> Option<Timestamp> {
     let time: Timestamp = text.parse().ok()?;
     Timestamp::from_second(time.as_second()).ok()
@@ -205,7 +205,7 @@ fn entries(object: &Value) -> Option<&Value> {
     object.get("metadata")?.get("managedFields")
 }
 
-/// Whether an object asks to forget all managers: by an empty list, or one empty entry.
+/// Returns `true` if an object resets its managers: by an empty list, or one empty entry.
 fn resets(object: &Value) -> bool {
     let empty = |value: &Value| match value {
         Value::Null => true,

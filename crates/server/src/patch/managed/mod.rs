@@ -1,7 +1,7 @@
-//! The owners of fields: `metadata.managedFields`, and server-side apply.
+//! Field ownership: `metadata.managedFields`, and server-side apply.
 //!
-//! The rules are those of kube-apiserver. Templates are flat, so a few shapes replace a general
-//! merge by schema.
+//! The rules are the same as in kube-apiserver. Templates are flat, so a few shapes replace a
+//! general merge by schema.
 //!
 //! Source: `managedfields` of `k8s.io/apimachinery`, `sigs.k8s.io/structured-merge-diff`.
 

@@ -1,4 +1,4 @@
-//! Which parts of a Template have owners of their own.
+//! The parts of a Template that have their own owners.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use crate::groups::Group;
 use crate::object::types::{OBJECT_META, is_field, is_parameter_field};
 use crate::patch::merge::{kind, with_map};
 
-/// The kind of a part of a Template.
+/// The shape of a part of a Template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A value with one owner, whatever is in it.
+    /// An atomic value, which is owned as a whole.
     Leaf,
     /// The Template.
     Object(Group),
@@ -22,19 +22,19 @@ pub(super) enum Shape {
     Labels,
     /// A map of values.
     Values,
-    /// A list of parameters, by `name`.
+    /// A list of parameters, keyed by `name`.
     Parameters,
     /// An item of `parameters`.
     Parameter,
-    /// A list of owner references, by `uid`.
+    /// A list of owner references, keyed by `uid`.
     OwnerReferences,
     /// A set of strings.
     Set,
 }
 
-/// The fields of `metadata` that the server sets: they have no owner.
+/// The fields of `metadata` that the server sets. They have no owner.
 ///
-/// Source: `stripSet` of `managedfields`; there the two of a deletion are refused before.
+/// Source: `stripSet` of `managedfields`. Upstream rejects the two fields of a deletion earlier.
 const SYSTEM: [&str; 11] = [
     "name",
     "namespace",
@@ -49,22 +49,22 @@ const SYSTEM: [&str; 11] = [
     "resourceVersion",
 ];
 
-/// Whether the server sets a field of `metadata`.
+/// Returns `true` if the server sets this field of `metadata`.
 pub(super) fn is_system(name: &str) -> bool {
     SYSTEM.contains(&name)
 }
 
-/// What differs between two objects.
+/// The differences between two objects.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// The fields that are new, or have another value.
+    /// The fields that are new or have another value.
     pub(super) changed: Fields,
-    /// The fields that are gone.
+    /// The removed fields.
     pub(super) removed: Fields,
 }
 
 impl Changes {
-    /// Compares two objects. Fields of the server do not count.
+    /// Compares two objects. Ignores system fields.
     pub(super) fn between(group: Group, before: &Value, after: &Value) -> Self {
         Shape::Object(group).compare(Some(before), Some(after))
     }
@@ -76,7 +76,7 @@ impl Changes {
 }
 
 impl Shape {
-    /// The shape of a field; none if it has no owner.
+    /// Returns the shape of a field, or `None` if it has no owner.
     fn field(self, name: &str) -> Option<Self> {
         Some(match (self, name) {
             (Self::Object(_), "apiVersion" | "kind") => return None,
@@ -89,7 +89,7 @@ impl Shape {
             (Self::Metadata, "finalizers") => Self::Set,
             (Self::Metadata, "ownerReferences") => Self::OwnerReferences,
             (Self::Metadata, name) if is_system(name) => return None,
-            // Nobody can apply a field that is unknown.
+            // Unknown fields cannot be applied.
             (Self::Object(group), name) if !is_field(group, name) => return None,
             (Self::Metadata, name) if !OBJECT_META.has(name) => return None,
             (Self::Parameter, name) if !is_parameter_field(name) => return None,
@@ -97,8 +97,8 @@ impl Shape {
         })
     }
 
-    /// Whether the fields are a fixed list: absent and null are the same there, and the map itself
-    /// has no owner.
+    /// Returns `true` for a struct: a null field is the same as a missing one, and the struct
+    /// itself has no owner.
     fn is_struct(self) -> bool {
         matches!(self, Self::Object(_) | Self::Metadata)
     }
@@ -111,7 +111,7 @@ impl Shape {
         matches!(self, Self::Parameters | Self::OwnerReferences | Self::Set)
     }
 
-    /// The step to an item of a list, and the shape of the item; none if the item has no key.
+    /// Returns the step to a list item and the shape of the item, or `None` if it has no key.
     fn item(self, item: &Value) -> Option<(Step, Self)> {
         let (key, shape) = match self {
             Self::Parameters => ("name", Self::Parameter),
@@ -123,7 +123,7 @@ impl Shape {
         Some((Step::key(key, value), shape))
     }
 
-    /// What a value consists of; none if it is a leaf, or not of the shape.
+    /// Returns the parts of a value, or `None` if it is a leaf, or has another shape.
     fn parts(self, value: &Value) -> Option<BTreeMap<Step, (Self, &Value)>> {
         match value {
             Value::Null if self != Self::Leaf => Some(BTreeMap::new()),
@@ -184,8 +184,8 @@ impl Shape {
         changes
     }
 
-    /// A part as it counts in a comparison: in a fixed list of fields, null and absent are the same.
-    /// OpenShift's Templates always have `objects`.
+    /// Returns the value of a part for a comparison. In a struct, a null field is the same as a
+    /// missing one, but OpenShift's Templates always have `objects`.
     fn value<'a>(self, step: &Step, part: Option<&(Self, &'a Value)>) -> Option<&'a Value> {
         let value = part
             .map(|(_, value)| *value)
@@ -198,7 +198,7 @@ impl Shape {
         }
     }
 
-    /// The fields of an applied value.
+    /// Returns the fields of an applied value.
     pub(super) fn fields(self, value: &Value) -> Fields {
         let parts = match self.parts(value) {
             Some(parts) if !parts.is_empty() => parts,
@@ -253,7 +253,8 @@ impl Shape {
         }
     }
 
-    /// Merges lists: the applied order holds, and live items stay where they are between them.
+    /// Merges lists. Applied items keep their order, and other live items keep their place between
+    /// them.
     fn merge_list(self, live: Vec<Value>, applied: &[Value]) -> Value {
         let steps = |items: &[Value]| -> Vec<Option<Step>> {
             items
@@ -306,7 +307,7 @@ impl Shape {
         Value::Array(merged)
     }
 
-    /// Removes what a manager applied before, unless somebody owns it or something in it.
+    /// Removes the fields that a manager applied before, unless they or their children are owned.
     pub(super) fn prune(self, value: &mut Value, before: &Fields, owned: &Fields) {
         match value {
             Value::Object(fields) if self.is_map() => fields.retain(|name, value| {
@@ -322,7 +323,7 @@ impl Shape {
                     return true;
                 };
                 let (before, owned) = (before.get(&step), owned.get(&step));
-                // Without an owner an item goes with all that is in it.
+                // An item without an owner is removed with all its content.
                 let shape = if owned.is_none() { Self::Leaf } else { shape };
                 shape.prune_part(item, before, owned)
             }),
@@ -330,7 +331,7 @@ impl Shape {
         }
     }
 
-    /// Prunes a part; false if nothing of it stays.
+    /// Prunes a part. Returns `false` if nothing of it remains.
     fn prune_part(
         self,
         value: &mut Value,
@@ -346,7 +347,7 @@ impl Shape {
         self.is_struct() || has_parts(value)
     }
 
-    /// Finds what cannot be applied, as kube-apiserver words it.
+    /// Checks that a value can be applied, with the messages of kube-apiserver.
     pub(super) fn check(self, value: &Value, path: &str) -> Result<(), String> {
         match value {
             Value::Null => Ok(()),
@@ -381,7 +382,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Why an item of a list has no key.
+    /// Returns the error for a list item without a key.
     fn no_key(self, index: usize, item: &Value, path: &str) -> String {
         let key = match self {
             Self::Parameters => "name",

@@ -1,4 +1,4 @@
-//! The owners of fields after a create, an update, or a patch other than apply.
+//! Field ownership after a create, an update, or a patch other than apply.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::managers::{Id, Managers, Operation, Writer, time};
 use super::shape::Changes;
 use crate::groups::Group;
 
-/// Sets `metadata.managedFields` of an object that is written: the writer owns what it changed.
+/// Sets `metadata.managedFields` of a written object: the writer owns the fields that it changed.
 ///
-/// `before` is the stored object, none for a create. Managers in `after` are taken as they are if
-/// they can be read. An object without managers gets none by an update.
+/// `before` is the stored object, or `None` for a create. The managers in `after` are used if they
+/// are well-formed. An update adds no managers to an object without managers.
 pub fn track_update(group: Group, before: Option<&Value>, after: &mut Value, writer: &Writer<'_>) {
     let mut managers = Managers::given(before, after);
     if before.is_none() || !managers.0.is_empty() {

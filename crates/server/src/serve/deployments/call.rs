@@ -1,4 +1,4 @@
-//! A request for a path of Deployment Manager.
+//! A Deployment Manager request.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -14,7 +14,7 @@ use crate::status::{Result, Status};
 use crate::wire::content::{self, Format};
 use crate::wire::path::DEFAULT_NAMESPACE;
 
-/// A request for a path of Deployment Manager.
+/// A Deployment Manager request.
 pub(in crate::serve) struct Call<'a> {
     pub(in crate::serve) state: &'a State,
     pub(in crate::serve) incoming: &'a Incoming,
@@ -23,7 +23,7 @@ pub(in crate::serve) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The namespace of the query.
+    /// Returns the namespace in the query, or the default namespace.
     pub(super) fn namespace(&self) -> &str {
         let given = self.incoming.query.first("namespace");
         given
@@ -31,7 +31,7 @@ impl Call<'_> {
             .unwrap_or(DEFAULT_NAMESPACE)
     }
 
-    /// A deployment in that namespace.
+    /// Returns the deployment with a name in the namespace of the request.
     pub(super) fn target(&self, name: &str) -> Target {
         Target {
             namespace: self.namespace().to_owned(),
@@ -39,7 +39,7 @@ impl Call<'_> {
         }
     }
 
-    /// A JSON document as the client wants it. In YAML, the order of keys stays.
+    /// Creates a response with a JSON document in the requested format. YAML keeps the key order.
     pub(super) fn shown(&self, code: u16, mut json: Vec<u8>) -> Answer {
         let shown = self.incoming.shown();
         if shown.format == Format::Yaml
@@ -51,13 +51,13 @@ impl Call<'_> {
         render::finished(code, shown, json)
     }
 
-    /// Reads the body.
+    /// Parses the body.
     pub(super) fn input(&self) -> Result<Input> {
         content::of_object(self.incoming.header(CONTENT_TYPE))?;
         deployments::read(&self.body)
     }
 
-    /// Refuses a dry run, which must not change anything.
+    /// Rejects a dry run, which deployments do not support.
     pub(super) fn refuse_dry_run(&self) -> Result<()> {
         if self.incoming.query.first("dryRun").is_none() {
             return Ok(());

@@ -15,24 +15,24 @@ use crate::status::{Details, Result, Status};
 use crate::wire::accept;
 use crate::wire::content::Format;
 
-/// How much of a request's time is for its change. The rest is for the answer that it takes longer.
+/// The share of the request timeout to wait for a change. The rest is for the timeout response.
 const SHARE: u32 = 49;
 const OF: u32 = 50;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// A body that names another deployment than the path is an error.
+/// Checks that the name in the body, if any, is the name in the path.
 pub(super) fn check_name(input: &Input, name: &str) -> Result<()> {
     let Some(found) = input.name.as_ref().filter(|found| *found != name) else {
         return Ok(());
     };
     let message =
-        format!("the name of the body ({found}) does not match the name of the URL ({name})");
+        format!("the name in the body ({found}) does not match the name in the URL ({name})");
     Err(Status::bad_request(message))
 }
 
-/// Makes a change, and waits for its end unless the client asks for an answer at once.
+/// Starts a change. Waits for its result unless the client wants an asynchronous response.
 pub(super) async fn make(
     call: &Call<'_>,
     name: &str,
@@ -90,7 +90,7 @@ pub(super) async fn make(
     Ok(answer)
 }
 
-/// Whether the client asks for an answer at once, by RFC 7240.
+/// Returns `true` if the client prefers an asynchronous response (RFC 7240).
 fn prefers_async(call: &Call<'_>) -> bool {
     let all = call.incoming.headers.get_all(PREFER).iter();
     all.filter_map(|value| value.to_str().ok())
@@ -99,23 +99,23 @@ fn prefers_async(call: &Call<'_>) -> bool {
         .any(|preference| preference.trim().eq_ignore_ascii_case("respond-async"))
 }
 
-/// Names the operation.
+/// Sets the `Location` header to the operation.
 fn locate(answer: &mut Answer, operation: &str) {
     if let Ok(value) = HeaderValue::from_str(&format!("/operations/{operation}")) {
         answer.headers_mut().insert(LOCATION, value);
     }
 }
 
-/// 504: the change takes longer than the request may.
+/// Returns the 504 error for a change that takes longer than the request timeout.
 fn goes_on(operation: &str, limit: Duration) -> Box<Status> {
     let message = format!(
-        "Timeout: the change did not complete within {} s; it goes on as /operations/{operation}",
+        "Timeout: the change did not complete within {} s; it continues as /operations/{operation}",
         limit.as_secs_f64()
     );
     Status::new(504, "Timeout", message).with(Details::default())
 }
 
-/// The error of a change, which may be an answer of a cluster.
+/// Creates the response to a failed change. Its error may come from a cluster.
 fn refused(call: &Call<'_>, problem: &Problem) -> Answer {
     let incoming = call.incoming;
     let json = problem.status.to_string();

@@ -1,4 +1,4 @@
-//! The paths of Deployment Manager.
+//! The Deployment Manager API.
 
 mod call;
 mod changes;
@@ -15,12 +15,12 @@ use crate::wire::path::DeploymentPath;
 
 pub(super) use call::Call;
 
-/// Whether a method only reads.
+/// Returns `true` if a method only reads.
 pub(super) fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Answers a request.
+/// Handles a request.
 pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Answer> {
     let method = &call.incoming.method;
     let service = &call.state.deployments;
@@ -74,7 +74,7 @@ pub(super) async fn answer(call: &Call<'_>, path: &DeploymentPath) -> Result<Ans
     }
 }
 
-/// Expands the configuration of the body.
+/// Expands the configuration in the body.
 async fn expand(call: &Call<'_>) -> Result<Answer> {
     call.refuse_dry_run()?;
     let texts = call.state.deployments.texts(call.input()?.request).await?;

@@ -1,4 +1,4 @@
-//! Deployments and operations as clients see them.
+//! Deployments and operations in responses.
 
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};
@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::deployments::{Deployment, Operation};
 use crate::status::{Result, Status};
 
-/// A deployment with its newest manifest: the stored fields, `message`, and `manifests`, where the
-/// manifest is as it is stored.
+/// Returns a deployment as JSON: the stored fields, `message`, and `manifests` with the latest
+/// manifest.
 pub(super) fn deployment(deployment: &Deployment, message: &str, manifest: &[u8]) -> Vec<u8> {
     let mut fields = match serde_json::to_value(deployment) {
         Ok(Value::Object(fields)) => fields,
@@ -37,7 +37,7 @@ pub(super) fn deployment(deployment: &Deployment, message: &str, manifest: &[u8]
     json
 }
 
-/// A JSON document as YAML.
+/// Converts a JSON document to YAML.
 pub(super) fn yaml(json: &[u8]) -> Option<String> {
     let source = krm_yaml::decode("answer", json.to_vec()).ok()?;
     let document = Document::parse(&source).ok()?;
@@ -46,13 +46,13 @@ pub(super) fn yaml(json: &[u8]) -> Option<String> {
     Some(krm_yaml::to_string(&value))
 }
 
-/// An operation.
+/// Returns an operation as JSON.
 pub(super) fn operation(operation: &Operation) -> Result<Vec<u8>> {
     let json = serde_json::to_vec(operation);
     json.map_err(|_| Status::internal("an operation cannot be written"))
 }
 
-/// The answer for an operation that has just begun.
+/// Returns an operation that has just started as JSON.
 pub(super) fn begun(name: &str) -> Vec<u8> {
     json!({"name": name, "state": "pending"})
         .to_string()

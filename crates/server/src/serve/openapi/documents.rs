@@ -1,4 +1,4 @@
-//! The documents with their hashes, and the answers to requests for them.
+//! The documents with their hashes, and the responses to requests for them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::wire::endpoint::{AUTHENTICATION, AUTHORIZATION};
 #[derive(Debug)]
 pub struct Documents {
     index: Bytes,
-    /// By path, such as `apis/template.krm.dev/v1alpha1`.
+    /// The documents by path, such as `apis/template.krm.dev/v1alpha1`.
     v3: BTreeMap<String, Document>,
     v2: Document,
 }
@@ -39,7 +39,7 @@ impl Document {
 }
 
 impl Documents {
-    /// Makes all documents, with those of reviews if they are served.
+    /// Generates all documents, including the review groups if `with_reviews` is set.
     #[must_use]
     pub fn new(with_reviews: bool) -> Self {
         let mut values: BTreeMap<String, Value> = Group::ALL
@@ -72,7 +72,7 @@ impl Documents {
         }
     }
 
-    /// The answer to `/openapi/v3`.
+    /// Returns the response to `/openapi/v3`.
     #[must_use]
     pub fn index(&self) -> Response<Bytes> {
         answer(
@@ -82,8 +82,8 @@ impl Documents {
         )
     }
 
-    /// The answer to `/openapi/v3/PATH?hash=HASH`. A document with its hash never changes, so
-    /// clients keep it.
+    /// Returns the response to `/openapi/v3/PATH?hash=HASH`. Clients may cache it forever: a
+    /// document with a hash never changes.
     #[must_use]
     pub fn v3(
         &self,
@@ -121,7 +121,7 @@ impl Documents {
         }
     }
 
-    /// The answer to `/openapi/v2`. 406 for protobuf, so that clients go on without it.
+    /// Returns the response to `/openapi/v2`: 406 for protobuf, so that clients go on without it.
     #[must_use]
     pub fn v2(&self, accepted: Option<&str>, if_none_match: Option<&str>) -> Response<Bytes> {
         if !accept::accepts(accepted, "application/json") {

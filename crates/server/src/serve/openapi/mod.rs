@@ -1,8 +1,7 @@
 //! `/openapi/v3` and `/openapi/v2`.
 //!
-//! The documents are made once, when the program starts; `crates/server/openapi` has a copy of
-//! each. kubectl reads from them whether a kind has the query parameter `fieldValidation`, and
-//! what `explain` prints.
+//! The documents are generated once, when the program starts; `crates/server/openapi` has a copy of
+//! each. kubectl uses them for `explain`, and to check for the query parameter `fieldValidation`.
 
 mod documents;
 mod operations;

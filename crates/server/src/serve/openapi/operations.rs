@@ -1,4 +1,4 @@
-//! The paths of the documents, with their operations.
+//! The paths and operations of the documents.
 
 use serde_json::{Map, Value, json};
 
@@ -45,10 +45,10 @@ const DELETE_ALL: &[&str] = &[
     "sendInitialEvents",
     "timeoutSeconds",
 ];
-/// What processing takes beside the parameters of every creation.
+/// The query parameters of processing, in addition to [`WRITE`].
 const PROCESS: &[&str] = &["labels", "namespace", "output", "sourceMap"];
 
-/// The parameters of queries and paths: name, type, description.
+/// The query and path parameters: name, type, description.
 const PARAMETERS: &[(&str, &str, &str)] = &[
     (
         "allowWatchBookmarks",
@@ -58,7 +58,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     (
         "continue",
         "string",
-        "The token of the answer after which the list goes on.",
+        "The continue token of the previous response.",
     ),
     (
         "dryRun",
@@ -78,7 +78,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     (
         "fieldValidation",
         "string",
-        "What happens to unknown and duplicate fields. Ignore: nothing. Warn: a Warning header for \
+        "How to treat unknown and duplicate fields. Ignore: nothing. Warn: a Warning header for \
          each; the default. Strict: the request fails.",
     ),
     (
@@ -86,11 +86,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
         "boolean",
         "Whether an apply takes fields from other owners. Only for applies.",
     ),
-    (
-        "gracePeriodSeconds",
-        "integer",
-        "Means nothing for Templates.",
-    ),
+    ("gracePeriodSeconds", "integer", "Ignored for Templates."),
     (
         "labels",
         "string",
@@ -101,17 +97,21 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
         "string",
         "Selects objects by their labels.",
     ),
-    ("limit", "integer", "The most objects of an answer."),
+    (
+        "limit",
+        "integer",
+        "The maximum number of objects in a response.",
+    ),
     ("name", "string", "The name of the Template."),
     (
         "namespace",
         "string",
-        "The namespace; in a query, that of objects without one.",
+        "The namespace; in a query, the namespace of objects without one.",
     ),
     (
         "orphanDependents",
         "boolean",
-        "Means nothing for Templates. Not with propagationPolicy.",
+        "Ignored for Templates. Not with propagationPolicy.",
     ),
     (
         "output",
@@ -126,17 +126,17 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     (
         "propagationPolicy",
         "string",
-        "Orphan, Background or Foreground. Means nothing for Templates.",
+        "Orphan, Background or Foreground. Ignored for Templates.",
     ),
     (
         "resourceVersion",
         "string",
-        "The version that the answer shows, or after which a watch starts.",
+        "The version to return, or the version after which a watch starts.",
     ),
     (
         "resourceVersionMatch",
         "string",
-        "How resourceVersion is meant: Exact or NotOlderThan.",
+        "How to match resourceVersion: Exact or NotOlderThan.",
     ),
     (
         "sendInitialEvents",
@@ -147,25 +147,25 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     (
         "sourceMap",
         "boolean",
-        "Whether the answer says where each field comes from.",
+        "Whether to return the origin of each field.",
     ),
     (
         "timeoutSeconds",
         "integer",
-        "After how many seconds a watch ends.",
+        "The seconds after which a watch ends.",
     ),
     (
         "watch",
         "boolean",
-        "Whether changes are sent as they happen, in place of a list.",
+        "Whether to send changes as they happen, instead of a list.",
     ),
 ];
 
-/// The parts of the documents of a group that its operations share.
+/// The data that the operations of a group share.
 struct Api {
     group: &'static str,
     version: &'static str,
-    /// The group and version in names of operations, such as `TemplateKrmDevV1alpha1`.
+    /// The group and version in operation IDs, such as `TemplateKrmDevV1alpha1`.
     id: String,
     tag: String,
 }
@@ -189,7 +189,7 @@ impl Api {
         }
     }
 
-    /// An operation without parameters, body and answers.
+    /// Creates an operation without parameters, a request body or responses.
     fn operation(
         &self,
         action: &str,
@@ -222,7 +222,7 @@ fn capitalized(word: &str) -> String {
         .collect()
 }
 
-/// Adds parameters of the query, a body and the answers.
+/// Adds query parameters, a request body and responses to an operation.
 fn with(
     mut operation: Map<String, Value>,
     queries: &[&str],
@@ -273,13 +273,13 @@ fn parameter(name: &str, place: &str) -> Value {
     parameter
 }
 
-/// What every operation of a path takes.
+/// Returns the parameters that all operations of a path share.
 fn shared(in_path: &[&str]) -> Value {
     let in_path = in_path.iter().map(|name| parameter(name, "path"));
     in_path.chain([parameter("pretty", "query")]).collect()
 }
 
-/// A schema in each of some types.
+/// Returns the content of a body: a schema for each media type.
 fn typed(types: &[&str], schema: &Value) -> Value {
     types
         .iter()
@@ -296,7 +296,7 @@ fn body(types: &[&str], schema: &Value, required: bool) -> Value {
     }
 }
 
-/// The operations of a group of Templates.
+/// Returns the paths of a Template group, with their operations.
 pub(super) fn of_group(group: Group) -> Map<String, Value> {
     let api = Api::new(group.name(), group.version());
     let base = format!("/apis/{}", group.api_version());
@@ -461,7 +461,7 @@ fn schema(api: &Api) -> Value {
     })
 }
 
-/// The operations of a group of reviews.
+/// Returns the paths of a review group, with their operations.
 pub(super) fn of_reviews(group: &'static str) -> Map<String, Value> {
     let api = Api::new(group, "v1");
     let base = format!("/apis/{group}/v1");

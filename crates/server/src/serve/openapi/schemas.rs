@@ -4,23 +4,23 @@ use serde_json::{Map, Value, json};
 
 use crate::groups::Group;
 
-/// The beginning of the names of the types that all APIs share.
+/// The name prefix of the types that all APIs share.
 pub(super) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const RAW: &str = "io.k8s.apimachinery.pkg.runtime.RawExtension";
-/// Marks a schema as that of a kind.
+/// The extension that marks a schema as a kind.
 const KINDS: &str = "x-kubernetes-group-version-kind";
 
-/// A reference to a schema.
+/// Returns a reference to a schema.
 pub(super) fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// A reference to the schema of a kind of a group.
+/// Returns a reference to the schema of a kind in a group.
 pub(super) fn of(group: Group, kind: &str) -> Value {
     reference(&name(group, kind))
 }
 
-/// A reference to the schema of a review.
+/// Returns a reference to the schema of a review.
 pub(super) fn of_review(group: &str, kind: &str) -> Value {
     reference(&review_name(group, kind))
 }
@@ -37,7 +37,7 @@ fn review_name(group: &str, kind: &str) -> String {
     format!("io.k8s.api.{package}.v1.{kind}")
 }
 
-/// The schemas of a group of Templates, and of what they refer to.
+/// Returns the schemas of a Template group, including referenced schemas.
 pub(super) fn of_group(group: Group) -> Map<String, Value> {
     let (api, version) = (group.name(), group.version());
     let mut schemas = Map::new();
@@ -68,7 +68,7 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
     schemas
 }
 
-/// The schemas of a group of reviews, and of what they refer to.
+/// Returns the schemas of a review group, including referenced schemas.
 pub(super) fn of_reviews(group: &str) -> Map<String, Value> {
     let open =
         |text: &str| json!({"description": text, "type": "object", "additionalProperties": true});
@@ -107,7 +107,7 @@ pub(super) fn of_reviews(group: &str) -> Map<String, Value> {
     schemas
 }
 
-/// The schema of a kind, with what every kind has.
+/// Adds `apiVersion`, `kind`, `metadata` and the extension of a kind to a schema.
 fn resource(group: &str, version: &str, kind: &str, mut schema: Value) -> Value {
     if let Some(fields) = schema.as_object_mut() {
         if let Some(properties) = fields.get_mut("properties").and_then(Value::as_object_mut) {
@@ -135,7 +135,7 @@ fn kind_field() -> Value {
     json!({"description": "The kind of the object.", "type": "string"})
 }
 
-/// A field with the schema of another name.
+/// Returns the schema of a field that refers to another schema.
 fn part(name: &str, text: &str) -> Value {
     json!({"description": text, "default": {}, "allOf": [reference(name)]})
 }
@@ -213,7 +213,7 @@ fn labels(text: &str) -> Value {
     })
 }
 
-/// The types that all APIs share.
+/// Returns the schemas of the types that all APIs share.
 fn shared(group: &str, version: &str) -> Map<String, Value> {
     let mut schemas: Map<String, Value> =
         serde_json::from_str(include_str!("shared.json")).unwrap_or_default();

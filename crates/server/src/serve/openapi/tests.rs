@@ -1,5 +1,5 @@
-//! The documents are those in `crates/server/openapi`, and differ from recorded ones only as
-//! `differences.txt` there says.
+//! Tests that the documents equal the files in `crates/server/openapi`, and differ from recorded
+//! documents only as listed in `differences.txt` there.
 #![expect(clippy::disallowed_methods, reason = "a test reads recorded files")]
 
 use std::collections::BTreeSet;
@@ -180,7 +180,7 @@ fn documents_have_hashes() {
     assert!(index["paths"].get("apis/authorization.k8s.io/v1").is_none());
 }
 
-/// All places where two values differ, as JSON pointers.
+/// Finds all differences between two values, as JSON pointers.
 fn differences(recorded: &Value, ours: &Value, at: &str, found: &mut Vec<String>) {
     match (recorded, ours) {
         (Value::Object(recorded), Value::Object(ours)) => {
@@ -217,7 +217,7 @@ fn by_name(items: &[Value]) -> Value {
     Value::Object(named.collect())
 }
 
-/// Whether a place is that of a pattern, in which `*` is any text.
+/// Returns `true` if a place matches a pattern, in which `*` matches any text.
 fn is_like(place: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else {
         return place == pattern;
@@ -225,7 +225,7 @@ fn is_like(place: &str, pattern: &str) -> bool {
     let mut place = place.strip_prefix(start).map(str::chars);
     std::iter::from_fn(|| {
         let now = place.as_ref()?.as_str();
-        // The end is a place, too.
+        // Include the empty suffix.
         place = place.take().filter(|_| !now.is_empty()).map(|mut letters| {
             letters.next();
             letters

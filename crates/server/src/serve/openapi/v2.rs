@@ -1,8 +1,8 @@
-//! `OpenAPI` 2 from the documents of version 3.
+//! Conversion of the `OpenAPI` 3 documents to version 2.
 
 use serde_json::{Map, Value, json};
 
-/// One document with the paths and schemas of all.
+/// Merges all documents into one of version 2.
 pub(super) fn document<'d>(documents: impl Iterator<Item = &'d Value>) -> Value {
     let (mut paths, mut definitions) = (Map::new(), Map::new());
     let mut info = Value::Null;
@@ -44,7 +44,7 @@ fn path_item(item: &Value) -> Value {
         .into()
 }
 
-/// A parameter of version 2 has the type that is in the schema of one of version 3.
+/// Converts parameters: version 2 has the fields of `schema` in the parameter itself.
 fn parameters(list: &Value) -> impl Iterator<Item = Value> {
     list.as_array().into_iter().flatten().map(|parameter| {
         let mut fields = parameter.as_object().cloned().unwrap_or_default();
@@ -104,7 +104,7 @@ fn operation(operation: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// A schema with the references of version 2, and without what it does not know.
+/// Converts a schema: rewrites references and removes `nullable`, which version 2 does not have.
 fn schema_of(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {

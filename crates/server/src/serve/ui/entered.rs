@@ -1,4 +1,4 @@
-//! What a form sent.
+//! Submitted form data.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -13,19 +13,19 @@ use multer::{Constraints, Multipart, SizeLimit};
 use super::super::incoming::Incoming;
 use crate::status::{Result, Status};
 
-/// The most fields of one form.
+/// The maximum number of fields in a form.
 const MAX_FIELDS: usize = 20_000;
 
-/// What a form sent: of several fields with one name, the last.
+/// Submitted form data. If several fields have the same name, the last one wins.
 #[derive(Debug, Default)]
 pub(super) struct Entered {
     fields: BTreeMap<String, String>,
-    /// The file of the page for uploads.
+    /// The file from the upload page.
     file: Option<Bytes>,
 }
 
 impl Entered {
-    /// Reads the body of a request.
+    /// Parses the body of a request.
     pub(super) async fn read(incoming: &Incoming, body: Bytes) -> Result<Self> {
         let content_type = incoming.header(CONTENT_TYPE).unwrap_or_default();
         let kind = content_type.split(';').next().unwrap_or_default().trim();
@@ -80,8 +80,8 @@ impl Entered {
         self.fields.insert(name, value.replace("\r\n", "\n"));
     }
 
-    /// Adds a file: that of a parameter is its value in base64, which comes before the file in a
-    /// form. A browser sends an empty file if none is chosen.
+    /// Adds a file. The file of a parameter replaces its text field, which precedes the file in the
+    /// form. Browsers send an empty file if none is selected.
     fn add_file(&mut self, name: &str, bytes: Bytes) {
         if bytes.is_empty() {
             return;
@@ -94,28 +94,28 @@ impl Entered {
         }
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str)
     }
 
-    /// The value of a field; empty if there is none.
+    /// Returns the value of a field; empty if it is missing.
     pub(super) fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 
-    /// The file of the page for uploads.
+    /// Returns the file from the upload page.
     pub(super) fn file(&self) -> Option<&Bytes> {
         self.file.as_ref()
     }
 
-    /// The values of parameters.
+    /// Returns the names and values of the parameters.
     pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         let fields = self.fields.iter();
         fields.filter_map(|(name, value)| Some((name.strip_prefix("p.")?, value.as_str())))
     }
 
-    /// What another form without files can send again: all but the login.
+    /// Returns the fields that a form without files can submit again. The login is left out.
     pub(super) fn kept(&self) -> Vec<(String, String)> {
         let mut kept = self.fields.clone();
         kept.remove("token");
@@ -128,7 +128,7 @@ impl Entered {
     }
 }
 
-/// Refuses another field after so many.
+/// Checks that the form may have another field after `count` fields.
 fn check(count: usize) -> Result<()> {
     if count < MAX_FIELDS {
         return Ok(());

@@ -27,7 +27,7 @@ pub(super) struct Stored<'s> {
 }
 
 impl Stored<'_> {
-    /// What a request for it asks for, for the audit log.
+    /// Returns the resource of a request for the Template, for the audit log.
     pub(super) fn resource(&self, is_post: bool) -> Resource {
         let is_subresource = is_post && self.group == Group::Krm;
         let is_processed = is_post && self.group == Group::OpenShift;
@@ -50,7 +50,7 @@ impl Stored<'_> {
         }
     }
 
-    /// The address of its form.
+    /// Returns the address of its form.
     pub(super) fn address(&self) -> String {
         let [namespace, name] = [self.namespace, self.name].map(encoded);
         format!("/ui/{namespace}/{}/{name}", self.group.name())
@@ -61,19 +61,19 @@ impl Stored<'_> {
 pub(super) struct Subject {
     pub(super) group: Group,
     pub(super) namespace: String,
-    /// Its text in YAML.
+    /// The Template in YAML.
     pub(super) text: String,
-    /// Where the form is sent to.
+    /// The address to submit the form to.
     pub(super) address: String,
     pub(super) is_stored: bool,
 }
 
-/// The form of a stored Template.
+/// Shows the form of a stored Template.
 pub(super) async fn page(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answer> {
     let subject = read(visit, stored).await?;
     let described = described(visit, &subject).await?;
     let mut filled = Filled::default();
-    // A link may fill in values, but no secret.
+    // A link may fill in values, but not secrets.
     for field in described.form.fields().filter(|field| !field.is_hidden) {
         if let Some(value) = visit.incoming.query.first(&format!("p.{}", field.name)) {
             filled.values.insert(field.name.clone(), value.to_owned());
@@ -82,7 +82,7 @@ pub(super) async fn page(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answe
     show(visit, &subject, &described, &Shown::form(filled)?)
 }
 
-/// The answer to a form of a stored Template.
+/// Handles a submitted form of a stored Template.
 pub(super) async fn submit(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Answer> {
     let subject = read(visit, stored).await?;
     let place = (stored.group, stored.namespace, stored.name);
@@ -125,7 +125,7 @@ async fn read(visit: &Visit<'_>, stored: &Stored<'_>) -> Result<Subject> {
     })
 }
 
-/// Reads the form of a Template.
+/// Returns the form of a Template.
 pub(super) async fn described(visit: &Visit<'_>, subject: &Subject) -> Result<Described> {
     let place = visit.state.admission.expansion().await?;
     let (group, text) = (subject.group, subject.text.clone());
@@ -143,11 +143,11 @@ const fn yaml(text: &str) -> Text<'_> {
     }
 }
 
-/// What a page shows besides the form.
+/// The content of a page besides the form.
 pub(super) struct Shown {
     code: u16,
     filled: Filled,
-    /// Messages that belong to no field.
+    /// Messages without a field.
     others: Vec<String>,
     result: Option<Rendered>,
     given: Vec<(String, String)>,
@@ -161,7 +161,7 @@ struct Rendered {
 }
 
 impl Rendered {
-    /// Takes a while for large objects, so it is part of the expansion.
+    /// Renders an expansion. This is slow for large objects, so it runs as part of the expansion.
     fn of(preview: &Preview, group: Group, template: &str) -> Self {
         let count = |count: usize, one: &str| {
             let s = if count == 1 { "" } else { "s" };
@@ -198,7 +198,7 @@ impl Rendered {
 }
 
 impl Shown {
-    /// A form without a result.
+    /// Returns a form without a result.
     pub(super) fn form(filled: Filled) -> Result<Self> {
         Ok(Self {
             code: 200,
@@ -211,7 +211,7 @@ impl Shown {
     }
 }
 
-/// Expands a Template with what was entered.
+/// Expands a Template with the submitted values.
 pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answer> {
     let described = described(visit, subject).await?;
     let (filled, given) = values::filled(&visit.entered, &described.form);
@@ -268,7 +268,7 @@ pub(super) async fn answer(visit: &Visit<'_>, subject: &Subject) -> Result<Answe
     show(visit, subject, &described, &shown)
 }
 
-/// The objects as a file.
+/// Responds with the objects as a file.
 fn download(described: &Described, preview: Preview) -> Answer {
     let name: String = described
         .name
@@ -284,7 +284,7 @@ fn download(described: &Described, preview: Preview) -> Answer {
     answer
 }
 
-/// The answer for the script.
+/// Responds to the script.
 fn script(subject: &Subject, described: &Described, shown: &Shown) -> Result<Answer> {
     let errors = shown.filled.errors.iter().flat_map(|(name, messages)| {
         let messages = messages.iter();
@@ -299,7 +299,7 @@ fn script(subject: &Subject, described: &Described, shown: &Shown) -> Result<Ans
     Ok(secured(answer::json(shown.code, &body)))
 }
 
-/// The right side of the form.
+/// Renders the right side of the form.
 fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<String> {
     let Some(rendered) = &shown.result else {
         return pages::output(&Output::default());
@@ -319,7 +319,7 @@ fn output(subject: &Subject, described: &Described, shown: &Shown) -> Result<Str
     })
 }
 
-/// The page.
+/// Responds with the page.
 pub(super) fn show(
     visit: &Visit<'_>,
     subject: &Subject,

@@ -17,14 +17,14 @@ use crate::process;
 use crate::status::Result;
 use crate::store::Item;
 
-/// The most rows of a page.
+/// The maximum number of rows on a page.
 const ROWS: usize = 100;
-/// The most Templates that a request looks at.
+/// The maximum number of Templates that a request reads.
 const LOOKED_AT: usize = 2_000;
-/// The most tags to choose from.
+/// The maximum number of tags to choose from.
 const TAGS: usize = 30;
 
-/// The page with the list.
+/// Shows the list.
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     let query = &visit.incoming.query;
     let namespace = query.text("namespace").trim();
@@ -74,10 +74,10 @@ pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     Ok(html(200, pages::list(&frame, &list)?))
 }
 
-/// The groups whose Templates the user may list, and what to say about the others.
+/// Returns the groups whose Templates the user may list, and notices about the other groups.
 ///
 /// # Errors
-/// 403 if there is none.
+/// 403 if the user may list none of them.
 async fn groups(visit: &Visit<'_>, namespace: &str) -> Result<(Vec<Group>, Vec<String>)> {
     let (mut groups, mut notices) = (Vec::new(), Vec::new());
     let mut refused = None;
@@ -87,7 +87,9 @@ async fn groups(visit: &Visit<'_>, namespace: &str) -> Result<(Vec<Group>, Vec<S
             Ok(()) => groups.push(group),
             Err(status) => {
                 let name = group.name();
-                notices.push(format!("You may not list the Templates of {name} here."));
+                notices.push(format!(
+                    "You are not allowed to list the Templates of {name} here."
+                ));
                 refused = Some(status);
             }
         }
@@ -98,7 +100,7 @@ async fn groups(visit: &Visit<'_>, namespace: &str) -> Result<(Vec<Group>, Vec<S
     }
 }
 
-/// The address of the server, as the browser knows it.
+/// Returns the address of the server from the point of view of the browser.
 pub(super) fn server(visit: &Visit<'_>) -> String {
     let scheme = if visit.peer.is_encrypted() {
         "https"
@@ -114,7 +116,7 @@ pub(super) fn server(visit: &Visit<'_>) -> String {
     format!("{scheme}://{}", host.unwrap_or("localhost"))
 }
 
-/// The command that adds a Template from a file.
+/// Returns the command that creates a Template from a file.
 fn command(server: &str, namespace: &str) -> String {
     let namespace = match namespace {
         "" => String::new(),
@@ -124,10 +126,10 @@ fn command(server: &str, namespace: &str) -> String {
     format!("kubectl --server {server}{namespace} create -f template.yaml")
 }
 
-/// What is looked for, and what was found.
+/// A search and its results.
 #[derive(Default)]
 struct Search {
-    /// In lower case; all of them must be there.
+    /// The words to search for, in lowercase. A Template must have all of them.
     words: Vec<String>,
     tag: String,
     now: i64,
@@ -137,7 +139,7 @@ struct Search {
 }
 
 impl Search {
-    /// Looks until a page is full. Returns the place after which the next page begins.
+    /// Searches until a page is full. Returns the place after which the next page begins.
     async fn run(
         &mut self,
         visit: &Visit<'_>,
@@ -149,7 +151,7 @@ impl Search {
         let mut last = None;
         let mut looked_at = 0;
         while let Some((place, item)) = all.next().await? {
-            // Templates with the same place are on the same page.
+            // Keep Templates with the same place on the same page.
             let is_full = self.rows.len() >= ROWS || looked_at >= LOOKED_AT;
             if is_full && last.as_ref() != Some(&place) {
                 return Ok(last);
@@ -161,7 +163,8 @@ impl Search {
         Ok(None)
     }
 
-    /// The most frequent tags, the chosen one first. `address` is that of the list with a tag.
+    /// Returns the most frequent tags, the selected one first. `address` returns the address of the
+    /// list with a tag.
     fn tags(&self, address: impl Fn(&str) -> String) -> Vec<Tag> {
         let tags = self.tags.iter().map(|(name, count)| {
             let is_chosen = *name == self.tag;
@@ -237,7 +240,7 @@ impl Search {
     }
 }
 
-/// What the list shows of a Template.
+/// The fields of a Template that the list shows.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -287,7 +290,7 @@ impl Head {
     }
 }
 
-/// A time in words.
+/// Returns the age of a timestamp in words.
 pub(super) fn ago(created: &str, now: i64) -> String {
     let Ok(created) = created.parse::<jiff::Timestamp>() else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Logging in by a token, and out.
+//! Login with a token, and logout.
 
 use http::header::{AUTHORIZATION, SET_COOKIE};
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::visit::{Visit, html, redirect, secured};
 use crate::pages::{self, LoginPage};
 use crate::status::{Result, Status};
 
-/// The page to log in.
+/// Shows the login page.
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     if !visit.state.authenticator.takes_tokens() {
         return Ok(redirect(303, "/ui/"));
@@ -25,7 +25,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     )
 }
 
-/// The answer to a request without a login: what was entered is kept.
+/// Responds to a request without a valid login. The submitted data is kept.
 pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
     let target = visit.incoming.uri.path_and_query();
     let target = target.map_or("/ui/", |target| target.as_str());
@@ -51,7 +51,7 @@ pub(super) fn again(visit: &Visit<'_>) -> Result<Answer> {
     )
 }
 
-/// Checks a token, keeps it in a cookie and goes on.
+/// Checks a token, stores it in a cookie and redirects to the requested page.
 pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
     let authenticator = &visit.state.authenticator;
     if !authenticator.takes_tokens() {
@@ -82,7 +82,7 @@ pub(super) async fn log_in(visit: &Visit<'_>) -> Result<Answer> {
             },
         );
     }
-    // With 307, a browser sends what was kept to the page that it was for.
+    // With 307, the browser submits the kept data to its page again.
     let mut answer = redirect(if kept.is_empty() { 303 } else { 307 }, next);
     if let Some(cookie) = session::set_cookie(visit.peer, Some(token)) {
         answer.headers_mut().insert(SET_COOKIE, cookie);
@@ -104,7 +104,7 @@ fn shown(visit: &Visit<'_>, code: u16, login: &LoginPage) -> Result<Answer> {
     Ok(html(code, pages::login(&frame, login)?))
 }
 
-/// Where to go after the login: a page of this server.
+/// Returns the page to show after the login. It must be a page of this server.
 fn next(wanted: &str) -> &str {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
     let is_page = wanted.starts_with("/ui/") && wanted.bytes().all(is_plain);

@@ -1,4 +1,4 @@
-//! The stored Templates of several groups as one list, by namespace and name.
+//! The stored Templates of several groups as one list, sorted by namespace and name.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::ops::measured::Measured;
 use crate::status::{Result, Status};
 use crate::store::Item;
 
-/// How many are read at once.
+/// The number of Templates to read at once.
 const CHUNK: usize = 200;
 
 /// The stored Templates of several groups as one list.
@@ -18,9 +18,9 @@ pub(super) struct Merged<'m> {
 
 /// The Templates of one group.
 struct Listed {
-    /// The beginning of the keys of the group.
+    /// The key prefix of the group.
     group: String,
-    /// The beginning of the keys that are listed.
+    /// The key prefix of the list.
     prefix: String,
     /// The last key that was read.
     after: Option<String>,
@@ -29,7 +29,7 @@ struct Listed {
 }
 
 impl<'m> Merged<'m> {
-    /// The Templates of a namespace, or of all namespaces if it is empty, that follow a place.
+    /// Lists the Templates after a place, in a namespace or, if it is empty, in all namespaces.
     pub(super) fn new(
         store: &'m Measured,
         groups: &[Group],
@@ -57,8 +57,8 @@ impl<'m> Merged<'m> {
         }
     }
 
-    /// The next Template, with its place: `NAMESPACE/NAME`. Those of several groups can have the
-    /// same place.
+    /// Returns the next Template and its place, `NAMESPACE/NAME`. Templates of different groups can
+    /// have the same place.
     pub(super) async fn next(&mut self) -> Result<Option<(String, Item)>> {
         for list in &mut self.lists {
             list.read(self.store).await?;
@@ -75,12 +75,12 @@ impl<'m> Merged<'m> {
 }
 
 impl Listed {
-    /// The place of its next Template.
+    /// Returns the place of the next Template.
     fn place(&self) -> Option<&str> {
         self.items.front()?.key.strip_prefix(&self.group)
     }
 
-    /// Reads on, if all that was read is used.
+    /// Reads more Templates if none are left.
     async fn read(&mut self, store: &Measured) -> Result<()> {
         if self.is_read || !self.items.is_empty() {
             return Ok(());

@@ -1,19 +1,19 @@
-//! The pages for people: everything works without a script.
+//! The web pages. Everything works without JavaScript.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `mod` | from a path to a page |
-//! | `upload` | a Template that is not stored, or not yet |
+//! | `mod` | routing of requests |
+//! | `upload` | uploaded Templates |
 //! | `form` | the form of a Template and its result |
 //! | `deployments` | deployments and their manifests |
 //! | `list` | the list of Templates |
-//! | `merged` | the stored Templates of several groups, in one order |
+//! | `merged` | the stored Templates of several groups, merged into one list |
 //! | `login` | logging in and out |
-//! | `values` | values of parameters from a form, and messages at their fields |
-//! | `seed` | what generated values are derived from |
-//! | `visit` | a request of a person, and its answer |
-//! | `session` | the cookie, and requests of other sites |
-//! | `entered` | what a form sent |
+//! | `values` | parameter values from a form, and error messages of fields |
+//! | `seed` | the seed of generated values |
+//! | `visit` | a request for a page, and its response |
+//! | `session` | the session cookie, and protection against cross-site requests |
+//! | `entered` | submitted form data |
 
 mod deployments;
 mod entered;
@@ -46,25 +46,25 @@ use crate::wire::path::Resource;
 use entered::Entered;
 use visit::Visit;
 
-/// What is noted of a request for the audit log.
+/// The details of a request for the audit log.
 pub(super) struct Noted<'n> {
     pub(super) user: &'n mut User,
     pub(super) resource: &'n mut Option<Resource>,
     pub(super) bytes_in: &'n mut u64,
 }
 
-/// Whether a browser asks for `/`.
+/// Returns `true` for a GET request that accepts HTML.
 pub(super) fn wants_pages(incoming: &Incoming) -> bool {
     let accepted = incoming.header(ACCEPT).unwrap_or_default();
     incoming.method == Method::GET && accepted.contains("text/html")
 }
 
-/// Sends a browser to the list.
+/// Redirects to the list of Templates.
 pub(super) fn to_list() -> Answer {
     visit::redirect(303, "/ui/")
 }
 
-/// Answers a request for a page. Errors are pages as well.
+/// Handles a request for a page. Errors are pages, too.
 pub(super) async fn answer<B>(
     (state, incoming, peer): (&State, &Incoming, &Peer),
     segments: &[String],
@@ -133,7 +133,7 @@ where
             if is_post {
                 return Err(endpoint::not_allowed());
             }
-            // Each request would have room for these pages otherwise.
+            // Boxed: otherwise the futures of all requests would be as large as these.
             Box::pin(deployments::answer(visit, path)).await
         }
         [namespace, group, name] => {
@@ -155,7 +155,7 @@ where
     }
 }
 
-/// A style or the script. Its address has its hash, so it never changes.
+/// Serves a style sheet or the script. Clients may cache it forever if the URL has its hash.
 fn asset(incoming: &Incoming, name: &str) -> Result<Answer> {
     let asset = pages::asset(name).ok_or_else(Status::no_such_path)?;
     let mut answer = answer::new(200, asset.content_type, asset.text);

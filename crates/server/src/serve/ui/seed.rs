@@ -1,9 +1,9 @@
-//! Random bytes that a form carries: generated values are derived from them, so that they stay the
-//! same while a person fills in the form.
+//! The seed of generated values. A form contains it, so that generated values stay the same while
+//! the user fills in the form.
 
 use crate::status::{Result, Status};
 
-/// The bytes that a form sent as digits, or new ones.
+/// Parses the hexadecimal seed from a form, or generates a new one.
 pub(super) fn of(text: &str) -> Result<[u8; 32]> {
     let mut seed = [0; 32];
     let digits: Vec<u8> = text.bytes().filter_map(digit).collect();
@@ -14,7 +14,7 @@ pub(super) fn of(text: &str) -> Result<[u8; 32]> {
         return Ok(seed);
     }
     let filled = getrandom::fill(&mut seed);
-    filled.map_err(|_| Status::internal("the system gives no random numbers"))?;
+    filled.map_err(|_| Status::internal("cannot generate random numbers"))?;
     Ok(seed)
 }
 

@@ -1,7 +1,7 @@
-//! The cookie of a login, and requests of other sites.
+//! The session cookie, and protection against cross-site requests.
 //!
-//! The cookie holds the token. It counts for the pages alone: the API takes no cookie, so no other
-//! site can use it.
+//! The cookie holds the token. Only the pages accept it. The API accepts no cookie, so other sites
+//! cannot use it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,10 +12,10 @@ use super::super::incoming::Incoming;
 use crate::status::{Details, Result, Status};
 use crate::tls::Peer;
 
-/// How long a login lasts, in seconds.
+/// The lifetime of a login, in seconds.
 const LIFETIME: u32 = 8 * 60 * 60;
 
-/// The name of the cookie. A browser takes the first one from encrypted connections only.
+/// Returns the name of the cookie. Browsers accept `__Host-` only over encrypted connections.
 const fn name(peer: &Peer) -> &'static str {
     if peer.is_encrypted() {
         "__Host-krm"
@@ -24,7 +24,7 @@ const fn name(peer: &Peer) -> &'static str {
     }
 }
 
-/// A cookie of a request.
+/// Returns the value of a cookie of a request.
 pub(super) fn cookie<'i>(incoming: &'i Incoming, name: &str) -> Option<&'i str> {
     let headers = incoming.headers.get_all(COOKIE).iter();
     let pairs = headers
@@ -36,7 +36,8 @@ pub(super) fn cookie<'i>(incoming: &'i Incoming, name: &str) -> Option<&'i str> 
         .map(|(_, value)| value)
 }
 
-/// The headers of a request, with the token of its cookie if it has no credentials of its own.
+/// Returns the headers of a request. If `Authorization` is missing, adds it with the token of the
+/// cookie.
 pub(super) fn credentials(incoming: &Incoming, peer: &Peer) -> HeaderMap {
     let mut headers = incoming.headers.clone();
     if headers.contains_key(AUTHORIZATION) {
@@ -51,14 +52,14 @@ pub(super) fn credentials(incoming: &Incoming, peer: &Peer) -> HeaderMap {
     headers
 }
 
-/// The header with a token.
+/// Returns the value of the `Authorization` header with a token.
 pub(super) fn bearer(token: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
 
-/// The header that keeps a token, or deletes it.
+/// Returns the value of the `Set-Cookie` header that stores a token, or deletes the cookie.
 pub(super) fn set_cookie(peer: &Peer, token: Option<&str>) -> Option<HeaderValue> {
     let value = URL_SAFE_NO_PAD.encode(token.unwrap_or_default());
     let age = if token.is_some() { LIFETIME } else { 0 };
@@ -72,10 +73,10 @@ pub(super) fn set_cookie(peer: &Peer, token: Option<&str>) -> Option<HeaderValue
     Some(value)
 }
 
-/// Refuses a form that another site sends.
+/// Rejects a form that another site submits.
 ///
 /// # Errors
-/// 403 for such a form.
+/// 403 if another site submits it, or its origin is unknown.
 pub(super) fn same_origin(incoming: &Incoming, peer: &Peer) -> Result<()> {
     let text = |name: &str| incoming.headers.get(name)?.to_str().ok();
     let is_own = match (text("sec-fetch-site"), text(ORIGIN.as_str())) {
@@ -86,11 +87,11 @@ pub(super) fn same_origin(incoming: &Incoming, peer: &Peer) -> Result<()> {
     if is_own {
         return Ok(());
     }
-    let message = "the form was sent by another site, or by a browser that does not say which";
+    let message = "another site sent the form, or the browser did not name its origin";
     Err(Status::new(403, "Forbidden", message).with(Details::default()))
 }
 
-/// Whether an origin is this server.
+/// Returns `true` if an origin is this server.
 fn is_host(incoming: &Incoming, peer: &Peer, origin: &str) -> bool {
     let host = match incoming.uri.authority() {
         Some(authority) => Some(authority.as_str()),

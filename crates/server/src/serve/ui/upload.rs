@@ -1,4 +1,4 @@
-//! A Template that is not stored, or not yet.
+//! Uploaded Templates: filling in their forms, and storing them.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -17,7 +17,7 @@ use crate::status::{Result, Status};
 use crate::wire::path::DEFAULT_NAMESPACE;
 use crate::wire::query::Query;
 
-/// The page to upload a Template.
+/// Shows the upload page.
 pub(super) fn page(visit: &Visit<'_>) -> Result<Answer> {
     let namespace = match visit.incoming.query.text("namespace") {
         "" => DEFAULT_NAMESPACE,
@@ -87,7 +87,7 @@ fn read(text: &str) -> Text<'_> {
     }
 }
 
-/// The group of a Template: `v1` is OpenShift's.
+/// Returns the group of a Template. `v1` is the group of OpenShift.
 fn group(text: &str) -> std::result::Result<Group, &'static str> {
     match process::api_version(read(text)).as_deref() {
         None => Err("The text is not a Template: it cannot be read as YAML or JSON."),
@@ -129,7 +129,7 @@ async fn store(visit: &Visit<'_>, group: Group, namespace: &str, text: &str) -> 
     Ok(stored.address())
 }
 
-/// The page with what is wrong with the Template, which is kept.
+/// Shows the upload page again, with the errors of the Template.
 fn refused(visit: &Visit<'_>, namespace: &str, text: &str, status: Box<Status>) -> Result<Answer> {
     if !matches!(status.code, 400 | 409 | 422) {
         return Err(status);

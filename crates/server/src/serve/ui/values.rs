@@ -1,4 +1,4 @@
-//! Values of parameters from a form, and messages at their fields.
+//! Parameter values from a form, and error messages of fields.
 
 use krm_template::form::{Filled, Form};
 use krm_yaml::{FieldPath, Step};
@@ -6,7 +6,7 @@ use krm_yaml::{FieldPath, Step};
 use super::entered::Entered;
 use crate::status::{Cause, Status};
 
-/// What was entered, and the values among it: a default that was not changed is not one.
+/// Returns the content of the form, and the parameter values. An unchanged default is not a value.
 pub(super) fn filled(entered: &Entered, form: &Form) -> (Filled, Vec<(String, String)>) {
     let mut filled = Filled::default();
     let mut given = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn filled(entered: &Entered, form: &Form) -> (Filled, Vec<(String, St
     (filled, given)
 }
 
-/// Puts the message of each cause at its field. Returns those without a field.
+/// Adds the message of each cause to its field. Returns the messages without a field.
 pub(super) fn sort(status: &Status, form: &Form, filled: &mut Filled) -> Vec<String> {
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let mut others = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn sort(status: &Status, form: &Form, filled: &mut Filled) -> Vec<Str
     others
 }
 
-/// The parameter that a cause is about.
+/// Returns the parameter that a cause is about.
 fn name(cause: &Cause, form: &Form) -> Option<String> {
     let path: FieldPath = cause.field.parse().ok()?;
     let field = match path.steps() {
@@ -57,7 +57,7 @@ fn name(cause: &Cause, form: &Form) -> Option<String> {
     field.map(|field| field.name.clone())
 }
 
-/// A message of the command line as a sentence.
+/// Converts a message of the command line to a sentence.
 fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

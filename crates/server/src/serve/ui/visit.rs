@@ -1,4 +1,4 @@
-//! A request of a person, and its answer.
+//! A request for a page, and its response.
 
 use http::header::{
     ACCEPT, CONTENT_SECURITY_POLICY, HeaderValue, LOCATION, REFERRER_POLICY, RETRY_AFTER,
@@ -16,19 +16,19 @@ use crate::pages::{self, Frame, MessagePage};
 use crate::status::{Result, Status};
 use crate::tls::Peer;
 
-/// What a page may load: its own styles and script.
+/// The `Content-Security-Policy` of pages: only styles and scripts of the server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'";
 
-/// A request of a person.
+/// A request for a page.
 pub(super) struct Visit<'v> {
     pub(super) state: &'v State,
     pub(super) incoming: &'v Incoming,
     pub(super) peer: &'v Peer,
     pub(super) user: User,
     pub(super) entered: Entered,
-    /// The list that the page belongs to.
+    /// The address of the list that the page belongs to.
     pub(super) home: &'static str,
 }
 
@@ -44,7 +44,7 @@ impl<'v> Visit<'v> {
         }
     }
 
-    /// What all pages have.
+    /// Returns the data that all pages share.
     pub(super) fn frame(&self, page: &'static str, title: &str, namespace: &str) -> Frame {
         let takes_tokens = self.state.authenticator.takes_tokens();
         let has_user = takes_tokens && !self.user.name.is_empty();
@@ -64,13 +64,13 @@ impl<'v> Visit<'v> {
         }
     }
 
-    /// Whether the script asks.
+    /// Returns `true` if the script sent the request.
     pub(super) fn wants_json(&self) -> bool {
         let accepted = self.incoming.header(ACCEPT).unwrap_or_default();
         accepted.starts_with("application/json")
     }
 
-    /// Whether the user may do something with a Template.
+    /// Authorizes an action on a Template.
     pub(super) async fn may(
         &self,
         verb: &str,
@@ -90,7 +90,7 @@ impl<'v> Visit<'v> {
         self.state.authorize(&self.user, &wanted).await
     }
 
-    /// An error as a page, or as JSON for the script.
+    /// Responds with an error: a page, or JSON for the script.
     pub(super) fn failure(&self, status: &Status) -> Answer {
         let mut answer = if self.wants_json() {
             let message = &status.message;
@@ -121,7 +121,7 @@ impl<'v> Visit<'v> {
         answer
     }
 
-    /// The names of the parameters with a value, and its length: it can be secret.
+    /// Returns the parameters with a value, and the length of each value, which can be secret.
     fn lengths(&self) -> Vec<(String, String)> {
         let values = self.entered.values().filter(|(_, value)| !value.is_empty());
         values
@@ -134,29 +134,29 @@ impl<'v> Visit<'v> {
     }
 }
 
-/// An error in a few words.
+/// Returns the title of an error page.
 const fn title(code: u16) -> &'static str {
     match code {
         400 | 415 => "The request cannot be read",
         401 => "You are not logged in",
         403 => "You are not allowed to do this",
-        404 => "There is nothing here",
-        405 => "This is not possible here",
-        409 => "It exists already",
+        404 => "Not found",
+        405 => "Not possible here",
+        409 => "It already exists or has changed",
         413 | 414 => "This is too large",
         422 => "The Template has mistakes",
         429 => "The server is busy",
-        503 | 504 => "The server cannot answer now",
-        _ => "The server made a mistake",
+        503 | 504 => "The server is unavailable",
+        _ => "Internal server error",
     }
 }
 
-/// A page.
+/// Responds with a page.
 pub(super) fn html(code: u16, page: String) -> Answer {
     secured(answer::new(code, "text/html; charset=utf-8", page))
 }
 
-/// An answer with the headers of pages.
+/// Adds the security headers of pages to a response.
 pub(super) fn secured(mut answer: Answer) -> Answer {
     let headers = answer.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
@@ -164,7 +164,7 @@ pub(super) fn secured(mut answer: Answer) -> Answer {
     answer
 }
 
-/// Sends a browser to another page.
+/// Redirects to another page.
 pub(super) fn redirect(code: u16, to: &str) -> Answer {
     let mut answer = secured(answer::new(code, "", ""));
     if let Ok(to) = HeaderValue::from_str(to) {
@@ -173,7 +173,7 @@ pub(super) fn redirect(code: u16, to: &str) -> Answer {
     answer
 }
 
-/// A part of a path.
+/// Percent-encodes a part of a URL.
 pub(super) fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes())
         .collect::<String>()

@@ -1,23 +1,23 @@
-//! What an error of etcd says of a request.
+//! The classification of etcd errors.
 //!
 //! Source: `api/v3rpc/rpctypes/error.go` of etcd, and the status codes of gRPC.
 
 use etcd_client::Error;
 
-/// What became of a request that failed.
+/// The cause of a failed request.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The revision has been compacted.
     Compacted,
-    /// The revision lies in the future.
+    /// The revision is in the future.
     Future,
-    /// The answer is larger than this process reads.
+    /// The response exceeds the maximum size.
     TooMuch,
-    /// etcd does not do it, and no other member will.
+    /// etcd rejects the request, and so would every other member.
     Refused(String),
-    /// The request did not reach the cluster. It can be sent again.
+    /// The request did not reach the cluster. It can be retried.
     NotSent(String),
-    /// The connection broke, or the member does not answer in time: the request may have been done.
+    /// The connection broke or the request timed out. The request may have been executed.
     Unknown(String),
 }
 
@@ -35,14 +35,14 @@ impl Failure {
             11 if text.contains("message length too large") => Self::TooMuch,
             // INVALID_ARGUMENT, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAUTHENTICATED
             3 | 7 | 8 | 16 => Self::Refused(why),
-            // UNAVAILABLE: the member refuses before it proposes.
+            // UNAVAILABLE: the member rejects the request before it proposes it.
             14 if text == "etcdserver: no leader" => Self::NotSent(why),
             _ if is_connection_refused(status) => Self::NotSent("connection refused".to_owned()),
             _ => Self::Unknown(why),
         }
     }
 
-    /// The text for people.
+    /// Returns the human-readable reason.
     pub(super) fn why(self) -> String {
         match self {
             Self::Compacted => "the revision has been compacted".to_owned(),

@@ -1,4 +1,4 @@
-//! Reads, writes and watches of a cluster.
+//! Reads, writes and watches of an etcd cluster.
 
 use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -17,45 +17,45 @@ use crate::store::feed::{Feed, Watch};
 use crate::store::objects::Write;
 use crate::store::types::{Error, Item, Page, Revision};
 
-/// A read is tried again on other members for this time.
+/// How long a read is retried on other members.
 const READ_PATIENCE: Duration = Duration::from_secs(8);
-/// A member must answer a read within this time.
+/// The timeout of a read on one member.
 const READ_ATTEMPT: Duration = Duration::from_secs(2);
-/// A write that reaches no member is tried again on other members for this time.
+/// How long a write that reaches no member is retried on other members.
 const WRITE_PATIENCE: Duration = Duration::from_secs(8);
-/// A member must answer a write within this time.
+/// The timeout of a write on one member.
 const WRITE_ATTEMPT: Duration = Duration::from_secs(5);
-/// A store that had no answer with a quorum for this time is not ready.
+/// How long a store stays ready without a response from a quorum.
 const READY_PATIENCE: Duration = Duration::from_secs(10);
-/// An answer with a quorum of this age needs no other one.
+/// The age up to which a response from a quorum proves that the store is ready.
 const READY_AGE: Duration = Duration::from_secs(1);
 
-/// Items that are read together, and fewer if they are large.
+/// The number of items in a page; fewer if they are large.
 const PAGE: usize = 500;
-/// The most bytes of an answer. [`MIN_PAGE`] items of the largest size fit.
+/// The maximum size of a response, in bytes. [`MIN_PAGE`] items of the maximum size fit.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
 const MIN_PAGE: usize = 8;
 
-/// The most feeds at once: each begins at an older revision than the one before it.
+/// The maximum number of feeds: each one starts at an older revision than the one before it.
 const MAX_FEEDS: usize = 4;
 
-/// A cluster as a store. The clones share the connection and the watches.
+/// A store in an etcd cluster. Clones share the connection and the watches.
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Etcd(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     members: Arc<Members>,
-    /// Without a slash at its end: all keys begin with one.
+    /// The prefix without a trailing slash: all keys begin with a slash.
     prefix: String,
     feeds: Lock<Feeds>,
-    /// Held while a feed is made.
+    /// Held while a feed is created.
     making: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Feeds {
-    /// The one that new watches read, if it reaches back far enough.
+    /// The feed of new watches, if it reaches back far enough.
     newest: Option<Arc<Feed>>,
     all: Vec<Weak<Feed>>,
 }
@@ -213,7 +213,7 @@ impl Etcd {
         }
     }
 
-    /// A watch of the newest feed, if that reaches back to the revision.
+    /// Returns a watch of the newest feed, if the feed reaches back to the revision.
     fn subscribe(&self, prefix: &str, after: Revision) -> Option<Watch> {
         self.feeds()
             .newest
@@ -221,7 +221,7 @@ impl Etcd {
             .and_then(|feed| feed.watch(prefix, after).ok())
     }
 
-    /// Whether etcd has all changes after a revision, and the values before them.
+    /// Checks that etcd still has all changes after a revision, and the values before them.
     async fn check_known(&self, after: Revision, now: Revision) -> Result<(), Error> {
         let options = GetOptions::new().with_revision(signed(after.max(1)));
         match self.range(&self.0.prefix, Some(options)).await {
@@ -231,7 +231,7 @@ impl Etcd {
         }
     }
 
-    /// A linearizable read, from the first member that answers.
+    /// Performs a linearizable read on the first member that answers.
     async fn range(&self, key: &str, options: Option<GetOptions>) -> Result<GetResponse, Failure> {
         let mut last = "no member answers".to_owned();
         let reading = async {
@@ -261,7 +261,7 @@ impl Etcd {
         read.unwrap_or(Err(Failure::Unknown(last)))
     }
 
-    /// Sends a write once: again only if it did not reach the cluster.
+    /// Sends a write, and retries it only if it did not reach the cluster.
     async fn send(&self, txn: &Txn) -> Result<TxnResponse, Failure> {
         loop {
             let member = self.0.members.member().await;
@@ -285,10 +285,11 @@ impl Etcd {
         }
     }
 
-    /// The transaction of a write: if the key has the expected revision, do it; else read the key.
+    /// Builds a transaction that writes if the key has the expected revision, and otherwise reads
+    /// the key.
     fn txn(&self, write: &Write) -> Txn {
         let key = self.key(write.key());
-        // A key that does not exist has the revision 0, so nobody may expect that.
+        // A key that does not exist has the revision 0, so 0 must never match.
         let expect = |revision: Revision| match revision {
             0 => i64::MAX,
             revision => signed(revision),
@@ -333,14 +334,14 @@ impl Etcd {
         })
     }
 
-    /// Finds out whether a write without an answer was done. It was if its value is there with a
-    /// revision after the expected one.
+    /// Checks whether a write without a response was executed: the key then has its value, at a
+    /// later revision than the expected one.
     async fn read_back(&self, write: &Write, why: String) -> Result<Revision, Error> {
         let unknown = || unavailable(format!("the outcome of the write is unknown: {why}"));
         let (value, expected): (&Bytes, _) = match write {
             Write::Create(_, value) => (value, 0),
             Write::Update(_, value, expected) => (value, *expected),
-            // Another client can have deleted the item.
+            // Another client may have deleted the item.
             Write::Delete(..) => return Err(unknown()),
         };
         match self.get(write.key()).await {
@@ -356,7 +357,7 @@ impl Etcd {
             .and_then(|pair| item_of(pair, &self.0.prefix))
     }
 
-    /// A key as etcd has it.
+    /// Returns the key in etcd.
     fn key(&self, key: &str) -> String {
         format!("{}{key}", self.0.prefix)
     }
@@ -384,10 +385,10 @@ fn signed(revision: Revision) -> i64 {
     i64::try_from(revision).unwrap_or(i64::MAX)
 }
 
-/// The first key after those with a prefix.
+/// Returns the first key after the keys with a prefix.
 fn end_of(prefix: &str) -> Vec<u8> {
     let mut end = prefix.as_bytes().to_vec();
-    // No byte of UTF-8 is the largest one.
+    // No byte of UTF-8 is 0xFF, so this does not overflow.
     if let Some(last) = end.last_mut() {
         *last += 1;
     }

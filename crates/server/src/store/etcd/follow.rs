@@ -1,4 +1,4 @@
-//! One watch of all keys, which resumes wherever it ended.
+//! One watch of all keys, which resumes where it ended.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,29 +12,29 @@ use super::members::{Member, Members, pause};
 use crate::store::feed::{Change, Feed};
 use crate::store::types::{Error, Item, Revision};
 
-/// The most bytes of a message. etcd splits larger ones at 2 MiB or at an event, which has two
-/// values at most.
+/// The maximum size of a message, in bytes. etcd splits larger ones at 2 MiB or at an event, which
+/// has at most two values.
 const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
-/// How often the task looks whether anyone still reads the feed.
+/// The interval between checks whether the feed is still read.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Why one watch of etcd ended.
+/// The reason why a watch of etcd ended.
 enum End {
     /// Nobody reads the feed any more.
     Unused,
-    /// The revision to go on from has been compacted.
+    /// The revision to resume from has been compacted.
     Compacted(Revision),
-    /// The member is gone, or another one is used now.
+    /// The member failed, or another one is in use.
     Lost,
 }
 
-/// Pushes all changes of keys below the prefix and a slash into the feed, as long as it is used.
+/// Pushes all changes of keys under the prefix and a slash to the feed, as long as it is in use.
 pub(super) async fn follow(members: Arc<Members>, prefix: String, feed: Weak<Feed>) {
     let mut rounds = 0;
     loop {
         let Ok(member) = members.member().await else {
-            // Such as a missing file; the next try is the next look.
+            // For example, a file is missing. The next round tries again.
             sleep(LOOK_INTERVAL).await;
             if feed.strong_count() == 0 {
                 return;
@@ -115,13 +115,13 @@ async fn watch(member: Member, members: &Members, prefix: &str, feed: &Weak<Feed
     End::Lost
 }
 
-/// The log has no secrets to keep here: texts of etcd name no keys and no values.
+/// Logs the end of a watch. Messages of etcd contain no keys or values, so no secrets.
 fn lost(failure: &Failure) -> End {
     tracing::debug!(?failure, "a watch of etcd ended");
     End::Lost
 }
 
-/// Pushes the changes of one message.
+/// Pushes the changes of one message. Returns the reason if the watch must end.
 fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End> {
     let Some(feed) = feed.upgrade() else {
         return Some(End::Unused);
@@ -143,7 +143,7 @@ fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End
     let mut changes = Vec::new();
     for event in response.events() {
         let Some(now) = event.kv() else { continue };
-        // No key of ours: they are texts below the prefix.
+        // Not one of our keys, which are UTF-8 under the prefix.
         let Some(item) = item_of(now, prefix) else {
             continue;
         };
@@ -163,7 +163,8 @@ fn take(response: &WatchResponse, prefix: &str, feed: &Weak<Feed>) -> Option<End
     None
 }
 
-/// An item as etcd sends it.
+/// Converts a key-value pair of etcd to an item, or returns `None` if its key is not under the
+/// prefix.
 pub(super) fn item_of(pair: &KeyValue, prefix: &str) -> Option<Item> {
     let key = pair.key_str().ok()?.strip_prefix(prefix)?.to_owned();
     let value = Bytes::copy_from_slice(pair.value());
@@ -174,7 +175,7 @@ pub(super) fn item_of(pair: &KeyValue, prefix: &str) -> Option<Item> {
     })
 }
 
-/// A revision as etcd sends it.
+/// Converts a revision of etcd.
 pub(super) fn number(revision: i64) -> Revision {
     u64::try_from(revision).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! The connection to one member of the cluster at a time.
 //!
-//! All requests use the same member. When it fails one of them, the next member is tried, at once
-//! until all have failed, and then after growing pauses.
+//! All requests use the same member. After a failure, the next member is tried: at once until all
+//! have failed, and then with exponential backoff.
 
 use std::path::PathBuf;
 use std::sync::Mutex as Lock;
@@ -14,29 +14,29 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::store::types::Error;
 
-/// The pause after all members failed once. It doubles each time.
+/// The pause after all members have failed once. It doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest pause.
 const LAST_PAUSE: Duration = Duration::from_secs(5);
 const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
-/// etcd closes connections with pings more often than each 5 seconds.
+/// etcd closes connections that ping more often than every 5 seconds.
 const PING_INTERVAL: Duration = Duration::from_secs(6);
 const PING_PATIENCE: Duration = Duration::from_secs(3);
-/// How often the files of TLS are looked at.
+/// The interval between checks of the TLS files.
 const FILES_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Where etcd is and how to speak to it.
+/// The options of the connection to etcd.
 #[derive(Clone, Debug, Default)]
 pub struct EtcdOptions {
     /// URLs of the members, such as `https://etcd-0:2379`.
     pub endpoints: Vec<String>,
-    /// What all keys begin with, such as `/krm-template/v1`.
+    /// The prefix of all keys, such as `/krm-template/v1`.
     pub prefix: String,
-    /// PEM certificates of the authorities that sign the members' certificates; `https` needs it.
+    /// The PEM file of the CAs that sign the members' certificates; required for `https`.
     pub ca_file: Option<PathBuf>,
-    /// The PEM certificate of this client; needs `key_file`.
+    /// The PEM file of the client certificate; requires `key_file`.
     pub cert_file: Option<PathBuf>,
-    /// The PEM key of this client; needs `cert_file`.
+    /// The PEM file of the client's private key; requires `cert_file`.
     pub key_file: Option<PathBuf>,
 }
 
@@ -45,17 +45,17 @@ pub struct EtcdOptions {
 pub(super) struct Members {
     options: EtcdOptions,
     state: Mutex<State>,
-    /// Counts the connections.
+    /// The number of connections so far.
     connections: watch::Sender<u64>,
-    /// When the cluster last answered with a quorum.
+    /// The time of the last response from a quorum.
     quorum: Lock<Option<Instant>>,
 }
 
 struct State {
     client: Option<Client>,
-    /// The place of the endpoint that is tried, counted on and on.
+    /// The index of the current endpoint, modulo the number of endpoints.
     endpoint: usize,
-    /// Failures since the last success.
+    /// The number of failures since the last success.
     failures: usize,
     not_before: Instant,
     files: Vec<Option<SystemTime>>,
@@ -77,7 +77,7 @@ pub(super) struct Member {
 }
 
 impl Members {
-    /// The members that the options name; nothing is sent yet.
+    /// Creates the members of the options, without sending a request.
     pub(super) async fn new(options: EtcdOptions) -> Result<Self, Error> {
         let wrong = |why: &str| Err(Error::Unavailable(format!("etcd: {why}")));
         if options.endpoints.is_empty() {
@@ -103,7 +103,7 @@ impl Members {
             connections,
             quorum: Lock::new(None),
         };
-        // Finds files that are missing or wrong.
+        // Detects missing or invalid files.
         members
             .member()
             .await
@@ -111,8 +111,8 @@ impl Members {
         Ok(members)
     }
 
-    /// The connection to use now. Waits if all members failed. The error says which file or URL is
-    /// wrong.
+    /// Returns the current connection. Waits if all members have failed. The error names the
+    /// invalid file or URL.
     pub(super) async fn member(&self) -> Result<Member, String> {
         let mut state = self.state.lock().await;
         if state.client.is_some() && state.files_seen.elapsed() >= FILES_INTERVAL {
@@ -148,13 +148,13 @@ impl Members {
         })
     }
 
-    /// Notes that a member answered with a quorum.
+    /// Records a response from a quorum.
     pub(super) async fn succeeded(&self) {
         *self.quorum.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.state.lock().await.failures = 0;
     }
 
-    /// Notes that a connection failed, so that the next one goes to another member.
+    /// Records that a connection failed, so the next one goes to another member.
     pub(super) async fn failed(&self, connection: u64) {
         let mut state = self.state.lock().await;
         if state.client.is_none() || *self.connections.borrow() != connection {
@@ -168,13 +168,13 @@ impl Members {
         }
     }
 
-    /// For how long there was no answer with a quorum; none if there never was one.
+    /// Returns the time since the last response from a quorum, or `None` if there was none.
     pub(super) fn without_quorum(&self) -> Option<Duration> {
         let quorum = self.quorum.lock().unwrap_or_else(PoisonError::into_inner);
         quorum.map(|quorum| quorum.elapsed())
     }
 
-    /// Tells when the connection changes.
+    /// Returns a receiver that is notified when the connection changes.
     pub(super) fn connections(&self) -> watch::Receiver<u64> {
         self.connections.subscribe()
     }
@@ -204,7 +204,7 @@ impl Members {
             .map_err(|error| error.to_string())
     }
 
-    /// When the files of TLS were changed.
+    /// Returns the modification times of the TLS files.
     async fn files(&self) -> Vec<Option<SystemTime>> {
         let options = &self.options;
         let mut times = Vec::new();
@@ -219,11 +219,11 @@ impl Members {
     }
 }
 
-/// A pause of 50 ms to 5 s, half of it at random.
+/// Returns an exponentially growing pause of at most 5 s, half of which is random.
 pub(super) fn pause(rounds: usize) -> Duration {
     let doublings = u32::try_from(rounds).unwrap_or(u32::MAX).min(16);
     let longest = (FIRST_PAUSE * 2_u32.saturating_pow(doublings)).min(LAST_PAUSE);
-    // Without randomness the pause is only less well spread.
+    // Without randomness, the pauses are just spread less well.
     let random = getrandom::u32().unwrap_or(u32::MAX);
     longest / 2 + (longest / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
 }

@@ -2,10 +2,10 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `cluster` | the store: reads, writes, and watches that share what `follow` sees |
-//! | `follow` | one watch of all keys, which resumes wherever it ended |
+//! | `cluster` | the store: reads, writes, and watches that share the feeds of `follow` |
+//! | `follow` | one watch of all keys, which resumes where it ended |
 //! | `members` | the connection to one member of the cluster at a time |
-//! | `answers` | what an error of etcd says of a request |
+//! | `answers` | the classification of etcd errors |
 
 mod answers;
 mod cluster;

@@ -1,4 +1,4 @@
-//! What two manifests differ in, as unified diffs.
+//! The differences between two manifests, as unified diffs.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::ops::panics;
 use crate::pages::{self, ChangedText, ChangesPage, DiffLine};
 use crate::status::{Result, Status};
 
-/// The most lines of a page.
+/// The maximum number of lines on a page.
 const MAX_LINES: usize = 5_000;
 
-/// The page with what two manifests differ in: by default, the newest one and the one before.
+/// Shows the differences between two manifests, by default the latest one and the previous one.
 pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
     let service = &visit.state.deployments;
     let query = &visit.incoming.query;
@@ -58,10 +58,10 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
     Ok(html(200, pages::changes(&frame, &page)?))
 }
 
-/// The manifests to compare.
+/// Returns the manifests to compare.
 ///
 /// # Errors
-/// 400 if they are neither given nor known.
+/// 400 if a manifest is neither given nor has a default.
 fn chosen(manifests: &[String], from: &str, to: &str) -> Result<(String, String)> {
     let to = match to {
         "" => manifests.last().map(String::as_str),
@@ -83,7 +83,7 @@ fn chosen(manifests: &[String], from: &str, to: &str) -> Result<(String, String)
     }
 }
 
-/// All texts that differ, and whether the end is left out.
+/// Returns the texts that differ, and whether lines are left out.
 fn compare(older: &Manifest, newer: &Manifest) -> (Vec<ChangedText>, bool) {
     let mut texts = Vec::new();
     let mut add = |title: &str, older: &str, newer: &str| {
@@ -119,7 +119,7 @@ fn compare(older: &Manifest, newer: &Manifest) -> (Vec<ChangedText>, bool) {
     (texts, is_cut)
 }
 
-/// The lines of a unified diff, without its head.
+/// Returns the lines of a unified diff, without its header.
 fn changed(title: &str, diff: &str) -> ChangedText {
     let mut text = ChangedText {
         title: title.to_owned(),

@@ -13,12 +13,12 @@ use crate::ops::panics;
 use crate::pages::{self, DeploymentPage, Html, ManifestRow, OperationRow, ResourceRow, StepRow};
 use crate::status::Result;
 
-/// The most operations of a page.
+/// The maximum number of operations on a page.
 const MAX_OPERATIONS: usize = 10;
-/// The most resources, and the most objects, of a page.
+/// The maximum number of resources, and of objects, on a page.
 const MAX_ROWS: usize = 200;
 
-/// The page of a deployment.
+/// Shows a deployment.
 pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
     check(visit, &place.path()).await?;
     let service = &visit.state.deployments;
@@ -70,7 +70,7 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place) -> Result<Answer> {
     Ok(html(200, pages::deployment(&frame, &page)?))
 }
 
-/// The manifests, the newest first. When one was made, its operation tells.
+/// Returns the manifests, the latest first. The time of a manifest is the start of its operation.
 fn manifests(
     visit: &Visit<'_>,
     place: &Place,
@@ -109,7 +109,7 @@ fn row(visit: &Visit<'_>, operation: Operation) -> OperationRow {
     }
 }
 
-/// The objects that the last operation was about, and the others that the cluster has.
+/// Returns the objects of the last operation, and then the other objects in the cluster.
 fn objects(deployment: &Deployment, last: Option<&Operation>) -> Vec<StepRow> {
     let row = |object: &Recorded, what: What, message: &str| StepRow {
         kind: object.kind.clone(),
@@ -129,7 +129,7 @@ fn objects(deployment: &Deployment, last: Option<&Operation>) -> Vec<StepRow> {
         .collect()
 }
 
-/// What tells objects of a cluster apart at one time.
+/// Returns the identity of an object in a cluster: its group, kind, namespace and name.
 fn identity(object: &Recorded) -> [&str; 4] {
     [
         object.group(),
@@ -139,7 +139,7 @@ fn identity(object: &Recorded) -> [&str; 4] {
     ]
 }
 
-/// What is drawn of the newest manifest.
+/// The rendered parts of the latest manifest.
 struct Drawn {
     resources: Vec<ResourceRow>,
     count: usize,

@@ -11,7 +11,7 @@ use crate::pages::{self, DeploymentList, DeploymentRow, RowDetails};
 use crate::status::Result;
 use crate::wire::path::DEFAULT_NAMESPACE;
 
-/// The page with the list.
+/// Shows the list.
 pub(super) async fn page(visit: &Visit<'_>) -> Result<Answer> {
     check(visit, "/deployments").await?;
     let query = &visit.incoming.query;

@@ -11,12 +11,12 @@ use crate::ops::panics;
 use crate::pages::{self, Branch, ManifestPage, NodeView};
 use crate::status::{Result, Status};
 
-/// The most nodes of the tree.
+/// The maximum number of nodes in the tree.
 const MAX_NODES: usize = 1_000;
-/// The most levels of the tree. Deeper nodes are shown at the last one.
+/// The maximum depth of the tree. Deeper nodes are shown at this depth.
 const MAX_DEPTH: usize = 16;
 
-/// The page of a manifest.
+/// Shows a manifest.
 pub(super) async fn page(visit: &Visit<'_>, place: &Place, name: &str) -> Result<Answer> {
     check(visit, &place.manifest_path(name)).await?;
     let service = &visit.state.deployments;
@@ -59,16 +59,16 @@ pub(super) async fn page(visit: &Visit<'_>, place: &Place, name: &str) -> Result
     Ok(html(200, pages::manifest(&frame, &page)?))
 }
 
-/// What is drawn of a manifest.
+/// A manifest to render.
 struct Drawing {
     place: Place,
     /// The name of the manifest.
     name: String,
-    /// The path of the node that was chosen.
+    /// The path of the selected node.
     node: String,
 }
 
-/// What was drawn.
+/// A rendered manifest.
 struct Drawn {
     count: String,
     root: Branch,
@@ -101,9 +101,9 @@ impl Drawing {
         })
     }
 
-    /// The configuration with all nodes below it.
+    /// Returns the tree, with the configuration as its root.
     fn tree(&self, shown: &Shown<'_>) -> Branch {
-        // The branches from the root to the last node, each open for children.
+        // The branches from the root to the last node. They can still get children.
         let mut open = vec![self.branch(shown, ROOT, CONFIGURATION, "")];
         for node in shown.nodes.iter().take(MAX_NODES) {
             let depth = node.depth.min(MAX_DEPTH);
@@ -128,7 +128,7 @@ impl Drawing {
     }
 }
 
-/// Gives branches to their parents until so many are open.
+/// Adds branches to their parents until only `count` are open.
 fn close(open: &mut Vec<Branch>, count: usize) {
     while open.len() > count {
         let Some(branch) = open.pop() else { return };

@@ -1,15 +1,15 @@
-//! Pages about deployments. They only read: the API and its client make changes.
+//! Pages about deployments. They are read-only: changes need the API or its client.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `mod` | from a path to a page |
+//! | `mod` | routing of requests |
 //! | `list` | the deployments of a namespace |
 //! | `deployment` | a deployment with its manifests, operations and resources |
 //! | `manifest` | a manifest with its layout as a tree |
-//! | `node` | what a node of the tree is |
+//! | `node` | the details of a node |
 //! | `tree` | the nodes of a layout |
-//! | `changes` | what two manifests differ in |
-//! | `place` | addresses, and the rights to what they show |
+//! | `changes` | the differences between two manifests |
+//! | `place` | addresses of pages, and authorization |
 //! | `texts` | texts in HTML, times, and commands |
 
 mod changes;
@@ -28,7 +28,7 @@ use crate::status::{Result, Status};
 pub(super) use place::HOME;
 use place::Place;
 
-/// Answers a request for a page about deployments.
+/// Handles a request for a page about deployments.
 pub(super) async fn answer(visit: &Visit<'_>, path: &[&str]) -> Result<Answer> {
     match path {
         [] => list::page(visit).await,

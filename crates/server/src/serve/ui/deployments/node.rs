@@ -1,4 +1,4 @@
-//! What a node of the tree is: its resource, or its template, and what it comes from.
+//! The details of a node of the tree: its resource or template, and its origin.
 
 use super::place::Place;
 use super::texts::{part, value};
@@ -6,10 +6,10 @@ use super::tree::{Node, ROOT};
 use crate::deployments::Manifest;
 use crate::pages::{Crumb, NodeView, Part};
 
-/// What the configuration itself is called.
+/// The name of the root node, the configuration.
 pub(super) const CONFIGURATION: &str = "configuration";
 
-/// What a page needs to show nodes.
+/// The data for rendering nodes.
 pub(super) struct Shown<'m> {
     pub(super) place: &'m Place,
     /// The name of the manifest.
@@ -19,12 +19,12 @@ pub(super) struct Shown<'m> {
 }
 
 impl Shown<'_> {
-    /// The address of the page with a node.
+    /// Returns the address of the page with a node.
     pub(super) fn href(&self, path: &str) -> String {
         self.place.node(self.name, path)
     }
 
-    /// The configuration itself.
+    /// Renders the configuration.
     pub(super) fn configuration(&self) -> NodeView {
         let mut parts = vec![part(0, "Configuration", &self.manifest.configuration)];
         if let Some(outputs) = &self.manifest.layout.outputs {
@@ -47,7 +47,7 @@ impl Shown<'_> {
         }
     }
 
-    /// A node of the layout.
+    /// Renders a node of the layout.
     pub(super) fn node(&self, node: &Node<'_>) -> NodeView {
         let parent = node.parent.and_then(|parent| self.nodes.get(parent));
         let mut parts = Vec::new();
@@ -72,12 +72,16 @@ impl Shown<'_> {
         parts.extend(match template {
             None => Some(Part {
                 is_open: false,
-                ..part(4, "Configuration that has it", &self.manifest.configuration)
+                ..part(
+                    4,
+                    "Configuration that contains it",
+                    &self.manifest.configuration,
+                )
             }),
             Some(template) => template.map(|template| Part {
                 file: template.name.clone(),
                 is_open: node.resource.is_some(),
-                ..part(4, "Template that made it", &template.content)
+                ..part(4, "Template that created it", &template.content)
             }),
         });
         NodeView {
@@ -99,7 +103,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The nodes above a node, from the configuration down.
+    /// Returns the nodes above a node, from the configuration down.
     fn above(&self, node: &Node<'_>) -> Vec<Crumb> {
         let mut above = Vec::new();
         let mut next = node.parent;

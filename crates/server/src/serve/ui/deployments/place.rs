@@ -1,4 +1,4 @@
-//! Addresses, and the rights to what they show: those of the API's paths.
+//! Addresses of pages, and their authorization by the paths of the API.
 
 use super::super::visit::{Visit, encoded};
 use crate::auth::Attributes;
@@ -16,7 +16,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A deployment in the namespace of the query.
+    /// Returns the place of a deployment in the namespace of the query.
     pub(super) fn of(visit: &Visit<'_>, name: &str) -> Self {
         let namespace = visit.incoming.query.first("namespace");
         let namespace = namespace.filter(|name| !name.is_empty());
@@ -28,7 +28,7 @@ impl Place {
         }
     }
 
-    /// The list of its namespace.
+    /// Returns a link to the list of its namespace.
     pub(super) fn list(&self) -> Crumb {
         let namespace = &self.target.namespace;
         Crumb {
@@ -37,7 +37,7 @@ impl Place {
         }
     }
 
-    /// Its page.
+    /// Returns a link to its page.
     pub(super) fn deployment(&self) -> Crumb {
         let Target { namespace, name } = &self.target;
         Crumb {
@@ -46,7 +46,7 @@ impl Place {
         }
     }
 
-    /// The page of a manifest.
+    /// Returns a link to the page of a manifest.
     pub(super) fn manifest(&self, manifest: &str) -> Crumb {
         Crumb {
             href: self.below(manifest, &[]),
@@ -54,17 +54,17 @@ impl Place {
         }
     }
 
-    /// The page of a manifest with a node that was chosen.
+    /// Returns the address of the page of a manifest with a selected node.
     pub(super) fn node(&self, manifest: &str, node: &str) -> String {
         self.below(manifest, &[("node", node)]) + "#node"
     }
 
-    /// The page with what two manifests differ in.
+    /// Returns the address of the page that compares two manifests.
     pub(super) fn changes(&self, from: &str, to: &str) -> String {
         self.below("diff", &[("from", from), ("to", to)])
     }
 
-    /// The page to choose two manifests.
+    /// Returns the address of the page for choosing two manifests.
     pub(super) fn choice(&self) -> String {
         format!("{HOME}/{}/manifests/diff", encoded(&self.target.name))
     }
@@ -84,31 +84,31 @@ impl Place {
         )
     }
 
-    /// The path of the API for the deployment.
+    /// Returns the API path of the deployment.
     pub(super) fn path(&self) -> String {
         path(&self.target.name)
     }
 
-    /// The path of the API for its manifests.
+    /// Returns the API path of its manifests.
     pub(super) fn manifests_path(&self) -> String {
         self.path() + "/manifests"
     }
 
-    /// The path of the API for a manifest.
+    /// Returns the API path of a manifest.
     pub(super) fn manifest_path(&self, manifest: &str) -> String {
         format!("{}/{}", self.manifests_path(), encoded(manifest))
     }
 }
 
-/// The path of the API for a deployment.
+/// Returns the API path of a deployment.
 pub(super) fn path(name: &str) -> String {
     format!("/deployments/{}", encoded(name))
 }
 
-/// Checks that the user may read a path of the API.
+/// Checks that the user may read an API path.
 ///
 /// # Errors
-/// 403 if not.
+/// 403 if the user may not read it.
 pub(super) async fn check(visit: &Visit<'_>, path: &str) -> Result<()> {
     let wanted = Attributes {
         verb: "get",
@@ -118,10 +118,10 @@ pub(super) async fn check(visit: &Visit<'_>, path: &str) -> Result<()> {
     visit.state.authorize(&visit.user, &wanted).await
 }
 
-/// Whether the user may read a path of the API.
+/// Returns `true` if the user may read an API path.
 ///
 /// # Errors
-/// If that is not known.
+/// If the authorization check fails.
 pub(super) async fn is_allowed(visit: &Visit<'_>, path: &str) -> Result<bool> {
     match check(visit, path).await {
         Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! Texts in HTML, times, and commands of the client.
+//! Texts as HTML, times, and client commands.
 
 use krm_yaml::Value;
 use serde::Serialize;
@@ -9,10 +9,10 @@ use super::place::Place;
 use crate::pages::{self, Html, Moment, Part, Use};
 use crate::process::pieces;
 
-/// The most bytes of a text on a page.
+/// The maximum length of a text on a page, in bytes.
 const MAX_TEXT: usize = 64 << 10;
 
-/// A text of YAML, or of another language, as a part of a page.
+/// Renders a text in YAML or another language as a part of a page.
 pub(super) fn part(number: usize, title: &'static str, text: &str) -> Part {
     let shown = beginning(text);
     Part {
@@ -24,12 +24,12 @@ pub(super) fn part(number: usize, title: &'static str, text: &str) -> Part {
     }
 }
 
-/// A value as a part of a page.
+/// Renders a value as a part of a page.
 pub(super) fn value(number: usize, title: &'static str, value: &Value<'_>) -> Part {
     part(number, title, &krm_yaml::to_string(value))
 }
 
-/// The lines of a text that are shown.
+/// Returns the first lines of a text, up to [`MAX_TEXT`].
 fn beginning(text: &str) -> &str {
     if text.len() <= MAX_TEXT {
         return text;
@@ -40,12 +40,12 @@ fn beginning(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// A text of YAML with colours. The ids of its lines contain the number.
+/// Renders YAML with syntax highlighting. The `id` of each line contains `number`.
 pub(super) fn yaml(number: usize, text: &str) -> Html {
     Html::from_safe_string(pages::object(number, &pieces(text)))
 }
 
-/// A time that is stored.
+/// Converts a stored timestamp for display.
 pub(super) fn moment(visit: &Visit<'_>, at: &str) -> Moment {
     Moment {
         at: at.to_owned(),
@@ -53,13 +53,13 @@ pub(super) fn moment(visit: &Visit<'_>, at: &str) -> Moment {
     }
 }
 
-/// `1 resource`, `2 resources`
+/// Returns a count with its noun: `1 resource`, `2 resources`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {what}{s}")
 }
 
-/// A command of the client. Its words are names, which no shell changes.
+/// Returns a client command. Its words are names and need no quotes.
 pub(super) fn command(visit: &Visit<'_>, namespace: &str, words: &str) -> String {
     let server = server(visit);
     format!(
@@ -67,7 +67,7 @@ pub(super) fn command(visit: &Visit<'_>, namespace: &str, words: &str) -> String
     )
 }
 
-/// Commands for a deployment.
+/// Returns the client commands for a deployment.
 pub(super) fn uses(visit: &Visit<'_>, place: &Place, manifest: &str) -> Vec<Use> {
     let name = &place.target.name;
     let commands = [
@@ -94,7 +94,7 @@ pub(super) fn uses(visit: &Visit<'_>, place: &Place, manifest: &str) -> Vec<Use>
         .collect()
 }
 
-/// The text of a name or a type, which need not be a string.
+/// Returns the text of a name or a type, which need not be a string.
 pub(super) fn name(value: &Value<'_>) -> String {
     match value.as_str() {
         Some(text) => text.to_owned(),
@@ -102,7 +102,7 @@ pub(super) fn name(value: &Value<'_>) -> String {
     }
 }
 
-/// The word for a state, as the API has it.
+/// Returns the word for a state in the API.
 pub(super) fn word(state: &impl Serialize) -> String {
     let word = serde_json::to_value(state).ok();
     let word = word.as_ref().and_then(serde_json::Value::as_str);

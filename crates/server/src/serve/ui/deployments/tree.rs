@@ -1,4 +1,4 @@
-//! The nodes of a layout, with what they expand to.
+//! The nodes of a layout, with their resources.
 
 use krm_template::deployment_manager::expansion::LayoutResource;
 use krm_yaml::Value;
@@ -6,35 +6,35 @@ use krm_yaml::Value;
 use super::texts::name;
 use crate::deployments::Manifest;
 
-/// The path of the configuration itself.
+/// The path of the configuration.
 pub(super) const ROOT: &str = "$";
 
 /// A node of a layout.
 pub(super) struct Node<'m> {
-    /// Its path, as the types of the API have it: `$.resources[0].resources[2]`.
+    /// The path, in the same form as in the API: `$.resources[0].resources[2]`.
     pub(super) path: String,
     pub(super) name: String,
     pub(super) kind: String,
-    /// The node of the template that created it, by its number; none for the configuration.
+    /// The index of the node that created it; `None` if the configuration did.
     pub(super) parent: Option<usize>,
-    /// How many templates are above it.
+    /// The number of templates above it.
     pub(super) depth: usize,
     pub(super) entry: &'m LayoutResource<'static>,
-    /// What it expands to, if it is not a template.
+    /// The expanded resource, if the node is not a template.
     pub(super) resource: Option<&'m Value<'static>>,
 }
 
-/// All nodes of a manifest, each before those that it created.
+/// Returns all nodes of a manifest, each before the nodes that it created.
 pub(super) fn nodes(manifest: &Manifest) -> Vec<Node<'_>> {
     let mut nodes = Vec::new();
     let mut resources = manifest.resources.iter().peekable();
-    // Nodes to visit, the last one first.
+    // A stack of nodes to visit.
     let mut rest = Vec::new();
     push(&mut rest, &manifest.layout.resources, None, ROOT);
     while let Some((entry, parent, path)) = rest.pop() {
         let depth = parent.and_then(|parent| nodes.get(parent));
         let depth = depth.map_or(0, |parent: &Node<'_>| parent.depth + 1);
-        // The resources are in the order of the layout; a template that created nothing has none.
+        // The resources are in layout order; a template that created nothing has none.
         let resource = resources.next_if(|resource| {
             let is = |field: &str, value: &Value<'_>| {
                 resource

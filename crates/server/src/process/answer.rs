@@ -97,13 +97,21 @@ pub(super) fn expand(
     })
 }
 
-/// Returns the complete response, or `None` if it is too long. `source_map` is JSON.
+/// Why a response cannot be written.
+pub(super) enum Unwritable {
+    /// It exceeds the size limit.
+    TooLong,
+    /// A number in it is not finite.
+    NonFinite,
+}
+
+/// Returns the complete response. `source_map` is JSON.
 pub(super) fn whole(
     request: &Request<'_>,
     root: Cursor<'_>,
     expanded: Expanded,
     source_map: Option<&str>,
-) -> Option<String> {
+) -> Result<String, Unwritable> {
     let Expanded {
         objects,
         rest,
@@ -140,7 +148,15 @@ pub(super) fn whole(
         out.raw(source_map);
     }
     out.raw("}\n");
-    (!out.is_over()).then_some(out.text)
+    // The engine checks the objects only.
+    let has_non_finite = rest.has_non_finite() || out.has_non_finite();
+    if has_non_finite && request.output == Output::Template {
+        Err(Unwritable::NonFinite)
+    } else if out.is_over() {
+        Err(Unwritable::TooLong)
+    } else {
+        Ok(out.text)
+    }
 }
 
 fn write_labels(out: &mut Writer, group: Group, labels: &[(String, String)]) {

@@ -6,7 +6,7 @@ use krm_template::template::{Assignment, Budget, Generation, Options, Overrun, T
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document};
 
-use super::answer::{self, Expanded};
+use super::answer::{self, Expanded, Unwritable};
 use super::causes::{Hidden, Reporter};
 use super::request::{Limits, Processed, Request, Syntax, Text};
 use super::{parameters, read, source_map, text, upstream};
@@ -186,7 +186,10 @@ impl Work<'_> {
         let limit = request.limits.bytes;
         let map = self.source_map(&expanded, given, seed)?;
         let json = answer::whole(request, root, expanded, map.as_deref());
-        let json = json.ok_or_else(|| self.too_long())?;
+        let json = json.map_err(|why| match why {
+            Unwritable::TooLong => self.too_long(),
+            Unwritable::NonFinite => read::non_finite(),
+        })?;
         if request.syntax == Syntax::Json {
             return Ok(json);
         }

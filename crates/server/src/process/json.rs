@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use krm_yaml::scalar::is_non_finite;
 use krm_yaml::{Scalar, Value, View};
 
 use super::number;
@@ -21,6 +22,7 @@ pub(super) struct Writer {
     /// The maximum size in bytes.
     limit: usize,
     is_over: bool,
+    has_non_finite: bool,
 }
 
 impl Writer {
@@ -30,12 +32,18 @@ impl Writer {
             style,
             limit,
             is_over: false,
+            has_non_finite: false,
         }
     }
 
     /// Returns `true` if the text exceeds the limit. It is incomplete then.
     pub(super) const fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// Returns `true` if a number is not finite, such as `.nan`. The text is not JSON then.
+    pub(super) const fn has_non_finite(&self) -> bool {
+        self.has_non_finite
     }
 
     /// Writes text that is already JSON.
@@ -107,6 +115,7 @@ impl Writer {
 
     fn scalar(&mut self, scalar: &Scalar<'_>) {
         match scalar {
+            Scalar::Number(digits) if is_non_finite(digits) => self.has_non_finite = true,
             Scalar::String(text) => self.string(text),
             Scalar::Number(digits) if self.style.is_go => self.raw(&number::spelled(digits)),
             Scalar::Number(digits) => self.raw(digits),

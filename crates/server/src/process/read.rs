@@ -37,6 +37,14 @@ fn unreadable(name: &str, error: &Diagnostic) -> Box<Status> {
     ))
 }
 
+/// Returns a 400: a number in the metadata or the parameters is not finite.
+pub(super) fn non_finite() -> Box<Status> {
+    Status::bad_request(
+        "the object of kind Template cannot be read: JSON cannot represent a number that is not \
+         finite",
+    )
+}
+
 /// Returns the root of a document.
 pub(super) fn root(document: &Document) -> Result<Cursor<'_>> {
     document

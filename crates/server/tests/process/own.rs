@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::shared::{json, on_thread, request, template, yaml};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn()); 16] = [
+    let tests: [(&str, fn()); 17] = [
         (
             "the_answer_keeps_the_order_of_the_template",
             the_answer_keeps_the_order_of_the_template,
@@ -30,6 +30,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         (
             "mistakes_in_parameters_name_their_field",
             mistakes_in_parameters_name_their_field,
+        ),
+        (
+            "a_number_that_is_not_finite_is_refused",
+            a_number_that_is_not_finite_is_refused,
         ),
         (
             "openshift_knows_no_fields_of_ours",
@@ -262,6 +266,26 @@ fn mistakes_in_parameters_name_their_field() {
         let status = stored(&template, parameters).err().expect("a mistake");
         assert_eq!(status.code, 400, "{parameters}");
         assert!(status.message.starts_with(expected), "{}", status.message);
+    }
+}
+
+fn a_number_that_is_not_finite_is_refused() {
+    for fields in [
+        r#""parameters": [{"name": "A", "unknown": [.nan, 1]}]"#,
+        r#""parameters": [], "metadata": {"annotations": {"a": -.inf}}"#,
+    ] {
+        let body = format!("{{{fields}, \"objects\": []}}");
+        let status = template(&request(Group::Krm), yaml(&body))
+            .err()
+            .expect("no JSON");
+        assert_eq!(status.code, 400, "{body}");
+        assert!(status.message.ends_with("not finite"), "{}", status.message);
+        // A List has neither metadata nor parameters of the Template.
+        let list = Request {
+            output: Output::List,
+            ..request(Group::Krm)
+        };
+        assert!(template(&list, yaml(&body)).is_ok(), "{body}");
     }
 }
 

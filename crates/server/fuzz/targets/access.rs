@@ -1,4 +1,5 @@
-//! Files of tokens, and rights: the answer of the roles is that of a model.
+//! Token files and RBAC: a token file is read without panics, and roles give the same decision as a
+//! simple model.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! A Template and a body `Parameters`, separated by NUL, as a server takes them: read, stored,
-//! shown in all forms, and expanded. All answers in JSON can be read.
+//! A Template and a body of kind `Parameters`, separated by NUL, as a server receives them. The
+//! Template is read, stored, shown in all formats and expanded. All JSON in responses is valid.
 
 #![no_main]
 

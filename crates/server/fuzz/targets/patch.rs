@@ -1,5 +1,5 @@
-//! An object and patches of it, separated by NUL. Each patch is read as each kind, and the managers
-//! of fields follow all changes.
+//! An object and patches of it, separated by NUL. Each patch is read as each type, and the managed
+//! fields follow all changes.
 
 #![no_main]
 

@@ -1,6 +1,5 @@
-//! Everything around the body of a request: the method and the target in the first line, and then
-//! texts that are read as each header and token in turn. What is read means the same when it is
-//! written and read again.
+//! A request without its body: the method and path in the first line, then texts that are parsed as
+//! each header and token in turn. A parsed value reads back the same after it is written.
 
 #![no_main]
 

@@ -343,21 +343,15 @@ impl Deployments {
         let missing = || Status::not_found("", "deployments", &target.name);
         check_namespace(&target.namespace)?;
         check_name(&target.name).map_err(|_| missing())?;
-        self.tools
-            .books
-            .deployment(target)
-            .await?
-            .ok_or_else(missing)
+        let found = self.tools.books.deployment(target).await?;
+        found.ok_or_else(missing)
     }
 
     /// Sets the state to `Interrupted` if the operation no longer runs.
     pub(super) async fn look(&self, deployment: &mut Deployment) -> Result<()> {
         if deployment.state.is_busy() {
-            let lock = self
-                .tools
-                .books
-                .get::<Lock>(&deployment.target().lock())
-                .await?;
+            let key = deployment.target().lock();
+            let lock = self.tools.books.get::<Lock>(&key).await?;
             if lock.is_none_or(|lock| lock.value.operation != deployment.operation) {
                 deployment.state = State::Interrupted;
             }

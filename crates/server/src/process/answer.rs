@@ -142,21 +142,20 @@ pub(super) fn whole(
             out.raw("]");
         }
         out.raw(&rest.text);
+        // The engine has checked the objects only.
+        if out.has_non_finite() || rest.has_non_finite() {
+            return Err(Unwritable::NonFinite);
+        }
     }
     if let Some(source_map) = source_map {
         out.key(false, "sourceMap");
         out.raw(source_map);
     }
     out.raw("}\n");
-    // The engine checks the objects only.
-    let has_non_finite = rest.has_non_finite() || out.has_non_finite();
-    if has_non_finite && request.output == Output::Template {
-        Err(Unwritable::NonFinite)
-    } else if out.is_over() {
-        Err(Unwritable::TooLong)
-    } else {
-        Ok(out.text)
+    if out.is_over() {
+        return Err(Unwritable::TooLong);
     }
+    Ok(out.text)
 }
 
 fn write_labels(out: &mut Writer, group: Group, labels: &[(String, String)]) {

@@ -141,7 +141,9 @@ impl App {
         B: HttpBody,
         B::Error: std::error::Error + Send + Sync + 'static,
     {
-        let handled = panics::caught(&self.0.metrics, self.handle(incoming, body, peer, trail));
+        // The future is large, and each of the following ones would copy it.
+        let handled = Box::pin(self.handle(incoming, body, peer, trail));
+        let handled = panics::caught(&self.0.metrics, handled);
         tokio::time::timeout(self.0.limits.request_timeout, handled)
             .await
             .unwrap_or_else(|_| Err(self.0.limits.timed_out()))

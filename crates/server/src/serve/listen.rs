@@ -106,8 +106,7 @@ impl Connection {
                 let (app, peer) = (app.clone(), Arc::clone(&peer));
                 async move {
                     let wants_gzip = compression::is_accepted(request.headers());
-                    // The future is large, and lives as long as the request.
-                    let answer = Box::pin(app.answer(request, &peer)).await;
+                    let answer = app.answer(request, &peer).await;
                     let answer = compression::compressed(answer, wants_gzip).await;
                     Ok::<_, Infallible>(answer.map(|body| Guarded::new(body, in_flight)))
                 }

@@ -30,7 +30,7 @@ pub(super) async fn process(call: &Call<'_>) -> Result<Answer> {
         meta::namespace(&draft, call.namespace)?;
     }
     let body = text(&call.body)?;
-    let job = Job::new(call, shown)?;
+    let job = Job::new(call, shown, body.len())?;
     let processed = job
         .run(move |request| {
             process::template(
@@ -55,7 +55,7 @@ pub(super) async fn process_stored(call: &Call<'_>, name: &str) -> Result<Answer
     let format = content::of_object(call.content_type())?;
     let template = stored_text(call, name).await?;
     let body = text(&call.body)?;
-    let job = Job::new(call, shown)?;
+    let job = Job::new(call, shown, template.text.len() + body.len())?;
     let processed = job
         .run(move |request| {
             let parameters = Text {
@@ -119,9 +119,14 @@ pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template>
     })
 }
 
+/// Up to this size, in bytes, a Template expands in about the time that a change of the thread takes.
+const SHORT: usize = 4096;
+
 /// An expansion to run.
 pub(super) struct Job<'c> {
     state: &'c State,
+    /// Whether the expansion runs on the thread of the request.
+    is_short: bool,
     group: Group,
     namespace: String,
     labels: Vec<(String, String)>,
@@ -132,8 +137,8 @@ pub(super) struct Job<'c> {
 }
 
 impl<'c> Job<'c> {
-    /// Creates an expansion with the options in the query.
-    fn new(call: &Call<'c>, shown: Shown) -> Result<Self> {
+    /// Creates an expansion of texts of `bytes` bytes, with the options in the query.
+    fn new(call: &Call<'c>, shown: Shown, bytes: usize) -> Result<Self> {
         let query = call.query;
         let output = match query.text("output") {
             "" | "template" => Output::Template,
@@ -142,6 +147,8 @@ impl<'c> Job<'c> {
         };
         Ok(Self {
             state: call.state,
+            // A `pattern`, which only the other group has, can take long to compile.
+            is_short: bytes <= SHORT && call.group == Group::OpenShift,
             group: call.group,
             namespace: call.namespace.to_owned(),
             labels: labels(query)?,
@@ -159,6 +166,7 @@ impl<'c> Job<'c> {
     pub(super) fn of_page(state: &'c State, group: Group, namespace: &str) -> Self {
         Self {
             state,
+            is_short: false,
             group,
             namespace: namespace.to_owned(),
             labels: Vec::new(),
@@ -176,8 +184,8 @@ impl<'c> Job<'c> {
         self.counted(expand, |processed| processed.objects).await
     }
 
-    /// Waits for a place, then expands on a blocking thread. `objects` returns the number of
-    /// created objects.
+    /// Waits for a place, then expands: on a thread for blocking work unless the texts are short.
+    /// `objects` returns the number of created objects.
     pub(super) async fn counted<T: Send + 'static>(
         self,
         expand: impl FnOnce(&Request<'_>) -> Result<T> + Send + 'static,
@@ -194,6 +202,7 @@ impl<'c> Job<'c> {
         );
         let parameters = limits.max_parameters.get();
         let Self {
+            is_short,
             group,
             namespace,
             labels,
@@ -203,7 +212,7 @@ impl<'c> Job<'c> {
             syntax,
             ..
         } = self;
-        let done = panics::blocking(&state.metrics, move || {
+        let work = move || {
             let _place = place;
             let is_late = || Instant::now() > deadline;
             expand(&Request {
@@ -221,8 +230,12 @@ impl<'c> Job<'c> {
                     is_late: &is_late,
                 },
             })
-        });
-        let done = done.await;
+        };
+        let done = if is_short {
+            work()
+        } else {
+            panics::blocking(&state.metrics, work).await
+        };
         let (outcome, created) = match &done {
             Ok(processed) => (Outcome::Ok, objects(processed)),
             Err(status) => (outcome(status), 0),

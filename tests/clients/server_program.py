@@ -1,5 +1,6 @@
 """krm-template-server as a process behind TLS, with users, and kubeconfigs for it."""
 
+import http.client
 import json
 import os
 import re
@@ -120,10 +121,10 @@ class Server:
 
     def start(self):
         """Starts the program and waits until it is ready."""
-        command = [self.place.binary, "--listen", f"127.0.0.1:{self.port}", *self.store_arguments()]
-        command += [*self.security(), *self.arguments]
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(command, cwd=self.place.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                self.command(), cwd=self.place.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
         began = time.monotonic()
         while True:
             try:
@@ -135,6 +136,10 @@ class Server:
                 self.stop()
                 raise Failure(f"{self.name} is not ready\n{self.log.read_text()[-3000:]}")
             time.sleep(0.02)
+
+    def command(self):
+        command = [self.place.binary, "--listen", f"127.0.0.1:{self.port}", *self.store_arguments()]
+        return [*command, *self.security(), *self.arguments]
 
     def security(self):
         """Who may connect, and how."""
@@ -171,6 +176,10 @@ class Server:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read()
+
+    def connect(self):
+        """A connection for several requests."""
+        return Connection(http.client.HTTPSConnection("127.0.0.1", self.port, context=self.place.context))
 
     def clear(self):
         """Deletes all Templates in the namespaces that the tests use."""
@@ -212,6 +221,20 @@ class Server:
                 ],
             }
         )
+
+
+class Connection:
+    """A connection that stays open, for requests one after the other."""
+
+    def __init__(self, http):
+        self.http = http
+
+    def ask(self, method, path, body=None, headers=None):
+        """Sends a request. Returns the status and the body."""
+        sent = {"Content-Type": "application/json", "Authorization": "Bearer token-of-admin", **(headers or {})}
+        self.http.request(method, path, body, sent)
+        with self.http.getresponse() as answer:
+            return answer.status, answer.read()
 
 
 def free_port():

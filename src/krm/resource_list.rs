@@ -284,6 +284,8 @@ impl<'d> ResourceList<'d> {
         krm_yaml::json(&mut json, &list, None, 0);
         match self.root.get("results") {
             Some(old) if old.holds(&list) => {}
+            // The function wrote them, and writes them so again.
+            Some(old) if is_json(old) => edits.push(after_key(old, &json)),
             Some(old) => {
                 // In the present style, so that running again changes no lines.
                 let updated = old
@@ -405,6 +407,16 @@ fn empty_value(entry: Cursor<'_>) -> Edit {
         };
     }
     after_key(entry, "")
+}
+
+/// Whether a value is written as JSON on one line without blanks.
+fn is_json(entry: Cursor<'_>) -> bool {
+    let value = entry.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+    value.is_some_and(|value| {
+        let mut json = String::new();
+        krm_yaml::json(&mut json, &value, None, 0);
+        json == entry.raw()
+    })
 }
 
 /// Replaces the text after the key of an entry, on one line.

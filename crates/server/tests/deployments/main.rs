@@ -37,13 +37,14 @@ use libtest_mimic::{Arguments, Failed, Trial};
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
+    // First, because one of them waits for half a minute.
+    #[cfg(feature = "etcd")]
+    trials.extend(replicas::trials());
     trials.extend(client::trials());
     trials.extend(corpus::trials());
     trials.extend(paths::trials());
     trials.extend(restart::trials());
     trials.extend(hostile::trials());
-    #[cfg(feature = "etcd")]
-    trials.extend(replicas::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

@@ -20,7 +20,7 @@ LISTED = 500
 
 
 class Row(NamedTuple):
-    """A kind of request. `goal` is the number of instructions that the server may need for one."""
+    """A kind of request. `goal` are the instructions that the server should need for one."""
 
     what: str
     path: str

@@ -119,7 +119,7 @@ pub(super) async fn stored_text(call: &Call<'_>, name: &str) -> Result<Template>
     })
 }
 
-/// Up to this size, in bytes, a Template expands in about the time that a change of the thread takes.
+/// Up to this size, in bytes, texts expand so quickly that a change of the thread is not worth its cost.
 const SHORT: usize = 4096;
 
 /// An expansion to run.
@@ -232,7 +232,7 @@ impl<'c> Job<'c> {
             })
         };
         let done = if is_short {
-            work()
+            panics::caught(&state.metrics, async { work() }).await
         } else {
             panics::blocking(&state.metrics, work).await
         };

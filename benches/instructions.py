@@ -117,8 +117,8 @@ class Inputs:
             yield Work("JSON to JSON, the largest real Template", 70, arguments, largest)
         yield Work("Composition as a function, one field changed", 60, [], changed, changed)
         yield Work("build, one field changed", 60, ["build", build], all_yaml)
-        yield Work("export, YAML", 90, ["export", "-f", all_yaml], all_yaml)
-        yield Work("export, JSON", 90, ["export", "-f", all_json], all_json)
+        yield Work("export, YAML", 250, ["export", "-f", all_yaml], all_yaml)
+        yield Work("export, JSON", 250, ["export", "-f", all_json], all_json)
         yield Work("deployment expand", 90, ["deployment", "expand", disks], disks)
 
     def start_up(self):

@@ -23,12 +23,6 @@ pub(crate) fn spec(kind: &str) -> Option<&'static [&'static str]> {
     specs.find_map(|(own, path)| (*own == kind).then_some(*path))
 }
 
-/// The kinds with a pod specification.
-#[cfg(test)]
-pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
-    SPECS.iter().map(|(kind, _)| *kind)
-}
-
 /// The field path of the pod itself or of the pod template: it has `metadata` and `spec`.
 pub(crate) fn pod(kind: &str) -> Option<&'static [&'static str]> {
     spec(kind)?.strip_suffix(&["spec"])

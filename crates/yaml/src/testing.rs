@@ -332,20 +332,6 @@ fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
             object.insert(mapping, line);
         }
     }
-    for _ in 0..editor.choose(4) {
-        let id = nodes.get(editor.choose(nodes.len())).copied();
-        let children = id.map(|id| document.cursor(id).children().collect::<Vec<_>>());
-        let children = children.unwrap_or_default();
-        let (from, count) = (editor.choose(children.len()), editor.choose(4));
-        let gone = children.into_iter().skip(from).take(count + 1);
-        let gone: Vec<_> = gone
-            .filter(|child| stays_unchanged(&object, *child))
-            .collect();
-        if let Some(collection) = id.map(|id| document.cursor(id)) {
-            object.remove(collection, &gone);
-        }
-    }
-    parts.retain(|id| stays_unchanged(&object, document.cursor(*id)));
     for id in parts.into_iter().rev() {
         editor.change(object.value_mut(document.cursor(id)), id);
     }
@@ -378,15 +364,6 @@ fn walked(view: View<'_>) -> Value<'_> {
         return Value::mapping(parts.collect());
     }
     Data::Scalar(view.scalar().unwrap_or(Scalar::Null)).into()
-}
-
-/// Whether a node is in no part that was changed or taken out.
-fn stays_unchanged(object: &Patched<'_>, node: Cursor<'_>) -> bool {
-    let parts = object.parts();
-    let changed = parts.values().iter().map(|(id, _)| *id);
-    let removed = parts.removed().iter().map(|removed| removed.child);
-    let mut ids = changed.chain(removed);
-    !ids.any(|id| (id.0..node.document().node(id).next).contains(&node.id().0))
 }
 
 /// Gives an item of a list other data, as an update of an existing object does. It has its new

@@ -150,18 +150,19 @@ impl<'s> Value<'s> {
         }
     }
 
+    /// The scalar, if this is one.
+    #[must_use]
+    pub const fn scalar(&self) -> Option<&Scalar<'s>> {
+        match &self.data {
+            Data::Scalar(scalar) => Some(scalar),
+            _ => None,
+        }
+    }
+
     /// Whether this is null.
     #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self.data, Data::Scalar(Scalar::Null))
-    }
-
-    pub(crate) fn has_null(&self) -> bool {
-        match &self.data {
-            Data::Scalar(scalar) => *scalar == Scalar::Null,
-            Data::Sequence(items) => items.iter().any(Self::has_null),
-            Data::Mapping(entries) => entries.iter().any(|(_, value)| value.has_null()),
-        }
     }
 
     /// The entries, if this is a mapping.
@@ -217,6 +218,11 @@ impl<'s> Value<'s> {
     #[must_use]
     pub fn at(&self, keys: &[&str]) -> Option<&Self> {
         keys.iter().try_fold(self, |value, key| value.get(key))
+    }
+
+    /// As [`at`](Self::at), to change the value.
+    pub fn at_mut(&mut self, keys: &[&str]) -> Option<&mut Self> {
+        keys.iter().try_fold(self, |value, key| value.get_mut(key))
     }
 
     /// The string under these keys, if there is one.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use crate::composition::resources::resource::Resource;
 use crate::krm::identity::group;
 use crate::krm::label_fields::Field;
-use krm_yaml::{Data, Scalar, Value, ViewMut};
+use krm_yaml::{Data, Scalar, Value};
 
 /// A field in objects of some kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -94,18 +94,6 @@ impl FieldSpec {
         let made = if self.create { made } else { Made::Nothing };
         self.descend(object, made, set)
             .map_err(|problem| format!("fieldSpec `{}`: {problem}", self.path))
-    }
-
-    /// Calls `visit` with each part at the path that an object has.
-    ///
-    /// # Errors
-    /// As [`visit`](Self::visit).
-    pub(crate) fn each<'s>(
-        &self,
-        object: ViewMut<'_, 's>,
-        visit: &mut dyn FnMut(ViewMut<'_, 's>) -> Result<(), String>,
-    ) -> Result<(), String> {
-        each(object, Some(self.path.trim_start_matches('/')), visit)
     }
 
     /// Calls `set` with each value at the path, and adds missing fields.
@@ -204,40 +192,6 @@ fn descend<'s>(
         }
         Data::Scalar(Scalar::Null) | Data::Sequence(_) => Ok(()),
         Data::Scalar(_) => Err(format!("`{key}` is looked for in a scalar")),
-    }
-}
-
-/// As [`descend`], of the values that are there.
-fn each<'s>(
-    part: ViewMut<'_, 's>,
-    path: Option<&str>,
-    visit: &mut dyn FnMut(ViewMut<'_, 's>) -> Result<(), String>,
-) -> Result<(), String> {
-    let Some(way) = path else {
-        return visit(part);
-    };
-    if part.view().is_sequence() {
-        let mut outcome = Ok(());
-        part.each_item(|item| {
-            if outcome.is_ok() {
-                outcome = each(item, path, visit);
-            }
-        });
-        return outcome;
-    }
-    let (key, rest) = first_key(way);
-    if !part.view().is_mapping() {
-        let is_null = part.view().is_null();
-        let problem = || format!("`{key}` is looked for in a scalar");
-        return if is_null { Ok(()) } else { Err(problem()) };
-    }
-    let key = key.strip_suffix("[]").unwrap_or(&key);
-    if key.is_empty() {
-        return Err("the path has an empty key".to_owned());
-    }
-    match part.get(key) {
-        Some(field) if !field.view().is_null() => each(field, rest, visit),
-        Some(_) | None => Ok(()),
     }
 }
 

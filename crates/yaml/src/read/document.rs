@@ -121,12 +121,6 @@ impl Document {
         }
     }
 
-    /// Whether the reader has noticed that the text is ASCII.
-    #[must_use]
-    pub fn is_ascii(&self) -> bool {
-        self.deferred.characters == Characters::Common
-    }
-
     /// Bytes between the start of the line and `offset`.
     pub fn column(&self, offset: usize) -> usize {
         offset - self.line_start(offset)
@@ -266,12 +260,6 @@ impl<'d> Cursor<'d> {
         self.resolved().node().has(Flags::FLOW)
     }
 
-    /// Whether this is in braces or brackets.
-    #[must_use]
-    pub fn is_in_flow(self) -> bool {
-        self.node().has(Flags::IN_FLOW)
-    }
-
     /// The value as it is written: quotes, brackets and all.
     #[must_use]
     pub fn raw(self) -> &'d str {
@@ -328,13 +316,6 @@ impl<'d> Cursor<'d> {
         let found = memchr::memchr2_iter(character, b'\\', text.as_bytes());
         offsets.extend(found.map(|at| start + at));
         Some(offsets)
-    }
-
-    /// Whether the keys and strings under this node may contain a byte in UTF-8, other than `\\`.
-    #[must_use]
-    pub fn may_contain(self, character: u8) -> bool {
-        let text = self.document.slice(self.start()..self.end());
-        !self.document.is_simple || memchr::memchr2(character, b'\\', text.as_bytes()).is_some()
     }
 
     /// Where the value is; for an absent value, where its key or dash is.

@@ -80,31 +80,6 @@ impl<'v> View<'v> {
         self.scalar() == Some(Scalar::Null)
     }
 
-    /// Whether this is a value, or a part of it is.
-    #[must_use]
-    pub fn is_changed(self) -> bool {
-        match self.0 {
-            Seen::Value(_) => true,
-            Seen::Node(node, parts) => {
-                let next = parts.next_changed(node.id());
-                next.is_some_and(|next| next.0 < node.node().next)
-            }
-        }
-    }
-
-    /// Whether this is a mapping without entries.
-    #[must_use]
-    pub fn is_empty_mapping(self) -> bool {
-        match self.0 {
-            Seen::Value(value) => value.entries().is_some_and(<[_]>::is_empty),
-            Seen::Node(node, parts) => {
-                node.node().kind == Kind::Mapping
-                    && parts.children(node).next().is_none()
-                    && parts.added_to(node.id()).is_empty()
-            }
-        }
-    }
-
     /// The value under a key of a mapping.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
@@ -112,7 +87,7 @@ impl<'v> View<'v> {
             Seen::Value(value) => value.get(key).map(Self::from),
             Seen::Node(node, parts) => {
                 (node.node().kind == Kind::Mapping).then_some(())?;
-                if let Some(entry) = node.entry(key).filter(|entry| !parts.removes(entry.id())) {
+                if let Some(entry) = node.entry(key) {
                     return Some(Self::of_part(entry, parts));
                 }
                 let mut added = parts.added_to(node.id()).iter();
@@ -167,7 +142,7 @@ impl<'v> View<'v> {
         let (values, nodes) = match self.0 {
             Seen::Value(value) => (value.items()?, None),
             Seen::Node(node, parts) if node.node().kind == Kind::Sequence => {
-                let items = parts.children(node);
+                let items = node.document.children(node.id());
                 let items = items.map(move |item| Self::of_part(item, parts));
                 (Default::default(), Some(items))
             }
@@ -185,7 +160,7 @@ impl<'v> View<'v> {
             Seen::Node(node, parts) if node.node().kind == Kind::Mapping => {
                 let entry =
                     move |entry: Cursor<'v>| Some((entry.key().ok()?, Self::of_part(entry, parts)));
-                let children = parts.children(node);
+                let children = node.document.children(node.id());
                 let added = parts.added_to(node.id()).iter();
                 let added = added.map(|Added { entry, .. }| {
                     (Cow::Borrowed(entry.key.as_str()), Self::from(&entry.value))

@@ -1,6 +1,6 @@
 //! Values written afresh, as block YAML, flow YAML or JSON.
 
-use crate::read::document::{Cursor, Document};
+use crate::read::document::Cursor;
 use crate::read::parts::Parts;
 use crate::read::view::{Seen, View};
 use crate::scalar::data::Scalar;
@@ -10,7 +10,7 @@ use crate::value::{Data, Value};
 
 /// How block text is laid out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout<'d> {
+pub(crate) struct Layout {
     /// Columns that a nested mapping is indented by.
     pub(crate) unit: usize,
     /// Columns that a sequence under a key is indented by.
@@ -20,11 +20,9 @@ pub(crate) struct Layout<'d> {
     /// Whether texts are quoted instead of written as a block, because a block would include the
     /// lines that follow.
     pub(crate) quoted: bool,
-    /// The document of the texts whose new style others keep that take their places.
-    pub(crate) old: Option<&'d Document>,
 }
 
-impl Default for Layout<'_> {
+impl Default for Layout {
     /// As kubectl, kustomize and kpt print: two columns, dashes below their key.
     fn default() -> Self {
         Self {
@@ -32,7 +30,6 @@ impl Default for Layout<'_> {
             sequence: 0,
             eol: "\n",
             quoted: false,
-            old: None,
         }
     }
 }
@@ -46,7 +43,7 @@ pub(crate) enum Slot {
     Item,
 }
 
-impl Layout<'_> {
+impl Layout {
     /// Writes a whole value as lines at `column`, the first of them without its indentation and
     /// the last without its line break.
     pub(crate) fn root(self, out: &mut String, value: &Value<'_>, column: usize) {
@@ -76,7 +73,7 @@ impl Layout<'_> {
             Data::Scalar(scalar) => {
                 out.push(' ');
                 let body = column + if slot == Slot::Item { 2 } else { self.unit };
-                let keep = self.keep(scalar, keep.or_else(|| self.style_of_old(value)));
+                let keep = self.keep(scalar, keep);
                 scalar::write_scalar(out, scalar, Context::BlockValue, keep, body, self.eol);
             }
             Data::Mapping(entries) if !entries.is_empty() => {
@@ -90,15 +87,6 @@ impl Layout<'_> {
             Data::Mapping(_) => out.push_str(" {}"),
             Data::Sequence(_) => out.push_str(" []"),
         }
-    }
-
-    /// The style that the old text would get, if a text has another one.
-    fn style_of_old(self, value: &Value<'_>) -> Option<Style> {
-        let Scalar::String(old) = self.old?.cursor(value.origin?).scalar().ok()?? else {
-            return None;
-        };
-        let is_new = value.as_str().is_some_and(|new| new != old);
-        is_new.then(|| scalar::style_of(&old))
     }
 
     /// The style for a scalar: quotes where a block will not do.
@@ -304,9 +292,6 @@ impl Json<'_> {
         self.out.push(open);
         let mut is_empty = true;
         for child in node.document().children(node.id()) {
-            if parts.removes(child.id()) {
-                continue;
-            }
             self.next(is_empty, depth + 1);
             is_empty = false;
             if is_mapping {

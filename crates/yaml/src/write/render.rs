@@ -134,20 +134,6 @@ pub fn render_new(value: &Value<'_>, position: Position) -> Result<String> {
     check(fresh(value, position), value, position)
 }
 
-/// As [`render_new`], but a text in the place of one of `document` has the style that [`render_new`]
-/// would give the old one. So the text is the same as if the old value were written first, and changed
-/// by [`render`].
-///
-/// # Errors
-/// As [`render`].
-pub fn render_anew(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
-    let layout = Layout {
-        old: Some(document),
-        ..Layout::default()
-    };
-    check(laid_out_anew(layout, value, position), value, position)
-}
-
 /// Writes `value` as JSON, on one line or with `width` spaces a level.
 ///
 /// # Errors
@@ -257,13 +243,9 @@ fn moved(node: Cursor<'_>, mut edits: Vec<Edit>, position: Position) -> Option<M
 }
 
 fn fresh(value: &Value<'_>, position: Position) -> String {
-    laid_out_anew(Layout::default(), value, position)
-}
-
-fn laid_out_anew(layout: Layout<'_>, value: &Value<'_>, position: Position) -> String {
     let mut text = String::new();
     begin(&mut text, &[], position, "\n");
-    layout.root(&mut text, value, position.column());
+    Layout::default().root(&mut text, value, position.column());
     text.push('\n');
     text
 }

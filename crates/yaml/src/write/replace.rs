@@ -448,7 +448,7 @@ impl<'d> Rewrite<'d> {
     }
 
     /// A block scalar that replaces another keeps its indentation.
-    fn body_layout(&self, node: &Node, column: usize, slot: Slot) -> Layout<'d> {
+    fn body_layout(&self, node: &Node, column: usize, slot: Slot) -> Layout {
         let mut layout = self.layout;
         if let Kind::Scalar(Style::Literal | Style::Folded) = node.kind
             && slot == Slot::Entry

@@ -22,7 +22,7 @@ pub(crate) enum Purpose {
 /// Collects the edits that turn the text of one node into that of a changed value.
 pub(crate) struct Rewrite<'d> {
     pub(super) document: &'d Document,
-    pub(super) layout: Layout<'d>,
+    pub(super) layout: Layout,
     pub(super) purpose: Purpose,
     /// The column text may be moved left to; a continuation line that starts left of it cannot move
     /// along and is written as new text.
@@ -102,7 +102,7 @@ impl<'d> Rewrite<'d> {
 }
 
 /// How the text of `node` is laid out: from the first nested mapping and sequence found in it.
-fn layout_of(node: Cursor<'_>) -> Layout<'_> {
+fn layout_of(node: Cursor<'_>) -> Layout {
     let document = node.document();
     let mut layout = Layout {
         eol: document.eol(),

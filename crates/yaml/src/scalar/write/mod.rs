@@ -115,11 +115,6 @@ pub fn key_needs_explicit(text: &str) -> bool {
     text.chars().map(longest_spelling).sum::<usize>() > LONGEST
 }
 
-/// The style of a new text as the value of a block.
-pub(crate) fn style_of(text: &str) -> Style {
-    choose_style(text, Context::BlockValue, None)
-}
-
 fn choose_style(text: &str, context: Context, keep: Option<Style>) -> Style {
     let fits_block = || context == Context::BlockValue && fits_literal(text);
     match keep {

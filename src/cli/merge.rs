@@ -171,15 +171,7 @@ fn read(
     console: Console,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Arc<Document>>> {
-    if files.iter().filter(|file| *file == "-").count() > 1 {
-        diagnostics.push(
-            Diagnostic::error(
-                "`-` is given more than once, but standard input can be read only once",
-            )
-            .hint("replace one of them with the name of a file"),
-        );
-        return None;
-    }
+    diagnostics.take(io::check_stdin(files.iter()))?;
     let sources = files.iter().map(|file| console.read(file));
     let sources: Vec<Arc<Source>> = sources
         .filter_map(|source| diagnostics.take(source))

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::deployment_manager::model::{Env, Import, Options};
-use crate::deployment_manager::yaml::kind_of;
-use crate::krm::identity;
+use crate::model::{Env, Import, Options};
+use crate::yaml::kind_of;
+use krm_core::identity;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
@@ -27,24 +27,24 @@ const FIELDS: &[&str] = &[
 
 /// The contents of a `DeploymentConfiguration`.
 #[derive(Debug)]
-pub(crate) struct Configuration {
+pub struct Configuration {
     /// `metadata.name`.
-    pub(crate) name: String,
+    pub name: String,
     /// The configuration.
-    pub(crate) config: Text,
+    pub config: Text,
     /// The imports.
-    pub(crate) imports: Vec<ImportSource>,
+    pub imports: Vec<ImportSource>,
     /// The variables; `deployment` is the name unless it is set.
-    pub(crate) env: Env,
+    pub env: Env,
     /// The checks to make.
-    pub(crate) options: Options,
+    pub options: Options,
     /// Whether resources that are not objects are left out.
-    pub(crate) skip_others: bool,
+    pub skip_others: bool,
 }
 
 /// A text, or its place.
 #[derive(Debug)]
-pub(crate) enum Text {
+pub enum Text {
     /// The text itself.
     Given(Arc<Source>),
     /// A key of a ConfigMap.
@@ -53,20 +53,20 @@ pub(crate) enum Text {
 
 /// Keys of a ConfigMap.
 #[derive(Clone, Debug)]
-pub(crate) struct Keys {
+pub struct Keys {
     /// Its name.
-    pub(crate) config_map: String,
+    pub config_map: String,
     /// The key; all of them without one.
-    pub(crate) key: Option<String>,
+    pub key: Option<String>,
     /// The place of the reference.
-    pub(crate) place: Place,
+    pub place: Place,
     /// The field there.
-    pub(crate) field: String,
+    pub field: String,
 }
 
 /// An import, or its place.
 #[derive(Debug)]
-pub(crate) enum ImportSource {
+pub enum ImportSource {
     /// The import itself.
     Given(Import),
     /// Keys of a ConfigMap: each is an import, or one that has another name.
@@ -76,7 +76,7 @@ pub(crate) enum ImportSource {
 }
 
 /// Reads a `DeploymentConfiguration`. All errors go to `diagnostics`.
-pub(crate) fn read(config: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Configuration> {
+pub fn read(config: Cursor<'_>, diagnostics: &mut Diagnostics) -> Option<Configuration> {
     let mut found = Diagnostics::new();
     let read = Reader {
         config,

@@ -3,7 +3,7 @@
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
-use crate::deployment_manager::repr::repr;
+use crate::repr::repr;
 
 /// An expansion that failed.
 #[derive(Clone, Debug)]

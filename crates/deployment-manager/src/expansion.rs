@@ -6,7 +6,7 @@ use std::sync::Arc;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Data, Document, Scalar, Value};
 
-use crate::deployment_manager::yaml::Located;
+use crate::yaml::Located;
 
 /// The result of an expansion.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use krm_yaml::Value;
 
-use crate::deployment_manager::error::name_text;
-use crate::deployment_manager::expansion::{Expansion, Layout, LayoutResource, mapping};
-use crate::deployment_manager::model::Request;
+use crate::error::name_text;
+use crate::expansion::{Expansion, Layout, LayoutResource, mapping};
+use crate::model::Request;
 
 /// A resource of a layout, and its path there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Deployment Manager configurations: templates in Jinja and Python, schemas, layouts.
 //!
-//! The module expands a configuration offline, with the result of the original service. It has no
-//! I/O: files come through [`Files`](crate::files::Files), and Python through
+//! The crate expands a configuration offline, with the result of the original service. It has no
+//! I/O: files come through [`Files`](krm_core::files::Files), and Python through
 //! [`Interpreter`](python::Interpreter).
 
-pub(crate) mod configuration;
+pub mod configuration;
 pub mod connector;
 pub mod error;
 pub mod expand;

@@ -4,7 +4,7 @@ use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
-use crate::deployment_manager::yaml;
+use crate::yaml;
 
 /// Adds the properties of an argument to a mapping; later ones win. `KEY:VALUE` has YAML, and
 /// `KEY=VALUE` text. `^;^` at the start separates them by `;` instead of `,`.

@@ -6,8 +6,8 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, Value};
 
-use crate::deployment_manager::model::{Config, Env, Import, Imports, Options, Request};
-use crate::deployment_manager::yaml::kind_of;
+use crate::model::{Config, Env, Import, Imports, Options, Request};
+use crate::yaml::kind_of;
 
 /// The name of a deployment that has none.
 pub const DEFAULT_NAME: &str = "deployment";

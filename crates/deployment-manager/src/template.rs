@@ -7,9 +7,9 @@ use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
-use crate::deployment_manager::expansion::mapping;
-use crate::deployment_manager::yaml;
-use crate::files::{Entry, Files, join};
+use crate::expansion::mapping;
+use crate::yaml;
+use krm_core::files::{Entry, Files, join};
 
 /// Whether a path is that of a template.
 #[must_use]
@@ -99,7 +99,7 @@ fn outputs(
 #[cfg(test)]
 mod tests {
     use super::config;
-    use crate::files::InMemory;
+    use krm_core::files::InMemory;
     use krm_yaml::Value;
 
     #[test]

@@ -5,23 +5,23 @@ use std::borrow::Cow;
 use krm_yaml::{Value, View, ViewMut};
 
 /// The file an object is kept in, relative to the package, slash-separated.
-pub(crate) const PATH: &str = "internal.config.kubernetes.io/path";
+pub const PATH: &str = "internal.config.kubernetes.io/path";
 /// The position of an object in its file, counted from 0.
-pub(crate) const INDEX: &str = "internal.config.kubernetes.io/index";
+pub const INDEX: &str = "internal.config.kubernetes.io/index";
 /// The older spellings of [`PATH`] and [`INDEX`], which kpt and kustomize still send.
-pub(crate) const LEGACY_PATH: &str = "config.kubernetes.io/path";
+pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
 /// See [`LEGACY_PATH`].
-pub(crate) const LEGACY_INDEX: &str = "config.kubernetes.io/index";
+pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// Keeps an object out of the cluster; any value but `"false"` counts.
-pub(crate) const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
+pub const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
 /// By these an orchestrator pairs the objects that it sent with those it gets back. An object that
 /// a function changes loses them, or kpt would restore its old comments and key order.
-pub(crate) const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8s.io/id"];
+pub const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
 /// What an object was called before kustomize renamed or moved it: the kinds, names and namespaces,
 /// each with commas in between.
-pub(crate) const PREVIOUS: [&str; 3] = [
+pub const PREVIOUS: [&str; 3] = [
     "internal.config.kubernetes.io/previousKinds",
     "internal.config.kubernetes.io/previousNames",
     "internal.config.kubernetes.io/previousNamespaces",
@@ -29,23 +29,25 @@ pub(crate) const PREVIOUS: [&str; 3] = [
 
 /// Names the instance that owns an object: `KIND/NAMESPACE/NAME` of its functionConfig and, where
 /// that has several, `/INSTANCE`.
-pub(crate) const OWNER: &str = "template.krm.dev/instance";
+pub const OWNER: &str = "template.krm.dev/instance";
 
 /// Whether an annotation is an orchestrator's: kustomize removes it.
-pub(crate) fn is_internal(key: &str) -> bool {
+#[must_use]
+pub fn is_internal(key: &str) -> bool {
     key.starts_with("internal.config.kubernetes.io/")
         || [LEGACY_PATH, LEGACY_INDEX].contains(&key)
         || IDS.contains(&key)
 }
 
 /// Whether an object with this metadata is kept out of the cluster.
-pub(crate) fn is_local(metadata: Option<View<'_>>) -> bool {
+#[must_use]
+pub fn is_local(metadata: Option<View<'_>>) -> bool {
     let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
     annotation.is_some_and(|value| value.as_str().as_deref() != Some("false"))
 }
 
 /// The file that an object is kept in by its annotations, and its index there.
-pub(crate) fn kept_at<'t>(
+pub fn kept_at<'t>(
     annotation: impl Fn(&'static str) -> Option<&'t str>,
 ) -> Option<(String, usize)> {
     let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
@@ -55,7 +57,7 @@ pub(crate) fn kept_at<'t>(
 }
 
 /// Puts an annotation on an object.
-pub(crate) fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>, text: &str) {
+pub fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>, text: &str) {
     if let Some(metadata) = object.mapping_at("metadata")
         && let Some(annotations) = metadata.mapping_at("annotations")
     {
@@ -64,7 +66,7 @@ pub(crate) fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>,
 }
 
 /// Takes an empty mapping out of the metadata.
-pub(crate) fn remove_empty(metadata: ViewMut<'_, '_>, key: &str) {
+pub fn remove_empty(metadata: ViewMut<'_, '_>, key: &str) {
     let mapping = metadata.view().get(key);
     if mapping.is_some_and(View::is_empty_mapping) {
         metadata.remove(key);

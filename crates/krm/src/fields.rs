@@ -8,11 +8,12 @@ use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
 
 /// A field that is not known.
-pub(crate) struct Unknown<'d> {
+pub struct Unknown<'d> {
     pub(crate) entry: Cursor<'d>,
-    pub(crate) key: Cow<'d, str>,
+    /// The name of the field.
+    pub key: Cow<'d, str>,
     /// The known field that it is probably meant to be.
-    pub(crate) meant: Option<&'static str>,
+    pub meant: Option<&'static str>,
 }
 
 impl<'d> Unknown<'d> {
@@ -25,12 +26,13 @@ impl<'d> Unknown<'d> {
     }
 
     /// The message for a field of `what`.
-    pub(crate) fn message(&self, what: &str) -> String {
+    #[must_use]
+    pub fn message(&self, what: &str) -> String {
         ["unknown field `", &self.key, "` of ", what].concat()
     }
 
     /// A diagnostic with the place, the field below `path`, and the field that is meant.
-    pub(crate) fn locate(&self, diagnostic: Diagnostic, path: impl Display) -> Diagnostic {
+    pub fn locate(&self, diagnostic: Diagnostic, path: impl Display) -> Diagnostic {
         diagnostic
             .at(self.entry.key_place())
             .field(format!("{path}{}", self.key))
@@ -39,10 +41,7 @@ impl<'d> Unknown<'d> {
 }
 
 /// The fields of a mapping that are not among `known`.
-pub(crate) fn unknown<'d>(
-    node: Cursor<'d>,
-    known: &[&'static str],
-) -> impl Iterator<Item = Unknown<'d>> {
+pub fn unknown<'d>(node: Cursor<'d>, known: &[&'static str]) -> impl Iterator<Item = Unknown<'d>> {
     node.children().filter_map(move |entry| {
         let key = entry.key().ok()?;
         let is_known = known.contains(&key.as_ref()) || entry.is_merge_key();
@@ -52,7 +51,8 @@ pub(crate) fn unknown<'d>(
 
 /// The entries of a mapping with the keys `known`, each as [`Cursor::get`] finds it, and the fields
 /// that are not among these, in one walk.
-pub(crate) fn sorted<'d, const N: usize>(
+#[must_use]
+pub fn sorted<'d, const N: usize>(
     node: Cursor<'d>,
     known: &[&'static str; N],
 ) -> ([Option<Cursor<'d>>; N], Vec<Unknown<'d>>) {

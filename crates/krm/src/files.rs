@@ -152,7 +152,8 @@ pub fn is_below(root: &str, path: &str) -> bool {
 }
 
 /// Refuses a file outside of `root`; a link is in it, and leads to `target`.
-pub(crate) fn outside(path: &str, root: &str, target: Option<&str>) -> Diagnostic {
+#[must_use]
+pub fn outside(path: &str, root: &str, target: Option<&str>) -> Diagnostic {
     let root = match root {
         "." => "the directory of the Composition".to_owned(),
         root => format!("`{root}`, the directory of the Composition"),
@@ -166,7 +167,8 @@ pub(crate) fn outside(path: &str, root: &str, target: Option<&str>) -> Diagnosti
 }
 
 /// What is wrong with a path that is an address.
-pub(crate) fn address(path: &str) -> Diagnostic {
+#[must_use]
+pub fn address(path: &str) -> Diagnostic {
     Diagnostic::error(format!(
         "`{path}` is a URL, and krm-template fetches nothing from the network"
     ))

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::krm::annotations;
+use crate::annotations;
 use krm_yaml::diagnostic::ObjectReference;
 use krm_yaml::{Cursor, View};
 
@@ -22,13 +22,13 @@ pub struct Identity {
 
 impl Identity {
     /// The identity of a value, if it has a kind and a name.
-    pub(crate) fn of<'v>(object: impl Into<View<'v>>) -> Option<Self> {
+    pub fn of<'v>(object: impl Into<View<'v>>) -> Option<Self> {
         let object = object.into();
         Self::of_kind(object).filter(|_| object.str_at(&["metadata", "name"]).is_some())
     }
 
     /// The identity of a value, if it has a kind; without a name that is empty.
-    pub(crate) fn of_kind<'v>(object: impl Into<View<'v>>) -> Option<Self> {
+    pub fn of_kind<'v>(object: impl Into<View<'v>>) -> Option<Self> {
         let object = object.into();
         let kind = object.str_at(&["kind"])?.into_owned();
         let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
@@ -42,16 +42,19 @@ impl Identity {
 }
 
 /// The API version, the kind and the metadata of an object, each looked up once.
-pub(crate) struct Typed<'v> {
+pub struct Typed<'v> {
     /// Empty if there is none.
-    pub(crate) api_version: Cow<'v, str>,
+    pub api_version: Cow<'v, str>,
     /// Empty if there is none.
-    pub(crate) kind: Cow<'v, str>,
-    pub(crate) metadata: Option<View<'v>>,
+    pub kind: Cow<'v, str>,
+    /// The mapping `metadata`, if there is one.
+    pub metadata: Option<View<'v>>,
 }
 
 impl<'v> Typed<'v> {
-    pub(crate) fn of(object: View<'v>) -> Self {
+    /// Looks the fields up in an object.
+    #[must_use]
+    pub fn of(object: View<'v>) -> Self {
         Self {
             api_version: object.str_at(&["apiVersion"]).unwrap_or_default(),
             kind: object.str_at(&["kind"]).unwrap_or_default(),
@@ -61,7 +64,7 @@ impl<'v> Typed<'v> {
 }
 
 /// The fields of an object that identify it, found in one walk.
-pub(crate) struct Head<'d> {
+pub struct Head<'d> {
     api_version: Option<Cow<'d, str>>,
     kind: Option<Cow<'d, str>>,
     namespace: Option<Cow<'d, str>>,
@@ -71,7 +74,8 @@ pub(crate) struct Head<'d> {
 
 impl<'d> Head<'d> {
     /// Reads the object under a node.
-    pub(crate) fn of(object: Cursor<'d>) -> Self {
+    #[must_use]
+    pub fn of(object: Cursor<'d>) -> Self {
         let [api_version, kind, metadata] = object.get_all(["apiVersion", "kind", "metadata"]);
         let [namespace, name, annotations] =
             fields_of(metadata, ["namespace", "name", "annotations"]);
@@ -85,7 +89,8 @@ impl<'d> Head<'d> {
     }
 
     /// The identity, if the object has a kind; without a name that is empty.
-    pub(crate) fn identity_of_kind(self) -> Option<Identity> {
+    #[must_use]
+    pub fn identity_of_kind(self) -> Option<Identity> {
         Self {
             name: self.name.or(Some(Cow::Borrowed(""))),
             ..self
@@ -94,7 +99,8 @@ impl<'d> Head<'d> {
     }
 
     /// The identity, if the object has a kind and a name.
-    pub(crate) fn identity(self) -> Option<Identity> {
+    #[must_use]
+    pub fn identity(self) -> Option<Identity> {
         let api_version = self.api_version.unwrap_or_default();
         Some(Identity {
             group: group(&api_version).to_owned(),
@@ -105,7 +111,7 @@ impl<'d> Head<'d> {
     }
 
     /// The texts of annotations.
-    pub(crate) fn annotations<const N: usize>(&self, keys: [&str; N]) -> [Option<Cow<'d, str>>; N] {
+    pub fn annotations<const N: usize>(&self, keys: [&str; N]) -> [Option<Cow<'d, str>>; N] {
         fields_of(self.annotations, keys).map(text_of)
     }
 }
@@ -122,14 +128,16 @@ fn text_of(field: Option<Cursor<'_>>) -> Option<Cow<'_, str>> {
 }
 
 /// The file an object is kept in, and its position there.
-pub(crate) struct Kept<'d> {
-    pub(crate) path: Option<Cow<'d, str>>,
-    pub(crate) index: usize,
+pub struct Kept<'d> {
+    /// The path of the file in the package.
+    pub path: Option<Cow<'d, str>>,
+    /// The position in the file, from 0.
+    pub index: usize,
 }
 
 impl<'d> Kept<'d> {
     /// The annotations for it: the new ones, else the old ones.
-    pub(crate) const ANNOTATIONS: [&'static str; 4] = [
+    pub const ANNOTATIONS: [&'static str; 4] = [
         annotations::PATH,
         annotations::LEGACY_PATH,
         annotations::INDEX,
@@ -137,7 +145,8 @@ impl<'d> Kept<'d> {
     ];
 
     /// The meaning of the texts of [`ANNOTATIONS`](Self::ANNOTATIONS).
-    pub(crate) fn from_annotations(texts: [Option<Cow<'d, str>>; 4]) -> Self {
+    #[must_use]
+    pub fn from_annotations(texts: [Option<Cow<'d, str>>; 4]) -> Self {
         let [path, legacy_path, index, legacy_index] =
             texts.map(|text| text.filter(|text| !text.is_empty()));
         let index = index.or(legacy_index);
@@ -164,12 +173,14 @@ impl fmt::Display for Identity {
 }
 
 /// The group of an API version: `apps` of `apps/v1`, empty for `v1`.
-pub(crate) fn group(api_version: &str) -> &str {
+#[must_use]
+pub fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 /// Whether a group is one of Kubernetes or OpenShift; kinds of others may have the same name.
-pub(crate) fn is_built_in(group: &str) -> bool {
+#[must_use]
+pub fn is_built_in(group: &str) -> bool {
     matches!(
         group,
         "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy"
@@ -178,7 +189,7 @@ pub(crate) fn is_built_in(group: &str) -> bool {
 }
 
 /// Names the object under a node for a report.
-pub(crate) fn reference(object: Cursor<'_>) -> ObjectReference {
+pub fn reference(object: Cursor<'_>) -> ObjectReference {
     let head = Head::of(object);
     let kept = Kept::from_annotations(head.annotations(Kept::ANNOTATIONS));
     let owned = |text: Option<Cow<'_, str>>| text.unwrap_or_default().into_owned();

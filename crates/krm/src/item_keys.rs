@@ -4,7 +4,7 @@ use krm_yaml::{ItemKey, ItemKeys};
 
 /// The associative keys of kyaml in its order, then pairs of fields for the lists of Kubernetes where one
 /// of them is not enough.
-pub(crate) const ITEM_KEYS: ItemKeys = ItemKeys {
+pub const ITEM_KEYS: ItemKeys = ItemKeys {
     of_lists: &[
         ItemKey::field("mountPath"),
         ItemKey::field("devicePath"),

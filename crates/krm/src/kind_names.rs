@@ -32,7 +32,8 @@ const SHORT: &[(&str, &str)] = &[
 
 /// Whether `asked` may mean the `kind` of an API `group`: `deployment`, `Deployments`, `deploy`,
 /// `deployment.apps`, `deployments.v1.apps`.
-pub(crate) fn is_called(asked: &str, kind: &str, group: &str) -> bool {
+#[must_use]
+pub fn is_called(asked: &str, kind: &str, group: &str) -> bool {
     let asked = asked.to_lowercase();
     let kind = kind.to_lowercase();
     let (name, asked_group) = match asked.split_once('.') {
@@ -48,7 +49,8 @@ pub(crate) fn is_called(asked: &str, kind: &str, group: &str) -> bool {
 }
 
 /// The plural of a kind in lower case, as Kubernetes forms it.
-pub(crate) fn plural(kind: &str) -> String {
+#[must_use]
+pub fn plural(kind: &str) -> String {
     let before_y = kind.strip_suffix('y');
     match before_y {
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),

@@ -4,18 +4,23 @@ use std::sync::LazyLock;
 
 /// A field in the objects of some kinds; an empty group, version or kind is any.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field {
-    pub(crate) group: &'static str,
-    pub(crate) version: &'static str,
-    pub(crate) kind: &'static str,
+pub struct Field {
+    /// The API group.
+    pub group: &'static str,
+    /// The API version.
+    pub version: &'static str,
+    /// The kind.
+    pub kind: &'static str,
     /// Keys with slashes between them, from the object down. Lists on the way are gone through;
     /// `[]` after a key marks one that is never added.
-    pub(crate) path: &'static str,
+    pub path: &'static str,
     /// Whether kustomize adds the field where it is missing.
-    pub(crate) create: bool,
+    pub create: bool,
 }
 
-pub(crate) const fn field(
+/// A field of objects, as one row of a table.
+#[must_use]
+pub const fn field(
     group: &'static str,
     version: &'static str,
     kind: &'static str,
@@ -36,7 +41,7 @@ pub(crate) const fn field(
 /// Source: kustomize 5.8, `commonLabels` with its pod templates and volume claims
 /// (`api/internal/konfig/builtinpluginconsts`).
 #[rustfmt::skip]
-pub(crate) const LABEL_FIELDS: &[Field] = &[
+pub const LABEL_FIELDS: &[Field] = &[
     field("", "v1", "ReplicationController", "spec/template/metadata/labels", true),
     field("", "", "Deployment", "spec/template/metadata/labels", true),
     field("", "", "ReplicaSet", "spec/template/metadata/labels", true),
@@ -79,30 +84,36 @@ const OPENSHIFT: &[Field] = &[
 
 /// A key on the way to fields in which a Template sets its labels.
 #[derive(Debug)]
-pub(crate) struct Branch {
-    pub(crate) key: &'static str,
+pub struct Branch {
+    /// The key.
+    pub key: &'static str,
     /// When a mapping is added under this key.
-    pub(crate) create: Create,
-    pub(crate) sets: Sets,
-    pub(crate) children: Vec<Self>,
+    pub create: Create,
+    /// Whether a label is set under this key.
+    pub sets: Sets,
+    /// The keys below.
+    pub children: Vec<Self>,
 }
 
 /// Whether a Template sets its labels in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sets {
+pub enum Sets {
+    /// In every object.
     Yes,
     /// If the field already holds a label.
     More,
+    /// In none.
     No,
 }
 
 /// When a Template adds a mapping on the way to its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Create {
+pub enum Create {
     /// Where it is missing.
     Always,
     /// In a mapping that holds something else: `matchLabels` beside `matchExpressions`.
     InSelector,
+    /// In no object.
     Never,
 }
 
@@ -122,7 +133,8 @@ struct Tree {
 /// These are kustomize's and OpenShift's, with one rule of our own: a selector that is missing or
 /// empty is never added. A Service without one has its endpoints filled by hand, a workload without
 /// one selects by the labels of its pod template, and an empty one means "all pods".
-pub(crate) fn for_template(group: &str, kind: &str) -> &'static [Branch] {
+#[must_use]
+pub fn for_template(group: &str, kind: &str) -> &'static [Branch] {
     let of_kind = || TREES.iter().filter(|tree| tree.kind == kind);
     let tree = of_kind().find(|tree| tree.group == Some(group));
     let tree = tree.or_else(|| of_kind().find(|tree| tree.group.is_none()));
@@ -131,7 +143,8 @@ pub(crate) fn for_template(group: &str, kind: &str) -> &'static [Branch] {
 }
 
 /// The paths of these fields, as in [`Field::path`] but without `[]`.
-pub(crate) fn paths(group: &str, kind: &str) -> Vec<String> {
+#[must_use]
+pub fn paths(group: &str, kind: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for branch in for_template(group, kind) {
         branch.paths("", &mut paths);

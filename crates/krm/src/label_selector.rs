@@ -2,12 +2,12 @@
 //!
 //! Source: `k8s.io/apimachinery/pkg/labels`.
 
-use crate::krm::scalar::into_text;
+use crate::scalar::into_text;
 use krm_yaml::View;
 
 /// Requirements that labels or annotations must all meet.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct LabelSelector(Vec<Requirement>);
+pub struct LabelSelector(Vec<Requirement>);
 
 /// A requirement for one label.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +28,10 @@ enum Test {
 
 impl LabelSelector {
     /// Reads `a=b,c!=d,e in (f,g),h notin (i),j,!k`.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// With the part that is not a requirement.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut depth = 0_usize;
         let parts = text.split(|c: char| {
             match c {
@@ -50,12 +53,14 @@ impl LabelSelector {
     }
 
     /// Whether it has no requirements.
-    pub(crate) const fn is_empty(&self) -> bool {
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether labels or annotations meet all requirements.
-    pub(crate) fn fits(&self, labels: Option<View<'_>>) -> bool {
+    #[must_use]
+    pub fn fits(&self, labels: Option<View<'_>>) -> bool {
         self.0.iter().all(|requirement| {
             let label = labels.and_then(|labels| labels.get(&requirement.key));
             let text = label.and_then(View::scalar).and_then(into_text);

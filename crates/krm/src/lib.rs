@@ -1,20 +1,23 @@
 //! The Kubernetes Resource Model: the identity of objects, and the ResourceList that functions
-//! exchange.
+//! exchange; access to files, and reports of diagnostics.
 
-pub(crate) mod annotations;
-pub(crate) mod fields;
-pub(crate) mod identity;
-pub(crate) mod item_keys;
-pub(crate) mod kind_names;
-pub(crate) mod label_fields;
-pub(crate) mod label_selector;
-pub(crate) mod lists;
-pub(crate) mod long_lists;
-pub(crate) mod names;
-pub(crate) mod pods;
-pub(crate) mod resource_list;
-pub(crate) mod scalar;
-pub(crate) mod scope;
-pub(crate) mod selection;
+pub mod annotations;
+pub mod fields;
+pub mod files;
+pub mod identity;
+pub mod item_keys;
+pub mod kind_names;
+pub mod label_fields;
+pub mod label_selector;
+pub mod lists;
+pub mod long_lists;
+pub mod names;
+pub mod pods;
+pub mod report;
+pub mod resource_list;
+pub mod scalar;
+pub mod scope;
+pub mod selection;
+pub mod threads;
 
 pub use identity::Identity;

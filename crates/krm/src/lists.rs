@@ -8,7 +8,7 @@ use krm_yaml::{Cursor, Document, Enclosing, Position, Value};
 ///
 /// # Errors
 /// As [`krm_yaml::render`].
-pub(crate) fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
+pub fn render(document: &Document, value: &Value<'_>, position: Position) -> Result<String> {
     let text = krm_yaml::render(document, value, position)?;
     let Some(object) = value.origin.map(|origin| document.cursor(origin)) else {
         return Ok(text);
@@ -21,7 +21,8 @@ pub(crate) fn render(document: &Document, value: &Value<'_>, position: Position)
 }
 
 /// Whether an object gets comments of the lists around it.
-pub(crate) fn have_comments_for(object: Cursor<'_>) -> bool {
+#[must_use]
+pub fn have_comments_for(object: Cursor<'_>) -> bool {
     !above(object).is_empty() || !below(object).is_empty()
 }
 

@@ -11,7 +11,7 @@ const PORT: usize = 15;
 
 /// What a name must look like.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
     /// DNS labels (RFC 1123) with dots between them.
     Subdomain,
     /// A DNS label (RFC 1123).
@@ -24,7 +24,8 @@ pub(crate) enum Form {
 
 impl Form {
     /// Kinds whose names are freer or stricter than those of most.
-    pub(crate) fn of_object(group: &str, kind: &str) -> Self {
+    #[must_use]
+    pub fn of_object(group: &str, kind: &str) -> Self {
         match (group, kind) {
             // Older versions allow no digit at the beginning of the name of a Service.
             ("", "Namespace" | "Service") => Self::Label,
@@ -38,7 +39,8 @@ impl Form {
         }
     }
 
-    pub(crate) fn fits(self, name: &str) -> bool {
+    /// Whether a name has this form.
+    pub fn fits(self, name: &str) -> bool {
         match self {
             Self::Subdomain => name.len() <= SUBDOMAIN && name.split('.').all(is_dns_label),
             Self::Label => name.len() <= LABEL && is_dns_label(name),
@@ -50,7 +52,9 @@ impl Form {
         }
     }
 
-    pub(crate) fn rule(self) -> String {
+    /// The hint that describes names of this form.
+    #[must_use]
+    pub fn rule(self) -> String {
         let dns = "lower case letters, digits and `-`";
         let ends = "with a letter or digit at both ends";
         match self {
@@ -79,7 +83,7 @@ fn is_dns_label(text: &str) -> bool {
 }
 
 /// The part of a label's key after the `/`, and a value that is not empty.
-pub(crate) fn is_label_text(text: &str) -> bool {
+pub fn is_label_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     text.len() <= LABEL
         && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
@@ -89,7 +93,9 @@ pub(crate) fn is_label_text(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
-pub(crate) fn is_label_key(key: &str) -> bool {
+/// Whether a text is the key of a label or annotation: a name, after an optional domain and `/`.
+#[must_use]
+pub fn is_label_key(key: &str) -> bool {
     match key.split_once('/') {
         Some((prefix, name)) => Form::Subdomain.fits(prefix) && is_label_text(name),
         None => is_label_text(key),
@@ -97,12 +103,14 @@ pub(crate) fn is_label_key(key: &str) -> bool {
 }
 
 /// What is wrong with a namespace.
-pub(crate) fn check_namespace(name: &str) -> Option<Diagnostic> {
+#[must_use]
+pub fn check_namespace(name: &str) -> Option<Diagnostic> {
     (!Form::Label.fits(name)).then(|| not_the_name(name, "a namespace", Form::Label))
 }
 
 /// What is wrong with the key and with the value of a label.
-pub(crate) fn check_label(key: &str, value: &str) -> [Option<Diagnostic>; 2] {
+#[must_use]
+pub fn check_label(key: &str, value: &str) -> [Option<Diagnostic>; 2] {
     let key = (!is_label_key(key)).then(|| not_the_key(key, "a label"));
     let is_value = value.is_empty() || is_label_text(value);
     let value = (!is_value).then(|| not_the_value(value));
@@ -110,12 +118,14 @@ pub(crate) fn check_label(key: &str, value: &str) -> [Option<Diagnostic>; 2] {
 }
 
 /// What is wrong with the key of an annotation. Kubernetes compares these in lower case.
-pub(crate) fn check_annotation_key(key: &str) -> Option<Diagnostic> {
+#[must_use]
+pub fn check_annotation_key(key: &str) -> Option<Diagnostic> {
     (!is_label_key(&key.to_lowercase())).then(|| not_the_key(key, "an annotation"))
 }
 
 /// What is wrong with the name of an object.
-pub(crate) fn check_object_name(group: &str, kind: &str, name: &str) -> Option<Diagnostic> {
+#[must_use]
+pub fn check_object_name(group: &str, kind: &str, name: &str) -> Option<Diagnostic> {
     let form = Form::of_object(group, kind);
     let article = if kind.starts_with(['A', 'E', 'I', 'O', 'U']) {
         "an"
@@ -138,7 +148,9 @@ fn on_one_line(text: &str) -> String {
     line
 }
 
-pub(crate) fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
+/// The error for a name of `what` without the form.
+#[must_use]
+pub fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
     Diagnostic::error(format!(
         "`{}` is not a valid name for {what}",
         on_one_line(name)
@@ -146,12 +158,16 @@ pub(crate) fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
     .hint(form.rule())
 }
 
-pub(crate) fn not_the_key(key: &str, what: &str) -> Diagnostic {
+/// The error for a key of `what`.
+#[must_use]
+pub fn not_the_key(key: &str, what: &str) -> Diagnostic {
     Diagnostic::error(format!("`{}` is not a valid key for {what}", on_one_line(key)))
         .hint(format!("use up to {LABEL} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends; a domain and `/` may come first"))
 }
 
-pub(crate) fn not_the_value(text: &str) -> Diagnostic {
+/// The error for a value of a label.
+#[must_use]
+pub fn not_the_value(text: &str) -> Diagnostic {
     Diagnostic::error(format!(
         "`{}` is not a valid value for a label",
         on_one_line(text)

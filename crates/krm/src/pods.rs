@@ -18,24 +18,26 @@ const SPECS: &[(&str, &[&str])] = &[
 ];
 
 /// The field path of the specification of the pods.
-pub(crate) fn spec(kind: &str) -> Option<&'static [&'static str]> {
+#[must_use]
+pub fn spec(kind: &str) -> Option<&'static [&'static str]> {
     let mut specs = SPECS.iter();
     specs.find_map(|(own, path)| (*own == kind).then_some(*path))
 }
 
 /// The kinds with a pod specification.
-#[cfg(test)]
-pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
+pub fn kinds() -> impl Iterator<Item = &'static str> {
     SPECS.iter().map(|(kind, _)| *kind)
 }
 
 /// The field path of the pod itself or of the pod template: it has `metadata` and `spec`.
-pub(crate) fn pod(kind: &str) -> Option<&'static [&'static str]> {
+#[must_use]
+pub fn pod(kind: &str) -> Option<&'static [&'static str]> {
     spec(kind)?.strip_suffix(&["spec"])
 }
 
 /// The field path of the mapping that has the pod template as `template`, if objects of this kind
 /// make pods.
-pub(crate) fn maker(kind: &str) -> Option<&'static [&'static str]> {
+#[must_use]
+pub fn maker(kind: &str) -> Option<&'static [&'static str]> {
     pod(kind)?.strip_suffix(&["template"])
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::krm::lists;
+use crate::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::suggest::closest;
 use krm_yaml::{
@@ -15,7 +15,7 @@ use krm_yaml::{
 
 /// A ResourceList as it was read.
 #[derive(Debug)]
-pub(crate) struct ResourceList<'d> {
+pub struct ResourceList<'d> {
     document: &'d Arc<Document>,
     root: Cursor<'d>,
     style: ItemStyle,
@@ -23,7 +23,10 @@ pub(crate) struct ResourceList<'d> {
 
 impl<'d> ResourceList<'d> {
     /// Reads the ResourceList that a document must be.
-    pub(crate) fn read(document: &'d Arc<Document>) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If it is another one.
+    pub fn read(document: &'d Arc<Document>) -> Result<Self> {
         let name = document.source().name();
         let mut roots = document.roots();
         let (first, second) = (roots.next(), roots.next());
@@ -75,12 +78,13 @@ impl<'d> ResourceList<'d> {
     }
 
     /// The document that it was read from.
-    pub(crate) const fn document(&self) -> &'d Arc<Document> {
+    #[must_use]
+    pub const fn document(&self) -> &'d Arc<Document> {
         self.document
     }
 
     /// The input objects, to be [opened](Cursor::open).
-    pub(crate) fn items(&self) -> impl Iterator<Item = Cursor<'d>> {
+    pub fn items(&self) -> impl Iterator<Item = Cursor<'d>> {
         self.root
             .get("items")
             .into_iter()
@@ -88,7 +92,8 @@ impl<'d> ResourceList<'d> {
     }
 
     /// The same, each with its document.
-    pub(crate) fn shared_items(&self) -> Vec<SharedNode> {
+    #[must_use]
+    pub fn shared_items(&self) -> Vec<SharedNode> {
         let items = self.items();
         items
             .map(|item| SharedNode::new(self.document, item.id()))
@@ -99,19 +104,21 @@ impl<'d> ResourceList<'d> {
     ///
     /// # Errors
     /// At the first key or value that is not one.
-    pub(crate) fn check_items(&self) -> Result<()> {
+    pub fn check_items(&self) -> Result<()> {
         self.root.get("items").map_or(Ok(()), Cursor::check_values)
     }
 
     /// The object the function is configured by.
-    pub(crate) fn function_config(&self) -> Option<Cursor<'d>> {
+    #[must_use]
+    pub fn function_config(&self) -> Option<Cursor<'d>> {
         self.root
             .get("functionConfig")
             .filter(|config| !config.is_null())
     }
 
     /// Warns of fields that look like a misspelt `functionConfig`: without one, nothing is done.
-    pub(crate) fn misspelt_config(&self) -> Diagnostics {
+    #[must_use]
+    pub fn misspelt_config(&self) -> Diagnostics {
         let mut found = Diagnostics::new();
         let known = [
             "apiVersion",
@@ -138,7 +145,10 @@ impl<'d> ResourceList<'d> {
     }
 
     /// The text of an object as one more of the items, in the style of the others.
-    pub(crate) fn item_text(&self, document: &Document, object: &Value<'_>) -> Result<String> {
+    ///
+    /// # Errors
+    /// If the object cannot be written so that it reads back.
+    pub fn item_text(&self, document: &Document, object: &Value<'_>) -> Result<String> {
         match &self.style {
             ItemStyle::Block { column } => {
                 lists::render(document, object, Position::Item { column: *column })
@@ -153,7 +163,10 @@ impl<'d> ResourceList<'d> {
     }
 
     /// The text with the changes made.
-    pub(crate) fn with_changes(&self, changes: Changes) -> Result<Edited> {
+    ///
+    /// # Errors
+    /// If the new text does not read back as intended.
+    pub fn with_changes(&self, changes: Changes) -> Result<Edited> {
         let Changes {
             mut edits,
             removed,
@@ -291,7 +304,7 @@ impl<'d> ResourceList<'d> {
                 let updated = old
                     .children()
                     .next()
-                    .map(|_| krm_yaml::update(old, list, &crate::krm::item_keys::ITEM_KEYS));
+                    .map(|_| krm_yaml::update(old, list, &crate::item_keys::ITEM_KEYS));
                 match updated {
                     Some(Ok(updated)) => edits.extend(updated),
                     _ => edits.push(after_key(old, &json)),
@@ -440,15 +453,15 @@ fn after_key(entry: Cursor<'_>, text: &str) -> Edit {
 }
 
 /// What a function does to a ResourceList.
-pub(crate) struct Changes {
+pub struct Changes {
     /// Edits inside items that stay.
-    pub(crate) edits: Vec<Edit>,
+    pub edits: Vec<Edit>,
     /// The positions of the items that are taken out.
-    pub(crate) removed: BTreeSet<usize>,
+    pub removed: BTreeSet<usize>,
     /// Objects to add after the last item, as [`ResourceList::item_text`] writes them.
-    pub(crate) added: Vec<String>,
+    pub added: Vec<String>,
     /// The list of results.
-    pub(crate) results: Value<'static>,
+    pub results: Value<'static>,
 }
 
 impl Default for Changes {

@@ -3,7 +3,7 @@
 //! The table holds those of Kubernetes 1.33 and OpenShift 4, and the custom ones that nearly every
 //! cluster has. A kind that is not in it is taken to be in a namespace, as kustomize does.
 
-use crate::krm::identity::{Identity, group};
+use crate::identity::{Identity, group};
 use krm_yaml::Value;
 
 /// API groups and their kinds that belong to the cluster.
@@ -95,7 +95,8 @@ const CLUSTER: &[(&str, &[&str])] = &[
 ];
 
 /// Whether objects of this group and kind are in a namespace.
-pub(crate) fn is_namespaced(group: &str, kind: &str) -> bool {
+#[must_use]
+pub fn is_namespaced(group: &str, kind: &str) -> bool {
     !CLUSTER
         .iter()
         .any(|(own, kinds)| *own == group && kinds.contains(&kind))
@@ -105,7 +106,8 @@ pub(crate) fn is_namespaced(group: &str, kind: &str) -> bool {
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// A namespace as objects name it: `default` if they name none.
-pub(crate) fn or_default(namespace: &str) -> &str {
+#[must_use]
+pub fn or_default(namespace: &str) -> &str {
     match namespace {
         "" => DEFAULT_NAMESPACE,
         namespace => namespace,
@@ -113,7 +115,8 @@ pub(crate) fn or_default(namespace: &str) -> &str {
 }
 
 /// A namespace as identities hold it: empty if it is `default`.
-pub(crate) fn unless_default(namespace: &str) -> &str {
+#[must_use]
+pub fn unless_default(namespace: &str) -> &str {
     match namespace {
         DEFAULT_NAMESPACE => "",
         namespace => namespace,
@@ -121,7 +124,8 @@ pub(crate) fn unless_default(namespace: &str) -> &str {
 }
 
 /// The namespace that an object is in: `default` if it names none, none if its kind has none.
-pub(crate) fn effective_namespace(identity: &Identity) -> &str {
+#[must_use]
+pub fn effective_namespace(identity: &Identity) -> &str {
     if is_namespaced(&identity.group, &identity.kind) {
         or_default(&identity.namespace)
     } else {
@@ -130,7 +134,8 @@ pub(crate) fn effective_namespace(identity: &Identity) -> &str {
 }
 
 /// An identity with the [namespace that the object is in](effective_namespace).
-pub(crate) fn effective(identity: Identity) -> Identity {
+#[must_use]
+pub fn effective(identity: Identity) -> Identity {
     let namespace = effective_namespace(&identity);
     if namespace == identity.namespace {
         return identity;
@@ -143,7 +148,7 @@ pub(crate) fn effective(identity: Identity) -> Identity {
 
 /// Puts an object that names no namespace into this one, and the service accounts that a role is
 /// bound to, which must name one.
-pub(crate) fn set_namespace(object: &mut Value<'_>, namespace: &str) {
+pub fn set_namespace(object: &mut Value<'_>, namespace: &str) {
     let kind = object.str_at(&["kind"]).unwrap_or_default().to_owned();
     let group = group(object.str_at(&["apiVersion"]).unwrap_or_default()).to_owned();
     if is_namespaced(&group, &kind)

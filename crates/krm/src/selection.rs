@@ -1,14 +1,15 @@
 //! Which pods an object selects: its selector, and the labels of the pods it creates.
 
-use crate::krm::identity::group;
-use crate::krm::pods;
+use crate::identity::group;
+use crate::pods;
 use krm_yaml::Value;
 
 /// Labels or a selector: keys with their values.
-pub(crate) type Pairs<'v> = Vec<(&'v str, &'v str)>;
+pub type Pairs<'v> = Vec<(&'v str, &'v str)>;
 
 /// The labels of the pods that an object creates.
-pub(crate) fn pod_labels<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
+#[must_use]
+pub fn pod_labels<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
     let pod = pods::pod(object.str_at(&["kind"])?)?;
     let labels = object.at(pod)?.at(&["metadata", "labels"])?;
     pairs(labels)
@@ -16,7 +17,8 @@ pub(crate) fn pod_labels<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
 
 /// The labels by which an object selects pods. One without labels, or with expressions as well,
 /// has no such selector.
-pub(crate) fn selector<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
+#[must_use]
+pub fn selector<'v>(object: &'v Value<'_>) -> Option<Pairs<'v>> {
     let group = group(object.str_at(&["apiVersion"]).unwrap_or_default());
     let (field, is_plain) = match (group, object.str_at(&["kind"])?) {
         ("", "Service" | "ReplicationController") | ("apps.openshift.io", "DeploymentConfig") => {

@@ -14,7 +14,7 @@ static THREADS: LazyLock<usize> = LazyLock::new(|| {
 const STACK: usize = 16 * 1024 * 1024;
 
 /// The results of `work` for chunks of `items`, in order. Each thread gets at least `smallest` items.
-pub(crate) fn in_chunks<T: Sync, R: Send>(
+pub fn in_chunks<T: Sync, R: Send>(
     items: &[T],
     smallest: usize,
     work: impl Fn(&[T]) -> R + Sync,

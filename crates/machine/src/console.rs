@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::cli::io;
-use crate::report;
+use crate::io;
+use krm_core::report;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 
@@ -14,7 +14,7 @@ const LAST: usize = 900;
 
 /// Which messages are printed.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub(super) struct Console {
+pub struct Console {
     /// Print only errors to standard error
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
     quiet: bool,
@@ -26,7 +26,10 @@ pub(super) struct Console {
 
 impl Console {
     /// Reads a file, or standard input for `-`.
-    pub(super) fn read(self, path: &str) -> Result<Arc<Source>> {
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not UTF-8.
+    pub fn read(self, path: &str) -> Result<Arc<Source>> {
         self.invite(path);
         let source = io::read(path)?;
         self.has_read(source.name(), source.text().len());
@@ -34,7 +37,10 @@ impl Console {
     }
 
     /// Reads a file that need not be text.
-    pub(super) fn read_bytes(self, path: &str) -> Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read_bytes(self, path: &str) -> Result<Vec<u8>> {
         self.invite(path);
         let bytes = io::read_bytes(path)?;
         self.has_read(path, bytes.len());
@@ -48,19 +54,20 @@ impl Console {
         }
     }
 
-    pub(super) fn has_read(self, name: &str, length: usize) {
+    /// Reports, with `--verbose`, that `length` bytes were read from the file `name`.
+    pub fn has_read(self, name: &str, length: usize) {
         self.remark(format!("read `{name}`, {length} bytes"));
     }
 
     /// Reports a message that is printed only with `--verbose`.
-    pub(super) fn remark(self, message: impl Into<String>) {
+    pub fn remark(self, message: impl Into<String>) {
         if self.verbose {
             self.report(&Diagnostic::info(message).into());
         }
     }
 
     /// Reports diagnostics, in colour where that is wanted.
-    pub(super) fn report(self, diagnostics: &Diagnostics) {
+    pub fn report(self, diagnostics: &Diagnostics) {
         let text = if self.quiet {
             report::text(&diagnostics.errors(), io::color())
         } else {
@@ -70,12 +77,12 @@ impl Console {
     }
 
     /// Prints a line that is not a diagnostic, unless `--quiet` is given.
-    pub(super) fn say(self, line: &str) {
+    pub fn say(self, line: &str) {
         self.say_lines(&[line, "\n"].concat());
     }
 
     /// The same, of whole lines.
-    pub(super) fn say_lines(self, lines: &str) {
+    pub fn say_lines(self, lines: &str) {
         if !self.quiet {
             io::print_error(lines);
         }

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::cli::console::Console;
-use crate::cli::io;
-use crate::files::{self, Entry, Files, MAX_FILE};
-use crate::function::Environment;
+use crate::console::Console;
+use crate::io;
+use krm_core::files::{self, Entry, Files, MAX_FILE};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// Directories whose files the kernel generates.
@@ -17,7 +16,7 @@ const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// Which files a Composition may name, as kustomize has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum LoadRestrictor {
+pub enum LoadRestrictor {
     /// Files in or below the directory of the Composition
     #[value(name = "LoadRestrictionsRootOnly")]
     RootOnly,
@@ -27,11 +26,13 @@ pub(super) enum LoadRestrictor {
 }
 
 /// The files of this machine, by paths relative to the working directory.
-pub(super) struct Disk {
-    pub(super) console: Console,
-    pub(super) restrictor: LoadRestrictor,
+pub struct Disk {
+    /// Reports which files are read.
+    pub console: Console,
+    /// Which files may be read.
+    pub restrictor: LoadRestrictor,
     /// A hint how to read other files.
-    pub(super) way_out: &'static str,
+    pub way_out: &'static str,
 }
 
 impl Disk {
@@ -84,23 +85,6 @@ impl Files for Disk {
         let bytes = contents(path, &real)?;
         self.console.has_read(path, bytes.len());
         Ok(bytes)
-    }
-}
-
-/// The environment of a function on this machine.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command line reads the environment, for all the others"
-)]
-pub(super) fn environment(disk: &Disk) -> Environment<'_> {
-    let seed = std::env::var("KRM_TEMPLATE_SEED")
-        .ok()
-        .filter(|seed| !seed.is_empty());
-    Environment {
-        seed: seed.map(String::into_bytes),
-        files: Some(disk),
-        #[cfg(feature = "deployment-manager")]
-        python: None,
     }
 }
 

@@ -11,13 +11,13 @@ const GRACE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A program that leads its own process group.
-pub(super) struct Group {
-    pub(super) child: Child,
+pub(crate) struct Group {
+    pub(crate) child: Child,
 }
 
 impl Group {
     /// Starts a program.
-    pub(super) fn start(command: &mut Command) -> io::Result<Self> {
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let child = command.spawn()?;
@@ -26,7 +26,7 @@ impl Group {
 
     /// Whether the program has ended. It is not reaped yet, so no other group gets its number.
     #[cfg(unix)]
-    pub(super) fn has_ended(&mut self) -> io::Result<bool> {
+    pub(crate) fn has_ended(&mut self) -> io::Result<bool> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let child = rustix::process::Pid::from_child(&self.child);
@@ -34,17 +34,17 @@ impl Group {
     }
 
     #[cfg(not(unix))]
-    pub(super) fn has_ended(&mut self) -> io::Result<bool> {
+    pub(crate) fn has_ended(&mut self) -> io::Result<bool> {
         Ok(self.child.try_wait()?.is_some())
     }
 
     /// The exit status of a program that has ended.
-    pub(super) fn status(mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn status(mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
 
     /// Stops the program and its child processes, after a request to end.
-    pub(super) fn stop(mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn stop(mut self) -> io::Result<ExitStatus> {
         self.signal(false);
         let mut waited = Duration::ZERO;
         while waited < GRACE && matches!(self.has_ended(), Ok(false)) {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Holds back signals until the other program is stopped. At other times they work as usual.
 #[cfg(unix)]
 #[derive(Clone, Debug)]
-pub(super) struct Interruption {
+pub struct Interruption {
     /// Whether no other program runs.
     idle: Arc<AtomicBool>,
     /// The number of the received signal; 0 if there was none.
@@ -20,7 +20,8 @@ pub(super) struct Interruption {
 #[cfg(unix)]
 impl Interruption {
     /// Listens to the signals of Ctrl-C, of `kill`, and of a terminal that goes away.
-    pub(super) fn new() -> Self {
+    #[must_use]
+    pub fn listen() -> Self {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         let new = Self::never();
         let ignored = ignored();
@@ -42,7 +43,8 @@ impl Interruption {
     }
 
     /// Listens to no signals: the program handles them itself.
-    pub(super) fn never() -> Self {
+    #[must_use]
+    pub fn never() -> Self {
         Self {
             idle: Arc::new(AtomicBool::new(true)),
             pending: Arc::default(),
@@ -51,12 +53,13 @@ impl Interruption {
     }
 
     /// Keeps signals from now on, or no longer.
-    pub(super) fn keep(&self, keeps: bool) {
+    pub fn keep(&self, keeps: bool) {
         self.idle.store(!keeps, Ordering::SeqCst);
     }
 
     /// Whether a signal has come since this was asked last.
-    pub(super) fn take(&self) -> bool {
+    #[must_use]
+    pub fn take(&self) -> bool {
         let signal = self.pending.swap(0, Ordering::SeqCst);
         if signal != 0 {
             self.taken.store(signal, Ordering::SeqCst);
@@ -65,7 +68,7 @@ impl Interruption {
     }
 
     /// Ends this program by the signal that another one was stopped for, if there was one.
-    pub(super) fn obey(&self) {
+    pub fn obey(&self) {
         if let Ok(signal @ 1..) = i32::try_from(self.taken.load(Ordering::SeqCst)) {
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
@@ -85,24 +88,24 @@ fn ignored() -> u64 {
 /// Elsewhere the system ends this program.
 #[cfg(not(unix))]
 #[derive(Clone, Debug)]
-pub(super) struct Interruption;
+pub struct Interruption;
 
 #[cfg(not(unix))]
 #[expect(clippy::unused_self, reason = "it has a meaning on Unix")]
 impl Interruption {
-    pub(super) const fn new() -> Self {
+    pub const fn listen() -> Self {
         Self
     }
 
-    pub(super) const fn never() -> Self {
+    pub const fn never() -> Self {
         Self
     }
 
-    pub(super) const fn keep(&self, _: bool) {}
+    pub const fn keep(&self, _: bool) {}
 
-    pub(super) const fn take(&self) -> bool {
+    pub const fn take(&self) -> bool {
         false
     }
 
-    pub(super) const fn obey(&self) {}
+    pub const fn obey(&self) {}
 }

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::cli::reason::{reason, refuse_folder};
-use crate::cli::staged::Staged;
+use crate::reason::{reason, refuse_folder};
+use crate::staged::Staged;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
 
 /// Reads all of standard input.
-pub(super) fn stdin() -> Result<Arc<Source>> {
+///
+/// # Errors
+/// If it cannot be read, or is not UTF-8.
+pub fn stdin() -> Result<Arc<Source>> {
     krm_yaml::decode("stdin", stdin_bytes()?)
 }
 
@@ -29,7 +32,10 @@ fn stdin_bytes() -> Result<Vec<u8>> {
 }
 
 /// Reads a file of text, or standard input for `-`.
-pub(super) fn read(path: &str) -> Result<Arc<Source>> {
+///
+/// # Errors
+/// If it cannot be read, or is not UTF-8.
+pub fn read(path: &str) -> Result<Arc<Source>> {
     match path {
         "-" => stdin(),
         _ => krm_yaml::decode(path, read_bytes(path)?),
@@ -37,11 +43,14 @@ pub(super) fn read(path: &str) -> Result<Arc<Source>> {
 }
 
 /// Reads a file, or standard input for `-`.
+///
+/// # Errors
+/// If it cannot be read.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line reads files, for all the others"
 )]
-pub(super) fn read_bytes(path: &str) -> Result<Vec<u8>> {
+pub fn read_bytes(path: &str) -> Result<Vec<u8>> {
     if path == "-" {
         return stdin_bytes();
     }
@@ -56,7 +65,8 @@ pub(super) fn read_bytes(path: &str) -> Result<Vec<u8>> {
 }
 
 /// The error for a file that cannot be read.
-pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Box<Diagnostic> {
+#[must_use]
+pub fn unreadable(path: &str, error: &std::io::Error) -> Box<Diagnostic> {
     let reason = match error.kind() {
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::NotADirectory => "no such file".to_owned(),
@@ -97,17 +107,20 @@ fn hint(path: &Path, kind: ErrorKind) -> Option<String> {
 }
 
 /// Whether `path` names a folder.
-pub(super) fn is_folder(path: &str) -> bool {
+#[must_use]
+pub fn is_folder(path: &str) -> bool {
     Path::new(path).is_dir()
 }
 
 /// Whether there is anything at `path`.
-pub(super) fn is_there(path: &str) -> bool {
+#[must_use]
+pub fn is_there(path: &str) -> bool {
     Path::new(path).exists()
 }
 
 /// A path with `/` in a folder.
-pub(super) fn path_in(folder: &str, path: &str) -> String {
+#[must_use]
+pub fn path_in(folder: &str, path: &str) -> String {
     let start = Path::new(folder).to_owned();
     let whole = path.split('/').fold(start, |path, part| path.join(part));
     whole.display().to_string()
@@ -116,7 +129,10 @@ pub(super) fn path_in(folder: &str, path: &str) -> String {
 /// Writes a file, in folders that are made where they are missing, or to standard output for `-`.
 /// A file that holds `text` already is left alone. A pipe, a device and what a link leads to are
 /// written to, and not read.
-pub(super) fn write(path: &str, text: &str) -> anyhow::Result<()> {
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(path: &str, text: &str) -> anyhow::Result<()> {
     if path == "-" {
         return print([text]);
     }
@@ -148,12 +164,16 @@ fn holds(path: &Path, text: &str) -> bool {
 }
 
 /// Makes a folder, and those around it, where they are missing.
-pub(super) fn make_folder(folder: &Path) -> anyhow::Result<()> {
+///
+/// # Errors
+/// If one cannot be made.
+pub fn make_folder(folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| refuse_folder(folder, &error))
 }
 
 /// The variables of the environment whose names are text, in alphabetical order.
-pub(super) fn environment() -> Vec<(String, OsString)> {
+#[must_use]
+pub fn environment() -> Vec<(String, OsString)> {
     let variables = std::env::vars_os();
     let mut variables: Vec<_> = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
@@ -164,7 +184,10 @@ pub(super) fn environment() -> Vec<(String, OsString)> {
 
 /// The YAML and JSON files in a directory and the directories in it, sorted; nothing if `path` is
 /// not a directory. Ignores names that begin with a dot.
-pub(super) fn yaml_files(path: &str) -> Result<Option<Vec<String>>> {
+///
+/// # Errors
+/// If a directory cannot be searched.
+pub fn yaml_files(path: &str) -> Result<Option<Vec<String>>> {
     if path == "-" || !is_folder(path) {
         return Ok(None);
     }
@@ -186,12 +209,16 @@ pub(super) fn yaml_files(path: &str) -> Result<Option<Vec<String>>> {
 }
 
 /// Whether standard input is a terminal.
-pub(super) fn stdin_is_terminal() -> bool {
+#[must_use]
+pub fn stdin_is_terminal() -> bool {
     std::io::stdin().is_terminal()
 }
 
 /// Writes to standard output. A closed pipe is not an error.
-pub(super) fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Result<()> {
+///
+/// # Errors
+/// If it cannot be written.
+pub fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Result<()> {
     let mut stdout = BufWriter::new(std::io::stdout().lock());
     let mut pieces = pieces.into_iter();
     let printed = pieces
@@ -201,14 +228,20 @@ pub(super) fn print<'t>(pieces: impl IntoIterator<Item = &'t str>) -> anyhow::Re
 }
 
 /// Flushes standard output. A closed pipe is not an error.
-pub(super) fn flush() -> anyhow::Result<()> {
+///
+/// # Errors
+/// If it cannot be written.
+pub fn flush() -> anyhow::Result<()> {
     std::io::stdout()
         .flush()
         .or_else(|error| unless_gone(&error))
 }
 
 /// The error for standard output, unless it is a closed pipe.
-pub(super) fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
+///
+/// # Errors
+/// With the reason.
+pub fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(());
     }
@@ -217,17 +250,19 @@ pub(super) fn unless_gone(error: &std::io::Error) -> anyhow::Result<()> {
 }
 
 /// Writes to standard error. A failure cannot be reported.
-pub(super) fn print_error(text: &str) {
+pub fn print_error(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Whether messages are coloured: on a terminal, unless the environment overrides it.
-pub(super) fn color() -> bool {
+#[must_use]
+pub fn color() -> bool {
     is_colored(std::io::stderr().is_terminal())
 }
 
 /// The same for standard output.
-pub(super) fn stdout_color() -> bool {
+#[must_use]
+pub fn stdout_color() -> bool {
     is_colored(std::io::stdout().is_terminal())
 }
 
@@ -239,7 +274,8 @@ fn is_colored(is_terminal: bool) -> bool {
 }
 
 /// The columns of the terminal that standard output is, if it is one.
-pub(super) fn width() -> Option<u16> {
+#[must_use]
+pub fn width() -> Option<u16> {
     let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
     Some(width.0)
 }

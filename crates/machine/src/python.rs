@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::cli::group::Group;
-use crate::cli::interruption::Interruption;
-use crate::deployment_manager::python::{Forbidden, Interpreter, Interpreters, RUNNER};
+use crate::group::Group;
+use crate::interruption::Interruption;
+use krm_template_deployment_manager::python::{Forbidden, Interpreter, Interpreters, RUNNER};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
 /// The interpreter that is run if no other is named.
@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// Whether Python templates are run, and how.
 #[derive(Args, Debug, Default)]
-pub(super) struct PythonArguments {
+pub struct PythonArguments {
     /// Run Python templates, with your rights: only for templates you trust
     #[arg(long)]
     allow_python: bool,
@@ -46,7 +46,7 @@ pub(super) struct PythonArguments {
 
 impl PythonArguments {
     /// What makes the interpreters of expansions.
-    pub(super) fn interpreters(&self, interruption: &Interruption) -> Arc<dyn Interpreters> {
+    pub fn interpreters(&self, interruption: &Interruption) -> Arc<dyn Interpreters> {
         if !self.allow_python {
             return Arc::new(Forbidden(&[
                 "say --allow-python to run it with python3; it runs with your rights, so only for templates you trust",
@@ -390,8 +390,8 @@ mod tests {
     use std::time::Duration;
 
     use super::Python;
-    use crate::cli::interruption::Interruption;
-    use crate::deployment_manager::python::Interpreter as _;
+    use crate::interruption::Interruption;
+    use krm_template_deployment_manager::python::Interpreter as _;
 
     /// Asks a program with this shell script once, and again after an answer.
     fn ask(script: &str, limit: Duration) -> (Result<String, String>, Result<String, String>) {
@@ -400,7 +400,7 @@ mod tests {
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let program = path.to_str().unwrap();
-        let mut python = Python::new(program, &Interruption::new());
+        let mut python = Python::new(program, &Interruption::listen());
         python.limit = limit;
         let mut ask = || {
             let answer = python.ask("request\n");
@@ -478,7 +478,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_missing_is_an_error() {
-        let mut python = Python::new("/there/is/no/python", &Interruption::new());
+        let mut python = Python::new("/there/is/no/python", &Interruption::listen());
         assert_eq!(
             python.ask("request\n").unwrap_err().to_string(),
             "error: program `/there/is/no/python` not found\n  help: install Python 3.8 or later, or name its program with `--python`"

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::anyhow;
 
 /// The reason for an error of the file system.
-pub(super) fn reason(error: &std::io::Error) -> String {
+pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
@@ -24,7 +24,8 @@ pub(super) fn reason(error: &std::io::Error) -> String {
 }
 
 /// The error for a directory that cannot be created.
-pub(super) fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
+#[must_use]
+pub fn refuse_folder(folder: &Path, error: &std::io::Error) -> anyhow::Error {
     let reason = reason(error);
     anyhow!(
         "the directory `{}` cannot be created: {reason}",

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use tempfile::{Builder, TempPath};
 
-use crate::cli::reason::{reason, refuse_folder};
+use crate::reason::{reason, refuse_folder};
 
 /// Begins the name of a file that is not complete yet.
 const UNFINISHED: &str = ".krm-template-";
 
 /// Files that are written under temporary names. Dropped, they are removed.
 #[derive(Default)]
-pub(super) struct Staged {
+pub struct Staged {
     files: Vec<(TempPath, PathBuf)>,
     /// Folders that were made for them, the outermost first.
     folders: Vec<PathBuf>,
@@ -22,13 +22,19 @@ pub(super) struct Staged {
 
 impl Staged {
     /// Writes `text` to a file beside `path`, in folders that are made where they are missing.
-    pub(super) fn add(&mut self, path: &Path, text: &str) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, path: &Path, text: &str) -> anyhow::Result<()> {
         self.write(path, text)
             .map_err(|error| anyhow!("`{}` cannot be written: {}", path.display(), reason(&error)))
     }
 
     /// Makes a folder, and those around it, where they are missing.
-    pub(super) fn make_folder(&mut self, folder: &Path) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// If one cannot be made.
+    pub fn make_folder(&mut self, folder: &Path) -> anyhow::Result<()> {
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let mut new: Vec<PathBuf> = folder
             .ancestors()
@@ -63,7 +69,10 @@ impl Staged {
     }
 
     /// Gives all files their names.
-    pub(super) fn commit(mut self) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// If one cannot be renamed; those before it have changed.
+    pub fn commit(mut self) -> anyhow::Result<()> {
         self.folders.clear();
         let files = std::mem::take(&mut self.files);
         for (done, (file, path)) in files.into_iter().enumerate() {
@@ -98,7 +107,8 @@ fn permissions() -> fs::Permissions {
 
 /// Keeps others that run this program from writing to a folder at the same time, as long as what
 /// it returns lives. Not all systems can do that.
-pub(super) fn lock(folder: &Path) -> Option<File> {
+#[must_use]
+pub fn lock(folder: &Path) -> Option<File> {
     let folder = File::open(folder).ok()?;
     folder.lock().ok()?;
     Some(folder)

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::cli::group::Group;
-use crate::cli::interruption::Interruption;
+use crate::group::Group;
+use crate::interruption::Interruption;
 use krm_yaml::diagnostic::Diagnostic;
 
 /// How many bytes of the end of standard error are kept, or twice as many.
@@ -24,22 +24,25 @@ const SHOWN_LINES: usize = 20;
 
 /// What a program may use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    pub(super) time: Duration,
+pub struct Limits {
+    /// How long it may run.
+    pub time: Duration,
     /// How many bytes it may write to its standard output.
-    pub(super) output: u64,
+    pub output: u64,
 }
 
 /// The result of a program.
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
-    pub(super) stdout: Vec<u8>,
+pub struct Ended {
+    /// The exit status.
+    pub status: ExitStatus,
+    /// All of its standard output.
+    pub stdout: Vec<u8>,
     /// The end of what it wrote to standard error.
-    pub(super) stderr: Vec<u8>,
+    pub stderr: Vec<u8>,
 }
 
 /// Why a program did not end by itself.
-pub(super) enum Failure {
+pub enum Failure {
     /// The program was not found.
     Missing,
     /// It exceeded the time limit, and wrote this to standard error.
@@ -54,12 +57,14 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Whether the program ran and was stopped.
-    pub(super) const fn is_a_stop(&self) -> bool {
+    #[must_use]
+    pub const fn is_a_stop(&self) -> bool {
         matches!(self, Self::TimedOut(_) | Self::TooMuch | Self::Interrupted)
     }
 
     /// The error for a program that had these limits.
-    pub(super) fn diagnostic(&self, name: &str, limits: Limits) -> Diagnostic {
+    #[must_use]
+    pub fn diagnostic(&self, name: &str, limits: Limits) -> Diagnostic {
         match self {
             Self::Missing => Diagnostic::error(format!("program `{name}` not found")),
             Self::System(error) => Diagnostic::error(format!("`{name}` cannot be run: {error}")),
@@ -78,7 +83,8 @@ impl Failure {
 }
 
 /// The error for a program that ended with an error of its own.
-pub(super) fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
+#[must_use]
+pub fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
     let how = match ended.status.code() {
         Some(code) => format!("exit status {code}"),
         None => ended.status.to_string(),
@@ -87,7 +93,8 @@ pub(super) fn unsuccessful(name: &str, ended: &Ended) -> Diagnostic {
 }
 
 /// The last lines that a program wrote to standard error.
-pub(super) fn said(stderr: &[u8]) -> Option<String> {
+#[must_use]
+pub fn said(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let text = without_klog(&text);
     let lines: Vec<&str> = text.trim_end().lines().collect();
@@ -116,7 +123,10 @@ enum Event {
 
 /// Runs a program with `input`. If it exceeds a limit, it is stopped together with all processes
 /// that it has started.
-pub(super) fn run(
+///
+/// # Errors
+/// If the program did not end by itself.
+pub fn run(
     command: &mut Command,
     input: String,
     limits: Limits,

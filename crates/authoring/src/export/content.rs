@@ -5,7 +5,7 @@ use crate::export::gather::Object;
 use crate::export::json;
 use crate::export::options::Format;
 use crate::export::strip;
-use crate::krm::lists;
+use krm_core::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{
@@ -340,7 +340,7 @@ mod tests {
 
     use super::{Content, Format};
     use crate::export::gather;
-    use crate::krm::long_lists::MANY_OBJECTS;
+    use krm_core::long_lists::MANY_OBJECTS;
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
     use krm_yaml::{Document, SharedNode, Value, ViewMut};

@@ -130,7 +130,7 @@ impl Gatherer<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::objects;
-    use crate::krm::long_lists::MANY_OBJECTS;
+    use krm_core::long_lists::MANY_OBJECTS;
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
     use krm_yaml::{Document, SharedNode};

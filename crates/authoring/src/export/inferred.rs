@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::export::visit::containers;
-use crate::krm::pods;
+use krm_core::pods;
 use krm_yaml::View;
 
 /// Where a namespace is named; a field counts for more than a DNS name.

@@ -23,5 +23,5 @@ mod survey;
 mod visit;
 mod write;
 
-pub(crate) use options::{FieldPattern, Format, GROUPS, Options, groups};
-pub(crate) use run::{Exported, of_nodes, of_texts};
+pub use options::{FieldPattern, Format, GROUPS, Options, groups};
+pub use run::{Exported, of_nodes, of_texts};

@@ -2,35 +2,41 @@
 
 use std::collections::BTreeSet;
 
-use crate::krm::label_selector::LabelSelector;
-use crate::template::Dialect;
+use krm_core::label_selector::LabelSelector;
+use krm_template_engine::Dialect;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Step};
 
 /// The options of an export.
 #[derive(Debug)]
-pub(crate) struct Options {
+pub struct Options {
     /// The name of the Template; without one, it is made of the names of the objects.
-    pub(crate) name: Option<String>,
-    pub(crate) dialect: Dialect,
+    pub name: Option<String>,
+    /// The syntax of references in the Template.
+    pub dialect: Dialect,
     /// The parameters to make.
-    pub(crate) groups: BTreeSet<Group>,
+    pub groups: BTreeSet<Group>,
     /// Whether only the fields of every object are stripped.
-    pub(crate) exact: bool,
-    pub(crate) keep: Vec<FieldPattern>,
-    pub(crate) drop: Vec<FieldPattern>,
+    pub exact: bool,
+    /// Fields that stay although the cluster or its tools set them.
+    pub keep: Vec<FieldPattern>,
+    /// Fields that are dropped besides the known ones.
+    pub drop: Vec<FieldPattern>,
     /// Whether fields that the API server fills in stay.
-    pub(crate) keeps_defaults: bool,
+    pub keeps_defaults: bool,
     /// Which objects are exported.
-    pub(crate) selector: LabelSelector,
-    pub(crate) format: Format,
+    pub selector: LabelSelector,
+    /// The format of the Template.
+    pub format: Format,
 }
 
 /// The format of the Template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
+    /// Block YAML.
     Yaml,
+    /// Indented JSON.
     Json,
 }
 
@@ -76,7 +82,7 @@ impl Options {
 
 /// Parameters that are made together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Group {
+pub enum Group {
     Names,
     Images,
     Replicas,
@@ -89,7 +95,7 @@ pub(crate) enum Group {
 }
 
 /// The words for the groups.
-pub(crate) const GROUPS: &[(&str, Group)] = &[
+pub const GROUPS: &[(&str, Group)] = &[
     ("names", Group::Names),
     ("images", Group::Images),
     ("replicas", Group::Replicas),
@@ -116,7 +122,7 @@ const DEFAULT_GROUPS: &[Group] = &[
 ///
 /// # Errors
 /// If a word is unknown, or `all` or `none` is not alone.
-pub(crate) fn groups<'w>(words: impl Iterator<Item = &'w str>) -> Result<BTreeSet<Group>> {
+pub fn groups<'w>(words: impl Iterator<Item = &'w str>) -> Result<BTreeSet<Group>> {
     let words: Vec<&str> = words
         .map(str::trim)
         .filter(|word| !word.is_empty())
@@ -154,7 +160,7 @@ pub(crate) fn groups<'w>(words: impl Iterator<Item = &'w str>) -> Result<BTreeSe
 
 /// A field that the user names, as `spec.ports.nodePort`, `spec.ports[].nodePort` or `nodePort`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FieldPattern {
+pub struct FieldPattern {
     keys: Vec<String>,
 }
 
@@ -163,7 +169,7 @@ impl FieldPattern {
     ///
     /// # Errors
     /// If it is not a field path, or names no field.
-    pub(crate) fn parse(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         let path: FieldPath = text.replace("[]", "").parse()?;
         let keys = path.steps().iter().filter_map(|step| match step {
             Step::Key(key) => Some(key.clone()),

@@ -12,27 +12,27 @@ use crate::export::spell::{DOLLAR, Speller};
 use crate::export::stripped::{self, All, Stripped, called};
 use crate::export::survey::Survey;
 use crate::export::write::{self, Head};
-use crate::krm::Identity;
-use crate::krm::long_lists::MANY_OBJECTS;
+use krm_core::Identity;
+use krm_core::long_lists::MANY_OBJECTS;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Document, LongLists, SharedNode, Value, ViewMut};
 
 /// A Template that was made of objects.
 #[derive(Debug)]
-pub(crate) struct Exported {
+pub struct Exported {
     /// Its text.
-    pub(crate) text: String,
+    pub text: String,
     /// The values of its secrets.
-    pub(crate) secrets: Value<'static>,
+    pub secrets: Value<'static>,
     /// Remarks about objects left out and fields dropped.
-    pub(crate) report: Diagnostics,
+    pub report: Diagnostics,
     /// Remarks about its parameters.
-    pub(crate) parameters: Remarks,
+    pub parameters: Remarks,
 }
 
 /// Makes a Template of the objects of some texts. All errors go to `diagnostics`.
-pub(crate) fn of_texts(
+pub fn of_texts(
     sources: Vec<Arc<Source>>,
     options: &Options,
     diagnostics: &mut Diagnostics,
@@ -91,7 +91,7 @@ fn headers(documents: &[Arc<Document>]) -> Vec<String> {
 }
 
 /// As [`of_texts`], of the objects under some nodes.
-pub(crate) fn of_nodes(
+pub fn of_nodes(
     nodes: impl Iterator<Item = SharedNode>,
     options: &Options,
     diagnostics: &mut Diagnostics,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::export::draft::Draft;
 use crate::export::marks::{self, Reference};
-use crate::template::{Dialect, Part, Path, parts};
+use krm_template_engine::{Dialect, Part, Path, parts};
 use krm_yaml::{Data, Scalar, Value, View, ViewMut};
 
 /// The parameter whose value is `$`, for text that cannot be escaped otherwise.

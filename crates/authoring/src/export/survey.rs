@@ -8,11 +8,11 @@ use crate::export::inferred::Evidence;
 use crate::export::parameters::{Images, can_be_renamed};
 use crate::export::strip;
 use crate::export::visit::{self, containers};
-use crate::krm::Identity;
-use crate::krm::identity::is_built_in;
-use crate::krm::pods;
-use crate::krm::scope::is_namespaced;
-use crate::template::labels::are_on_selectors;
+use krm_core::Identity;
+use krm_core::identity::is_built_in;
+use krm_core::pods;
+use krm_core::scope::is_namespaced;
+use krm_template_engine::labels::are_on_selectors;
 use krm_yaml::View;
 
 /// The fewest characters of a common prefix.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::export::json;
 use crate::export::parameters::Declarations;
-use crate::template::Dialect;
+use krm_template_engine::Dialect;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, Position, Value};

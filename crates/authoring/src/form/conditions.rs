@@ -1,7 +1,7 @@
 //! The conditions on a value, in words.
 
 use crate::form::model::{Control, Field, Lacking};
-use crate::template::ParameterType;
+use krm_template_engine::ParameterType;
 
 pub(super) fn has_help(field: &Field) -> bool {
     field.description.is_some() || !conditions(field).is_empty()

@@ -6,7 +6,7 @@ use crate::form::conditions::has_help;
 use crate::form::html::{escape, id};
 use crate::form::model::{Choice, Control, Field, Lacking};
 use crate::form::pattern;
-use crate::template::ParameterType;
+use krm_template_engine::ParameterType;
 
 /// Entered values and messages about them, by parameter name.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::form::controls::{Checks, Filled};
 use crate::form::html::{escape, escaped};
 use crate::form::model::Form;
-use crate::template::Template;
+use krm_template_engine::Template;
 
 /// The style sheet for pages with the fields.
 pub const STYLE: &str = include_str!("style.css");

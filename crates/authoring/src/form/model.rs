@@ -1,6 +1,6 @@
 //! The fields of a Template's form.
 
-use crate::template::{DefaultValue, Parameter, ParameterType, Template};
+use krm_template_engine::{DefaultValue, Parameter, ParameterType, Template};
 
 /// The maximum number of values that are shown as buttons. More are shown as a list.
 const MAX_BUTTONS: usize = 4;

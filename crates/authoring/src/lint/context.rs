@@ -6,8 +6,8 @@ use krm_yaml::View;
 use krm_yaml::source::Place;
 
 use crate::lint::references::Reference;
-use crate::template::survey::Survey;
-use crate::template::{Look, Part, Template, parts};
+use krm_template_engine::survey::Survey;
+use krm_template_engine::{Look, Part, Template, parts};
 
 /// The input of the rules: a Template, its expansion and its references.
 pub(super) struct Context<'c> {

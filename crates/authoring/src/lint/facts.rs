@@ -1,9 +1,9 @@
 //! Facts for rules that compare objects: identities, selectors and labels.
 
-use crate::krm::identity::Identity;
-use crate::krm::selection::{pod_labels, selector};
 use crate::lint::context::place;
-use crate::template::Object;
+use krm_core::identity::Identity;
+use krm_core::selection::{pod_labels, selector};
+use krm_template_engine::Object;
 use krm_yaml::Value;
 use krm_yaml::source::Place;
 

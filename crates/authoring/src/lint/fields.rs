@@ -3,10 +3,10 @@
 //! The table is small on purpose: fields that templates set, of kinds in every cluster. It omits
 //! fields that accept several types, such as `targetPort` or `cpu`.
 
-use crate::krm::identity::{group, is_built_in};
-use crate::krm::pods;
 use crate::lint::context::{Context, place};
-use crate::template::{Dialect, Object, ParameterType, Part, Path, parts};
+use krm_core::identity::{group, is_built_in};
+use krm_core::pods;
+use krm_template_engine::{Dialect, Object, ParameterType, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Scalar, View};
 

@@ -1,13 +1,13 @@
 //! Rules about names and labels, which Kubernetes checks letter by letter.
 
-use crate::krm::identity::{Typed, group, is_built_in};
-use crate::krm::names::{
-    Form, is_label_key, is_label_text, not_the_key, not_the_name, not_the_value,
-};
-use crate::krm::pods;
 use crate::lint::context::{Context, place};
 use crate::lint::fields::follow;
-use crate::template::{Dialect, Look, Object, Part, Path, parts};
+use krm_core::identity::{Typed, group, is_built_in};
+use krm_core::names::{
+    Form, is_label_key, is_label_text, not_the_key, not_the_name, not_the_value,
+};
+use krm_core::pods;
+use krm_template_engine::{Dialect, Look, Object, Part, Path, parts};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, View};
@@ -28,7 +28,7 @@ pub(super) fn invalid_name(context: &Context<'_>, object: &Object<'_>, found: &m
 }
 
 /// Warns about names in an object that Kubernetes rejects. Does not show a name with a secret in it.
-pub(crate) fn warn_about_names(
+pub fn warn_about_names(
     object: &Look<'_>,
     head: &Typed<'_>,
     dialect: Dialect,

@@ -15,9 +15,9 @@ mod rules;
 
 use std::sync::Arc;
 
-use crate::krm::identity::group;
-use crate::template::survey::Survey;
-use crate::template::{
+use krm_core::identity::group;
+use krm_template_engine::survey::Survey;
+use krm_template_engine::{
     Dialect, OPENSHIFT_GROUP, OWN_GROUP, Template, is_template_group, type_text,
 };
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
@@ -28,7 +28,7 @@ use krm_yaml::{Cursor, Document, SharedNode};
 use context::Context;
 use facts::Facts;
 
-pub(crate) use identifiers::warn_about_names;
+pub use identifiers::warn_about_names;
 pub use rules::{RULES, Rule};
 
 use rules::Check;
@@ -136,7 +136,7 @@ pub fn check_template(root: &SharedNode, disabled: &[String]) -> Diagnostics {
 }
 
 /// The rules that the annotation of an object disables.
-pub(crate) fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
+pub fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
     let Some(annotation) = root.at(["metadata", "annotations", DISABLE]) else {
         return Vec::new();
     };
@@ -146,7 +146,7 @@ pub(crate) fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<St
         .map(str::trim)
         .filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(str::to_owned).collect();
-    let object = crate::krm::identity::reference(root);
+    let object = krm_core::identity::reference(root);
     for unknown in names.iter().filter_map(|name| unknown_rule(name)) {
         let mut unknown = unknown
             .rule("unknown-rule")

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::krm::identity::Identity;
 use crate::lint::context::Context;
 use crate::lint::facts::{Facts, Pairs, Selection};
-use crate::template::Object;
+use krm_core::identity::Identity;
+use krm_template_engine::Object;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// Labels that the cluster adds to pods.

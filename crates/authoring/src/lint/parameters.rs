@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::context::Context;
 use crate::lint::references::Reference;
-use crate::template::{DefaultValue, Dialect, constant};
+use krm_template_engine::{DefaultValue, Dialect, constant};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 

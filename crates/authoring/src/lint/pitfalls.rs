@@ -1,7 +1,7 @@
 //! Rules about plain scalars with an unexpected meaning.
 
 use crate::lint::context::Context;
-use crate::template::Path;
+use krm_template_engine::Path;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::scalar::{Style, resolve};
 use krm_yaml::{Cursor, Kind, Scalar};

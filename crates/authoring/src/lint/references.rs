@@ -1,7 +1,7 @@
 //! All references of a Template, with where each is written.
 
-use crate::krm::identity::group;
-use crate::template::{OWN_GROUP, Part, Path, Template, parts, place_of};
+use krm_core::identity::group;
+use krm_template_engine::{OWN_GROUP, Part, Path, Template, parts, place_of};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, DuplicateKeys, NodeId, Scalar, Value};

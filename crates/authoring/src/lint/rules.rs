@@ -3,7 +3,7 @@
 use crate::lint::context::Context;
 use crate::lint::facts::Facts;
 use crate::lint::{fields, identifiers, objects, parameters, pitfalls};
-use crate::template::Object;
+use krm_template_engine::Object;
 use krm_yaml::diagnostic::{Diagnostics, Severity};
 
 /// A kind of mistake.

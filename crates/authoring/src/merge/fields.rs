@@ -2,7 +2,7 @@
 
 use crate::merge::metadata::{JOINED, annotation};
 use crate::merge::part::Part;
-use crate::template::{Dialect, TEMPLATE_FIELDS};
+use krm_template_engine::{Dialect, TEMPLATE_FIELDS};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 

@@ -1,13 +1,13 @@
 //! The labels of the merged Template: those of all Templates, or those of each on its own objects.
 
-use crate::krm::identity::group;
-use crate::krm::label_fields::{Branch, for_template};
 use crate::merge::objects::{describe, each_mut};
 use crate::merge::options::Options;
 use crate::merge::part::Part;
 use crate::merge::references::as_text;
-use crate::template::labels::{Set, on_object, on_selectors};
-use crate::template::{Dialect, parts as pieces};
+use krm_core::identity::group;
+use krm_core::label_fields::{Branch, for_template};
+use krm_template_engine::labels::{Set, on_object, on_selectors};
+use krm_template_engine::{Dialect, parts as pieces};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{NodeId, Value};
 

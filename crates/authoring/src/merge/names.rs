@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::merge::options::Options;
 use crate::merge::part::Part;
-use crate::template::Dialect;
+use krm_template_engine::Dialect;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 

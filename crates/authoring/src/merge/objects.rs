@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::krm::identity::Identity;
 use crate::merge::part::Part;
-use crate::template::{has_openshift_reference, legacy, parts as pieces, with_values};
+use krm_core::identity::Identity;
+use krm_template_engine::{has_openshift_reference, legacy, parts as pieces, with_values};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 

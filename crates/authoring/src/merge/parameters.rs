@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::merge::options::{Options, Prefer};
 use crate::merge::part::Part;
 use crate::merge::values::{PREFER_HINT, compared};
-use crate::template::Parameter;
+use krm_template_engine::Parameter;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Data, Scalar, Value};
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::merge::part::Part;
-use crate::template::{Dialect, Part as Piece, Path, parts as pieces, replace};
+use krm_template_engine::{Dialect, Part as Piece, Path, parts as pieces, replace};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, Data, Edit, NodeId, Scalar, Value};
 

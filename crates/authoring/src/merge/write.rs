@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::krm::item_keys::ITEM_KEYS;
 use crate::merge::options::Format;
 use crate::merge::part::Part;
 use crate::merge::splice::{self, Lines};
 use crate::merge::values::compared;
-use crate::template::Template;
+use krm_core::item_keys::ITEM_KEYS;
+use krm_template_engine::Template;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Data, Document, DuplicateKeys, Edit, Edited, NodeId, SharedNode, Value};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde_json::{Number, Value, json};
 
-use crate::template::ParameterType;
+use krm_template_engine::ParameterType;
 
 /// Strings by name.
 pub type Strings = BTreeMap<String, String>;

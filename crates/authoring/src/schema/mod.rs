@@ -18,8 +18,8 @@ mod values;
 
 use serde_json::{Map, Value, json};
 
-use crate::composition;
-use crate::template::OWN_GROUP;
+use krm_template_composition as composition;
+use krm_template_engine::OWN_GROUP;
 
 pub use values::of_values;
 
@@ -213,16 +213,18 @@ fn yaml_file(name: &str, value: Value) -> File {
     let text = krm_yaml::to_string(&value.into());
     File {
         name: name.to_owned(),
-        text: format!("# Made from src/schema; a test holds that it is current.\n{text}"),
+        text: format!(
+            "# Made from crates/authoring/src/schema; a test holds that it is current.\n{text}"
+        ),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Kind, OWN_GROUP, kinds};
-    use crate::composition;
-    use crate::template::instance::{SHARED_FIELDS, VALUE_OBJECTS};
-    use crate::template::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
+    use krm_template_composition as composition;
+    use krm_template_engine::instance::{SHARED_FIELDS, VALUE_OBJECTS};
+    use krm_template_engine::{PARAMETER_FIELDS, TEMPLATE_FIELDS};
 
     /// Compares the fields of the kind at `pointer` with those that reading knows.
     #[track_caller]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use crate::template::{DefaultValue, Parameter, ParameterType, Template};
+use krm_template_engine::{DefaultValue, Parameter, ParameterType, Template};
 
 /// JSON Schema 2020-12 of the values of `template`, by the names of its parameters.
 ///

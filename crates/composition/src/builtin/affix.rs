@@ -2,12 +2,12 @@
 //!
 //! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
 
-use crate::composition::engine::step::Context;
-use crate::composition::fields::field_spec::{FieldSpec, Made};
-use crate::composition::resources::resource::Resource;
-use crate::krm::identity::group;
-use crate::krm::names;
-use crate::krm::scalar::text_of;
+use crate::engine::step::Context;
+use crate::fields::field_spec::{FieldSpec, Made};
+use crate::resources::resource::Resource;
+use krm_core::identity::group;
+use krm_core::names;
+use krm_core::scalar::text_of;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Data, FieldPath, Scalar};
 

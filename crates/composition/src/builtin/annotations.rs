@@ -5,12 +5,12 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::texts::{Texts, set_entries, warn_of_numbers};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::field_spec::{FieldSpec, fields_or};
-use crate::composition::resources::resource::Resource;
-use crate::composition::tables::fields as defaults;
-use crate::krm::names;
+use crate::builtin::texts::{Texts, set_entries, warn_of_numbers};
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, fields_or};
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
+use krm_core::names;
 use krm_yaml::FieldPath;
 
 /// The configuration.

@@ -4,9 +4,9 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::generator::{self, Config, Made};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::resources::resource::Resource;
+use crate::builtin::generator::{self, Config, Made};
+use crate::engine::step::{Context, Transform};
+use crate::resources::resource::Resource;
 use krm_yaml::{FieldPath, Value};
 
 /// The generator of a `ConfigMap`.

@@ -9,11 +9,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 
-use crate::composition::builtin::texts::{Text, Texts};
-use crate::composition::engine::step::Context;
-use crate::composition::resources::resource::Resource;
-use crate::krm::Identity;
-use crate::krm::scope::effective;
+use crate::builtin::texts::{Text, Texts};
+use crate::engine::step::Context;
+use crate::resources::resource::Resource;
+use krm_core::Identity;
+use krm_core::scope::effective;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Data, FieldPath, Value};
 
@@ -367,7 +367,7 @@ fn change<'d>(old: &mut Resource<'d>, made: Made<'d>, config: &Config) {
             }
             (Some(there), _) => {
                 // Entries that do not change keep their layout.
-                new.adopt(there, &crate::krm::item_keys::ITEM_KEYS);
+                new.adopt(there, &krm_core::item_keys::ITEM_KEYS);
                 *there = new;
             }
             (None, _) => object.insert(key.into(), new),

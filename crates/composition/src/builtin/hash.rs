@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::names::references;
-use crate::composition::resources::resource::Resource;
+use crate::engine::step::{Context, Transform};
+use crate::names::references;
+use crate::resources::resource::Resource;
 use krm_yaml::{Data, Scalar, Value};
 
 /// The configuration has no fields.

@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
-use crate::composition::resources::resource::Resource;
-use crate::composition::tables::fields as defaults;
-use crate::composition::values::words::backticked;
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, Made, fields_or};
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
+use crate::values::words::backticked;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};

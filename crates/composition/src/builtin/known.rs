@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::composition::engine::step::Context;
-use crate::composition::resources::resource::Resource;
-use crate::krm::scope::unless_default;
+use crate::engine::step::Context;
+use crate::resources::resource::Resource;
+use krm_core::scope::unless_default;
 use krm_yaml::FieldPath;
 
 /// The ids of resources.

@@ -5,13 +5,13 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::texts::{Text, Texts, set_entries, warn_of_numbers};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::field_spec::{FieldSpec, fields_or};
-use crate::composition::resources::resource::Resource;
-use crate::composition::tables::fields as defaults;
-use crate::krm::label_fields::LABEL_FIELDS;
-use crate::krm::names;
+use crate::builtin::texts::{Text, Texts, set_entries, warn_of_numbers};
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, fields_or};
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
+use krm_core::label_fields::LABEL_FIELDS;
+use krm_core::names;
 use krm_yaml::FieldPath;
 
 /// The configuration.

@@ -4,9 +4,9 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::sort_order;
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::resources::resource::Resource;
+use crate::builtin::sort_order;
+use crate::engine::step::{Context, Transform};
+use crate::resources::resource::Resource;
 
 /// The configuration has no fields.
 #[derive(Debug, Deserialize)]

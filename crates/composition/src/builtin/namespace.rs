@@ -7,14 +7,14 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
-use crate::composition::names::references;
-use crate::composition::resources::resource::Resource;
-use crate::composition::tables::fields as defaults;
-use crate::krm::identity::group;
-use crate::krm::names;
-use crate::krm::scope::is_namespaced;
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, Made, fields_or};
+use crate::names::references;
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
+use krm_core::identity::group;
+use krm_core::names;
+use krm_core::scope::is_namespaced;
 use krm_yaml::{Data, FieldPath, Value};
 
 /// The configuration; the namespace is its own.

@@ -4,11 +4,11 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::patches::{PatchText, select};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::selector::Selector;
-use crate::composition::names::references;
-use crate::composition::resources::resource::Resource;
+use crate::builtin::patches::{PatchText, select};
+use crate::engine::step::{Context, Transform};
+use crate::fields::selector::Selector;
+use crate::names::references;
+use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
 /// The configuration.

@@ -5,9 +5,9 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::patches::{Allowed, PatchText};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::resources::resource::Resource;
+use crate::builtin::patches::{Allowed, PatchText};
+use crate::engine::step::{Context, Transform};
+use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
 /// The configuration.

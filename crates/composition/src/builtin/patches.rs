@@ -5,16 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::composition::engine::step::Context;
-use crate::composition::fields::selector::{Matcher, Selector, version};
-use crate::composition::patch::json_patch::{self, Operation};
-use crate::composition::patch::merge::{self, Fate, merge};
-use crate::composition::resources::resource::Resource;
-use crate::composition::tables::merge_keys;
-use crate::composition::values::quote::quote;
-use crate::krm::Identity;
-use crate::krm::annotations::remove_empty;
-use crate::krm::scope::effective_namespace;
+use crate::engine::step::Context;
+use crate::fields::selector::{Matcher, Selector, version};
+use crate::patch::json_patch::{self, Operation};
+use crate::patch::merge::{self, Fate, merge};
+use crate::resources::resource::Resource;
+use crate::tables::merge_keys;
+use crate::values::quote::quote;
+use krm_core::Identity;
+use krm_core::annotations::remove_empty;
+use krm_core::scope::effective_namespace;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;

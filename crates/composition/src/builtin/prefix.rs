@@ -4,12 +4,12 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::affix::{self, End};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::field_spec::{FieldSpec, fields_or};
-use crate::composition::names::references;
-use crate::composition::resources::resource::Resource;
-use crate::composition::tables::fields as defaults;
+use crate::builtin::affix::{self, End};
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, fields_or};
+use crate::names::references;
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
 
 /// The configuration.
 #[derive(Debug, Deserialize)]

@@ -6,17 +6,17 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::patches::{PatchText, below, compile, place_in, warn_of_nothing};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::replacement_path::ReplacementPath;
-use crate::composition::fields::selector::{Matcher, Selector, version};
-use crate::composition::names::conflicts;
-use crate::composition::resources::resource::Resource;
-use crate::composition::values::quote::{quote, written};
-use crate::composition::values::typed;
-use crate::krm::Identity;
-use crate::krm::scalar::text_of;
-use crate::krm::scope::effective_namespace;
+use crate::builtin::patches::{PatchText, below, compile, place_in, warn_of_nothing};
+use crate::engine::step::{Context, Transform};
+use crate::fields::replacement_path::ReplacementPath;
+use crate::fields::selector::{Matcher, Selector, version};
+use crate::names::conflicts;
+use crate::resources::resource::Resource;
+use crate::values::quote::{quote, written};
+use crate::values::typed;
+use krm_core::Identity;
+use krm_core::scalar::text_of;
+use krm_core::scope::effective_namespace;
 use krm_yaml::diagnostic::{Diagnostic, Severity};
 use krm_yaml::scalar::{is_non_finite, resolve};
 use krm_yaml::{Cursor, Data, DuplicateKeys, FieldPath, Scalar, Value, Words, is_word, name_of};
@@ -516,7 +516,7 @@ fn assign(target: &mut Value<'_>, copied: &Copied, options: &Options) -> Result<
     }
     let Some(text) = text else {
         let old = std::mem::replace(target, value.clone());
-        target.adopt(&old, &crate::krm::item_keys::ITEM_KEYS);
+        target.adopt(&old, &krm_core::item_keys::ITEM_KEYS);
         return Ok(());
     };
     target.data = match &target.data {

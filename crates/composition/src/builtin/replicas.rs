@@ -5,10 +5,10 @@
 
 use serde::Deserialize;
 
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::field_spec::{FieldSpec, Made, fields_or};
-use crate::composition::resources::resource::Resource;
-use crate::composition::tables::fields as defaults;
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, Made, fields_or};
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
 use krm_yaml::suggest::closest;
 use krm_yaml::{FieldPath, Value};
 

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::composition::builtin::known::Known;
-use crate::composition::builtin::kustomize::bases::Bases;
-use crate::composition::engine::functions::Kustomize;
-use crate::composition::engine::step::{Context, Step, Transform};
-use crate::composition::names::references;
-use crate::composition::read::locate::{Found, find, is_composition, is_kustomization};
-use crate::composition::read::model::built_kind;
-use crate::composition::resources::apart;
-use crate::composition::resources::resource::Resource;
-use crate::files;
+use crate::builtin::known::Known;
+use crate::builtin::kustomize::bases::Bases;
+use crate::engine::functions::Kustomize;
+use crate::engine::step::{Context, Step, Transform};
+use crate::names::references;
+use crate::read::locate::{Found, find, is_composition, is_kustomization};
+use crate::read::model::built_kind;
+use crate::resources::apart;
+use crate::resources::resource::Resource;
+use krm_core::files;
 use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar};

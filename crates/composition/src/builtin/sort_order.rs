@@ -4,9 +4,9 @@
 
 use serde::Deserialize;
 
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::read::model;
-use crate::composition::resources::resource::Resource;
+use crate::engine::step::{Context, Transform};
+use crate::read::model;
+use crate::resources::resource::Resource;
 use krm_yaml::FieldPath;
 
 /// The kinds that others need.

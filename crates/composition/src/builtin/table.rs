@@ -2,15 +2,15 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::composition::builtin::kustomize::{helm_chart, iam_policy, kustomization};
-use crate::composition::builtin::{
+use crate::builtin::kustomize::{helm_chart, iam_policy, kustomization};
+use crate::builtin::{
     annotations, config_map, hash, images, labels, legacy_order, namespace, patch, patch_json6902,
     patch_strategic_merge, prefix, prefix_suffix, replacement, replicas, resource_accumulator,
     secret, sort_order, suffix, value_add,
 };
-use crate::composition::engine::step::Transform;
-use crate::composition::engine::transformer::{Transformer, TransformerId};
-use crate::composition::read::model::GROUP;
+use crate::engine::step::Transform;
+use crate::engine::transformer::{Transformer, TransformerId};
+use crate::read::model::GROUP;
 use krm_yaml::diagnostic::Result;
 
 /// A transformer that is built in.

@@ -7,9 +7,9 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
-use crate::composition::engine::step::Context;
-use crate::composition::fields::field_spec::{FieldSpec, Made};
-use crate::composition::values::quote::{text_of_float, text_of_number};
+use crate::engine::step::Context;
+use crate::fields::field_spec::{FieldSpec, Made};
+use crate::values::quote::{text_of_float, text_of_number};
 use krm_yaml::diagnostic::Severity;
 use krm_yaml::{Data, FieldPath, Scalar, Value};
 

@@ -5,17 +5,17 @@
 
 use serde::Deserialize;
 
-use crate::composition::builtin::patches::{PatchText, select};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::fields::field_spec::with_slashes;
-use crate::composition::fields::replacement_path::ReplacementPath;
-use crate::composition::fields::selector::Selector;
-use crate::composition::names::conflicts;
-use crate::composition::resources::resource::Resource;
-use crate::composition::values::typed;
-use crate::krm::identity::group;
-use crate::krm::scalar::text_of;
-use crate::krm::scope::is_namespaced;
+use crate::builtin::patches::{PatchText, select};
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::with_slashes;
+use crate::fields::replacement_path::ReplacementPath;
+use crate::fields::selector::Selector;
+use crate::names::conflicts;
+use crate::resources::resource::Resource;
+use crate::values::typed;
+use krm_core::identity::group;
+use krm_core::scalar::text_of;
+use krm_core::scope::is_namespaced;
 use krm_yaml::{Data, DuplicateKeys, FieldPath, Scalar, Value, Words, name_of};
 
 const NAMESPACE: &str = "metadata/namespace";

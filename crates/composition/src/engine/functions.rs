@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::composition::engine::program::Program;
-use crate::composition::engine::transformer::Transformer;
-use crate::composition::resources::resource::Resource;
+use crate::engine::program::Program;
+use crate::engine::transformer::Transformer;
+use crate::resources::resource::Resource;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 

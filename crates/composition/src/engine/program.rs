@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::composition::engine::transformer::Transformer;
+use crate::engine::transformer::Transformer;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, FieldPath, Value};

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::composition::engine::functions::Functions;
-use crate::composition::engine::program::Program;
-use crate::composition::engine::transformer::Transformer;
-use crate::composition::resources::resource::Resource;
-use crate::files::{Files, join};
+use crate::engine::functions::Functions;
+use crate::engine::program::Program;
+use crate::engine::transformer::Transformer;
+use crate::resources::resource::Resource;
+use krm_core::files::{Files, join};
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
 use krm_yaml::source::Source;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::composition::values::typed::{self, Mismatch, Problem};
-use crate::files;
+use crate::values::typed::{self, Mismatch, Problem};
+use krm_core::files;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, FieldPath, NodeId, Position, SharedNode, Step, Value};
@@ -233,7 +233,7 @@ impl Transformer {
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub(crate) fn plain_node(&self, name: &str) -> Result<SharedNode> {
+    pub fn plain_node(&self, name: &str) -> Result<SharedNode> {
         if let Some((document, node)) = self.written_as_is()
             && self.is_plain(document.cursor(node))
         {
@@ -246,7 +246,7 @@ impl Transformer {
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub(crate) fn node_without_runtime(&self, name: &str) -> Result<SharedNode> {
+    pub fn node_without_runtime(&self, name: &str) -> Result<SharedNode> {
         let mut plain = self.clone();
         for key in RUNTIME {
             plain.config.remove(key);
@@ -267,7 +267,7 @@ impl Transformer {
 
     /// Moves messages about the input of a function to the lines that the input comes from.
     /// `is_of_input` tells whether a text is a part of it.
-    pub(crate) fn placed(
+    pub fn placed(
         &self,
         found: &Diagnostics,
         is_of_input: impl Fn(&Arc<Source>) -> bool,
@@ -304,7 +304,7 @@ impl Transformer {
     }
 
     /// An error about a field of the configuration.
-    pub(crate) fn error(&self, field: &FieldPath, problem: impl fmt::Display) -> Diagnostic {
+    pub fn error(&self, field: &FieldPath, problem: impl fmt::Display) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(format!("{}: {problem}", self.id));
         diagnostic.place = self.place_of(field);
         if !field.steps().is_empty() {

@@ -7,31 +7,31 @@ use std::borrow::Cow;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::composition::resources::resource::Resource;
-use crate::krm::identity::group;
-use crate::krm::label_fields::Field;
+use crate::resources::resource::Resource;
+use krm_core::identity::group;
+use krm_core::label_fields::Field;
 use krm_yaml::{Data, Scalar, Value, ViewMut};
 
 /// A field in objects of some kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct FieldSpec {
+pub struct FieldSpec {
     /// Keys with slashes between them. `\/` is a slash in a key, and `[]` after a key marks a list.
     /// Lists without the mark are also searched.
     #[serde(deserialize_with = "path")]
-    pub(crate) path: String,
+    pub path: String,
     /// The API group; any if empty.
     #[serde(default)]
-    pub(crate) group: String,
+    pub group: String,
     /// The API version; any if empty.
     #[serde(default)]
-    pub(crate) version: String,
+    pub version: String,
     /// The kind; any if empty.
     #[serde(default)]
-    pub(crate) kind: String,
+    pub kind: String,
     /// Whether a missing field is added.
     #[serde(default)]
-    pub(crate) create: bool,
+    pub create: bool,
 }
 
 /// What to add for a field that is missing or null.

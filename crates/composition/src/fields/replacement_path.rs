@@ -8,7 +8,7 @@
 
 use regex_lite::Regex;
 
-use crate::krm::scalar::text_of;
+use krm_core::scalar::text_of;
 use krm_yaml::source::Source;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Document, Editor, FieldPath, Scalar, Value, name_of};
@@ -328,7 +328,7 @@ fn visit_structured(
     let Ok(editor) = Editor::new(root) else {
         return Ok(None);
     };
-    let mut editor = editor.with_item_keys(crate::krm::item_keys::ITEM_KEYS);
+    let mut editor = editor.with_item_keys(krm_core::item_keys::ITEM_KEYS);
     let mut value = editor.value().clone();
     if matches!(value.data, Data::Scalar(_)) {
         return Ok(None);

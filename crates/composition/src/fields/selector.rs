@@ -8,11 +8,11 @@
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::composition::resources::resource::Resource;
-use crate::krm::Identity;
-use crate::krm::identity::group;
-use crate::krm::label_selector::LabelSelector;
-use crate::krm::scope::effective_namespace;
+use crate::resources::resource::Resource;
+use krm_core::Identity;
+use krm_core::identity::group;
+use krm_core::label_selector::LabelSelector;
+use krm_core::scope::effective_namespace;
 use krm_yaml::View;
 use krm_yaml::suggest::closest;
 

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::composition::engine::step::Context;
-use crate::composition::resources::resource::Resource;
-use crate::krm::Identity;
-use crate::krm::scope::effective;
+use crate::engine::step::Context;
+use crate::resources::resource::Resource;
+use krm_core::Identity;
+use krm_core::scope::effective;
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Diagnostic;
 

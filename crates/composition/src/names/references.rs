@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::composition::engine::step::Context;
-use crate::composition::fields::field_spec::FieldSpec;
-use crate::composition::resources::resource::Resource;
-use crate::composition::tables::name_references::{NAME_REFERENCES, Named};
-use crate::krm::Identity;
-use crate::krm::identity::group;
-use crate::krm::scope::{effective_namespace, is_namespaced, or_default};
+use crate::engine::step::Context;
+use crate::fields::field_spec::FieldSpec;
+use crate::resources::resource::Resource;
+use crate::tables::name_references::{NAME_REFERENCES, Named};
+use krm_core::Identity;
+use krm_core::identity::group;
+use krm_core::scope::{effective_namespace, is_namespaced, or_default};
 use krm_yaml::{Data, Value, View, ViewMut};
 
 /// Updates the fields that kustomize knows.
@@ -50,13 +50,13 @@ pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &
 }
 
 /// The fields that name objects of a kind.
-pub(crate) fn fields_of(to: &Named) -> impl Iterator<Item = (&Named, FieldSpec)> {
+pub fn fields_of(to: &Named) -> impl Iterator<Item = (&Named, FieldSpec)> {
     let fields = to.fields.iter();
     fields.map(move |field| (to, FieldSpec::from(field)))
 }
 
 /// The objects that were renamed, and the fields that may refer to them.
-pub(crate) struct Renames<'t> {
+pub struct Renames<'t> {
     targets: Targets<'t>,
     links: Vec<Link<'t>>,
     /// The links from each API version and kind, by index.
@@ -65,7 +65,7 @@ pub(crate) struct Renames<'t> {
 
 impl<'t> Renames<'t> {
     /// Of these objects, and of those of these fields that may refer to a renamed one.
-    pub(crate) fn of<'n: 't>(
+    pub fn of<'n: 't>(
         targets: impl Iterator<Item = Target<'t>>,
         fields: impl Iterator<Item = (&'n Named, FieldSpec)>,
     ) -> Self {
@@ -83,7 +83,7 @@ impl<'t> Renames<'t> {
     }
 
     /// The links from objects of an API version and kind, by index.
-    pub(crate) fn links_from(&mut self, api_version: &str, kind: &str) -> Rc<[usize]> {
+    pub fn links_from(&mut self, api_version: &str, kind: &str) -> Rc<[usize]> {
         let known = self.by_kind.get(api_version);
         if let Some(known) = known.and_then(|kinds| kinds.get(kind)) {
             return Rc::clone(known);
@@ -97,7 +97,7 @@ impl<'t> Renames<'t> {
     }
 
     /// Updates the references of one object, which has these [links](Self::links_from).
-    pub(crate) fn follow(
+    pub fn follow(
         &self,
         mut object: ViewMut<'_, '_>,
         links: &[usize],
@@ -127,7 +127,7 @@ struct Link<'t> {
 }
 
 /// An object that fields may refer to.
-pub(crate) struct Target<'t> {
+pub struct Target<'t> {
     api_version: Cow<'t, str>,
     now: Identity,
     /// Whether its kind has no namespace.
@@ -143,11 +143,8 @@ pub(crate) struct Target<'t> {
 
 impl<'t> Target<'t> {
     /// An object of an API version as it is now, with its former identities.
-    pub(crate) fn new(
-        api_version: Cow<'t, str>,
-        previous: Cow<'t, [Identity]>,
-        now: Identity,
-    ) -> Self {
+    #[must_use]
+    pub fn new(api_version: Cow<'t, str>, previous: Cow<'t, [Identity]>, now: Identity) -> Self {
         let is_renamed = !previous.is_empty();
         Self {
             api_version,
@@ -280,7 +277,7 @@ impl<'t> Targets<'t> {
 }
 
 /// An object that refers to others.
-pub(crate) struct Referrer {
+pub struct Referrer {
     is_global: bool,
     namespace: String,
     /// The namespaces of the service accounts in its subjects.
@@ -293,7 +290,7 @@ pub(crate) struct Referrer {
 
 impl Referrer {
     /// An object whose name got no prefixes and suffixes.
-    pub(crate) fn of(object: View<'_>) -> Self {
+    pub fn of(object: View<'_>) -> Self {
         let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
         let kind = text(&["kind"]);
         let subjects = object.get("subjects").and_then(View::items);

@@ -388,7 +388,7 @@ impl Pointer {
 /// Replaces a value; equal parts keep their text.
 fn put<'s>(old: &mut Value<'s>, value: Value<'s>) {
     let before = std::mem::replace(old, value);
-    old.adopt(&before, &crate::krm::item_keys::ITEM_KEYS);
+    old.adopt(&before, &krm_core::item_keys::ITEM_KEYS);
 }
 
 /// Reads an index; a negative one counts from `end`.

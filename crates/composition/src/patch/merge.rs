@@ -3,7 +3,7 @@
 //! Source: kustomize 5.8, `kyaml/yaml/merge2` and `kyaml/yaml/walk`. Mappings are merged, null
 //! removes a field, and `$patch: delete | replace | merge` sets what to do with a mapping, an item
 //! or a list. A list is replaced, except for those in
-//! [`merge_keys`](crate::composition::tables::merge_keys): there, the items of the patch come
+//! [`merge_keys`](crate::tables::merge_keys): there, the items of the patch come
 //! first, in its order, then the others. Ports, which have two keys, keep their position, and only
 //! new ones come first.
 //!
@@ -23,8 +23,8 @@
 
 use std::borrow::Cow;
 
-use crate::composition::tables::merge_keys::Type;
-use crate::krm::scalar::text_of;
+use crate::tables::merge_keys::Type;
+use krm_core::scalar::text_of;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Step, Value, name_of};
 
@@ -261,7 +261,7 @@ fn replace(target: &mut Value<'_>, patch: &Value<'static>, known: &Type) -> Resu
     let without = without_directive(patch);
     let new = made(&without, known)?.unwrap_or_else(|| empty.into());
     *target = new;
-    target.adopt(&old, &crate::krm::item_keys::ITEM_KEYS);
+    target.adopt(&old, &krm_core::item_keys::ITEM_KEYS);
     Ok(())
 }
 

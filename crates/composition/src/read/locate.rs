@@ -1,6 +1,6 @@
 //! Finds the file of a Composition or Kustomization by a path.
 
-use crate::files::{self, Entry, Files, directory_of, join};
+use krm_core::files::{self, Entry, Files, directory_of, join};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::suggest::closest;
 

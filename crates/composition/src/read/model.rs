@@ -3,18 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::composition::engine::transformer::TransformerId;
-use crate::composition::values::words::backticked;
-use crate::krm::fields;
-use crate::krm::identity::group;
-use crate::krm::scope::unless_default;
+use crate::engine::transformer::TransformerId;
+use crate::values::words::backticked;
+use krm_core::fields;
+use krm_core::identity::group;
+use krm_core::scope::unless_default;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Document, DuplicateKeys, NodeId, Value, Words};
 
 /// The API group of Compositions, Kustomizations and Components.
-pub(crate) const GROUP: &str = "kustomize.config.k8s.io";
+pub const GROUP: &str = "kustomize.config.k8s.io";
 /// Its only `apiVersion`.
 const API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 /// The version of a transformer without an `apiVersion`.
@@ -30,7 +30,7 @@ const READERS: [&str; 5] = [
 ];
 
 /// The fields of a Composition.
-pub(crate) const FIELDS: &[&str] = &[
+pub const FIELDS: &[&str] = &[
     "apiVersion",
     "kind",
     "metadata",
@@ -40,9 +40,9 @@ pub(crate) const FIELDS: &[&str] = &[
     "transformerOrder",
 ];
 /// The fields of an entry of `transformersFrom`.
-pub(crate) const IMPORT_FIELDS: &[&str] = &["path", "importMode"];
+pub const IMPORT_FIELDS: &[&str] = &["path", "importMode"];
 /// The fields of an entry of `transformerOrder`.
-pub(crate) const ORDER_FIELDS: &[&str] = &[
+pub const ORDER_FIELDS: &[&str] = &[
     "name",
     "kind",
     "apiVersion",

@@ -1,7 +1,7 @@
 //! `transformerOrder`: puts all transformers in the order of a Composition.
 
-use crate::composition::engine::transformer::TransformerId;
-use crate::composition::read::model::{Entry, Order};
+use crate::engine::transformer::TransformerId;
+use crate::read::model::{Entry, Order};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 

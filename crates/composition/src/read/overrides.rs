@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::composition::engine::transformer::{Layer, Transformer};
-use crate::composition::patch::merge::{self, DIRECTIVE, Directive, Fate, Problem};
-use crate::composition::read::model::Declared;
-use crate::krm::scalar::text_of;
+use crate::engine::transformer::{Layer, Transformer};
+use crate::patch::merge::{self, DIRECTIVE, Directive, Fate, Problem};
+use crate::read::model::Declared;
+use krm_core::scalar::text_of;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar, Step, Value};

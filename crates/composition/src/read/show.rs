@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::composition::engine::step::Step;
-use crate::composition::engine::transformer::Transformer;
+use crate::engine::step::Step;
+use crate::engine::transformer::Transformer;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::{FieldPath, Value};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::composition::resources::resource::Resource;
-use crate::krm::Identity;
-use crate::krm::annotations::{annotate, remove_empty};
+use crate::resources::resource::Resource;
+use krm_core::Identity;
+use krm_core::annotations::{annotate, remove_empty};
 use krm_yaml::Value;
 
 /// Copies of the resources with their number in an annotation, for another program.
@@ -81,7 +81,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::{numbered, pairs};
-    use crate::composition::resources::resource::Resource;
+    use crate::resources::resource::Resource;
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
     use krm_yaml::{Document, Position};

@@ -1,7 +1,7 @@
 //! Prints resources, each with the text it was read from.
 
-use crate::composition::resources::resource::Resource;
-use crate::threads;
+use crate::resources::resource::Resource;
+use krm_core::threads;
 use krm_yaml::Position;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::composition::resources::apart::Apart;
-use crate::composition::resources::content::Content;
-use crate::krm::Identity;
-use crate::krm::annotations::remove_empty;
-use crate::krm::identity;
-use crate::krm::lists;
+use crate::resources::apart::Apart;
+use crate::resources::content::Content;
+use krm_core::Identity;
+use krm_core::annotations::remove_empty;
+use krm_core::identity;
+use krm_core::lists;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, NodeId, Position, SharedNode, Value, Words};
@@ -45,7 +45,7 @@ impl<'d> Resource<'d> {
     }
 
     /// As [`read`](Self::read), with another meaning of words such as `yes`.
-    pub(crate) fn read_with(
+    pub fn read_with(
         document: &'d Arc<Document>,
         node: NodeId,
         words: Words,
@@ -59,7 +59,7 @@ impl<'d> Resource<'d> {
     }
 
     /// The same resource, borrowing nothing.
-    pub(crate) fn into_owned<'o>(self) -> Resource<'o> {
+    pub fn into_owned<'o>(self) -> Resource<'o> {
         Resource {
             node: self.node,
             apart: self.apart,
@@ -179,7 +179,7 @@ impl<'d> Resource<'d> {
     }
 
     /// Takes over the history of the resource that this was before.
-    pub(crate) fn succeed(&mut self, before: &Self) {
+    pub fn succeed(&mut self, before: &Self) {
         self.apart.clone_from(&before.apart);
         self.previous.clone_from(&before.previous);
         let name = before.identity();
@@ -192,7 +192,7 @@ impl<'d> Resource<'d> {
     }
 
     /// Removes the annotation that asks for a hash after the name, and notes the request.
-    pub(crate) fn take_needs_hash(&mut self) {
+    pub fn take_needs_hash(&mut self) {
         let Some(found) = self.value().at(&["metadata", "annotations", NEEDS_HASH]) else {
             return;
         };
@@ -273,7 +273,7 @@ impl<'d> Resource<'d> {
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub(crate) fn current(&self, name: &str) -> Result<SharedNode> {
+    pub fn current(&self, name: &str) -> Result<SharedNode> {
         if let Some(node) = &self.node
             && (self.is_unchanged() || node.cursor().holds(self.value()))
         {

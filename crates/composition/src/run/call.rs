@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::composition::engine::program::Program;
-use crate::composition::engine::step::Context;
-use crate::composition::resources::follow;
-use crate::composition::resources::print::texts;
-use crate::composition::resources::resource::Resource;
+use crate::engine::program::Program;
+use crate::engine::step::Context;
+use crate::resources::follow;
+use crate::resources::print::texts;
+use crate::resources::resource::Resource;
 use krm_yaml::diagnostic::{Result, Severity};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Position};

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::composition::engine::functions::Functions;
-use crate::composition::engine::step::{Builder, Context, Runner, Step};
-use crate::composition::engine::transformer::Transformer;
-use crate::composition::names::conflicts;
-use crate::composition::read::nesting::check_chain;
-use crate::composition::resources::resource::Resource;
-use crate::composition::run::call::call;
-use crate::composition::run::steps::{consolidate, consolidate_node};
-use crate::files::Files;
+use crate::engine::functions::Functions;
+use crate::engine::step::{Builder, Context, Runner, Step};
+use crate::engine::transformer::Transformer;
+use crate::names::conflicts;
+use crate::read::nesting::check_chain;
+use crate::resources::resource::Resource;
+use crate::run::call::call;
+use crate::run::steps::{consolidate, consolidate_node};
+use krm_core::files::Files;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, FieldPath, Position};

@@ -1,10 +1,10 @@
 //! Finds the runtime of a transformer.
 
-use crate::composition::builtin::table::{self, BUILTINS};
-use crate::composition::engine::program::{Program, Runtime};
-use crate::composition::engine::step::{Runner, Step};
-use crate::composition::engine::transformer::Transformer;
-use crate::composition::read::model::GROUP;
+use crate::builtin::table::{self, BUILTINS};
+use crate::engine::program::{Program, Runtime};
+use crate::engine::step::{Runner, Step};
+use crate::engine::transformer::Transformer;
+use crate::read::model::GROUP;
 use krm_yaml::FieldPath;
 use krm_yaml::diagnostic::Result;
 use krm_yaml::suggest::closest;

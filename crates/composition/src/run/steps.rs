@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::composition::engine::step::Step;
-use crate::composition::engine::transformer::Transformer;
-use crate::composition::read;
-use crate::composition::run::runner::step;
-use crate::files::Files;
+use crate::engine::step::Step;
+use crate::engine::transformer::Transformer;
+use crate::read;
+use crate::run::runner::step;
+use krm_core::files::Files;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, NodeId};
 

@@ -2,7 +2,7 @@
 //!
 //! Source: kustomize 5.8, `api/internal/konfig/builtinpluginconsts`.
 
-use crate::krm::label_fields::{Field, field};
+use krm_core::label_fields::{Field, field};
 
 #[rustfmt::skip]
 pub(crate) const ANNOTATIONS: &[Field] = &[
@@ -17,7 +17,7 @@ pub(crate) const ANNOTATIONS: &[Field] = &[
     field("batch", "", "CronJob", "spec/jobTemplate/spec/template/metadata/annotations", true),
 ];
 
-/// The fields for labels, besides those of [`LABEL_FIELDS`](crate::krm::label_fields::LABEL_FIELDS).
+/// The fields for labels, besides those of [`LABEL_FIELDS`](krm_core::label_fields::LABEL_FIELDS).
 #[rustfmt::skip]
 pub(crate) const LABELS: &[Field] = &[
     field("", "", "", "metadata/labels", true),

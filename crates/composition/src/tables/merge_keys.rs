@@ -4,7 +4,7 @@
 //! (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`, `x-kubernetes-list-map-keys`). A
 //! list that is not in the tables is replaced as a whole, as are the lists of custom kinds.
 
-use crate::krm::identity::group;
+use krm_core::identity::group;
 
 /// The type of a field, or of the items of a list.
 #[derive(Debug)]

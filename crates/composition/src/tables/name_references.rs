@@ -2,15 +2,19 @@
 //!
 //! Source: kustomize 5.8, `api/internal/konfig/builtinpluginconsts/namereference.go`.
 
-use crate::krm::label_fields::{Field, field};
+use krm_core::label_fields::{Field, field};
 
 /// The fields that name an object of a kind.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Named {
-    pub(crate) group: &'static str,
-    pub(crate) version: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) fields: &'static [Field],
+pub struct Named {
+    /// The API group; empty for any.
+    pub group: &'static str,
+    /// The API version; empty for any.
+    pub version: &'static str,
+    /// The kind.
+    pub kind: &'static str,
+    /// The fields that hold its name.
+    pub fields: &'static [Field],
 }
 
 const fn named(
@@ -39,7 +43,7 @@ const fn by(
 
 /// Each kind with the fields that name it.
 #[rustfmt::skip]
-pub(crate) const NAME_REFERENCES: &[Named] = &[
+pub const NAME_REFERENCES: &[Named] = &[
     named("", "", "Deployment", &[
         by("", "", "HorizontalPodAutoscaler", "spec/scaleTargetRef/name"),
     ]),

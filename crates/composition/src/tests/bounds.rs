@@ -1,8 +1,8 @@
 //! Compositions that share imports or bases end soon, however many ways lead to these.
 
 use super::builds::made;
-use crate::composition::read::nesting::MAX_NESTING;
-use crate::files::InMemory;
+use crate::read::nesting::MAX_NESTING;
+use krm_core::files::InMemory;
 
 /// Compositions `d0` to `d40`, each with `uses` of the next one, written as `NEXT`; `last` is the
 /// last one.

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{NoFunctions, judge, shared};
-use crate::composition::run::chain;
-use crate::composition::run::steps::consolidate;
-use crate::files::{Entry, Files, InMemory, directory_of, join};
+use crate::run::chain;
+use crate::run::steps::consolidate;
+use krm_core::files::{Entry, Files, InMemory, directory_of, join};
 use krm_yaml::Position;
 use krm_yaml::diagnostic::{Diagnostics, Result as Read};
 use kustomization::{Translation, objects};

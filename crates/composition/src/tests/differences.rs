@@ -3,7 +3,7 @@
 
 use super::builds::made;
 use super::{difference, judge, shared, transformed};
-use crate::files::InMemory;
+use krm_core::files::InMemory;
 
 /// Folders of the corpus in which something else comes out here, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[

@@ -8,10 +8,10 @@ use expect_test::{Expect, expect};
 use serde::Deserialize;
 
 use super::{NoFunctions, difference, judge, shared, transformed, transformer};
-use crate::composition::resources::resource::Resource;
-use crate::composition::run::chain;
-use crate::composition::run::runner::step;
-use crate::files::InMemory;
+use crate::resources::resource::Resource;
+use crate::run::chain;
+use crate::run::runner::step;
+use krm_core::files::InMemory;
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;

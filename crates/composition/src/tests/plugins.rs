@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{difference, judge, shared, transformed};
-use crate::composition::builtin::table::BUILTINS;
+use crate::builtin::table::BUILTINS;
 
 #[derive(Deserialize)]
 struct Case {

@@ -13,7 +13,7 @@ use serde::de::{
 };
 use serde::{Deserialize, forward_to_deserialize_any};
 
-use crate::composition::values::words::backticked;
+use crate::values::words::backticked;
 use krm_yaml::scalar::resolve;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Scalar, Step, Value, is_word, name_of};

@@ -8,10 +8,10 @@ use krm_yaml::diagnostic::{Diagnostic, Way};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Document, Value};
 
-use crate::deployment_manager::error::{Cause, name_text};
-use crate::deployment_manager::model::Imports;
-use crate::deployment_manager::template::is_template;
-use crate::deployment_manager::yaml::{Located, kind_of};
+use crate::error::{Cause, name_text};
+use crate::model::Imports;
+use crate::template::is_template;
+use crate::yaml::{Located, kind_of};
 
 /// An error with its cause.
 pub(super) type Failure = Box<(Cause, Diagnostic)>;

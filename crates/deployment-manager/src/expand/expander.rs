@@ -6,18 +6,18 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 
-use crate::deployment_manager::error::{Cause, ExpandError, Overrun, name_text};
-use crate::deployment_manager::expand::check::{self, Failure, other};
-use crate::deployment_manager::expand::meter::{self, Meter};
-use crate::deployment_manager::expand::outputs;
-use crate::deployment_manager::expand::shared::copy_back;
-use crate::deployment_manager::expand::warnings;
-use crate::deployment_manager::expansion::{Expansion, Layout, LayoutResource, Resource};
-use crate::deployment_manager::jinja::{Context, Environment};
-use crate::deployment_manager::model::{Env, Import, Limits, Request};
-use crate::deployment_manager::python::{Call, Interpreter, Output, Session};
-use crate::deployment_manager::schema::Schemas;
-use crate::deployment_manager::yaml::{self, Located, kind_of};
+use crate::error::{Cause, ExpandError, Overrun, name_text};
+use crate::expand::check::{self, Failure, other};
+use crate::expand::meter::{self, Meter};
+use crate::expand::outputs;
+use crate::expand::shared::copy_back;
+use crate::expand::warnings;
+use crate::expansion::{Expansion, Layout, LayoutResource, Resource};
+use crate::jinja::{Context, Environment};
+use crate::model::{Env, Import, Limits, Request};
+use crate::python::{Call, Interpreter, Output, Session};
+use crate::schema::Schemas;
+use crate::yaml::{self, Located, kind_of};
 
 /// How deep templates may use one another.
 pub const MAX_NESTING: usize = 64;

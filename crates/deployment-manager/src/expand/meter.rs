@@ -3,9 +3,9 @@
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostic;
 
-use crate::deployment_manager::error::{Cause, Overrun};
-use crate::deployment_manager::model::Limits;
-use crate::deployment_manager::references::{MAX_REPLACED, size};
+use crate::error::{Cause, Overrun};
+use crate::model::Limits;
+use crate::references::{MAX_REPLACED, size};
 
 /// Counts what an expansion makes. Without limits, it counts nothing.
 pub(super) struct Meter<'l> {
@@ -76,11 +76,11 @@ pub(super) fn error(overrun: Overrun) -> (Cause, Diagnostic) {
 mod tests {
     use std::cell::Cell;
 
-    use crate::deployment_manager::error::{Cause, Overrun};
-    use crate::deployment_manager::expand::expand_within;
-    use crate::deployment_manager::model::{Limits, Options};
-    use crate::deployment_manager::python::Forbidden;
-    use crate::deployment_manager::request;
+    use crate::error::{Cause, Overrun};
+    use crate::expand::expand_within;
+    use crate::model::{Limits, Options};
+    use crate::python::Forbidden;
+    use crate::request;
     use krm_yaml::source::Source;
 
     /// How an expansion within limits ends; it is late after so many looks.

@@ -6,12 +6,12 @@ use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Scalar, Value};
 
-use crate::deployment_manager::error::{Cause, name_text};
-use crate::deployment_manager::expand::check::{self, Failure};
-use crate::deployment_manager::expand::meter::{self, Meter};
-use crate::deployment_manager::expansion::{LayoutResource, Resource};
-use crate::deployment_manager::references::{Misplaced, Problem, replace};
-use crate::deployment_manager::yaml::Located;
+use crate::error::{Cause, name_text};
+use crate::expand::check::{self, Failure};
+use crate::expand::meter::{self, Meter};
+use crate::expansion::{LayoutResource, Resource};
+use crate::references::{Misplaced, Problem, replace};
+use crate::yaml::Located;
 
 /// The outputs of resources, by their names.
 type Outputs<'r> = BTreeMap<String, Value<'r>>;

@@ -2,9 +2,9 @@
 
 use memchr::memmem;
 
-use crate::deployment_manager::expansion::Expansion;
-use crate::deployment_manager::instances::types;
-use crate::deployment_manager::model::{Import, Request};
+use crate::expansion::Expansion;
+use crate::instances::types;
+use crate::model::{Import, Request};
 
 /// The imports that the expansion does not use as a type, and that no other text names.
 ///

@@ -7,11 +7,11 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, Scalar, Value};
 
-use crate::deployment_manager::error::name_text;
-use crate::deployment_manager::expansion::{Layout, LayoutResource, Resource};
-use crate::deployment_manager::model::Config;
-use crate::deployment_manager::references;
-use crate::deployment_manager::yaml::Located;
+use crate::error::name_text;
+use crate::expansion::{Layout, LayoutResource, Resource};
+use crate::model::Config;
+use crate::references;
+use crate::yaml::Located;
 
 /// The warnings about resources and their layout.
 pub(super) fn warnings(

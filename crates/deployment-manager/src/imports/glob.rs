@@ -1,6 +1,6 @@
 //! Paths with `*`, `?` and `[…]`, as a shell matches them.
 
-use crate::files::{Files, join};
+use krm_core::files::{Files, join};
 
 /// How many files a pattern may match.
 const MAX_MATCHES: usize = 10_000;
@@ -108,7 +108,7 @@ fn class(pattern: &[char], c: char) -> Option<(bool, &[char])> {
 #[cfg(test)]
 mod tests {
     use super::{fits, matches};
-    use crate::files::InMemory;
+    use krm_core::files::InMemory;
 
     #[test]
     fn patterns_match_as_those_of_a_shell() {

@@ -9,10 +9,10 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
 use krm_yaml::{Data, Document, Scalar, Value};
 
-use crate::deployment_manager::model::{Config, Import, Imports};
-use crate::deployment_manager::template::is_template;
-use crate::deployment_manager::yaml::{self, Located, is_falsy, kind_of};
-use crate::files::{Entry, Files, join};
+use crate::model::{Config, Import, Imports};
+use crate::template::is_template;
+use crate::yaml::{self, Located, is_falsy, kind_of};
+use krm_core::files::{Entry, Files, join};
 
 /// How many files a configuration may import.
 pub const MAX_IMPORTS: usize = 1_000;
@@ -261,8 +261,8 @@ fn address(path: &str) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::{MAX_FILE, MAX_IMPORTS, collect};
-    use crate::deployment_manager::model::Config;
-    use crate::files::InMemory;
+    use crate::model::Config;
+    use krm_core::files::InMemory;
     use krm_yaml::source::Source;
 
     /// The number of imports, or the first error.

@@ -13,8 +13,8 @@ use minijinja::{Error, ErrorKind};
 use super::containers::NotGiven;
 use super::environment::{Refusal, Sources};
 use super::{checks, filters, globals};
-use crate::deployment_manager::model::Import;
-use crate::deployment_manager::variables;
+use crate::model::Import;
+use crate::variables;
 
 /// The names that a template can use.
 pub(super) struct Known<'k> {

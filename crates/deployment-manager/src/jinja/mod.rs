@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::deployment_manager::model::{Env, Import, Imports};
+use crate::model::{Env, Import, Imports};
 use containers::Dict;
 use environment::{FUEL, Output, Sources};
 use failure::Known;

@@ -3,8 +3,8 @@
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
-use crate::deployment_manager::expansion::Resource;
-use crate::deployment_manager::objects::kinds::{api_version_of, kind_of_plural};
+use crate::expansion::Resource;
+use crate::objects::kinds::{api_version_of, kind_of_plural};
 
 /// The form of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The kinds of Kubernetes that a type may name, with the API version they have today.
 
-use crate::krm::kind_names::plural;
+use krm_core::kind_names::plural;
 
 const KINDS: &[(&str, &[&str])] = &[
     (

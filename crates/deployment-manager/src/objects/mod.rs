@@ -12,13 +12,13 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity, Way};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, NodeId, Scalar, Value};
 
-use crate::deployment_manager::error::name_text;
-use crate::deployment_manager::expansion::{Expansion, Resource};
-use crate::deployment_manager::references::{self, MAX_REPLACED, Problem};
-use crate::deployment_manager::template::is_template;
-use crate::deployment_manager::yaml::Located;
-use crate::krm::Identity;
+use crate::error::name_text;
+use crate::expansion::{Expansion, Resource};
+use crate::references::{self, MAX_REPLACED, Problem};
+use crate::template::is_template;
+use crate::yaml::Located;
 use form::{Form, form};
+use krm_core::Identity;
 use order::Made;
 
 /// How to treat resources that are not objects of Kubernetes.

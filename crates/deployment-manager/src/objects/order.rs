@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::{Data, Value};
 
-use crate::deployment_manager::error::name_text;
-use crate::deployment_manager::expansion::Resource;
-use crate::deployment_manager::references;
+use crate::error::name_text;
+use crate::expansion::Resource;
+use crate::references;
 
 /// A resource and its object.
 pub(super) type Made<'e, 'r> = (&'e Resource<'r>, Value<'r>);

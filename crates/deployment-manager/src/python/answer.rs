@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use krm_yaml::{Data, FieldPath, Scalar, Value};
 
-use crate::deployment_manager::python::call::{Output, Returned};
+use crate::python::call::{Output, Returned};
 
 /// The key of a number that JSON cannot hold, in a mapping of its own.
 const NON_FINITE: &str = "\0";

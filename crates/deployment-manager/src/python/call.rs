@@ -2,7 +2,7 @@
 
 use krm_yaml::{FieldPath, Value};
 
-use crate::deployment_manager::model::{Env, Import, Imports};
+use crate::model::{Env, Import, Imports};
 
 /// A call of a template.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,11 @@ use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
 
-use crate::deployment_manager::model::Import;
-use crate::deployment_manager::python::answer::Failed;
-use crate::deployment_manager::python::call::Call;
-use crate::deployment_manager::python::request::modules;
-use crate::deployment_manager::variables;
+use crate::model::Import;
+use crate::python::answer::Failed;
+use crate::python::call::Call;
+use crate::python::request::modules;
+use crate::variables;
 
 /// Modules that an interpreter may lack, with the packages that contain them.
 const PACKAGES: [(&str, &str); 2] = [("six", "six"), ("yaml", "pyyaml")];

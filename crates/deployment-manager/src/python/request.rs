@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use krm_yaml::scalar::write_json_string;
 use krm_yaml::{Data, Scalar, Value};
 
-use crate::deployment_manager::model::Imports;
-use crate::deployment_manager::python::call::Call;
-use crate::files::join;
+use crate::model::Imports;
+use crate::python::call::Call;
+use krm_core::files::join;
 
 /// The line for a call. The first one of a session has the imports.
 pub(super) fn line(call: Call<'_>, is_first: bool) -> String {

@@ -2,9 +2,9 @@
 
 use krm_yaml::diagnostic::{Diagnostic, Result};
 
-use crate::deployment_manager::python::answer::{self, Answer};
-use crate::deployment_manager::python::call::{Call, Returned};
-use crate::deployment_manager::python::{failure, request};
+use crate::python::answer::{self, Answer};
+use crate::python::call::{Call, Returned};
+use crate::python::{failure, request};
 
 /// The program that a Python interpreter runs: it reads a request a line, and answers with a line.
 pub const RUNNER: &str = include_str!("runner.py");

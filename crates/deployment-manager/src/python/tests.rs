@@ -8,7 +8,7 @@ use krm_yaml::source::Source;
 use krm_yaml::{FieldPath, Value};
 
 use super::{Call, Forbidden, Interpreter, Output, Returned, Session};
-use crate::deployment_manager::model::{Env, Import, Imports};
+use crate::model::{Env, Import, Imports};
 
 const TEMPLATE: &str =
     "import common\n\ndef GenerateConfig(context):\n  return common.f(context)\n";

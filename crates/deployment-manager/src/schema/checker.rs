@@ -2,11 +2,11 @@
 
 use krm_yaml::{FieldPath, Step, Value};
 
-use crate::deployment_manager::repr::{repr, text};
-use crate::deployment_manager::schema::keywords::Pair;
-use crate::deployment_manager::schema::patterns::Patterns;
-use crate::deployment_manager::schema::pointer::target;
-use crate::deployment_manager::schema::problem::Problem;
+use crate::repr::{repr, text};
+use crate::schema::keywords::Pair;
+use crate::schema::patterns::Patterns;
+use crate::schema::pointer::target;
+use crate::schema::problem::Problem;
 
 /// How deep schemas are visited for one value.
 const MAX_DEPTH: usize = 300;

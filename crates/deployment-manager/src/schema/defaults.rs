@@ -2,10 +2,10 @@
 
 use krm_yaml::{Data, Value};
 
-use crate::deployment_manager::schema::checker::Checker;
-use crate::deployment_manager::schema::keywords::Pair;
-use crate::deployment_manager::schema::pointer::target;
-use crate::deployment_manager::schema::problem::Problem;
+use crate::schema::checker::Checker;
+use crate::schema::keywords::Pair;
+use crate::schema::pointer::target;
+use crate::schema::problem::Problem;
 
 /// How deep schemas may refer to one another on the way to one value.
 pub(super) const MAX_DEPTH: usize = 100;

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use krm_yaml::scalar::Scalar;
 use krm_yaml::{Data, Value};
 
-use crate::deployment_manager::repr::{repr, text};
-use crate::deployment_manager::schema::numbers::{compare, identity, is_integer, is_multiple};
-use crate::deployment_manager::schema::patterns::Patterns;
-use crate::deployment_manager::schema::problem::Problem;
+use crate::repr::{repr, text};
+use crate::schema::numbers::{compare, identity, is_integer, is_multiple};
+use crate::schema::patterns::Patterns;
+use crate::schema::problem::Problem;
 
 /// A value, and the schema that it should fit.
 #[derive(Clone, Copy)]

@@ -26,10 +26,10 @@ use checker::Finding;
 use read::{Meta, Schema};
 use report::Report;
 
-use crate::deployment_manager::model::Imports;
-use crate::deployment_manager::references;
-use crate::deployment_manager::repr::repr;
-use crate::deployment_manager::yaml::{Located, is_falsy};
+use crate::model::Imports;
+use crate::references;
+use crate::repr::repr;
+use crate::yaml::{Located, is_falsy};
 
 pub use read::Invalid;
 

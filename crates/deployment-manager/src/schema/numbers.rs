@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use krm_yaml::scalar::{Scalar, is_non_finite};
 use krm_yaml::{Data, Value};
 
-use crate::deployment_manager::repr::text;
+use crate::repr::text;
 
 /// A number of Python.
 #[derive(Clone, Copy)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use fancy_regex::Regex;
 
-use crate::deployment_manager::schema::expression::expression;
-use crate::deployment_manager::schema::problem::Problem;
+use crate::schema::expression::expression;
+use crate::schema::problem::Problem;
 
 /// The regular expressions that have been used.
 #[derive(Default)]

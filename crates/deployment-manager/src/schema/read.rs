@@ -6,12 +6,12 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Data, Document, Scalar, Value};
 
-use crate::deployment_manager::repr::text;
-use crate::deployment_manager::schema::checker::{Checker, Finding};
-use crate::deployment_manager::schema::defaults::MAX_DEPTH;
-use crate::deployment_manager::schema::problem::Problem;
-use crate::deployment_manager::schema::types;
-use crate::deployment_manager::yaml::{self, Located, is_falsy};
+use crate::repr::text;
+use crate::schema::checker::{Checker, Finding};
+use crate::schema::defaults::MAX_DEPTH;
+use crate::schema::problem::Problem;
+use crate::schema::types;
+use crate::yaml::{self, Located, is_falsy};
 
 /// The schemas of schemas.
 pub(super) struct Meta {

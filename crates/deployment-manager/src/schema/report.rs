@@ -5,11 +5,11 @@ use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Step, Value};
 
-use crate::deployment_manager::error::name_text;
-use crate::deployment_manager::repr::text;
-use crate::deployment_manager::schema::checker::Finding;
-use crate::deployment_manager::schema::read::Schema;
-use crate::deployment_manager::yaml::Located;
+use crate::error::name_text;
+use crate::repr::text;
+use crate::schema::checker::Finding;
+use crate::schema::read::Schema;
+use crate::yaml::Located;
 
 /// Parts of names of properties that hold secrets.
 const SECRET: &[&str] = &["password", "secret", "token"];

@@ -5,12 +5,12 @@ use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 
-use crate::deployment_manager::model::Options;
-use crate::deployment_manager::request;
-use crate::deployment_manager::schema::Schemas;
-use crate::deployment_manager::schema::checker::{Checker, Finding};
-use crate::deployment_manager::schema::problem::Problem;
-use crate::deployment_manager::yaml::{self, Located};
+use crate::model::Options;
+use crate::request;
+use crate::schema::Schemas;
+use crate::schema::checker::{Checker, Finding};
+use crate::schema::problem::Problem;
+use crate::yaml::{self, Located};
 
 /// The properties as JSON, or the text of the original.
 fn check(schema: &str, properties: &str) -> String {

@@ -4,9 +4,9 @@ use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::suggest::closest;
 use krm_yaml::{Data, FieldPath, Value};
 
-use crate::deployment_manager::error::name_text;
-use crate::deployment_manager::schema::report::is_secret_name;
-use crate::deployment_manager::yaml::Located;
+use crate::error::name_text;
+use crate::schema::report::is_secret_name;
+use crate::yaml::Located;
 
 /// The keywords with which a schema may have further properties.
 const OPEN: &[&str] = &[

@@ -1,8 +1,8 @@
 //! Turns [`Diagnostics`] into what people and orchestrators read.
 //!
 //! [`text`] draws them for a terminal, as compilers do; [`results`] lists them as the `results` of
-//! a `ResourceList`. What [`lint`](crate::lint) finds is drawn with the names of the rules by
-//! [`findings_text`], and listed by [`findings`] and [`sarif`].
+//! a `ResourceList`. Findings of rules are drawn with the names of the rules by [`findings_text`],
+//! and listed by [`findings`] and [`sarif`].
 //!
 //! [`unified`] compares two texts.
 

@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
-use crate::krm::identity::group;
-use crate::template::declare::dialect::{Dialect, OWN_GROUP};
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::Parameter;
-use crate::template::declare::reference::{Part, parts};
-use crate::template::values::given::AssignedValue;
-use crate::template::values::text::read_text;
+use crate::declare::dialect::{Dialect, OWN_GROUP};
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::declare::reference::{Part, parts};
+use crate::values::given::AssignedValue;
+use crate::values::text::read_text;
+use krm_core::identity::group;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{DuplicateKeys, Value};
 
@@ -32,7 +32,8 @@ pub enum DefaultValue<'t> {
 
 impl Template {
     /// Whether a default may refer to other parameters: only in our own API version.
-    pub(crate) fn defaults_refer(&self) -> bool {
+    #[must_use]
+    pub fn defaults_refer(&self) -> bool {
         group(&self.reference.api_version) == OWN_GROUP
     }
 
@@ -118,7 +119,8 @@ fn refers(text: &str) -> bool {
 
 impl Parameter {
     /// Whether a value must be given.
-    pub(crate) const fn needs_value(&self, default: &DefaultValue<'_>) -> bool {
+    #[must_use]
+    pub const fn needs_value(&self, default: &DefaultValue<'_>) -> bool {
         self.required && matches!(default, DefaultValue::Nothing)
     }
 
@@ -136,7 +138,8 @@ impl Parameter {
     }
 
     /// Its range and its lengths in words.
-    pub(crate) fn bounds(&self) -> Vec<String> {
+    #[must_use]
+    pub fn bounds(&self) -> Vec<String> {
         let range = |least: Option<String>, most: Option<String>, unit: &str| match (least, most) {
             (Some(least), Some(most)) => Some(format!("{least} to {most}{unit}")),
             (Some(least), None) => Some(format!("at least {least}{unit}")),

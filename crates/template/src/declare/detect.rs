@@ -1,9 +1,9 @@
 //! Finds the dialect of a Template: its API version and annotation decide, for `v1` its references.
 
-use crate::krm::identity::group;
-use crate::template::declare::dialect::{Dialect, OPENSHIFT_GROUP};
-use crate::template::declare::parameter::names;
-use crate::template::declare::reference;
+use crate::declare::dialect::{Dialect, OPENSHIFT_GROUP};
+use crate::declare::parameter::names;
+use crate::declare::reference;
+use krm_core::identity::group;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, Kind};
 

@@ -3,11 +3,11 @@
 use krm_yaml::DuplicateKeys;
 
 /// Our own API group.
-pub(crate) const OWN_GROUP: &str = "template.krm.dev";
+pub const OWN_GROUP: &str = "template.krm.dev";
 /// The one version of it.
 pub(crate) const OWN_API_VERSION: &str = "template.krm.dev/v1alpha1";
 /// OpenShift's API group of the Template kind.
-pub(crate) const OPENSHIFT_GROUP: &str = "template.openshift.io";
+pub const OPENSHIFT_GROUP: &str = "template.openshift.io";
 
 /// One idea in two syntaxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub enum Dialect {
 
 impl Dialect {
     /// What a mapping that has a key twice means.
-    pub(crate) const fn duplicate_keys(self) -> DuplicateKeys {
+    #[must_use]
+    pub const fn duplicate_keys(self) -> DuplicateKeys {
         match self {
             Self::Proposal => DuplicateKeys::Refuse,
             Self::OpenShift => DuplicateKeys::LastWins,

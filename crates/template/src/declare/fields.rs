@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use crate::krm::fields::{self, Unknown};
-use crate::template::declare::dialect::Dialect;
+use crate::declare::dialect::Dialect;
+use krm_core::fields::{self, Unknown};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
@@ -35,7 +35,8 @@ pub(crate) fn type_field<'d>(node: Cursor<'d>, name: &str) -> Option<Cursor<'d>>
 }
 
 /// The text of [`type_field`].
-pub(crate) fn type_text<'d>(node: Cursor<'d>, name: &str) -> Option<Cow<'d, str>> {
+#[must_use]
+pub fn type_text<'d>(node: Cursor<'d>, name: &str) -> Option<Cow<'d, str>> {
     type_field(node, name)?.text().ok()?
 }
 

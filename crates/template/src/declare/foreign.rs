@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use crate::template::declare::dialect::Dialect;
-use crate::template::declare::model::Template;
-use crate::template::declare::reference;
+use crate::declare::dialect::Dialect;
+use crate::declare::model::Template;
+use crate::declare::reference;
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::{Cursor, Kind};
 

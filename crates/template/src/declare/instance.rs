@@ -6,34 +6,34 @@
 
 use std::collections::BTreeMap;
 
-use crate::krm::identity::{self, group};
-use crate::template::declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
-use crate::template::declare::fields::unknown_fields;
-use crate::template::values::given::{self, Assignment};
+use crate::declare::dialect::{OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
+use crate::declare::fields::unknown_fields;
+use crate::values::given::{self, Assignment};
+use krm_core::identity::{self, group};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, NodeId, Scalar};
 
 /// One expansion of a Template.
 #[derive(Debug)]
-pub(crate) struct Instance {
+pub struct Instance {
     /// Its name among the `instances`; `None` without such a list.
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// The Template.
-    pub(crate) template: TemplateSource,
+    pub template: TemplateSource,
     /// Values, the strongest last.
-    pub(crate) values: Vec<ValueSource>,
+    pub values: Vec<ValueSource>,
     /// Labels that win over those of the Template.
-    pub(crate) labels: Vec<(String, String)>,
+    pub labels: Vec<(String, String)>,
     /// The namespace of objects that name none.
-    pub(crate) namespace: Option<String>,
+    pub namespace: Option<String>,
     /// Where its name is.
-    pub(crate) place: Place,
+    pub place: Place,
 }
 
 /// Where the Template of an instance is.
 #[derive(Clone, Debug)]
-pub(crate) enum TemplateSource {
+pub enum TemplateSource {
     /// In the instance itself.
     Inline {
         /// Its node, in the document of the instance.
@@ -43,15 +43,18 @@ pub(crate) enum TemplateSource {
     },
     /// Among the items, by name.
     Named {
+        /// The name of the Template.
         name: String,
+        /// The place of the name.
         place: Place,
+        /// The field path of the name, with a dot.
         field: String,
     },
 }
 
 /// A source of values.
 #[derive(Clone, Debug)]
-pub(crate) enum ValueSource {
+pub enum ValueSource {
     /// Values in the instance itself.
     Given(Vec<Assignment>),
     /// An object among the items.
@@ -60,20 +63,23 @@ pub(crate) enum ValueSource {
 
 /// An object with values.
 #[derive(Clone, Debug)]
-pub(crate) struct ObjectSource {
+pub struct ObjectSource {
     /// `ConfigMap` or `Secret`.
-    pub(crate) kind: &'static str,
-    pub(crate) name: String,
+    pub kind: &'static str,
+    /// The name of the object.
+    pub name: String,
     /// Whether the object may be missing.
-    pub(crate) optional: bool,
+    pub optional: bool,
     /// Whether it may have values for names that the Template does not declare.
-    pub(crate) may_have_others: bool,
-    pub(crate) place: Place,
-    pub(crate) field: String,
+    pub may_have_others: bool,
+    /// The place of the reference.
+    pub place: Place,
+    /// The field path of the reference.
+    pub field: String,
 }
 
 /// The fields that an instance and the whole have in common.
-pub(crate) const SHARED_FIELDS: &[&str] = &[
+pub const SHARED_FIELDS: &[&str] = &[
     "templateRef",
     "template",
     "parameters",
@@ -82,12 +88,12 @@ pub(crate) const SHARED_FIELDS: &[&str] = &[
     "namespace",
 ];
 /// The kinds of objects that can provide values.
-pub(crate) const VALUE_OBJECTS: &[(&str, &str)] =
+pub const VALUE_OBJECTS: &[(&str, &str)] =
     &[("configMapRef", "ConfigMap"), ("secretRef", "Secret")];
 
 /// Reads a `TemplateInstance`: each expansion of its Template, in order. All errors
 /// and warnings go to `diagnostics`.
-pub(crate) fn read(node: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Instance> {
+pub fn read(node: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Instance> {
     let mut found = Diagnostics::new();
     let instances = read_spec(node, &mut found);
     found.attribute_to(&identity::reference(node));

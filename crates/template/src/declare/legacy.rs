@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::template::declare::reference;
+use crate::declare::reference;
 use krm_yaml::{Value, View};
 
 /// As `oc`: removes a namespace that is not a reference from the metadata of an object, so that the
@@ -179,7 +179,8 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The API group of a kind that OpenShift's first API had without one.
-pub(crate) fn group_of(kind: &str) -> Option<&'static str> {
+#[must_use]
+pub fn group_of(kind: &str) -> Option<&'static str> {
     let mut groups = GROUPS.iter();
     let (group, _) = groups.find(|(_, kinds)| kinds.contains(&kind))?;
     Some(group)

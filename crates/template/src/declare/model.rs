@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::krm::identity;
-use crate::template::declare::detect::dialect_of;
-use crate::template::declare::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
-use crate::template::declare::fields::{check_fields, type_field, type_text};
-use crate::template::declare::parameter::{
+use crate::declare::detect::dialect_of;
+use crate::declare::dialect::{Dialect, OPENSHIFT_GROUP, OWN_API_VERSION, OWN_GROUP};
+use crate::declare::fields::{check_fields, type_field, type_text};
+use crate::declare::parameter::{
     Parameter, ParameterStyle, check_duplicates, check_names, read_parameters,
 };
-use crate::template::declare::reference;
-use crate::template::values::given::{self, Assignment};
+use crate::declare::reference;
+use crate::values::given::{self, Assignment};
+use krm_core::identity;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -47,7 +47,7 @@ pub struct Reading<'r> {
 }
 
 /// The fields of a Template that are known.
-pub(crate) const TEMPLATE_FIELDS: &[&str] = &[
+pub const TEMPLATE_FIELDS: &[&str] = &[
     "apiVersion",
     "kind",
     "metadata",
@@ -60,7 +60,8 @@ pub(crate) const TEMPLATE_FIELDS: &[&str] = &[
 ];
 
 /// Whether `kind: Template` of this API group is one that is understood.
-pub(crate) fn is_template_group(group: &str) -> bool {
+#[must_use]
+pub fn is_template_group(group: &str) -> bool {
     matches!(group, "" | OWN_GROUP | OPENSHIFT_GROUP)
 }
 
@@ -198,22 +199,26 @@ impl Template {
     }
 
     /// The node that it was read from.
-    pub(crate) fn node(&self) -> Cursor<'_> {
+    #[must_use]
+    pub fn node(&self) -> Cursor<'_> {
         self.node.cursor()
     }
 
     /// The list `objects`, whose items are to be [opened](Cursor::open).
-    pub(crate) fn objects(&self) -> Option<Cursor<'_>> {
+    #[must_use]
+    pub fn objects(&self) -> Option<Cursor<'_>> {
         self.part(self.objects)
     }
 
     /// The mapping `labels` or `objectLabels`.
-    pub(crate) fn labels(&self) -> Option<Cursor<'_>> {
+    #[must_use]
+    pub fn labels(&self) -> Option<Cursor<'_>> {
         self.part(self.labels)
     }
 
     /// The text `message`.
-    pub(crate) fn message(&self) -> Option<Cursor<'_>> {
+    #[must_use]
+    pub fn message(&self) -> Option<Cursor<'_>> {
         self.part(self.message)
     }
 
@@ -228,7 +233,8 @@ impl Template {
     }
 
     /// The places of values that must not be shown: of its own parameters, and among those given.
-    pub(crate) fn secrets(&self, given: &[Assignment]) -> Vec<Place> {
+    #[must_use]
+    pub fn secrets(&self, given: &[Assignment]) -> Vec<Place> {
         let hidden = self.parameters.iter().filter(|one| !one.may_show());
         let hidden: BTreeMap<&str, &Parameter> =
             hidden.map(|one| (one.name.as_ref(), one)).collect();
@@ -240,7 +246,8 @@ impl Template {
     }
 
     /// The declared parameters that a text refers to, each once.
-    pub(crate) fn names_in(&self, text: &str) -> Vec<String> {
+    #[must_use]
+    pub fn names_in(&self, text: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in reference::names(text, self.dialect) {
             let is_declared = self.parameters.iter().any(|one| one.name == name);
@@ -252,12 +259,14 @@ impl Template {
     }
 
     /// The Template itself, for a report.
-    pub(crate) const fn reference(&self) -> &ObjectReference {
+    #[must_use]
+    pub const fn reference(&self) -> &ObjectReference {
         &self.reference
     }
 
     /// Where an annotation of the Template is.
-    pub(crate) fn annotation_place(&self, key: &str) -> Option<Place> {
+    #[must_use]
+    pub fn annotation_place(&self, key: &str) -> Option<Place> {
         Some(self.node().at(["metadata", "annotations", key])?.place())
     }
 

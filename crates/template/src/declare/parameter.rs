@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::krm::fields;
-use crate::template::declare::dialect::Dialect;
-use crate::template::declare::fields::report_fields;
-use crate::template::values::generate;
-use crate::template::values::text::no_json_number;
+use crate::declare::dialect::Dialect;
+use crate::declare::fields::report_fields;
+use crate::values::generate;
+use crate::values::text::no_json_number;
+use krm_core::fields;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -34,7 +34,7 @@ pub enum ParameterType {
 
 impl ParameterType {
     /// The names a Template may use, aliases last.
-    pub(crate) const NAMES: &[(&str, Self)] = &[
+    pub const NAMES: &[(&str, Self)] = &[
         ("string", Self::String),
         ("int", Self::Int),
         ("integer", Self::Int),
@@ -75,17 +75,19 @@ pub struct Parameter {
     /// The type of its value.
     pub kind: ParameterType,
     /// The expression that generates its value if it has none.
-    pub(crate) from: Option<String>,
+    pub from: Option<String>,
     /// The only values it may have.
-    pub(crate) allowed: Vec<String>,
+    pub allowed: Vec<String>,
     /// A regular expression that must match somewhere in its value, as in a JSON Schema.
-    pub(crate) pattern: Option<String>,
-    /// Least and greatest value of a number.
-    pub(crate) minimum: Option<String>,
-    pub(crate) maximum: Option<String>,
-    /// Least and greatest number of characters.
-    pub(crate) min_length: Option<usize>,
-    pub(crate) max_length: Option<usize>,
+    pub pattern: Option<String>,
+    /// The least value of a number.
+    pub minimum: Option<String>,
+    /// The greatest value of a number.
+    pub maximum: Option<String>,
+    /// The least number of characters.
+    pub min_length: Option<usize>,
+    /// The greatest number of characters.
+    pub max_length: Option<usize>,
     /// Whether its value must not be shown.
     pub secret: bool,
     /// Its group in forms.
@@ -94,7 +96,7 @@ pub struct Parameter {
     conceals_value: bool,
     node: SharedNode,
     /// Its position in the Template's list.
-    pub(crate) index: usize,
+    pub index: usize,
 }
 
 impl Parameter {
@@ -105,12 +107,14 @@ impl Parameter {
     }
 
     /// Its default, unless it is null or left out.
-    pub(crate) fn value(&self) -> Option<Cursor<'_>> {
+    #[must_use]
+    pub fn value(&self) -> Option<Cursor<'_>> {
         Some(self.node.document().cursor(self.value?))
     }
 
     /// The field `key`; without it, the whole parameter.
-    pub(crate) fn field(&self, key: &str) -> Cursor<'_> {
+    #[must_use]
+    pub fn field(&self, key: &str) -> Cursor<'_> {
         let node = self.node();
         node.get(key).unwrap_or(node)
     }
@@ -163,7 +167,7 @@ impl Parameter {
 }
 
 /// The fields of a parameter that are known.
-pub(crate) const PARAMETER_FIELDS: [&str; 17] = [
+pub const PARAMETER_FIELDS: [&str; 17] = [
     "name",
     "displayName",
     "description",

@@ -4,30 +4,46 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
-use crate::template::declare::dialect::Dialect;
+use crate::declare::dialect::Dialect;
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part<'t> {
+pub enum Part<'t> {
     /// Literal text.
     Text(&'t str),
     /// `$(NAME)` or `${NAME}`, with its spelling.
-    String { name: &'t str, spelling: &'t str },
+    String {
+        /// The name of the parameter.
+        name: &'t str,
+        /// The reference as it is written.
+        spelling: &'t str,
+    },
     /// `$((NAME))`, or `${{NAME}}` that is the whole text, with its spelling.
-    Raw { name: &'t str, spelling: &'t str },
+    Raw {
+        /// The name of the parameter.
+        name: &'t str,
+        /// The reference as it is written.
+        spelling: &'t str,
+    },
     /// `$$(NAME)`, with its spelling.
-    Escaped { spelling: &'t str },
+    Escaped {
+        /// The reference as it is written.
+        spelling: &'t str,
+    },
     /// `${NAME}` or `${{NAME}}` in the proposal's dialect, where it refers to nothing; escaped,
     /// `$${NAME}`.
     Foreign {
+        /// The name of the parameter.
         name: &'t str,
+        /// The reference as it is written.
         spelling: &'t str,
+        /// Whether it is escaped.
         is_escaped: bool,
     },
 }
 
 /// Splits a text at its references.
-pub(crate) fn parts(text: &str, dialect: Dialect) -> Parts<'_> {
+pub fn parts(text: &str, dialect: Dialect) -> Parts<'_> {
     let parts = |text, reference| Parts {
         text,
         reference,
@@ -49,7 +65,7 @@ pub(crate) fn parts(text: &str, dialect: Dialect) -> Parts<'_> {
 }
 
 /// The pieces of a text, in order.
-pub(crate) struct Parts<'t> {
+pub struct Parts<'t> {
     /// What is not split yet.
     text: &'t str,
     /// Parses the reference that a text begins with.
@@ -88,7 +104,8 @@ impl<'t> Iterator for Parts<'t> {
 
 impl<'t> Part<'t> {
     /// The piece as it is written.
-    pub(crate) const fn spelling(self) -> &'t str {
+    #[must_use]
+    pub const fn spelling(self) -> &'t str {
         match self {
             Self::Text(spelling)
             | Self::String { spelling, .. }
@@ -99,7 +116,8 @@ impl<'t> Part<'t> {
     }
 
     /// The name that a reference refers to.
-    pub(crate) const fn name(self) -> Option<&'t str> {
+    #[must_use]
+    pub const fn name(self) -> Option<&'t str> {
         match self {
             Self::String { name, .. } | Self::Raw { name, .. } => Some(name),
             Self::Text(_) | Self::Escaped { .. } | Self::Foreign { .. } => None,
@@ -107,14 +125,15 @@ impl<'t> Part<'t> {
     }
 
     /// An escaped reference without the `$` that escapes it.
-    pub(crate) fn unescaped(self) -> &'t str {
+    #[must_use]
+    pub fn unescaped(self) -> &'t str {
         self.spelling().get(1..).unwrap_or_default()
     }
 }
 
 /// A text in which `new` replaces each part for which it returns something; `None` if it replaces
 /// nothing.
-pub(crate) fn replace<'t, 'n>(
+pub fn replace<'t, 'n>(
     text: &'t str,
     dialect: Dialect,
     mut new: impl FnMut(Part<'t>) -> Option<Cow<'n, str>>,
@@ -136,7 +155,7 @@ pub(crate) fn replace<'t, 'n>(
 }
 
 /// A text with the values of those parameters put in for which `value` has one.
-pub(crate) fn with_values<'v>(
+pub fn with_values<'v>(
     text: &str,
     dialect: Dialect,
     value: impl Fn(&str) -> Option<&'v str>,
@@ -258,14 +277,15 @@ pub(crate) fn names(text: &str, dialect: Dialect) -> impl Iterator<Item = &str> 
 }
 
 /// Whether a text has `${NAME}` for any name, declared or not: such a namespace is kept.
-pub(crate) fn has_openshift_reference(text: &str) -> bool {
+#[must_use]
+pub fn has_openshift_reference(text: &str) -> bool {
     parts(text, Dialect::OpenShift).any(|part| matches!(part, Part::String { .. }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::parts;
-    use crate::template::Dialect;
+    use crate::Dialect;
 
     #[track_caller]
     fn check(dialect: Dialect, text: &str, expected: &[&str]) {

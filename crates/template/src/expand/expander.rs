@@ -1,9 +1,9 @@
 //! Expanders create objects from values: a Template, and other kinds of configuration.
 
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::Parameter;
-use crate::template::expand::expansion::{Options, Sink, process};
-use crate::template::values::given::Assignment;
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::expand::expansion::{Options, Sink, process};
+use crate::values::given::Assignment;
 use krm_yaml::diagnostic::{Diagnostics, ObjectReference};
 
 /// Creates objects from the values that are given for its parameters, perhaps on several threads at
@@ -66,8 +66,8 @@ impl Expander for Template {
 mod tests {
     use std::sync::Arc;
 
-    use crate::krm::long_lists::LONG_LISTS;
-    use crate::template::{Assignment, Expander, Format, Generation, Options, Template, print};
+    use crate::{Assignment, Expander, Format, Generation, Options, Template, print};
+    use krm_core::long_lists::LONG_LISTS;
     use krm_yaml::diagnostic::Diagnostics;
     use krm_yaml::source::Source;
     use krm_yaml::{Document, SharedNode};

@@ -2,21 +2,21 @@
 
 use std::borrow::Cow;
 
-use crate::krm::scope;
-use crate::template::declare::dialect::Dialect;
-use crate::template::declare::foreign::Usage;
-use crate::template::declare::legacy;
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::Parameter;
-use crate::template::declare::reference::has_dollar;
-use crate::template::expand::path::Path;
-use crate::template::expand::strings::{Dollars, Substitution};
-use crate::template::expand::{labels, refused};
-use crate::template::resolve::generation::{self, Generation};
-use crate::template::resolve::parameters::Parameters;
-use crate::template::resolve::resolver;
-use crate::template::values::budget::{self, Budget};
-use crate::template::values::given::Assignment;
+use crate::declare::dialect::Dialect;
+use crate::declare::foreign::Usage;
+use crate::declare::legacy;
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::declare::reference::has_dollar;
+use crate::expand::path::Path;
+use crate::expand::strings::{Dollars, Substitution};
+use crate::expand::{labels, refused};
+use crate::resolve::generation::{self, Generation};
+use crate::resolve::parameters::Parameters;
+use crate::resolve::resolver;
+use crate::values::budget::{self, Budget};
+use crate::values::given::Assignment;
+use krm_core::scope;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, Document, EntryLine, Ordinary, Patched, Scalar, Value, View};
@@ -314,13 +314,15 @@ fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
 
 impl Template {
     /// Whether expanding removes the namespaces of objects that are not references.
-    pub(crate) fn removes_namespaces(&self) -> bool {
+    #[must_use]
+    pub fn removes_namespaces(&self) -> bool {
         self.dialect == Dialect::OpenShift
             && self.annotation(KEEP_NAMESPACE).as_deref() != Some("true")
     }
 
     /// Whether its labels are put on selectors too.
-    pub(crate) fn labels_selectors(&self) -> bool {
+    #[must_use]
+    pub fn labels_selectors(&self) -> bool {
         self.dialect == Dialect::Proposal
             || self.annotation(LABEL_SELECTORS).as_deref() == Some("true")
     }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::krm::identity::group;
-use crate::krm::label_fields::{Branch, Create, Sets, for_template};
-use crate::template::values::budget::Budget;
+use crate::values::budget::Budget;
+use krm_core::identity::group;
+use krm_core::label_fields::{Branch, Create, Sets, for_template};
 use krm_yaml::{Cursor, Data, EntryLine, Patched, Value, View};
 
 /// Labels in the order they are written.
@@ -12,14 +12,15 @@ pub(crate) type Labels = [(String, String)];
 
 /// Labels to be set, and what they may take.
 #[derive(Clone, Copy)]
-pub(crate) struct Set<'l> {
+pub struct Set<'l> {
     pub(crate) labels: &'l Labels,
     pub(crate) budget: Option<&'l Budget<'l>>,
 }
 
 impl<'l> Set<'l> {
     /// Labels without a limit.
-    pub(crate) const fn of(labels: &'l Labels) -> Self {
+    #[must_use]
+    pub const fn of(labels: &'l Labels) -> Self {
         Self {
             labels,
             budget: None,
@@ -53,7 +54,7 @@ pub(crate) fn lines(labels: &Labels) -> Option<Vec<EntryLine>> {
 
 /// Sets the labels on `metadata.labels`. Returns `false` if labels that were there had to go
 /// because they are not a mapping of strings, as `oc` does.
-pub(crate) fn on_object(object: &mut Value<'_>, labels: Set<'_>) -> bool {
+pub fn on_object(object: &mut Value<'_>, labels: Set<'_>) -> bool {
     let metadata = object.mapping_at("metadata");
     metadata.is_none_or(|metadata| on_metadata(metadata, labels))
 }
@@ -121,7 +122,7 @@ fn set_all(mapping: &mut Value<'_>, labels: Set<'_>) {
 }
 
 /// Sets the labels on the selectors of an object and on the pod templates they select.
-pub(crate) fn on_selectors(object: &mut Value<'_>, labels: Set<'_>) {
+pub fn on_selectors(object: &mut Value<'_>, labels: Set<'_>) {
     if labels.labels.is_empty() {
         return;
     }
@@ -152,7 +153,8 @@ fn on_branch(value: &mut Value<'_>, branch: &Branch, labels: Set<'_>) {
 }
 
 /// Whether an object of a group and kind has the labels wherever [`on_selectors`] sets them.
-pub(crate) fn are_on_selectors(object: View<'_>, group: &str, kind: &str, labels: &Labels) -> bool {
+#[must_use]
+pub fn are_on_selectors(object: View<'_>, group: &str, kind: &str, labels: &Labels) -> bool {
     let mut branches = for_template(group, kind).iter();
     branches.all(|branch| are_on_branch(object, branch, labels))
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod expander;
 pub(crate) mod expansion;
-pub(crate) mod labels;
+pub mod labels;
 mod patch;
 pub(crate) mod path;
 pub(crate) mod refused;

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::template::expand::path::Path;
-use crate::template::expand::spot::{Expanding, Spot, Variables};
-use crate::template::expand::strings::{Dollars, Replaced, Substitution};
+use crate::expand::path::Path;
+use crate::expand::spot::{Expanding, Spot, Variables};
+use crate::expand::strings::{Dollars, Replaced, Substitution};
 use krm_yaml::{Cursor, Data, Patched, Scalar, Value};
 
 impl<'d> Substitution<'_, 'd> {

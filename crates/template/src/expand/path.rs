@@ -6,10 +6,12 @@ use krm_yaml::{write_index, write_key};
 
 /// The way from an object down to the value being looked at.
 #[derive(Clone, Copy)]
-pub(crate) enum Path<'p> {
+pub enum Path<'p> {
     /// The object, under its field of the Template.
     Root(&'p str),
+    /// A key of a mapping.
     Key(&'p Self, &'p str),
+    /// An index of a list, from 0.
     Index(&'p Self, usize),
 }
 
@@ -30,7 +32,9 @@ impl fmt::Display for Path<'_> {
 }
 
 impl<'p> Path<'p> {
-    pub(crate) const fn key(&self) -> Option<&'p str> {
+    /// The last key; `None` for an index or the object itself.
+    #[must_use]
+    pub const fn key(&self) -> Option<&'p str> {
         match self {
             Self::Key(_, key) => Some(key),
             _ => None,
@@ -45,7 +49,7 @@ impl<'p> Path<'p> {
     }
 
     /// Whether this is a container of a pod specification.
-    pub(crate) fn is_container(&self) -> bool {
+    pub fn is_container(&self) -> bool {
         let Self::Index(list, _) = self else {
             return false;
         };
@@ -57,7 +61,7 @@ impl<'p> Path<'p> {
 
     /// Whether a reference that nothing replaces could never be valid here: in what identifies an
     /// object, in labels and in selectors.
-    pub(crate) fn needs_replacement(&self) -> bool {
+    pub fn needs_replacement(&self) -> bool {
         match self {
             // `values` of a selector's `matchExpressions`.
             Self::Index(Self::Key(Self::Index(list, _), "values"), _) => {

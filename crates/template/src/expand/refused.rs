@@ -1,10 +1,10 @@
 //! Warns of labels and namespaces that Kubernetes refuses, though `oc process` puts them on
 //! objects.
 
-use crate::krm::names;
-use crate::template::declare::model::Template;
-use crate::template::expand::labels::Labels;
-use crate::template::resolve::parameters::Parameters;
+use crate::declare::model::Template;
+use crate::expand::labels::Labels;
+use crate::resolve::parameters::Parameters;
+use krm_core::names;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 

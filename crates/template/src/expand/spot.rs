@@ -2,11 +2,11 @@
 
 use std::cell::OnceCell;
 
-use crate::template::declare::dialect::Dialect;
-use crate::template::declare::reference::with_values;
-use crate::template::expand::path::Path;
-use crate::template::resolve::parameters::Parameters;
-use crate::template::values::budget::{self, Budget};
+use crate::declare::dialect::Dialect;
+use crate::declare::reference::with_values;
+use crate::expand::path::Path;
+use crate::resolve::parameters::Parameters;
+use crate::values::budget::{self, Budget};
 use krm_yaml::{NodeId, View};
 
 /// The variables of a container, which the kubelet puts in for `$(NAME)` in its command, its

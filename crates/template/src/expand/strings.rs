@@ -4,17 +4,15 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
-use crate::template::declare::dialect::Dialect;
-use crate::template::declare::foreign::{self, Usage};
-use crate::template::declare::parameter::ParameterType;
-use crate::template::declare::reference::{
-    Part, has_dollar, parts, references, replace, whole_raw,
-};
-use crate::template::expand::path::Path;
-use crate::template::expand::spot::{Spot, Variables};
-use crate::template::resolve::parameters::Parameters;
-use crate::template::values::budget::{self, Budget};
-use crate::template::values::text::is_json_number;
+use crate::declare::dialect::Dialect;
+use crate::declare::foreign::{self, Usage};
+use crate::declare::parameter::ParameterType;
+use crate::declare::reference::{Part, has_dollar, parts, references, replace, whole_raw};
+use crate::expand::path::Path;
+use crate::expand::spot::{Spot, Variables};
+use crate::resolve::parameters::Parameters;
+use crate::values::budget::{self, Budget};
+use crate::values::text::is_json_number;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;
@@ -497,7 +495,8 @@ impl<'s, 'd> Substitution<'s, 'd> {
 const MESSAGE: usize = 512;
 
 /// The place of `spelling` in a node or its key, else the place of the node.
-pub(crate) fn place_of(spelling: &str, node: Cursor<'_>) -> Place {
+#[must_use]
+pub fn place_of(spelling: &str, node: Cursor<'_>) -> Place {
     let whole = node.place();
     if spelling.is_empty() {
         return whole;

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::template::declare::dialect::Dialect;
-use crate::template::declare::reference::has_dollar;
-use crate::template::expand::path::Path;
-use crate::template::expand::spot::{Expanding, Spot, Variables};
-use crate::template::expand::strings::{Dollars, Replaced, Substitution};
+use crate::declare::dialect::Dialect;
+use crate::declare::reference::has_dollar;
+use crate::expand::path::Path;
+use crate::expand::spot::{Expanding, Spot, Variables};
+use crate::expand::strings::{Dollars, Replaced, Substitution};
 use krm_yaml::diagnostic::Diagnostic;
 use krm_yaml::scalar::is_non_finite;
 use krm_yaml::{Data, Scalar, Value};

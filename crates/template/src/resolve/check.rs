@@ -1,8 +1,8 @@
 //! Checks the value of a parameter against what the Template declares.
 
-use crate::template::declare::parameter::{Parameter, ParameterType};
-use crate::template::values::given::Assignment;
-use crate::template::values::text::{is_base64, is_int, is_json_number, no_json_number, read_text};
+use crate::declare::parameter::{Parameter, ParameterType};
+use crate::values::given::Assignment;
+use crate::values::text::{is_base64, is_int, is_json_number, no_json_number, read_text};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Way};
 use krm_yaml::source::Place;
 use krm_yaml::suggest::closest;

@@ -1,10 +1,10 @@
 //! Expressions of `from` that generate nothing, or the same value each time.
 
-use crate::template::declare::detect::refers;
-use crate::template::declare::dialect::Dialect;
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::Parameter;
-use crate::template::values::generate::{self, Variety};
+use crate::declare::detect::refers;
+use crate::declare::dialect::Dialect;
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::values::generate::{self, Variety};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::Diagnostic;
 
@@ -16,7 +16,8 @@ const SECRET: &[&str] = &["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN"]
 
 /// The problem with the expression that generates the value of a parameter, if it generates one at
 /// all. `oc` accepts such an expression, so in OpenShift's dialect only secrets are an error.
-pub(crate) fn check(template: &Template, parameter: &Parameter) -> Option<Diagnostic> {
+#[must_use]
+pub fn check(template: &Template, parameter: &Parameter) -> Option<Diagnostic> {
     let from = parameter.expression()?;
     let name = &parameter.name;
     // The reader of the Template has reported a malformed expression.

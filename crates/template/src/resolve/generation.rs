@@ -1,14 +1,14 @@
 //! Generates the values of `generate: expression`.
 
-use crate::krm::identity::{Identity, group};
-use crate::template::declare::dialect::Dialect;
-use crate::template::declare::legacy;
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::Parameter;
-use crate::template::declare::reference;
-use crate::template::resolve::parameters::Parameters;
-use crate::template::values::generate;
-use crate::template::values::random::{self, SeededRandom, SystemRandom};
+use crate::declare::dialect::Dialect;
+use crate::declare::legacy;
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::declare::reference;
+use crate::resolve::parameters::Parameters;
+use crate::values::generate;
+use crate::values::random::{self, SeededRandom, SystemRandom};
+use krm_core::identity::{Identity, group};
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Result};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::template::declare::parameter::ParameterType;
+use crate::declare::parameter::ParameterType;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use krm_yaml::Value;

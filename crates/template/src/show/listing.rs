@@ -1,8 +1,8 @@
 //! The parameters of a Template as a list of plain data.
 
-use crate::template::declare::default_value::DefaultValue;
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::Parameter;
+use crate::declare::default_value::DefaultValue;
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
 use krm_yaml::Value;
 
 /// Lists the parameters of `template` with their declared fields. `name`, `type` and `required` are

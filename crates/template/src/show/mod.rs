@@ -5,6 +5,6 @@ pub(crate) mod output;
 pub(crate) mod processed;
 pub(crate) mod skeleton;
 pub(crate) mod source_map;
-pub(crate) mod survey;
+pub mod survey;
 pub(crate) mod trace;
 pub(crate) mod visit;

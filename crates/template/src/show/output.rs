@@ -1,11 +1,11 @@
 //! Prints objects: as a stream, as one List, as a ResourceList or by name.
 
-use crate::krm::identity::group;
-use crate::krm::lists;
-use crate::template::declare::model::Template;
-use crate::template::expand::expansion::{Expansion, Look, Object, Options, expand};
-use crate::template::values::given::Assignment;
-use crate::threads;
+use crate::declare::model::Template;
+use crate::expand::expansion::{Expansion, Look, Object, Options, expand};
+use crate::values::given::Assignment;
+use krm_core::identity::group;
+use krm_core::lists;
+use krm_core::threads;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document, Position, View};
 

@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use crate::template::declare::model::Template;
-use crate::template::expand::expansion::{Expansion, Options, expand};
-use crate::template::resolve::parameters::Parameters;
-use crate::template::show::output::print_items;
-use crate::template::values::given::Assignment;
+use crate::declare::model::Template;
+use crate::expand::expansion::{Expansion, Options, expand};
+use crate::resolve::parameters::Parameters;
+use crate::show::output::print_items;
+use crate::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Position, Value};
 

@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
-use crate::template::declare::default_value::DefaultValue;
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::{Parameter, ParameterType};
-use crate::template::values::env_file;
-use crate::template::values::text::{is_int, is_json_number};
+use crate::declare::default_value::DefaultValue;
+use crate::declare::model::Template;
+use crate::declare::parameter::{Parameter, ParameterType};
+use crate::values::env_file;
+use crate::values::text::{is_int, is_json_number};
 use krm_yaml::{Data, Scalar, Value};
 
 /// The format of a values file.

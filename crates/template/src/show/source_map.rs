@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::template::show::trace::{Cause, Field, Trace, Traced, TracedParameter};
+use crate::show::trace::{Cause, Field, Trace, Traced, TracedParameter};
 use krm_yaml::Value;
 use krm_yaml::source::{Place, Positions};
 

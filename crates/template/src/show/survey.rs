@@ -6,21 +6,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::krm::identity::group;
-use crate::template::declare::dialect::{Dialect, OWN_GROUP};
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::Parameter;
-use crate::template::declare::reference::with_values;
-use crate::template::expand::expansion::{Options, Sink, expand};
-use crate::template::resolve::generation::Generation;
-use crate::template::resolve::parameters::Parameters;
-use crate::template::resolve::resolver;
-use crate::template::values::given::{AssignedValue, Assignment};
+use crate::declare::dialect::{Dialect, OWN_GROUP};
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::declare::reference::with_values;
+use crate::expand::expansion::{Options, Sink, expand};
+use crate::resolve::generation::Generation;
+use crate::resolve::parameters::Parameters;
+use crate::resolve::resolver;
+use crate::values::given::{AssignedValue, Assignment};
+use krm_core::identity::group;
 use krm_yaml::Cursor;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// The known values of a Template.
-pub(crate) struct Survey<'t> {
+pub struct Survey<'t> {
     template: &'t Template,
     given: Vec<Assignment>,
     parameters: Parameters<'t>,
@@ -30,7 +30,7 @@ pub(crate) struct Survey<'t> {
 
 impl<'t> Survey<'t> {
     /// Checks the values of the parameters. An invalid value is not a known value.
-    pub(crate) fn of(template: &'t Template, diagnostics: &mut Diagnostics) -> Self {
+    pub fn of(template: &'t Template, diagnostics: &mut Diagnostics) -> Self {
         let unknown = unknown(template);
         let mut found = Diagnostics::new();
         let given = references(template, |parameter| {
@@ -54,19 +54,21 @@ impl<'t> Survey<'t> {
     }
 
     /// Returns `true` if the parameter has no value until one is given or generated.
-    pub(crate) fn is_unknown(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn is_unknown(&self, name: &str) -> bool {
         self.unknown.contains(name)
     }
 
     /// Replaces the references to known values in a text.
-    pub(crate) fn text(&self, text: &str) -> String {
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
         with_values(text, self.template.dialect, |name| {
             Some(self.parameters.get(name)?.text.as_ref())
         })
     }
 
     /// Passes each object to `sink`, including objects with errors.
-    pub(crate) fn objects(&self, diagnostics: &mut Diagnostics, sink: &mut Sink<'_>) {
+    pub fn objects(&self, diagnostics: &mut Diagnostics, sink: &mut Sink<'_>) {
         let options = Options {
             labels: Vec::new(),
             namespace: None,

@@ -4,15 +4,15 @@
 //! set the fields that differ. Any other field is written in the Template, at the node that its
 //! value names. The references in the text of the node are its parameters.
 
-use crate::template::declare::foreign::Usage;
-use crate::template::declare::model::Template;
-use crate::template::declare::parameter::Parameter;
-use crate::template::declare::reference::{parts, references};
-use crate::template::expand::expansion::{Expansion, Object, Options, expand};
-use crate::template::expand::path::Path;
-use crate::template::expand::strings::{Dollars, Substitution};
-use crate::template::resolve::parameters::{Origin, ParameterValue, Parameters};
-use crate::template::values::given::Assignment;
+use crate::declare::foreign::Usage;
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::declare::reference::{parts, references};
+use crate::expand::expansion::{Expansion, Object, Options, expand};
+use crate::expand::path::Path;
+use crate::expand::strings::{Dollars, Substitution};
+use crate::resolve::parameters::{Origin, ParameterValue, Parameters};
+use crate::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Place;
 use krm_yaml::{Cursor, Data, FieldPath, Step, Value};
@@ -181,11 +181,11 @@ impl Trace {
     }
 }
 
-/// Expands `template` like [`process`](crate::template::process), and returns the origin of each
+/// Expands `template` like [`process`](crate::process), and returns the origin of each
 /// object.
 ///
 /// Each expansion generates new random values, except with
-/// [`Generation::once`](crate::template::Generation::once).
+/// [`Generation::once`](crate::Generation::once).
 pub fn trace(
     template: &Template,
     given: &[Assignment],

@@ -1,9 +1,9 @@
 //! Visits expanded objects, for programs that write them themselves.
 
-use crate::template::declare::model::Template;
-use crate::template::expand::expansion::{Expansion, Look, Object, Options, expand};
-use crate::template::resolve::parameters::Parameters;
-use crate::template::values::given::Assignment;
+use crate::declare::model::Template;
+use crate::expand::expansion::{Expansion, Look, Object, Options, expand};
+use crate::resolve::parameters::Parameters;
+use crate::values::given::Assignment;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Expands `template` with the `given` values and passes each object to `look`, in order.

@@ -24,7 +24,7 @@
 
 use std::ops::Range;
 
-use crate::template::values::random::Random;
+use crate::values::random::Random;
 
 /// The most bytes a generated value may have. It is far above any real one (the longest in use is
 /// 255) and keeps a hostile `from` from filling the memory.
@@ -328,7 +328,7 @@ fn span(first: char, last: char, range: Range<usize>) -> Result<&'static str, Ex
 #[cfg(test)]
 mod tests {
     use super::{MAX_VALUE, Variety, expression, variety};
-    use crate::template::values::random::{Random, SystemRandom};
+    use crate::values::random::{Random, SystemRandom};
 
     #[test]
     fn constant_expressions_are_told_from_random_ones() {

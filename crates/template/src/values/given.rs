@@ -66,7 +66,7 @@ pub fn read_values(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<As
 /// Reads a mapping from parameter names to values (KUDO KEP-26), or the `data` or `values` of a
 /// `ParameterValues` or `ConfigMap` object with one. `template` is the name of the Template
 /// the values are for: an object may name its Template.
-pub(crate) fn from_node(
+pub fn from_node(
     root: Cursor<'_>,
     template: &str,
     diagnostics: &mut Diagnostics,
@@ -113,7 +113,7 @@ pub(crate) fn from_node(
 }
 
 /// Reads `NAME: value` entries.
-pub(crate) fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
+pub fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
     if !mapping.is_mapping() {
         diagnostics.push(
             Diagnostic::error("expected a mapping from parameter names to values")

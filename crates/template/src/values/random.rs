@@ -133,7 +133,7 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::{Random, SeededRandom, SystemRandom, uniform};
-    use crate::template::values::generate::expression;
+    use crate::values::generate::expression;
 
     #[test]
     fn the_system_gives_another_value_every_time() {

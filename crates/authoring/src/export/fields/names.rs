@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::export::fields::references::{IMAGE_STREAM_TAGS, POD_SELECTORS, SELECTORS};
 use crate::export::visit::{ByKind, Tree};
-use crate::krm::identity::is_built_in;
-use crate::krm::{label_fields, pods};
+use krm_core::identity::is_built_in;
+use krm_core::{label_fields, pods};
 
 /// A field with names.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The fields that name other objects or select them, besides those that kustomize knows.
 
-use crate::composition::{FieldSpec, NAME_REFERENCES, Named, fields_of};
-use crate::krm::label_fields::{Field, field};
+use krm_core::label_fields::{Field, field};
+use krm_template_composition::{FieldSpec, NAME_REFERENCES, Named, fields_of};
 
 /// A field of a kind that names objects.
 const fn by(group: &'static str, kind: &'static str, path: &'static str) -> Field {

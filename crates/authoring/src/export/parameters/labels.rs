@@ -1,7 +1,7 @@
 //! Labels and selectors whose values are names.
 
 use crate::export::parameters::maker::Maker;
-use crate::krm::annotations::remove_empty;
+use krm_core::annotations::remove_empty;
 use krm_yaml::{Value, ViewMut};
 
 /// Takes the labels that the Template sets off the metadata of an object.

@@ -3,8 +3,8 @@
 use crate::export::marks;
 use crate::export::options::Group;
 use crate::export::parameters::maker::{Maker, Object};
-use crate::krm::identity::is_built_in;
-use crate::template::Path;
+use krm_core::identity::is_built_in;
+use krm_template_engine::Path;
 use krm_yaml::{Scalar, View};
 
 /// Words in the names of fields whose values are secrets. `secret` and `key` are also in the names

@@ -84,14 +84,14 @@ impl<'m> Made<'m> {
 
 /// Remarks, one after the other in one text.
 #[derive(Debug, Default)]
-pub(crate) struct Remarks {
+pub struct Remarks {
     text: String,
     ends: Vec<usize>,
 }
 
 impl Remarks {
     /// Each of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().filter_map(move |end| {
             let remark = self.text.get(start..*end);

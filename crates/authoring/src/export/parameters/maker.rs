@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::fast::RandomState;
 use indexmap::{IndexMap, IndexSet};
 
-use crate::composition::Renames;
 use crate::export::fields::names::Fields;
 use crate::export::marks;
 use crate::export::options::{Group, Options};
 use crate::export::parameters::made::{Made, Parameters};
 use crate::export::parameters::renames::renames;
-use crate::krm::Identity;
+use krm_core::Identity;
+use krm_template_composition::Renames;
 
 /// The survey of all objects.
 #[derive(Default)]

@@ -29,7 +29,7 @@ pub(super) fn of_object(
     maker: &mut Maker<'_>,
     say: &mut dyn FnMut(String),
 ) {
-    let is_built_in = crate::krm::identity::is_built_in(&object.identity.group);
+    let is_built_in = krm_core::identity::is_built_in(&object.identity.group);
     if let Some(mut metadata) = part.by_ref().get("metadata") {
         namespaces::drop_common(metadata.by_ref(), maker);
         labels::take_common(metadata, maker);

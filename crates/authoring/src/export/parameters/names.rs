@@ -1,12 +1,12 @@
 //! Names of objects, and the references to them.
 
-use crate::composition::Referrer;
 use crate::export::fields::names::{Field, fields};
 use crate::export::options::Group;
 use crate::export::parameters::labels;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::renames::can_be_renamed;
-use crate::krm::Identity;
+use krm_core::Identity;
+use krm_template_composition::Referrer;
 use krm_yaml::{Value, ViewMut};
 
 /// Changes labels and references of an object that hold names. `say` reports problems.

@@ -5,7 +5,7 @@ use crate::export::parameters::made::Made;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::{images, secrets, values};
 use crate::export::visit::each_container;
-use crate::krm::pods;
+use krm_core::pods;
 use krm_yaml::{Value, ViewMut};
 
 /// Makes the parameters of the pods that an object is or creates.

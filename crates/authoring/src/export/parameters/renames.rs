@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::composition::{Renames, Target};
 use crate::export::fields::left_out::FIXED_NAMES;
 use crate::export::fields::references::all;
-use crate::krm::Identity;
-use crate::krm::identity::is_built_in;
+use krm_core::Identity;
+use krm_core::identity::is_built_in;
+use krm_template_composition::{Renames, Target};
 
 /// Whether a parameter may change the name of an object.
 pub(crate) fn can_be_renamed(identity: &Identity) -> bool {

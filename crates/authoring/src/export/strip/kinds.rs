@@ -9,9 +9,9 @@ use crate::export::strip::evidence::Evidence;
 use crate::export::strip::system;
 use crate::export::strip::tables::{Action, Table};
 use crate::export::visit::{self, each_container};
-use crate::krm::annotations::remove_empty;
-use crate::krm::identity::{Identity, is_built_in};
-use crate::krm::pods;
+use krm_core::annotations::remove_empty;
+use krm_core::identity::{Identity, is_built_in};
+use krm_core::pods;
 use krm_yaml::{Scalar, Value, View, ViewMut};
 
 /// The options and facts on which the fields of an object depend.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::export::cluster::Cluster;
 use crate::export::fields::left_out::{Condition, LEFT_OUT};
-use crate::krm::Identity;
-use crate::krm::annotations::is_local;
-use crate::krm::identity::is_built_in;
-use crate::template::OWN_GROUP;
+use krm_core::Identity;
+use krm_core::annotations::is_local;
+use krm_core::identity::is_built_in;
+use krm_template_engine::OWN_GROUP;
 use krm_yaml::{Scalar, View};
 
 /// API groups whose kinds are for tools.

@@ -12,9 +12,9 @@ use crate::export::cluster::Cluster;
 use crate::export::options::Options;
 use crate::export::strip::tables::Table;
 use crate::export::visit::ByKind;
-use crate::krm::annotations::remove_empty;
-use crate::krm::identity::{Identity, is_built_in};
-use crate::krm::pods;
+use krm_core::annotations::remove_empty;
+use krm_core::identity::{Identity, is_built_in};
+use krm_core::pods;
 use krm_yaml::ViewMut;
 
 pub(super) use leave_out::{is_bare, reason};

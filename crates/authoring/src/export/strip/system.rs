@@ -5,7 +5,7 @@ use crate::export::fields::system::{
     ANNOTATIONS, FINALIZERS, JOB_LABELS, LABELS, LAST_APPLIED, Mark,
 };
 use crate::export::options::Options;
-use crate::krm::annotations::remove_empty;
+use krm_core::annotations::remove_empty;
 use krm_yaml::{View, ViewMut};
 
 /// Strips the nulls and the metadata of an object; `say` reports what is not the cluster's.

@@ -7,8 +7,8 @@ use crate::export::fields::system::FIELDS;
 use crate::export::options::Options;
 use crate::export::strip::system;
 use crate::export::visit::{CONTAINERS, Tree};
-use crate::krm::identity::is_built_in;
-use crate::krm::{label_fields, pods};
+use krm_core::identity::is_built_in;
+use krm_core::{label_fields, pods};
 
 /// How a field is stripped.
 pub(super) enum Action {
@@ -104,7 +104,7 @@ mod tests {
     use super::{DEFAULTS, ROWS, Table};
     use crate::export::fields::names;
     use crate::export::options::Options;
-    use crate::krm::pods;
+    use krm_core::pods;
 
     // A debug assertion checks that no field is left out.
     #[test]

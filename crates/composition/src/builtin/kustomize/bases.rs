@@ -7,14 +7,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::composition::builtin::kustomize::kustomized::KUSTOMIZATION;
-use crate::composition::engine::functions::Base;
-use crate::composition::engine::step::Context;
-use crate::composition::read::locate::{Found, KUSTOMIZATIONS, find};
-use crate::composition::read::model::built_kind;
-use crate::composition::read::nesting::MAX_NESTING;
-use crate::composition::resources::resource::Resource;
-use crate::files::join;
+use crate::builtin::kustomize::kustomized::KUSTOMIZATION;
+use crate::engine::functions::Base;
+use crate::engine::step::Context;
+use crate::read::locate::{Found, KUSTOMIZATIONS, find};
+use crate::read::model::built_kind;
+use crate::read::nesting::MAX_NESTING;
+use crate::resources::resource::Resource;
+use krm_core::files::join;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Data, Document, DuplicateKeys, FieldPath, Scalar, Value};
 

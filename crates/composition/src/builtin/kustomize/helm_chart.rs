@@ -1,8 +1,8 @@
 //! `HelmChartInflationGenerator`: adds the objects of a Helm chart, by kustomize and helm.
 
-use crate::composition::builtin::kustomize::kustomized::{self, Paths};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::resources::resource::Resource;
+use crate::builtin::kustomize::kustomized::{self, Paths};
+use crate::engine::step::{Context, Transform};
+use crate::resources::resource::Resource;
 
 /// Source: kustomize 5.8, `api/types/helmchartargs.go`.
 const PATHS: Paths = &[

@@ -1,8 +1,8 @@
 //! `IAMPolicyGenerator`: adds the service account of a workload identity, by kustomize.
 
-use crate::composition::builtin::kustomize::kustomized;
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::resources::resource::Resource;
+use crate::builtin::kustomize::kustomized;
+use crate::engine::step::{Context, Transform};
+use crate::resources::resource::Resource;
 
 /// Kustomize knows the fields.
 #[derive(Debug)]

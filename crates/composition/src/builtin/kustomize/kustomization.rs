@@ -6,15 +6,15 @@
 
 use std::borrow::Cow;
 
-use crate::composition::builtin::kustomize::bases::Bases;
-use crate::composition::builtin::kustomize::kustomized::{self, Paths, Relocated};
-use crate::composition::engine::step::{Context, Transform};
-use crate::composition::engine::transformer::Transformer;
-use crate::composition::read::locate::{Found, find};
-use crate::composition::read::model::GROUP;
-use crate::composition::resources::follow;
-use crate::composition::resources::resource::Resource;
-use crate::krm::annotations::{annotate, is_internal, is_local};
+use crate::builtin::kustomize::bases::Bases;
+use crate::builtin::kustomize::kustomized::{self, Paths, Relocated};
+use crate::engine::step::{Context, Transform};
+use crate::engine::transformer::Transformer;
+use crate::read::locate::{Found, find};
+use crate::read::model::GROUP;
+use crate::resources::follow;
+use crate::resources::resource::Resource;
+use krm_core::annotations::{annotate, is_internal, is_local};
 use krm_yaml::diagnostic::Result;
 use krm_yaml::{Data, FieldPath, Value};
 
@@ -202,6 +202,6 @@ fn edited<'d>(before: &Resource<'d>, mut object: Resource<'d>) -> Resource<'d> {
     }
     let value = now.value_mut();
     *value = object.into_value();
-    value.adopt(before.value(), &crate::krm::item_keys::ITEM_KEYS);
+    value.adopt(before.value(), &krm_core::item_keys::ITEM_KEYS);
     now
 }

@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::composition::builtin::known::Known;
-use crate::composition::engine::functions::{Base, Kustomize};
-use crate::composition::engine::step::Context;
-use crate::composition::resources::resource::Resource;
-use crate::files::{self, Entry, join};
+use crate::builtin::known::Known;
+use crate::engine::functions::{Base, Kustomize};
+use crate::engine::step::Context;
+use crate::resources::resource::Resource;
+use krm_core::files::{self, Entry, join};
 use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
 
 /// The file of a Kustomization.

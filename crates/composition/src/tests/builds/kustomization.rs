@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::made;
-use crate::composition::tests::shared;
-use crate::files::{InMemory, join};
+use crate::tests::shared;
+use krm_core::files::{InMemory, join};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys};

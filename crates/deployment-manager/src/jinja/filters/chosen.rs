@@ -4,9 +4,9 @@ use minijinja::value::Kwargs;
 use minijinja::{Error, State, Value};
 
 use super::common::{Filter, attribute};
-use crate::deployment_manager::jinja::arguments::{items, split};
-use crate::deployment_manager::jinja::containers::{Generator, is_undefined};
-use crate::deployment_manager::jinja::wrong::wrong;
+use crate::jinja::arguments::{items, split};
+use crate::jinja::containers::{Generator, is_undefined};
+use crate::jinja::wrong::wrong;
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("map", map),

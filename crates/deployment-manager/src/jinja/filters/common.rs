@@ -2,7 +2,7 @@
 
 use minijinja::{Error, State, Value};
 
-use crate::deployment_manager::jinja::arguments::{bind, required};
+use crate::jinja::arguments::{bind, required};
 
 /// A filter: the value and the arguments come together.
 pub(super) type Filter = fn(&mut State<'_, '_>, &[Value]) -> Result<Value, Error>;

@@ -6,12 +6,12 @@ use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Error, State, Value};
 
 use super::common::{Filter, alone, attribute};
-use crate::deployment_manager::jinja::arguments::{MAX_ITEMS, bind, items, required, whole};
-use crate::deployment_manager::jinja::containers::{Generator, List, is_sequence, is_undefined};
-use crate::deployment_manager::jinja::globals::random;
-use crate::deployment_manager::jinja::print::{self, Bounded, too_long};
-use crate::deployment_manager::jinja::wrong::{named, wrong};
-use crate::deployment_manager::jinja::{methods, operators};
+use crate::jinja::arguments::{MAX_ITEMS, bind, items, required, whole};
+use crate::jinja::containers::{Generator, List, is_sequence, is_undefined};
+use crate::jinja::globals::random;
+use crate::jinja::print::{self, Bounded, too_long};
+use crate::jinja::wrong::{named, wrong};
+use crate::jinja::{methods, operators};
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("first", |_, args| first(&alone(args)?)),
@@ -162,7 +162,7 @@ fn attr(_: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
     // The entries of mappings are items, not attributes.
     let is_module = value.kind() == ValueKind::Map
         && value
-            .downcast_object_ref::<crate::deployment_manager::jinja::containers::Dict>()
+            .downcast_object_ref::<crate::jinja::containers::Dict>()
             .is_none();
     if is_module {
         return value.get_item(&name);

@@ -4,12 +4,12 @@ use minijinja::value::ValueKind;
 use minijinja::{Error, State, Value};
 
 use super::common::{Filter, alone};
-use crate::deployment_manager::jinja::arguments::{bind, flag, required, whole, word};
-use crate::deployment_manager::jinja::chars::is_blank;
-use crate::deployment_manager::jinja::containers::is_undefined;
-use crate::deployment_manager::jinja::operators::to_float;
-use crate::deployment_manager::jinja::spec;
-use crate::deployment_manager::jinja::wrong::{named, wrong};
+use crate::jinja::arguments::{bind, flag, required, whole, word};
+use crate::jinja::chars::is_blank;
+use crate::jinja::containers::is_undefined;
+use crate::jinja::operators::to_float;
+use crate::jinja::spec;
+use crate::jinja::wrong::{named, wrong};
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("abs", |_, args| abs(&alone(args)?)),

@@ -6,9 +6,9 @@ use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 
 use super::common::{Filter, alone};
-use crate::deployment_manager::jinja::arguments::items;
-use crate::deployment_manager::jinja::order;
-use crate::deployment_manager::jinja::print::{self, Bounded, too_long};
+use crate::jinja::arguments::items;
+use crate::jinja::order;
+use crate::jinja::print::{self, Bounded, too_long};
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[("pprint", |_, args| {
     let mut out = Bounded::default();

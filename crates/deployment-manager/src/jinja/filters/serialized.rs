@@ -6,10 +6,10 @@ use minijinja::value::ValueKind;
 use minijinja::{Error, State, Value};
 
 use super::common::Filter;
-use crate::deployment_manager::jinja::arguments::{bind, items, required, whole};
-use crate::deployment_manager::jinja::order;
-use crate::deployment_manager::jinja::print::{self, Bounded, too_long};
-use crate::deployment_manager::jinja::wrong::{named, wrong};
+use crate::jinja::arguments::{bind, items, required, whole};
+use crate::jinja::order;
+use crate::jinja::print::{self, Bounded, too_long};
+use crate::jinja::wrong::{named, wrong};
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[("tojson", tojson)];
 

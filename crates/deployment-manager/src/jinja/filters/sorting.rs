@@ -6,10 +6,10 @@ use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Error, State, Value};
 
 use super::common::{Filter, attribute, folded};
-use crate::deployment_manager::jinja::arguments::{bind, flag, items, required, word};
-use crate::deployment_manager::jinja::containers::{Generator, Group, List};
-use crate::deployment_manager::jinja::wrong::{named, wrong};
-use crate::deployment_manager::jinja::{methods, order};
+use crate::jinja::arguments::{bind, flag, items, required, word};
+use crate::jinja::containers::{Generator, Group, List};
+use crate::jinja::wrong::{named, wrong};
+use crate::jinja::{methods, order};
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("sort", sort),

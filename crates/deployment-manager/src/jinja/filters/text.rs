@@ -6,14 +6,12 @@ use minijinja::value::ValueKind;
 use minijinja::{Error, State, Value};
 
 use super::common::{Filter, alone};
-use crate::deployment_manager::jinja::arguments::{
-    bind, flag, items, required, split, whole, word,
-};
-use crate::deployment_manager::jinja::case::title;
-use crate::deployment_manager::jinja::chars;
-use crate::deployment_manager::jinja::print::{self, Bounded, too_long};
-use crate::deployment_manager::jinja::wrong::{named, wrong};
-use crate::deployment_manager::jinja::{case, format, methods, operators, texts};
+use crate::jinja::arguments::{bind, flag, items, required, split, whole, word};
+use crate::jinja::case::title;
+use crate::jinja::chars;
+use crate::jinja::print::{self, Bounded, too_long};
+use crate::jinja::wrong::{named, wrong};
+use crate::jinja::{case, format, methods, operators, texts};
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[
     ("string", |_, args| text(&alone(args)?).map(Value::from)),
@@ -166,9 +164,7 @@ fn formatted(_: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
                 "`format` has values by position or by name, not both",
             ));
         }
-        Some(_) => {
-            crate::deployment_manager::jinja::containers::Dict::of(methods::pairs(rest(args))?)?
-        }
+        Some(_) => crate::jinja::containers::Dict::of(methods::pairs(rest(args))?)?,
         None => Value::from(minijinja::value::Tuple::from(positional)),
     };
     format::percent(&template, &values).map(Value::from)

@@ -3,10 +3,10 @@
 use minijinja::{Error, State, Value};
 
 use super::common::Filter;
-use crate::deployment_manager::jinja::arguments::{bind, required, whole, word};
-use crate::deployment_manager::jinja::chars;
-use crate::deployment_manager::jinja::print;
-use crate::deployment_manager::jinja::wrong::wrong;
+use crate::jinja::arguments::{bind, required, whole, word};
+use crate::jinja::chars;
+use crate::jinja::print;
+use crate::jinja::wrong::wrong;
 
 pub(super) const FILTERS: &[(&str, Filter)] = &[("wordwrap", wordwrap)];
 

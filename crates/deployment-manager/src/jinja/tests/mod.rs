@@ -5,7 +5,7 @@ use krm_yaml::diagnostic::Result;
 use krm_yaml::source::Source;
 
 use super::{Context, Environment, Rendered};
-use crate::deployment_manager::model::{Env, Import, Imports};
+use crate::model::{Env, Import, Imports};
 
 /// Renders the first of these imports for this resource.
 pub(super) fn render(imports: &[(&str, &str)], resource: &str, env: &str) -> Result<Rendered> {

@@ -1,5 +1,4 @@
-//! Passes the commit to the program if it is known, and tells the tests whether they have the shared
-//! data.
+//! Passes the commit to the program if it is known.
 //!
 //! `KRM_TEMPLATE_COMMIT` sets the commit for builds without a repository; if it is empty, the program
 //! names no commit. Otherwise git is asked, if this folder is a repository. The same sources make
@@ -18,7 +17,6 @@ const DIGITS: usize = 12;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=KRM_TEMPLATE_COMMIT");
-    shared_data();
     fix_address();
     let commit = match std::env::var("KRM_TEMPLATE_COMMIT") {
         Ok(commit) => Some(commit).filter(|commit| !commit.is_empty()),
@@ -31,16 +29,6 @@ fn main() {
         let commit: String = digits.take(DIGITS).collect();
         let version = env!("CARGO_PKG_VERSION");
         println!("cargo:rustc-env=KRM_TEMPLATE_LONG_VERSION={version} ({commit})");
-    }
-}
-
-/// Sets the cfg `shared_data` if `KRM_TEMPLATE_SHARED` names a folder. Only tests ask for it: without
-/// the folder, those that read it are ignored.
-fn shared_data() {
-    println!("cargo:rerun-if-env-changed=KRM_TEMPLATE_SHARED");
-    println!("cargo:rustc-check-cfg=cfg(shared_data)");
-    if std::env::var_os("KRM_TEMPLATE_SHARED").is_some_and(|path| !path.is_empty()) {
-        println!("cargo:rustc-cfg=shared_data");
     }
 }
 

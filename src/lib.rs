@@ -11,18 +11,17 @@
 //!
 //! # Layers
 //!
-//! Each module uses only the modules below it. Only [`cli`] touches files, the environment and the
-//! standard streams.
+//! [`cli`] and [`function`] are parts of this crate. The other modules are crates of the engine
+//! under shorter names. Each uses only those below it, and only [`cli`] touches files, the
+//! environment and the standard streams.
 //!
 //! | module | purpose |
 //! |---|---|
 //! | [`cli`] | arguments, files, standard streams, exit codes |
 //! | [`function`] | the KRM function |
-//! | `export` | Templates from objects that exist |
-//! | `plan`, [`lint`], [`schema`], [`merge`], `form` | instances to expand; mistakes in Templates; schemas of our kinds; one Template of several; forms in HTML |
-//! | [`template`], [`composition`], [`report`] | Templates; Compositions; rendering diagnostics |
-//! | [`krm`] | the ResourceList, identity of objects |
-//! | [`files`], `threads` | access to files; work on several threads |
+//! | [`export`], [`lint`], [`schema`], [`merge`], `form` | Templates from objects that exist; mistakes in Templates; schemas of our kinds; one Template of several; forms in HTML |
+//! | [`template`], [`composition`], `deployment_manager` | Templates; Compositions; Deployment Manager configurations |
+//! | [`krm`], [`files`], [`report`] | the ResourceList, identity of objects; access to files; rendering diagnostics |
 //! | crate [`krm_yaml`] | documents, values, edits, diagnostics |
 //!
 //! # Entry points
@@ -110,19 +109,15 @@
 //! [`Parameters`](template::Parameters) are the values in one expansion.
 
 pub mod cli;
-pub mod composition;
-#[cfg(feature = "deployment-manager")]
-pub mod deployment_manager;
-mod export;
-pub mod files;
-#[cfg(feature = "form")]
-pub mod form;
 pub mod function;
-pub mod krm;
-pub mod lint;
-pub mod merge;
 mod plan;
-pub mod report;
-pub mod schema;
-pub mod template;
-mod threads;
+
+pub use krm_core as krm;
+pub use krm_core::{files, report, threads};
+#[cfg(feature = "form")]
+pub use krm_template_authoring::form;
+pub use krm_template_authoring::{export, lint, merge, schema};
+pub use krm_template_composition as composition;
+#[cfg(feature = "deployment-manager")]
+pub use krm_template_deployment_manager as deployment_manager;
+pub use krm_template_engine as template;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::io;
-use crate::cli::status::OK;
 use crate::template::{Template, env_file};
+use krm_template_machine::io;
+use krm_template_machine::status::OK;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, SharedNode};
 

@@ -2,13 +2,13 @@
 
 use clap::Args;
 
-use crate::cli::console::Console;
 use crate::cli::first_root::first_root;
-use crate::cli::io;
 use crate::cli::parameters::open;
-use crate::cli::status::{FAILED, OK};
 use crate::form;
 use crate::template::Template;
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK};
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Write an HTML form for the values of a Template

@@ -1,10 +1,11 @@
 //! Without arguments: the KRM function on standard input and output.
 
-use crate::cli::console::Console;
-use crate::cli::disk::{self, Disk, LoadRestrictor};
-use crate::cli::io;
-use crate::cli::status::{FAILED, OK, USAGE};
+use crate::cli::environment::environment;
 use crate::function;
+use krm_template_machine::console::Console;
+use krm_template_machine::disk::{Disk, LoadRestrictor};
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK, USAGE};
 use krm_yaml::Edited;
 use krm_yaml::diagnostic::Diagnostics;
 
@@ -36,7 +37,7 @@ pub(super) fn run(console: Console) -> anyhow::Result<u8> {
         restrictor: LoadRestrictor::RootOnly,
         way_out: "copy it there, or refer to a directory with a Composition that adds it",
     };
-    let mut output = function::run(&source, &disk::environment(&disk));
+    let mut output = function::run(&source, &environment(&disk));
     let printed = io::print(output.list.iter().flat_map(Edited::pieces));
     if printed.is_err() {
         output.diagnostics.drop_success();

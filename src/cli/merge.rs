@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::console::Console;
-use crate::cli::io;
-use crate::cli::status::{FAILED, OK, USAGE};
 use crate::krm::names::check_object_name;
 use crate::merge::{self, Options, Prefer, Prefix, Rename};
 use crate::template::OWN_GROUP;
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};

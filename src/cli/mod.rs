@@ -2,10 +2,9 @@
 
 mod build;
 mod completion;
-mod console;
 #[cfg(feature = "deployment-manager")]
 mod deployment;
-mod disk;
+mod environment;
 mod expansion;
 mod explain;
 mod export;
@@ -13,22 +12,13 @@ mod first_root;
 #[cfg(feature = "form")]
 mod form;
 mod function;
-mod group;
-mod interruption;
-mod io;
 mod kustomization;
 mod man;
 mod merge;
 mod parameters;
 mod process;
-#[cfg(feature = "deployment-manager")]
-mod python;
-mod reason;
 mod reference;
 mod slips;
-mod staged;
-mod status;
-mod subprocess;
 mod suggested;
 mod table;
 mod validate;
@@ -38,12 +28,9 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use console::Console;
-#[cfg(feature = "deployment-manager")]
-pub use deployment::request as deployment_request;
-#[cfg(feature = "deployment-manager")]
-pub use python::interpreters;
-use status::{FAILED, OK, USAGE};
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK, USAGE};
 
 const ABOUT: &str = "Expand Templates into Kubernetes objects and keep your YAML as you wrote it";
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::console::Console;
 use crate::cli::first_root::first_root;
-use crate::cli::status::{FAILED, OK};
-use crate::cli::{io, table};
+use crate::cli::table;
 use crate::krm::long_lists::LONG_LISTS;
 use crate::schema;
 use crate::template::{self, Template, ValuesFormat};
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::cli::console::Console;
-use crate::cli::status::{FAILED, OK, USAGE};
+use crate::cli::kustomization;
 use crate::cli::suggested::Suggested;
-use crate::cli::{io, kustomization};
 use crate::lint;
 use crate::report::{self, SarifRule};
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 

@@ -1,6 +1,6 @@
 //! Compares data and messages, whose order the original leaves to its mappings.
 
-use krm_template::deployment_manager::yaml;
+use krm_template_deployment_manager::yaml;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Data, Scalar, Value};

@@ -1,5 +1,5 @@
-//! Holds the layers and the rooms: which module may use which, that files of a room do not import
-//! one another in circles, and that only `cli` touches the machine.
+//! Holds the rooms within the crates: which may use which, that files of a room do not import one
+//! another in circles, and that only the command lines touch the machine.
 
 mod circles;
 mod paths;
@@ -11,16 +11,6 @@ use std::path::{Path, PathBuf};
 use libtest_mimic::{Failed, Trial};
 
 use paths::{UsedPath, paths};
-
-/// From the bottom up. A module uses those of lower layers, never those of its own.
-const LAYERS: &[&[&str]] = &[
-    &["files", "threads"],
-    &["krm"],
-    &["template", "composition", "deployment_manager", "report"],
-    &["plan", "export", "merge", "lint", "schema", "form"],
-    &["function"],
-    &["cli"],
-];
 
 /// The folders of each module that has several, from the bottom up. A folder uses those before it.
 const ROOMS: &[(&str, &[&str])] = &[
@@ -47,12 +37,17 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("crates/server/src/serve", &["openapi", "deployments", "ui"]),
+    ("src", &["plan", "function", "cli"]),
     (
-        "src/template",
+        "crates/authoring/src",
+        &["export", "form", "lint", "merge", "schema"],
+    ),
+    (
+        "crates/template/src",
         &["values", "declare", "resolve", "expand", "show"],
     ),
     (
-        "src/composition",
+        "crates/composition/src",
         &[
             "tables",
             "values",
@@ -66,12 +61,18 @@ const ROOMS: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
-    ("src/export", &["fields", "strip", "parameters"]),
     (
-        "src/deployment_manager",
+        "crates/authoring/src/export",
+        &["fields", "strip", "parameters"],
+    ),
+    (
+        "crates/deployment-manager/src",
         &["imports", "schema", "jinja", "python", "expand", "objects"],
     ),
-    ("src/deployment_manager/jinja", &["filters", "rewrite"]),
+    (
+        "crates/deployment-manager/src/jinja",
+        &["filters", "rewrite"],
+    ),
     (
         "src/cli",
         &[
@@ -86,10 +87,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What only `cli` may use.
+/// What only the command lines may use.
 const MACHINE: &[&[&str]] = &[
-    &["clap"],
-    &["walkdir"],
     &["std", "env"],
     &["std", "fs"],
     &["std", "io", "stdin"],
@@ -102,7 +101,7 @@ const MACHINE: &[&[&str]] = &[
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("architecture/sources_keep_the_layers", sources),
+        Trial::test("architecture/only_command_lines_touch_the_machine", sources),
         Trial::test("architecture/rooms_use_lower_rooms", rooms_use_lower_rooms),
         Trial::test("architecture/no_room_has_a_circle", no_circles),
         Trial::test("architecture/circles_are_found", circles_are_found),
@@ -110,15 +109,25 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The sources of the crates, by the folder they are in.
-const CRATES: &[&str] = &["src", "crates/yaml/src", SERVER];
-
-/// The server's own, which may use files, the environment and clap.
+/// The server's sources.
 const SERVER: &str = "crates/server/src";
+
+/// The folders that may use files, the environment and the standard streams.
+const COMMAND_LINES: &[&str] = &["src/cli", "crates/machine/src", SERVER];
+
+/// The folders of sources, one of each crate.
+fn crates() -> Result<Vec<String>, Failed> {
+    let mut folders = vec!["src".to_owned()];
+    for entry in fs::read_dir(crate::root().join("crates"))? {
+        folders.push(format!("crates/{}/src", entry?.file_name().display()));
+    }
+    folders.sort();
+    Ok(folders)
+}
 
 fn sources() -> Result<(), Failed> {
     let mut breaches = Vec::new();
-    for folder in CRATES {
+    for folder in &crates()? {
         for file in read(folder)? {
             breaches.extend(check(&file.path, &file.text)?);
         }
@@ -131,7 +140,7 @@ fn sources() -> Result<(), Failed> {
 
 fn no_circles() -> Result<(), Failed> {
     let mut circles = Vec::new();
-    for folder in CRATES {
+    for folder in &crates()? {
         circles.extend(circles::find(folder, &read(folder)?)?);
     }
     match circles.as_slice() {
@@ -142,17 +151,11 @@ fn no_circles() -> Result<(), Failed> {
 
 fn rooms_use_lower_rooms() -> Result<(), Failed> {
     let mut breaches = Vec::new();
-    for folder in CRATES {
+    for folder in &crates()? {
         let files = read(folder)?;
         let arrows = circles::rooms(&files)?;
         for (module, folders) in folders_of(&files) {
-            if module.is_empty() && *folder == "src" {
-                // Those are the layers.
-                continue;
-            }
-            let name = [&[(*folder).to_owned()], module.as_slice()]
-                .concat()
-                .join("/");
+            let name = [&[folder.clone()], module.as_slice()].concat().join("/");
             let Some((_, order)) = ROOMS.iter().find(|(room, _)| *room == name) else {
                 breaches.push(format!("{name}: no order for {folders:?}"));
                 continue;
@@ -244,41 +247,26 @@ fn check(path: &Path, text: &str) -> Result<Vec<String>, Failed> {
     if !text.starts_with("//!") {
         report(1, "a file opens with `//!` and what it is for".to_owned());
     }
-    let is_engine = path.starts_with("src");
-    let is_server = path.starts_with(SERVER);
-    let module = module_path(path);
-    let top = module.first().map_or("lib", String::as_str);
-    if is_engine && !["lib", "main"].contains(&top) && layer(top).is_none() {
-        report(
-            1,
-            format!("module `{top}` has no layer; give it one in {}", file!()),
-        );
-    }
+    let may_touch = COMMAND_LINES.iter().any(|folder| path.starts_with(folder));
+    let is_test = may_touch || is_test_file(&module_path(path));
     for path in paths(text)? {
-        if is_engine
-            && let Some(used) = path.top_module(&module)
-            && !may_use(top, used)
-        {
-            report(path.line, format!("`{top}` must not use `{used}`"));
-        }
-        let may_touch = is_engine && top == "cli" || is_server;
-        if !may_touch && !path.is_test && !is_test_file(&module) && path.touches_machine() {
+        if !is_test && !path.is_test && path.touches_machine() {
             report(
                 path.line,
-                format!("only `cli` uses `{}`", path.parts.join("::")),
+                format!("only a command line uses `{}`", path.parts.join("::")),
             );
         }
     }
     Ok(breaches)
 }
 
-/// `krm`, `names` for `src/krm/names.rs`; `krm` for `src/krm/mod.rs`; nothing for `src/lib.rs`.
+/// `plan`, `secret` for `src/plan/secret.rs`; `plan` for `src/plan/mod.rs`; nothing for `src/lib.rs`.
 fn module_path(path: &Path) -> Vec<String> {
-    let folder = CRATES.iter().find(|folder| path.starts_with(folder));
-    let path = folder.and_then(|folder| path.strip_prefix(folder).ok());
-    let path = path.unwrap_or(Path::new("")).with_extension("");
+    let path = path.with_extension("");
     let mut parts: Vec<String> = path
         .iter()
+        .skip_while(|part| *part != "src")
+        .skip(1)
         .map(|part| part.to_string_lossy().into_owned())
         .collect();
     if parts.last().is_some_and(|part| part == "mod") || parts == ["lib"] {
@@ -291,37 +279,7 @@ fn is_test_file(module: &[String]) -> bool {
     module.iter().any(|name| name == "tests")
 }
 
-fn layer(module: &str) -> Option<usize> {
-    LAYERS.iter().position(|layer| layer.contains(&module))
-}
-
-fn may_use(module: &str, used: &str) -> bool {
-    match module {
-        // Declares and re-exports all of them.
-        "lib" => true,
-        "main" => used == "cli",
-        _ => module == used || layer(used) < layer(module),
-    }
-}
-
 impl UsedPath {
-    /// The module of the engine that the path leads to from inside `module`.
-    fn top_module(&self, module: &[String]) -> Option<&str> {
-        let used = match self.parts.first()?.as_str() {
-            "crate" | "krm_template" => self.parts.get(1),
-            // In a test module written in place `super` is the module of the file.
-            "super" if !self.is_test => {
-                let up = self.parts.iter().take_while(|part| *part == "super");
-                let up = up.count();
-                self.parts.get(up).filter(|_| up >= module.len())
-            }
-            _ => None,
-        };
-        // Items at the crate's root belong to no layer.
-        used.map(String::as_str)
-            .filter(|used| layer(used).is_some())
-    }
-
     fn touches_machine(&self) -> bool {
         let mut parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
         if parts.first() == Some(&"io") {
@@ -334,91 +292,40 @@ impl UsedPath {
 /// A path, a text, and the breaches that the check must find.
 const BREACHES: &[(&str, &str, &[&str])] = &[
     (
-        "src/krm/names.rs",
+        "src/plan/a.rs",
         "//! A.\nuse crate::files::Files;\nuse super::node;\n",
         &[],
     ),
     (
-        "src/krm/names.rs",
+        "src/plan/a.rs",
         "use crate::files::Files;\n",
         &["1: a file opens with `//!` and what it is for"],
     ),
     (
-        "src/krm/names.rs",
-        "//! A.\nuse crate::report::Item;\n",
-        &["2: `krm` must not use `report`"],
-    ),
-    (
-        "src/krm/names.rs",
-        "//! A.\nuse crate::{\n    files::{self, Result},\n    template::model::{A, B},\n};\n",
-        &[
-            "4: `krm` must not use `template`",
-            "4: `krm` must not use `template`",
-        ],
-    ),
-    (
-        "src/krm/mod.rs",
-        "//! A.\nuse super::report;\n",
-        &["2: `krm` must not use `report`"],
-    ),
-    (
-        "src/krm/a/b.rs",
-        "//! A.\nuse super::super::super::cli;\n",
-        &["2: `krm` must not use `cli`"],
-    ),
-    (
-        "src/template/a.rs",
-        "//! A.\nfn f() { crate::composition::g() }\n",
-        &["2: `template` must not use `composition`"],
-    ),
-    (
-        "src/report/mod.rs",
-        "//! A.\nuse crate::krm::Item;\nuse crate::template::T;\n",
-        &["3: `report` must not use `template`"],
-    ),
-    (
-        "src/main.rs",
-        "//! A.\nuse krm_template::{cli, function};\n",
-        &["2: `main` must not use `function`"],
-    ),
-    (
-        "src/odd.rs",
-        "//! A.\n",
-        &["1: module `odd` has no layer; give it one in tests/suite/architecture.rs"],
-    ),
-    (
-        "src/krm/a.rs",
+        "src/plan/a.rs",
         "//! A.\nuse std::{fmt, fs::File, io};\n",
-        &["2: only `cli` uses `std::fs::File`"],
+        &["2: only a command line uses `std::fs::File`"],
     ),
     (
-        "src/krm/a.rs",
+        "crates/krm/src/a.rs",
         "//! A.\nuse std::io;\nfn f() { io::stdout(); }\n",
-        &["3: only `cli` uses `io::stdout`"],
-    ),
-    (
-        "src/main.rs",
-        "//! A.\nuse clap::Parser;\n",
-        &["2: only `cli` uses `clap::Parser`"],
+        &["3: only a command line uses `io::stdout`"],
     ),
     (
         "src/cli/mod.rs",
-        "//! A.\nuse clap::Parser;\nuse std::env;\nuse crate::function;\n",
+        "//! A.\nuse std::env;\nuse crate::function;\n",
         &[],
     ),
     (
-        "src/krm/a.rs",
-        "//! A. crate::cli\n/* /* */ crate::cli */\nconst A: &str = \"crate::cli\"; const B: &str = r#\"\" crate::cli\"#;\n\
+        "src/plan/a.rs",
+        "//! A. std::fs\n/* /* */ std::fs */\nconst A: &str = \"std::fs\"; const B: &str = r#\"\" std::fs\"#;\n\
          fn f<'a>(c: char) -> bool { c == '\"' || c == '\\'' }\nuse std::fs;\n",
-        &["5: only `cli` uses `std::fs`"],
+        &["5: only a command line uses `std::fs`"],
     ),
     (
-        "src/krm/a.rs",
-        "//! A.\n#[cfg(test)]\nmod tests {\n    use super::cli;\n    fn f() { std::fs::read(); }\n    use crate::cli;\n}\nuse std::fs;\n",
-        &[
-            "6: `krm` must not use `cli`",
-            "8: only `cli` uses `std::fs`",
-        ],
+        "src/plan/a.rs",
+        "//! A.\n#[cfg(test)]\nmod tests {\n    fn f() { std::fs::read(); }\n}\nuse std::fs;\n",
+        &["6: only a command line uses `std::fs`"],
     ),
 ];
 

@@ -149,7 +149,7 @@ fn check(folder: &Path) -> Result<(), Failed> {
 fn without_assets(html: &[u8]) -> Result<Vec<u8>, String> {
     let mut text = String::from_utf8_lossy(html).into_owned();
     for (name, directive) in [("style.css", "style-src"), ("form.js", "script-src")] {
-        let path = crate::root().join("src/form").join(name);
+        let path = crate::root().join("crates/authoring/src/form").join(name);
         let asset = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
         if text.matches(&asset).count() != 1 {
             return Err(format!("the output does not contain {name} once"));

@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::cli::disk::LoadRestrictor;
 use crate::composition::{KUSTOMIZATIONS, Kustomize};
+use krm_template_machine::disk::LoadRestrictor;
 
 /// How many files are copied.
 const MAX_FILES: usize = 50_000;

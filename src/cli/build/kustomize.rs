@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::copy::Copy;
 use super::installed::Installed;
 use super::programs::Programs;
-use crate::cli::disk::LoadRestrictor;
-use crate::cli::subprocess::{Failure, unsuccessful};
 use crate::composition::Kustomize;
+use krm_template_machine::disk::LoadRestrictor;
+use krm_template_machine::subprocess::{Failure, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 

@@ -13,18 +13,19 @@ use std::time::Duration;
 use clap::{Args, ValueEnum, value_parser};
 
 use self::programs::Programs;
-use crate::cli::console::Console;
-use crate::cli::disk::{self, Disk, LoadRestrictor};
-use crate::cli::interruption::Interruption;
-use crate::cli::io;
-#[cfg(feature = "deployment-manager")]
-use crate::cli::python::PythonArguments;
-use crate::cli::status::{FAILED, OK};
+use crate::cli::environment::environment;
 use crate::composition::chain::{self, Stat};
 use crate::composition::{self, Format, Step};
 #[cfg(feature = "deployment-manager")]
 use crate::function::Environment;
 use crate::function::InProcess;
+use krm_template_machine::console::Console;
+use krm_template_machine::disk::{Disk, LoadRestrictor};
+use krm_template_machine::interruption::Interruption;
+use krm_template_machine::io;
+#[cfg(feature = "deployment-manager")]
+use krm_template_machine::python::PythonArguments;
+use krm_template_machine::status::{FAILED, OK};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The default time limit of a function in seconds, as in kpt.
@@ -124,7 +125,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         let problem = format!("the Composition `{path}` has no transformers and creates nothing");
         diagnostics.push(Diagnostic::warning(problem));
     }
-    let interruption = Interruption::new();
+    let interruption = Interruption::listen();
     let mut made = None;
     if !diagnostics.has_errors() {
         made = if arguments.show_consolidated {
@@ -174,7 +175,7 @@ fn make(
         started: Cell::new(0),
         kustomize: OnceCell::new(),
     };
-    let environment = disk::environment(disk);
+    let environment = environment(disk);
     #[cfg(feature = "deployment-manager")]
     let environment = Environment {
         python: Some(arguments.python.interpreters(interruption)),

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::build::installed::Installed;
-use crate::cli::console::Console;
-use crate::cli::disk::LoadRestrictor;
-use crate::cli::interruption::Interruption;
-use crate::cli::subprocess::{self, Ended, Failure, Limits, said, unsuccessful};
 use crate::composition::{Container, Exec, FunctionOutput};
 use crate::files::join;
 use crate::report;
+use krm_template_machine::console::Console;
+use krm_template_machine::disk::LoadRestrictor;
+use krm_template_machine::interruption::Interruption;
+use krm_template_machine::subprocess::{self, Ended, Failure, Limits, said, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;
 

@@ -3,18 +3,18 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
-use crate::cli::console::Console;
 use crate::cli::deployment::input::Input;
-use crate::cli::io;
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::writing::Writing;
-use crate::cli::status::{FAILED, OK};
 use crate::deployment_manager::expansion::Expansion;
 use crate::deployment_manager::instances::{manifest, type_instances};
 use crate::deployment_manager::model::Request;
 use crate::deployment_manager::objects;
 use crate::krm::scope::set_namespace;
 use crate::template::{Format, Object, Printer};
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 

@@ -8,9 +8,7 @@ mod validate;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::console::Console;
-
-pub use input::request;
+use krm_template_machine::console::Console;
 
 /// Expand Deployment Manager configurations, offline
 ///

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::console::Console;
-use crate::cli::status::{FAILED, OK};
-use crate::cli::{io, table};
+use crate::cli::table;
 use crate::deployment_manager::listing::{Property, properties};
 use crate::deployment_manager::template::is_template;
 use crate::deployment_manager::yaml;
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 

@@ -2,12 +2,13 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::console::Console;
 use crate::cli::deployment::input::Input;
-use crate::cli::status::OK;
-use crate::cli::{io, table};
+use crate::cli::table;
 use crate::deployment_manager::connector::config_connector_kind;
 use crate::deployment_manager::instances::{TypeInstance, type_instances};
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::OK;
 use krm_yaml::Value;
 
 /// List the types of a configuration and their instances

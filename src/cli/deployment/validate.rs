@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use crate::cli::console::Console;
-use crate::cli::deployment::input::{Running, check_config};
-use crate::cli::interruption::Interruption;
-use crate::cli::status::{FAILED, OK, USAGE};
+use krm_template_machine::configuration::{Running, check_config};
+use krm_template_machine::console::Console;
+use krm_template_machine::interruption::Interruption;
+use krm_template_machine::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostics, Way};
 
 /// Check configurations
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> u8 {
         console.report(&diagnostics);
         return USAGE;
     }
-    let interruption = Interruption::new();
+    let interruption = Interruption::listen();
     for path in &arguments.configs {
         let mut found = Diagnostics::new();
         let config = found.take(console.read(path));

@@ -11,9 +11,9 @@ pub(super) use self::arguments::Arguments;
 use self::inputs::Inputs;
 use self::inspection::Inspector;
 use self::targets::Targets;
-use crate::cli::console::Console;
 use crate::plan::{self, Input, Instance, Whence};
 use crate::template::{self, Assignment, Cause, Generation, Options, SetBy, Template, Trace};
+use krm_template_machine::console::Console;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
 use krm_yaml::{Document, SharedNode};
 

@@ -7,10 +7,10 @@ mod text;
 use clap::Args;
 
 use self::object::{Made, Query};
-use crate::cli::console::Console;
 use crate::cli::expansion::{self, Expansions};
-use crate::cli::io;
-use crate::cli::status::{FAILED, OK, USAGE};
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::Diagnostics;
 
 /// Show where an object or one of its fields comes from

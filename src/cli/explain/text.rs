@@ -2,9 +2,10 @@
 
 use crate::cli::expansion::Expansion;
 use crate::cli::explain::field::Selection;
-use crate::cli::{io, table};
+use crate::cli::table;
 use crate::report;
 use crate::template::{Field, Origin, SetBy, Trace, TracedParameter};
+use krm_template_machine::io;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::Place;

@@ -4,8 +4,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cli::interruption::Interruption;
-use crate::cli::subprocess::{self, Failure, Limits, said, unsuccessful};
+use krm_template_machine::interruption::Interruption;
+use krm_template_machine::subprocess::{self, Failure, Limits, said, unsuccessful};
 use krm_yaml::diagnostic::{Diagnostic, Result};
 use krm_yaml::source::Source;
 
@@ -95,7 +95,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Kubectl, LIMITS, Limits, Query};
-    use crate::cli::interruption::Interruption;
+    use krm_template_machine::interruption::Interruption;
 
     /// The error of a kubectl that is this shell script, with a limit.
     fn error(script: &str, limits: Limits) -> String {
@@ -103,7 +103,7 @@ mod tests {
         let path = folder.path().join("kubectl");
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let interruption = Interruption::new();
+        let interruption = Interruption::listen();
         let kubectl = Kubectl {
             program: path.to_str().unwrap(),
             limits,

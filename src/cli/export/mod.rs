@@ -9,16 +9,16 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, StringValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::cli::console::Console;
 use crate::cli::export::kubectl::Kubectl;
-use crate::cli::interruption::Interruption;
-use crate::cli::io;
-use crate::cli::status::{FAILED, OK, USAGE};
 use crate::cli::suggested::Suggested;
 use crate::export::{self, Exported, FieldPattern, Format, GROUPS, Options};
 use crate::krm::label_selector::LabelSelector;
 use crate::krm::names::check_object_name;
 use crate::template::{Dialect, OWN_GROUP};
+use krm_template_machine::console::Console;
+use krm_template_machine::interruption::Interruption;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK, USAGE};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity, Way};
 use krm_yaml::source::Source;
 
@@ -147,7 +147,7 @@ pub(super) fn run(arguments: &Arguments, console: Console) -> anyhow::Result<u8>
         console.report(&diagnostics);
         return Ok(USAGE);
     };
-    let interruption = Interruption::new();
+    let interruption = Interruption::listen();
     let sources = read(arguments, console, &interruption, &mut diagnostics);
     let mut exported = None;
     if !diagnostics.has_errors() {

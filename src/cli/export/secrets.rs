@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 
-use crate::cli::reason::reason;
+use krm_template_machine::reason::reason;
 
 /// Writes the file, in place of an older one.
 pub(super) fn write(path: &str, text: &str) -> anyhow::Result<()> {

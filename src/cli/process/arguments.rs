@@ -3,9 +3,10 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
+use crate::cli::expansion;
 use crate::cli::process::format::OutputFormat;
 use crate::cli::suggested::Suggested;
-use crate::cli::{expansion, io};
+use krm_template_machine::io;
 
 /// Expand the Template in a file and print its objects
 ///

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::console::Console;
-use crate::cli::io;
 use crate::cli::process::mask::Secrets;
 use crate::cli::process::output::Output;
 use crate::report::unified;
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 

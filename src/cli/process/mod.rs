@@ -13,11 +13,11 @@ pub(super) mod writing;
 pub(super) use self::arguments::Arguments;
 use self::mask::Secrets;
 use self::output::Output;
-use crate::cli::console::Console;
 use crate::cli::expansion::{Expansion, Expansions};
-use crate::cli::io;
-use crate::cli::status::{FAILED, OK, USAGE};
 use crate::template::{Format, Mapping, SourceMap};
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
+use krm_template_machine::status::{FAILED, OK, USAGE};
 use krm_yaml::Value;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 

@@ -1,14 +1,14 @@
 //! The output of `process`: objects, files, Templates or tables.
 
-use crate::cli::console::Console;
 use crate::cli::expansion::Expansion;
-use crate::cli::io;
 use crate::cli::process::arguments::Arguments;
 use crate::cli::process::directory::{self, File};
 use crate::cli::process::format::OutputFormat;
 use crate::cli::process::tables;
 use crate::cli::process::writing::Writing;
 use crate::template::{self, Format, Printer, Template};
+use krm_template_machine::console::Console;
+use krm_template_machine::io;
 use krm_yaml::diagnostic::Diagnostics;
 
 /// The requested output, as far as it is complete.

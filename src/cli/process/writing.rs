@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-use crate::cli::io;
 use crate::cli::process::directory::File;
 use crate::cli::process::record::{self, Record};
-use crate::cli::reason::reason;
-use crate::cli::staged::{self, Staged};
+use krm_template_machine::io;
+use krm_template_machine::reason::reason;
+use krm_template_machine::staged::{self, Staged};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 
 /// The maximum number of foreign files named in messages.

@@ -9,10 +9,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::cli::console::Console;
 #[cfg(feature = "deployment-manager")]
-use crate::cli::disk;
-use crate::cli::disk::{Disk, LoadRestrictor};
+use crate::cli::environment::environment;
 use crate::composition::{GROUP, consolidate_node};
 #[cfg(feature = "deployment-manager")]
 use crate::deployment_manager::python::Forbidden;
@@ -24,6 +22,8 @@ use crate::krm::identity;
 use crate::lint;
 use crate::plan::{self, Input, Whence};
 use crate::template::{self, Assignment, Generation, OWN_GROUP, Options, Template, values_of_file};
+use krm_template_machine::console::Console;
+use krm_template_machine::disk::{Disk, LoadRestrictor};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::suggest::closest;
@@ -452,7 +452,7 @@ fn composition(one: &Found<'_>, console: Console) -> Diagnostics {
         if step.is_own() && step.transformer.id.kind == function::DEPLOYMENT {
             let environment = function::Environment {
                 python: Some(Arc::new(NO_PYTHON)),
-                ..disk::environment(&disk)
+                ..environment(&disk)
             };
             let mut wrong = function::check_deployment(&step.transformer, &environment);
             wrong.attribute_to_rule("structure");

@@ -1,6 +1,6 @@
 //! Checks objects, and sorts them into the order in which they are applied.
 
-use krm_template::composition::legacy_rank;
+use krm_template_composition::legacy_rank;
 use serde_json::{Map, Value};
 
 use super::failure::Refusal;

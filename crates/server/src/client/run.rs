@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use anyhow::Context as _;
 use http::Method;
-use krm_template::cli::deployment_request;
+use krm_template_machine::configuration::request;
 use serde_json::{Map, Value, json};
 
 use super::args::{Action, Args, Change, Configuration, Output};
@@ -91,7 +91,7 @@ fn body(name: &str, configuration: &Configuration) -> anyhow::Result<Result<Vec<
     if let Some(project) = &configuration.project {
         env.push(format!("project={project}"));
     }
-    let request = deployment_request(&configuration.config, &configuration.imports, &env);
+    let request = request(&configuration.config, &configuration.imports, &env);
     let request = match request {
         Ok(request) => request,
         Err(status) => return Ok(Err(status)),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use krm_template::cli::interpreters;
-use krm_template::deployment_manager::python::{Forbidden, Interpreters};
+use krm_template_deployment_manager::python::{Forbidden, Interpreters};
+use krm_template_machine::python::interpreters;
 
 use super::fetch::Fetcher;
 use super::web::Host;

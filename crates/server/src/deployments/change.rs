@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use krm_template::deployment_manager::model::Request;
+use krm_template_deployment_manager::model::Request;
 use serde_json::{Value, json};
 
 use super::books::{Books, Stored, too_large};

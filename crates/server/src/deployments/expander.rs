@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use krm_template::deployment_manager::model::{Limits as Bounds, Request};
-use krm_template::deployment_manager::python::Interpreters;
+use krm_template_deployment_manager::model::{Limits as Bounds, Request};
+use krm_template_deployment_manager::python::Interpreters;
 use tokio::time::Instant;
 
 use super::expansion::{self, Made, Texts};

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use krm_template::deployment_manager::error::{Cause as Why, ExpandError, Overrun};
-use krm_template::deployment_manager::expand::expand_within;
-use krm_template::deployment_manager::expansion::{Expansion, Resource};
-use krm_template::deployment_manager::instances::manifest;
-use krm_template::deployment_manager::model::{Limits, Request};
-use krm_template::deployment_manager::objects::{self, objects};
-use krm_template::deployment_manager::python::Interpreters;
+use krm_template_deployment_manager::error::{Cause as Why, ExpandError, Overrun};
+use krm_template_deployment_manager::expand::expand_within;
+use krm_template_deployment_manager::expansion::{Expansion, Resource};
+use krm_template_deployment_manager::instances::manifest;
+use krm_template_deployment_manager::model::{Limits, Request};
+use krm_template_deployment_manager::objects::{self, objects};
+use krm_template_deployment_manager::python::Interpreters;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::apply::Object;

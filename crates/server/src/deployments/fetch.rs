@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use krm_template::deployment_manager::imports::MAX_FILES;
-use krm_template::deployment_manager::model::{Import, Request};
-use krm_template::deployment_manager::template::is_template;
+use krm_template_deployment_manager::imports::MAX_FILES;
+use krm_template_deployment_manager::model::{Import, Request};
+use krm_template_deployment_manager::template::is_template;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, Value, diagnostic::Diagnostics};
 

@@ -1,7 +1,7 @@
 //! Reads the body of a request: a configuration with its imports.
 
-use krm_template::deployment_manager::model::{Options, Request};
-use krm_template::deployment_manager::request;
+use krm_template_deployment_manager::model::{Options, Request};
+use krm_template_deployment_manager::request;
 use krm_yaml::Value;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys};

@@ -1,6 +1,6 @@
 //! Stored manifests.
 
-use krm_template::deployment_manager::expansion::Layout;
+use krm_template_deployment_manager::expansion::Layout;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Document, DuplicateKeys, Value};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use krm_template::deployment_manager::model::Request;
-use krm_template::deployment_manager::python::Interpreters;
+use krm_template_deployment_manager::model::Request;
+use krm_template_deployment_manager::python::Interpreters;
 use krm_yaml::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

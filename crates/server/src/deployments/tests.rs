@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use krm_template::deployment_manager::model::{Config, Imports, Options, Request};
+use krm_template_deployment_manager::model::{Config, Imports, Options, Request};
 use krm_yaml::source::Source;
 use rcgen::{CertificateParams, KeyPair};
 use rustls::{RootCertStore, ServerConfig};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_template::deployment_manager::instances::{TypeInstance, type_instances};
+use krm_template_deployment_manager::instances::{TypeInstance, type_instances};
 use krm_yaml::Value;
 
 use super::manifest::layout;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use krm_template::form;
+use krm_template_authoring::form;
 use sha2::{Digest as _, Sha256};
 
 /// A file that pages load.

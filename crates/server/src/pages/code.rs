@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use krm_template::form::escape;
+use krm_template_authoring::form::escape;
 
 use crate::process::Piece;
 
@@ -63,7 +63,7 @@ fn span(piece: &Piece, text: &str, out: &mut String) {
     if let Some(from) = from {
         if let Some(first) = from.parameters.first() {
             out.push_str(" href=\"#field-");
-            escape(&krm_template::form::id(first), out);
+            escape(&krm_template_authoring::form::id(first), out);
             out.push_str("\" data-parameters=\"");
             escape(&from.parameters.join(" "), out);
             out.push('"');

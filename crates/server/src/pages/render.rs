@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use krm_template::form::{Filled, Form, escaped, id, marked};
+use krm_template_authoring::form::{Filled, Form, escaped, id, marked};
 use minijinja::{Environment, context};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Commands and files for the same expansion elsewhere. Secrets are placeholders.
 
-use krm_template::form::{Field, Form};
-use krm_template::template::ParameterType;
+use krm_template_authoring::form::{Field, Form};
+use krm_template_engine::ParameterType;
 use krm_yaml::Value;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use krm_template::template::{Assignment, Options, Origin, Parameter, Parameters, Template, visit};
+use krm_template_engine::{Assignment, Options, Origin, Parameter, Parameters, Template, visit};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Value};
 

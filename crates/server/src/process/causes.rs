@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_template::template::{AssignedValue, Assignment, Template};
+use krm_template_engine::{AssignedValue, Assignment, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
 use krm_yaml::{Cursor, Document, FieldPath};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_template::template::{Assignment, Budget, Generation, Options, Overrun, Template};
+use krm_template_engine::{Assignment, Budget, Generation, Options, Overrun, Template};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::{Cursor, Document};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use krm_template::template::{Field, Origin, Trace, Traced};
+use krm_template_engine::{Field, Origin, Trace, Traced};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Document, FieldPath, Step};
 

@@ -1,6 +1,6 @@
 //! The request body `Parameters`: values, labels and a namespace for a stored Template.
 
-use krm_template::template::{Assignment, read_values};
+use krm_template_engine::{Assignment, read_values};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::{Cursor, Scalar};
 

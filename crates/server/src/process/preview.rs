@@ -1,6 +1,6 @@
 //! Previews of an expansion: the objects as one text, and each object in pieces.
 
-use krm_template::template::{Assignment, Format, Traced, print, trace};
+use krm_template_engine::{Assignment, Format, Traced, print, trace};
 use krm_yaml::diagnostic::Diagnostics;
 
 use super::expand::{Given, Work, budget_of_trace};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_template::template::{Reading, Template};
+use krm_template_engine::{Reading, Template};
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
 use krm_yaml::source::{Place, Source};
 use krm_yaml::{Cursor, Document, SharedNode};

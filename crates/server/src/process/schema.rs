@@ -1,8 +1,8 @@
 //! The JSON Schema and the form of a Template's values.
 
-use krm_template::form::Form;
-use krm_template::schema::of_values;
-use krm_template::template::Template;
+use krm_template_authoring::form::Form;
+use krm_template_authoring::schema::of_values;
+use krm_template_engine::Template;
 use krm_yaml::diagnostic::Diagnostics;
 
 use super::causes::{Hidden, Reporter};

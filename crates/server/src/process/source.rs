@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use krm_template::template::Template;
+use krm_template_engine::Template;
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Cursor, Document, DuplicateKeys};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krm_template::template::{Assignment, Cause, Mapping, Options, SetBy, SourceMap, trace};
+use krm_template_engine::{Assignment, Cause, Mapping, Options, SetBy, SourceMap, trace};
 use krm_yaml::Document;
 use krm_yaml::diagnostic::Diagnostics;
 

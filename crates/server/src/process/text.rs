@@ -1,6 +1,6 @@
 //! The response in YAML: the edited request body with its comments, or the converted JSON response.
 
-use krm_template::template::{Assignment, Format, Options, Template, print, processed};
+use krm_template_engine::{Assignment, Format, Options, Template, print, processed};
 use krm_yaml::diagnostic::{Diagnostics, Result};
 use krm_yaml::source::Source;
 use krm_yaml::{Document, DuplicateKeys, Editor, FieldPath, Spot};

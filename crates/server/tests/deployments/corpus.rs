@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use krm_template::cli::interpreters;
-use krm_template::deployment_manager::expand::expand;
-use krm_template::deployment_manager::model::Options;
-use krm_template::deployment_manager::request;
+use krm_template_deployment_manager::expand::expand;
+use krm_template_deployment_manager::model::Options;
+use krm_template_deployment_manager::request;
+use krm_template_machine::python::interpreters;
 use krm_yaml::Value;
 use krm_yaml::source::Source;
 use libtest_mimic::{Failed, Trial};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use krm_template::template::{Assignment, Format, Generation, Options, Reading, Template, print};
+use krm_template_engine::{Assignment, Format, Generation, Options, Reading, Template, print};
 use krm_yaml::diagnostic::Diagnostics;
 use krm_yaml::source::Source;
 use krm_yaml::{Document, SharedNode};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::header::{HeaderName, HeaderValue, LOCATION};
-use krm_template::deployment_manager::model::Request;
+use krm_template_deployment_manager::model::Request;
 
 use super::call::Call;
 use super::shown;

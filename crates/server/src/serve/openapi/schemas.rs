@@ -43,12 +43,12 @@ pub(super) fn of_group(group: Group) -> Map<String, Value> {
     let mut schemas = Map::new();
     match group {
         Group::Krm => {
-            let parameters = krm_template::schema::of_parameters();
+            let parameters = krm_template_authoring::schema::of_parameters();
             schemas.insert(
                 name(group, "Parameters"),
                 resource(api, version, "Parameters", parameters),
             );
-            let template = krm_template::schema::of_template();
+            let template = krm_template_authoring::schema::of_template();
             schemas.insert(
                 name(group, "Template"),
                 resource(api, version, "Template", template),

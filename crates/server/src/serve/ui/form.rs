@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
-use krm_template::form::{Checks, Filled};
-use krm_template::template::ParameterType;
+use krm_template_authoring::form::{Checks, Filled};
+use krm_template_engine::ParameterType;
 use serde_json::json;
 
 use super::super::answer::{self, Answer};

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
-use krm_template::form::{Filled, Form};
+use krm_template_authoring::form::{Filled, Form};
 
 use super::super::answer::Answer;
 use super::super::call::Call;

@@ -1,6 +1,6 @@
 //! Parameter values from a form, and error messages of fields.
 
-use krm_template::form::{Filled, Form};
+use krm_template_authoring::form::{Filled, Form};
 use krm_yaml::{FieldPath, Step};
 
 use super::entered::Entered;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use krm_template::report::unified;
+use krm_core::report::unified;
 use krm_yaml::Value;
 
 use super::super::super::answer::Answer;

@@ -1,6 +1,6 @@
 //! The nodes of a layout, with their resources.
 
-use krm_template::deployment_manager::expansion::LayoutResource;
+use krm_template_deployment_manager::expansion::LayoutResource;
 use krm_yaml::Value;
 
 use super::texts::name;

@@ -1,0 +1,26 @@
+//! Makes Templates from objects that exist.
+//!
+//! Objects are stripped of what the cluster and its tools put into them: most of them only lose
+//! parts, which are remembered. What all of them share is found. Then parameters are made of the fields
+//! of one object after the other: references are marked, and spelled in the dialect at the end.
+//! No secret reaches the Template.
+
+mod cluster;
+mod content;
+mod fields;
+mod gather;
+mod inferred;
+mod json;
+mod marks;
+mod options;
+mod parameters;
+mod run;
+mod spell;
+mod strip;
+mod stripped;
+mod survey;
+mod visit;
+mod write;
+
+pub use options::{FieldPattern, Format, GROUPS, Options, groups};
+pub use run::{Exported, of_nodes, of_texts};

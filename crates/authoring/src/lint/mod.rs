@@ -1,0 +1,205 @@
+//! Finds mistakes in Templates before anyone expands them.
+//!
+//! Most findings come from reading and expanding with the known values; their diagnostics name the
+//! rule. Further rules are functions in [`RULES`].
+
+mod context;
+mod facts;
+mod fields;
+mod identifiers;
+mod objects;
+mod parameters;
+mod pitfalls;
+mod references;
+mod rules;
+
+use std::sync::Arc;
+
+use krm_core::identity::group;
+use krm_template_engine::survey::Survey;
+use krm_template_engine::{
+    Dialect, OPENSHIFT_GROUP, OWN_GROUP, Template, is_template_group, type_text,
+};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, Document, SharedNode};
+
+use context::Context;
+use facts::Facts;
+
+pub use identifiers::warn_about_names;
+pub use rules::{RULES, Rule};
+
+use rules::Check;
+
+/// The annotation that disables rules for a Template.
+const DISABLE: &str = "template.krm.dev/disable-rules";
+
+/// What was found in one text.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// How many Templates it holds.
+    pub templates: usize,
+    /// What is wrong with them.
+    pub findings: Diagnostics,
+}
+
+/// Checks all Templates of a text, including those in lists and Compositions. Ignores other
+/// documents, and the rules in `disabled`.
+///
+/// # Errors
+/// If the text is not YAML or JSON. The caller decides whether it
+/// [may contain a Template](may_hold_template).
+pub fn check(source: &Arc<Source>, disabled: &[String]) -> Result<Checked> {
+    let document = Document::parse(source).map_err(|error| Box::new(error.rule("syntax")))?;
+    let document = Arc::new(document);
+    let mut checked = Checked::default();
+    let roots = document.roots().flat_map(|root| {
+        let lists = root.get_all(["items", "transformers"]);
+        let lists = lists
+            .into_iter()
+            .flatten()
+            .filter(|list| list.is_sequence());
+        std::iter::once(root).chain(lists.flat_map(Cursor::children))
+    });
+    for root in roots.filter(|root| is_template(*root)) {
+        checked.templates += 1;
+        let root = SharedNode::new(&document, root.id());
+        checked.findings.append(check_template(&root, disabled));
+    }
+    Ok(checked)
+}
+
+/// The kinds that are looked at.
+const KINDS: [&str; 5] = [
+    "Template",
+    "TemplateInstance",
+    "ParameterValues",
+    "Composition",
+    "DeploymentConfiguration",
+];
+
+/// Whether an unreadable text seems to contain one of the kinds that `validate` checks.
+#[must_use]
+pub fn may_hold_template(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim().trim_end_matches(',');
+        line.split_once(':').is_some_and(|(key, value)| {
+            let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+            plain(key) == "kind" && KINDS.contains(&plain(value).as_str())
+        })
+    })
+}
+
+/// The diagnostic for an unknown rule; `None` if the rule exists.
+#[must_use]
+pub fn unknown_rule(name: &str) -> Option<Diagnostic> {
+    let names = || RULES.iter().map(|rule| rule.name);
+    if names().any(|known| known == name) {
+        return None;
+    }
+    let hint = closest(name, names()).map_or_else(
+        || "docs/rules.md lists all rules".to_owned(),
+        |known| format!("did you mean `{known}`?"),
+    );
+    Some(Diagnostic::warning(format!("unknown rule `{name}`")).hint(hint))
+}
+
+/// Whether it is our Template: other projects also have a kind of this name.
+fn is_template(root: Cursor<'_>) -> bool {
+    let api_version = type_text(root, "apiVersion").unwrap_or_default();
+    let group = group(&api_version);
+    type_text(root, "kind").as_deref() == Some("Template")
+        && (is_template_group(group) || closest(group, [OWN_GROUP, OPENSHIFT_GROUP]).is_some())
+}
+
+/// Checks one Template, without the rules in `disabled`.
+#[must_use]
+pub fn check_template(root: &SharedNode, disabled: &[String]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let template = Template::read(root, &mut found);
+    found.attribute_to_rule("structure");
+    if let Some(template) = &template {
+        check_content(template, &mut found);
+        found.attribute_to(template.reference());
+        found.conceal(&template.secrets(&[]));
+    }
+    let own = disabled_here(root.cursor(), &mut found);
+    found.retain(|finding| {
+        let is_disabled = |name: &String| finding.rule == Some(name.as_str());
+        !own.iter().chain(disabled).any(is_disabled)
+    });
+    found.dedup();
+    found.sort_by_place();
+    found
+}
+
+/// The rules that the annotation of an object disables.
+pub fn disabled_here(root: Cursor<'_>, found: &mut Diagnostics) -> Vec<String> {
+    let Some(annotation) = root.at(["metadata", "annotations", DISABLE]) else {
+        return Vec::new();
+    };
+    let text = annotation.text().ok().flatten().unwrap_or_default();
+    let names = text
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    let object = krm_core::identity::reference(root);
+    for unknown in names.iter().filter_map(|name| unknown_rule(name)) {
+        let mut unknown = unknown
+            .rule("unknown-rule")
+            .at(annotation.place())
+            .field(format!("metadata.annotations[{DISABLE}]"));
+        unknown.object = Some(object.clone());
+        found.push(unknown);
+    }
+    names
+}
+
+fn check_content(template: &Template, found: &mut Diagnostics) {
+    let mut defaults = Diagnostics::new();
+    let survey = Survey::of(template, &mut defaults);
+    defaults.attribute_to_rule("default-value");
+    found.append(defaults);
+
+    let context = Context {
+        template,
+        survey: &survey,
+        references: references::all(template),
+    };
+    let mut facts = Vec::new();
+    let mut expanding = Diagnostics::new();
+    survey.objects(&mut expanding, &mut |object, found| {
+        facts.push(Facts::of(&object));
+        for rule in RULES {
+            if let Check::Object(check) = rule.check {
+                run(rule.name, found, |found| check(&context, &object, found));
+            }
+        }
+    });
+    expanding.attribute_to_rule("structure");
+    if template.dialect() == Dialect::Proposal {
+        // A reference for a shell is written `$$(NAME)`.
+        expanding.take_for_errors("undeclared-parameter");
+    }
+    found.append(expanding);
+
+    for rule in RULES {
+        match rule.check {
+            Check::Template(check) => run(rule.name, found, |found| check(&context, found)),
+            Check::Objects(check) => {
+                run(rule.name, found, |found| check(&context, &facts, found));
+            }
+            Check::Reading | Check::Object(_) => {}
+        }
+    }
+}
+
+fn run(rule: &'static str, found: &mut Diagnostics, check: impl FnOnce(&mut Diagnostics)) {
+    let mut own = Diagnostics::new();
+    check(&mut own);
+    own.attribute_to_rule(rule);
+    found.append(own);
+}

@@ -1,0 +1,174 @@
+//! Rules about parameters and the references to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::lint::context::Context;
+use crate::lint::references::Reference;
+use krm_template_engine::{DefaultValue, Dialect, constant};
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::suggest::closest;
+
+/// Contradictory limits, and invalid patterns.
+pub(super) fn parameter_limits(context: &Context<'_>, found: &mut Diagnostics) {
+    for parameter in context.template.parameters() {
+        let number = |bound: &Option<String>| bound.as_ref()?.parse::<f64>().ok();
+        let bounds = [
+            (
+                "minimum",
+                "maximum",
+                number(&parameter.minimum)
+                    .zip(number(&parameter.maximum))
+                    .is_some_and(|(least, most)| least > most),
+            ),
+            (
+                "minLength",
+                "maxLength",
+                parameter
+                    .min_length
+                    .zip(parameter.max_length)
+                    .is_some_and(|(least, most)| least > most),
+            ),
+        ];
+        for (least, most, _) in bounds.into_iter().filter(|(_, _, is_wrong)| *is_wrong) {
+            let node = parameter.field(least);
+            found.push(
+                Diagnostic::error(format!(
+                    "`{least}` of parameter `{}` is greater than its `{most}`",
+                    parameter.name
+                ))
+                .at(node.place())
+                .field(format!("parameters[{}].{least}", parameter.index))
+                .hint("no value can satisfy both: change one of them"),
+            );
+        }
+        if let Some(pattern) = &parameter.pattern
+            && let Err(error) = regex_lite::Regex::new(pattern)
+        {
+            let node = parameter.field("pattern");
+            found.push(
+                Diagnostic::error(format!(
+                    "the pattern of parameter `{}` is not a regular expression: {error}",
+                    parameter.name
+                ))
+                .at(node.place())
+                .field(format!("parameters[{}].pattern", parameter.index)),
+            );
+        }
+    }
+}
+
+/// Expressions that generate nothing, or the same value each time, for parameters without a value.
+pub(super) fn generated_value(context: &Context<'_>, found: &mut Diagnostics) {
+    let template = context.template;
+    for parameter in template.parameters() {
+        if matches!(
+            template.default_value(parameter),
+            DefaultValue::Generated(_)
+        ) && let Some(diagnostic) = constant::check(template, parameter)
+        {
+            found.push(diagnostic);
+        }
+    }
+}
+
+/// References to undeclared parameters in OpenShift's dialect, where expanding ignores them. They
+/// may be meant for a shell, so each name is reported once.
+pub(super) fn undeclared_parameter(context: &Context<'_>, found: &mut Diagnostics) {
+    if context.template.dialect() == Dialect::Proposal {
+        return;
+    }
+    let names = || {
+        context
+            .template
+            .parameters()
+            .iter()
+            .map(|one| one.name.as_str())
+    };
+    let declared: BTreeSet<&str> = names().collect();
+    let mut seen: BTreeMap<&str, Vec<&Reference>> = BTreeMap::new();
+    for reference in &context.references {
+        if !declared.contains(reference.name.as_str()) {
+            seen.entry(&reference.name).or_default().push(reference);
+        }
+    }
+    for (name, references) in seen {
+        let bad = references.iter().find(|one| one.needs_replacement);
+        let in_text = references.iter().find(|one| !one.in_script);
+        let Some(first) = bad.or(in_text).or(references.first()) else {
+            continue;
+        };
+        let known = in_text.and_then(|_| closest(name, names()));
+        let message = format!("parameter `{name}` is not declared");
+        let diagnostic = match known {
+            Some(known) => Diagnostic::warning(message).hint(format!(
+                "did you mean `{}`?",
+                first.spelling.replace(name, known)
+            )),
+            None if bad.is_some() => Diagnostic::warning(message).hint(format!(
+                "declare it under `parameters`, as `- name: {name}`"
+            )),
+            None => Diagnostic::info(message).hint(format!(
+                "`{}` stays unchanged, for a shell or another program",
+                first.spelling
+            )),
+        };
+        found.push(diagnostic.at(first.place.clone()).field(&first.field));
+    }
+}
+
+/// Parameters that nothing refers to.
+pub(super) fn unused_parameter(context: &Context<'_>, found: &mut Diagnostics) {
+    let used: BTreeSet<&str> = context
+        .references
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    for parameter in context.template.parameters() {
+        let name = parameter.name.as_str();
+        let (open, close) = match context.template.dialect() {
+            Dialect::Proposal => ("$(", ")"),
+            Dialect::OpenShift => ("${", "}"),
+        };
+        let reference = format!("{open}{name}{close}");
+        // Another rule reports names that no reference can contain.
+        let can_be_used = !context.is_known(&reference);
+        if used.contains(name) || !can_be_used {
+            continue;
+        }
+        found.push(
+            Diagnostic::warning(format!("nothing refers to parameter `{name}`"))
+                .at(parameter.field("name").place())
+                .field(format!("parameters[{}].name", parameter.index))
+                .hint(format!("use it as `{reference}`, or remove it")),
+        );
+    }
+}
+
+/// Raw references to parameters that may stay without a value.
+pub(super) fn empty_value(context: &Context<'_>, found: &mut Diagnostics) {
+    for parameter in context.template.parameters() {
+        let name = parameter.name.as_str();
+        let default = parameter
+            .value()
+            .and_then(|default| default.text().ok().flatten());
+        let may_be_empty = context.survey.is_unknown(name)
+            && !parameter.required
+            && parameter.expression().is_none()
+            && default.is_none_or(|default| default.is_empty());
+        let mut raw = context.references.iter().filter(|one| one.is_raw);
+        let Some(reference) = raw.find(|one| may_be_empty && one.name == name) else {
+            continue;
+        };
+        found.push(
+            Diagnostic::warning(format!(
+                "`{}` becomes the empty string if parameter `{name}` has no value",
+                reference.spelling
+            ))
+            .at(reference.place.clone())
+            .field(&reference.field)
+            .hint(format!(
+                "give parameter `{name}` a `value`, or make it `required`"
+            )),
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! Adds prefixes and suffixes to names.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/prefixtransformer`, `api/filters/prefix`.
+
+use crate::engine::step::Context;
+use crate::fields::field_spec::{FieldSpec, Made};
+use crate::resources::resource::Resource;
+use krm_core::identity::group;
+use krm_core::names;
+use krm_core::scalar::text_of;
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::{Data, FieldPath, Scalar};
+
+/// The end of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Front,
+    Back,
+}
+
+/// Adds `affix` to one end of the names in `fields`.
+pub(crate) fn add(
+    resources: &mut [Resource<'_>],
+    context: &mut Context<'_>,
+    end: End,
+    affix: &str,
+    fields: &[FieldSpec],
+) {
+    if affix.is_empty() {
+        return;
+    }
+    let mut refused = None;
+    for resource in resources {
+        if keeps_its_name(resource) {
+            continue;
+        }
+        let mut is_renamed = false;
+        for field in fields {
+            if !field.is_for_resource(resource) {
+                continue;
+            }
+            // Others must follow only a rename of the object itself.
+            if field.path == "metadata/name" {
+                is_renamed = true;
+                resource.remember();
+                let affixes = match end {
+                    End::Front => &mut resource.prefixes,
+                    End::Back => &mut resource.suffixes,
+                };
+                affixes.push(affix.to_owned());
+            }
+            let outcome = field.visit(resource.value_mut(), Made::Scalar, &mut |name| {
+                if !matches!(name.data, Data::Scalar(_)) {
+                    return Err("expected a string there".to_owned());
+                }
+                let old = text_of(name).unwrap_or_default();
+                let new = match end {
+                    End::Front => format!("{affix}{old}"),
+                    End::Back => format!("{old}{affix}"),
+                };
+                name.set(Data::Scalar(Scalar::String(new.into())));
+                Ok(())
+            });
+            context.outcome(resource, outcome);
+        }
+        if is_renamed && refused.is_none() {
+            refused = refused_name(resource);
+        }
+    }
+    if let Some(problem) = refused {
+        let field = match end {
+            End::Front => "prefix",
+            End::Back => "suffix",
+        };
+        context.warn_of(&FieldPath::root().key(field), problem);
+    }
+}
+
+/// An error in the current name of an object.
+fn refused_name(resource: &Resource<'_>) -> Option<Diagnostic> {
+    let text = |path: &[&str]| resource.str_at(path).unwrap_or_default();
+    let (api_version, kind) = (text(&["apiVersion"]), text(&["kind"]));
+    names::check_object_name(group(api_version), kind, text(&["metadata", "name"]))
+}
+
+/// Whether an object keeps its name, because the name defines something or is a namespace, for
+/// which there is the `NamespaceTransformer`.
+fn keeps_its_name(resource: &Resource<'_>) -> bool {
+    let now = resource.str_at(&["kind"]);
+    let first = resource.previous.first().map(|first| first.kind.as_str());
+    let api_version = resource.str_at(&["apiVersion"]).unwrap_or_default();
+    match first.or(now) {
+        Some("CustomResourceDefinition" | "Namespace") => true,
+        Some("APIService") => group(api_version) == "apiregistration.k8s.io",
+        _ => false,
+    }
+}

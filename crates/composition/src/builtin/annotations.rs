@@ -1,0 +1,46 @@
+//! `AnnotationsTransformer`: sets annotations.
+//!
+//! Source: kustomize 5.8, `api/filters/annotations`. Annotations are set in the order of their
+//! names.
+
+use serde::Deserialize;
+
+use crate::builtin::texts::{Texts, set_entries, warn_of_numbers};
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, fields_or};
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
+use krm_core::names;
+use krm_yaml::FieldPath;
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(default)]
+    annotations: Texts,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        warn_of_numbers("annotations", context);
+        let fields = fields_or(self.field_specs.as_deref(), defaults::ANNOTATIONS);
+        if fields
+            .iter()
+            .any(|field| field.path.ends_with("annotations"))
+        {
+            for key in self.annotations.keys() {
+                let field = FieldPath::root().key("annotations").key(key.as_str());
+                if let Some(problem) = names::check_annotation_key(key) {
+                    context.warn_of(&field, problem);
+                }
+            }
+        }
+        for resource in resources {
+            let outcome = set_entries(resource.value_mut(), &fields, &self.annotations);
+            context.outcome(resource, outcome);
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! The common part of `ConfigMapGenerator` and `SecretGenerator`: reads entries, and adds the
+//! object to the resources.
+//!
+//! Source: kustomize 5.8, `api/kv`, `api/internal/generators`, `api/resmap` (`AbsorbAll`).
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+
+use crate::builtin::texts::{Text, Texts};
+use crate::engine::step::Context;
+use crate::resources::resource::Resource;
+use krm_core::Identity;
+use krm_core::scope::effective;
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::{Data, FieldPath, Value};
+
+/// The configuration.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The name of the object; by default that of the generator.
+    name: String,
+    namespace: String,
+    behavior: Behavior,
+    /// `KEY=TEXT`.
+    literals: Vec<String>,
+    /// `PATH`, or `KEY=PATH`.
+    files: Vec<String>,
+    /// Paths of files with lines `KEY=TEXT`.
+    envs: Vec<String>,
+    env: Option<String>,
+    /// The type of a Secret.
+    #[serde(rename = "type")]
+    pub(crate) kind: Option<String>,
+    options: Options,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Options {
+    labels: Texts,
+    annotations: Texts,
+    disable_name_suffix_hash: bool,
+    immutable: bool,
+}
+
+/// What to do if the object exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Behavior {
+    /// Report an error.
+    #[default]
+    Create,
+    /// Replace its entries.
+    Replace,
+    /// Add to its entries.
+    Merge,
+}
+
+/// Values by their keys.
+type Pairs = BTreeMap<String, Vec<u8>>;
+
+/// Reads all entries; none if one is wrong, which is reported.
+pub(crate) fn pairs(config: &Config, context: &mut Context<'_>) -> Option<Pairs> {
+    let mut reader = Reader {
+        context,
+        pairs: Pairs::new(),
+        is_wrong: false,
+    };
+    let root = FieldPath::root;
+    for (index, path) in config.envs.iter().enumerate() {
+        reader.env(&root().key("envs").index(index), path);
+    }
+    if let Some(path) = &config.env {
+        reader.env(&root().key("env"), path);
+    }
+    for (index, literal) in config.literals.iter().enumerate() {
+        reader.literal(&root().key("literals").index(index), literal);
+    }
+    for (index, source) in config.files.iter().enumerate() {
+        reader.file(&root().key("files").index(index), source);
+    }
+    (!reader.is_wrong).then_some(reader.pairs)
+}
+
+/// Collects entries, and reports errors at their fields.
+struct Reader<'r, 'c> {
+    context: &'r mut Context<'c>,
+    pairs: Pairs,
+    is_wrong: bool,
+}
+
+impl Reader<'_, '_> {
+    fn wrong(&mut self, diagnostic: Diagnostic) {
+        self.is_wrong = true;
+        self.context.diagnostics.push(diagnostic);
+    }
+
+    fn error(&self, field: &FieldPath, problem: impl std::fmt::Display) -> Diagnostic {
+        self.context.transformer.error(field, problem)
+    }
+
+    fn add(&mut self, field: &FieldPath, key: &str, bytes: Vec<u8>) {
+        if let Err(problem) = check_key(key) {
+            self.wrong(self.error(field, problem));
+        } else if self.pairs.insert(key.to_owned(), bytes).is_some() {
+            self.wrong(self.error(field, format!("duplicate key `{key}`")));
+        }
+    }
+
+    fn read(&mut self, field: &FieldPath, path: &str) -> Option<Vec<u8>> {
+        match self.context.read(field, path) {
+            Ok(bytes) => Some(bytes),
+            Err(problem) => {
+                let mut diagnostic = self.error(field, problem.message);
+                diagnostic.hints = problem.hints;
+                self.wrong(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn literal(&mut self, field: &FieldPath, literal: &str) {
+        match literal.split_once('=') {
+            Some((key, text)) if !key.is_empty() => {
+                self.add(field, key, without_quotes(text).into());
+            }
+            _ => self.wrong(
+                self.error(field, "a literal without a key")
+                    .hint("write it as `KEY=TEXT`"),
+            ),
+        }
+    }
+
+    fn file(&mut self, field: &FieldPath, source: &str) {
+        let (key, path) = match source.split_once('=') {
+            None => (source.rsplit('/').next().unwrap_or(source), source),
+            Some((key, path)) => (key, path),
+        };
+        if key.is_empty() || path.is_empty() || path.contains('=') {
+            self.wrong(
+                self.error(field, format!("`{source}` does not name a file"))
+                    .hint("write it as `PATH`, or as `KEY=PATH`; neither may contain `=`"),
+            );
+        } else if let Some(bytes) = self.read(field, path) {
+            self.add(field, key, bytes);
+        }
+    }
+
+    fn env(&mut self, field: &FieldPath, path: &str) {
+        let Some(bytes) = self.read(field, path) else {
+            return;
+        };
+        let text = match krm_yaml::decode(path, bytes) {
+            Ok(text) => text,
+            Err(problem) => {
+                self.wrong(self.error(field, problem.message));
+                return;
+            }
+        };
+        let text = text.text();
+        for line in text.strip_prefix('\u{feff}').unwrap_or(text).lines() {
+            let line = line.trim_start();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            // A key alone has no value; the environment does not provide one.
+            let (key, value) = line.split_once('=').unwrap_or((line, ""));
+            self.add(field, key, value.into());
+        }
+    }
+}
+
+/// Removes one pair of quotes.
+fn without_quotes(text: &str) -> &str {
+    let inner = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    inner('"').or_else(|| inner('\'')).unwrap_or(text)
+}
+
+/// Checks a key as Kubernetes does for `ConfigMap`s and Secrets.
+fn check_key(key: &str) -> Result<(), String> {
+    const MAX_LENGTH: usize = 253;
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if key.is_empty() || !key.chars().all(is_good) {
+        return Err(format!(
+            "the key `{key}` may only have letters, digits, `-`, `_` and `.`"
+        ));
+    }
+    if key == "." || key.starts_with("..") {
+        return Err(format!(
+            "a key must not be `.` or begin with `..` as `{key}`"
+        ));
+    }
+    if key.len() > MAX_LENGTH {
+        return Err(format!(
+            "the key `{key}` is longer than {MAX_LENGTH} characters"
+        ));
+    }
+    Ok(())
+}
+
+/// Bytes as base64, as kustomize writes them.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    in_lines(&BASE64.encode(bytes))
+}
+
+/// Wraps long base64 in lines of 70 characters.
+fn in_lines(base64: &str) -> String {
+    const LENGTH: usize = 70;
+    if base64.len() < LENGTH {
+        return base64.to_owned();
+    }
+    let mut text = String::new();
+    for (index, c) in base64.chars().enumerate() {
+        if index > 0 && index % LENGTH == 0 {
+            text.push('\n');
+        }
+        text.push(c);
+    }
+    text.push('\n');
+    text
+}
+
+/// The object of a generator.
+pub(crate) struct Made<'d> {
+    pub(crate) kind: &'static str,
+    /// The fields besides `apiVersion`, `kind` and `metadata`.
+    pub(crate) fields: Vec<(&'static str, Value<'d>)>,
+    /// The fields that may hold entries.
+    pub(crate) parts: &'static [&'static str],
+}
+
+/// Adds the object to the resources, or changes the existing one.
+pub(crate) fn absorb<'d>(
+    resources: &mut Vec<Resource<'d>>,
+    mut made: Made<'d>,
+    config: &Config,
+    context: &mut Context<'_>,
+) {
+    if config.options.immutable {
+        made.fields.insert(0, ("immutable", Value::from(true)));
+    }
+    let own = |key| context.transformer.config.str_at(&["metadata", key]);
+    let given = |text: &str, key| match text {
+        "" => own(key).unwrap_or_default().to_owned(),
+        text => text.to_owned(),
+    };
+    let identity = Identity {
+        group: String::new(),
+        kind: made.kind.to_owned(),
+        namespace: given(&config.namespace, "namespace"),
+        name: given(&config.name, "name"),
+    };
+    let meant = effective(identity.clone());
+    let mut matches = resources
+        .iter_mut()
+        .filter(|resource| resource.is_or_was(|one| effective(one.clone()) == meant));
+    let problem = match (matches.next(), matches.next(), config.behavior) {
+        (None, _, Behavior::Create) => {
+            let new = create(identity, made, config);
+            resources.push(new);
+            return;
+        }
+        (Some(old), None, Behavior::Merge | Behavior::Replace) => {
+            change(old, made, config);
+            return;
+        }
+        (None, _, Behavior::Merge | Behavior::Replace) => {
+            let problem = format!("{identity} does not exist, so it cannot be changed");
+            let field = FieldPath::root().key("behavior");
+            context
+                .transformer
+                .error(&field, problem)
+                .hint("move it after the step that creates the object, or use `behavior: create`")
+        }
+        (Some(old), None, Behavior::Create) => {
+            let problem = format!("{identity} already exists");
+            let field = FieldPath::root().key("behavior");
+            let diagnostic = context
+                .transformer
+                .error(&field, problem)
+                .hint("to change it, use `behavior: merge` or `behavior: replace`");
+            with_place(diagnostic, old)
+        }
+        (Some(first), Some(second), _) => {
+            let problem = format!("more than one object is or was {identity}");
+            let diagnostic = context.transformer.error(&FieldPath::root(), problem);
+            with_place(with_place(diagnostic, first), second)
+        }
+    };
+    context.diagnostics.push(problem);
+}
+
+fn with_place(diagnostic: Diagnostic, resource: &Resource<'_>) -> Diagnostic {
+    match resource.place() {
+        Some(place) => diagnostic.related(place, "this object"),
+        None => diagnostic,
+    }
+}
+
+fn create<'d>(identity: Identity, made: Made<'d>, config: &Config) -> Resource<'d> {
+    let mut metadata = Value::mapping(vec![("name".into(), Value::from(identity.name))]);
+    if !identity.namespace.is_empty() {
+        metadata.insert("namespace".into(), Value::from(identity.namespace));
+    }
+    set_metadata(&mut metadata, &config.options);
+    let mut object = vec![
+        ("apiVersion".into(), Value::from("v1")),
+        ("kind".into(), Value::from(made.kind)),
+        ("metadata".into(), metadata),
+    ];
+    object.extend(
+        made.fields
+            .into_iter()
+            .map(|(key, value)| (key.into(), value)),
+    );
+    let mut resource = Resource::new(Value::mapping(object));
+    resource.needs_hash = !config.options.disable_name_suffix_hash;
+    resource
+}
+
+fn set_metadata(metadata: &mut Value<'_>, options: &Options) {
+    for (key, texts) in [
+        ("labels", &options.labels),
+        ("annotations", &options.annotations),
+    ] {
+        if texts.is_empty() {
+            continue;
+        }
+        if let Some(mapping) = metadata.mapping_at(key) {
+            for (key, Text(text)) in texts {
+                mapping.insert(key.clone().into(), Value::from(text.clone()));
+            }
+        }
+    }
+}
+
+/// Changes the existing object. Kustomize replaces it and so loses fields that generators do not
+/// know, such as `stringData` and finalizers; here these stay.
+fn change<'d>(old: &mut Resource<'d>, made: Made<'d>, config: &Config) {
+    old.needs_hash &= !config.options.disable_name_suffix_hash;
+    let object = old.value_mut();
+    if let Some(metadata) = object.mapping_at("metadata") {
+        set_metadata(metadata, &config.options);
+    }
+    if !config.options.immutable {
+        object.remove("immutable");
+    }
+    if config.behavior == Behavior::Replace {
+        let is_new = |key| made.fields.iter().any(|(name, _)| *name == key);
+        for key in made.parts.iter().copied().filter(|key| !is_new(*key)) {
+            object.remove(key);
+        }
+    }
+    for (key, mut new) in made.fields {
+        match (object.get_mut(key), &mut new.data) {
+            (Some(there), Data::Mapping(entries)) if config.behavior == Behavior::Merge => {
+                if there.is_null() {
+                    there.data = Data::Mapping(Vec::new());
+                }
+                for (key, value) in std::mem::take(entries) {
+                    there.insert(key, value);
+                }
+            }
+            (Some(there), _) => {
+                // Entries that do not change keep their layout.
+                new.adopt(there, &krm_core::item_keys::ITEM_KEYS);
+                *there = new;
+            }
+            (None, _) => object.insert(key.into(), new),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_key, in_lines, without_quotes};
+
+    #[test]
+    fn one_pair_of_quotes_is_removed() {
+        for (text, expected) in [
+            ("\"a\"", "a"),
+            ("'a'", "a"),
+            ("'a\"", "'a\""),
+            ("\"\"a\"\"", "\"a\""),
+            ("\"", "\""),
+            ("", ""),
+        ] {
+            assert_eq!(without_quotes(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_base64_is_wrapped() {
+        assert_eq!(in_lines("YQ=="), "YQ==");
+        assert_eq!(
+            in_lines(&"a".repeat(72)),
+            format!("{}\naa\n", "a".repeat(70))
+        );
+    }
+
+    #[test]
+    fn keys_are_checked_as_in_kubernetes() {
+        for key in ["a", ".env", "A-1_b.c"] {
+            assert_eq!(check_key(key), Ok(()), "{key}");
+        }
+        for key in ["", ".", "..", "..a", "a b", "ä", &"a".repeat(254)] {
+            assert!(check_key(key).is_err(), "{key}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The objects among the resources, which may not be added again.
+
+use std::collections::BTreeSet;
+
+use crate::engine::step::Context;
+use crate::resources::resource::Resource;
+use krm_core::scope::unless_default;
+use krm_yaml::FieldPath;
+
+/// The ids of resources.
+pub(crate) struct Known(BTreeSet<Id>);
+
+/// The identity of a resource for kustomize: unlike in a cluster, the version counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Id {
+    api_version: String,
+    kind: String,
+    namespace: String,
+    name: String,
+}
+
+impl Id {
+    fn of(resource: &Resource<'_>) -> Option<Self> {
+        let text = |keys: &[&str]| resource.str_at(keys).map(str::to_owned);
+        let namespace = text(&["metadata", "namespace"]);
+        Some(Self {
+            api_version: text(&["apiVersion"]).unwrap_or_default(),
+            kind: text(&["kind"])?,
+            namespace: unless_default(&namespace.unwrap_or_default()).to_owned(),
+            name: text(&["metadata", "name"])?,
+        })
+    }
+}
+
+impl Known {
+    /// Those of the current resources.
+    pub(crate) fn of(resources: &[Resource<'_>]) -> Self {
+        Self(resources.iter().filter_map(Id::of).collect())
+    }
+
+    /// Adds resources for `field`. Reports duplicates.
+    pub(crate) fn add<'d>(
+        &mut self,
+        resources: &mut Vec<Resource<'d>>,
+        new: Vec<Resource<'d>>,
+        field: &FieldPath,
+        context: &mut Context<'_>,
+    ) {
+        for resource in new {
+            if let Some(id) = Id::of(&resource)
+                && !self.0.insert(id.clone())
+            {
+                let Id {
+                    kind,
+                    namespace,
+                    name,
+                    ..
+                } = id;
+                let slash = if namespace.is_empty() { "" } else { "/" };
+                let problem =
+                    format!("`{kind} {namespace}{slash}{name}` is already among the resources");
+                let mut wrong = context.transformer.error(field, problem);
+                if let Some(place) = resource.place() {
+                    wrong = wrong.related(place, "this one was to be added");
+                }
+                context
+                    .diagnostics
+                    .push(wrong.hint("to change a resource, use a PatchTransformer"));
+            }
+            resources.push(resource);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `LabelTransformer`: sets labels and the selectors for them.
+//!
+//! Source: kustomize 5.8, `api/filters/labels`. By default the fields are those of `commonLabels`:
+//! the labels of the object and of its templates, and its selectors.
+
+use serde::Deserialize;
+
+use crate::builtin::texts::{Text, Texts, set_entries, warn_of_numbers};
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, fields_or};
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
+use krm_core::label_fields::LABEL_FIELDS;
+use krm_core::names;
+use krm_yaml::FieldPath;
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(default)]
+    labels: Texts,
+    #[serde(rename = "fieldSpecs")]
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        warn_of_numbers("labels", context);
+        let defaults = [defaults::LABELS, LABEL_FIELDS].concat();
+        let fields = fields_or(self.field_specs.as_deref(), &defaults);
+        if fields.iter().any(holds_labels) {
+            warn_about(&self.labels, context);
+        }
+        for resource in resources {
+            let outcome = set_entries(resource.value_mut(), &fields, &self.labels);
+            context.outcome(resource, outcome);
+        }
+    }
+}
+
+/// Whether a field holds labels for Kubernetes.
+fn holds_labels(field: &FieldSpec) -> bool {
+    let last = field.path.rsplit('/').next();
+    matches!(last, Some("labels" | "matchLabels" | "selector"))
+}
+
+/// Warns of labels that Kubernetes refuses. Kustomize accepts any text.
+fn warn_about(labels: &Texts, context: &mut Context<'_>) {
+    for (key, Text(value)) in labels {
+        let field = FieldPath::root().key("labels").key(key.as_str());
+        for problem in names::check_label(key, value).into_iter().flatten() {
+            context.warn_of(&field, problem);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `NamespaceTransformer`: moves objects to the namespace of its `metadata.namespace`.
+//!
+//! Source: kustomize 5.8, `plugin/builtin/namespacetransformer`, `api/filters/namespace`. Fields
+//! that name a moved object with its namespace are updated, such as subjects and webhooks.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::engine::step::{Context, Transform};
+use crate::fields::field_spec::{FieldSpec, Made, fields_or};
+use crate::names::references;
+use crate::resources::resource::Resource;
+use crate::tables::fields as defaults;
+use krm_core::identity::group;
+use krm_core::names;
+use krm_core::scope::is_namespaced;
+use krm_yaml::{Data, FieldPath, Value};
+
+/// The configuration; the namespace is its own.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Whether an existing namespace stays.
+    #[serde(default)]
+    unset_only: bool,
+    #[serde(default)]
+    set_role_binding_subjects: Subjects,
+    field_specs: Option<Vec<FieldSpec>>,
+}
+
+/// The subjects of role bindings that are moved although their objects are not among the resources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Subjects {
+    /// Those named `default`, as every namespace has a service account of that name.
+    #[default]
+    DefaultOnly,
+    /// Every `ServiceAccount`.
+    AllServiceAccounts,
+    /// None.
+    None,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        let config_value = &context.transformer.config;
+        let Some(namespace) = config_value.str_at(&["metadata", "namespace"]) else {
+            let diagnostic = context
+                .transformer
+                .error(
+                    &FieldPath::root().key("metadata"),
+                    "`metadata.namespace` is missing",
+                )
+                .hint("write the namespace to move objects to as `metadata.namespace`");
+            context.diagnostics.push(diagnostic);
+            return;
+        };
+        if let Some(problem) = names::check_namespace(namespace) {
+            let field = FieldPath::root().key("metadata").key("namespace");
+            context.warn_of(&field, problem);
+        }
+        let mover = Mover {
+            namespace,
+            unset_only: self.unset_only,
+            subjects: self.set_role_binding_subjects,
+            fields: fields_or(self.field_specs.as_deref(), defaults::NAMESPACE),
+        };
+        for resource in resources.iter_mut() {
+            resource.remember();
+            let outcome = mover.change(resource.value_mut());
+            context.outcome(resource, outcome);
+        }
+        references::update(resources, context);
+    }
+}
+
+struct Mover<'c> {
+    namespace: &'c str,
+    unset_only: bool,
+    subjects: Subjects,
+    fields: Cow<'c, [FieldSpec]>,
+}
+
+impl Mover<'_> {
+    fn change(&self, object: &mut Value<'_>) -> Result<(), String> {
+        let api_version = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let kind = object.str_at(&["kind"]).unwrap_or_default();
+        let is_namespaced = is_namespaced(group(api_version), kind);
+        let is_binding = matches!(kind, "RoleBinding" | "ClusterRoleBinding");
+        // A `Namespace` of another group does not define a namespace.
+        let is_core = api_version == "v1";
+        if is_namespaced {
+            let own = FieldSpec {
+                path: "metadata/namespace".to_owned(),
+                create: true,
+                ..FieldSpec::default()
+            };
+            self.visit(&own, object)?;
+        }
+        if is_binding {
+            self.set_subjects(object)?;
+        }
+        let fields = self.fields.iter().filter(|field| {
+            let path = field.path.as_str();
+            let is_done = path == "metadata/namespace"
+                || (path == "metadata/name" && !is_core)
+                || (is_binding && path == "subjects/namespace" && !field.kind.is_empty());
+            !is_done && field.is_for(object)
+        });
+        for field in fields.collect::<Vec<_>>() {
+            self.visit(field, object)?;
+        }
+        Ok(())
+    }
+
+    fn visit(&self, field: &FieldSpec, object: &mut Value<'_>) -> Result<(), String> {
+        field.visit(object, Made::Scalar, &mut |namespace| self.set(namespace))
+    }
+
+    fn set(&self, namespace: &mut Value<'_>) -> Result<(), String> {
+        if !matches!(namespace.data, Data::Scalar(_)) {
+            return Err("a namespace is a string, found a list or mapping".to_owned());
+        }
+        let is_set = !namespace.is_null() && namespace.as_str() != Some("");
+        if !(is_set && self.unset_only) {
+            namespace.set(Value::string(self.namespace.to_owned()).data);
+        }
+        Ok(())
+    }
+
+    fn set_subjects(&self, binding: &mut Value<'_>) -> Result<(), String> {
+        let subjects = binding
+            .get_mut("subjects")
+            .map(|subjects| &mut subjects.data);
+        let Some(Data::Sequence(subjects)) = subjects else {
+            return Ok(());
+        };
+        for subject in subjects {
+            let kind = subject.str_at(&["kind"]);
+            let is_moved = match self.subjects {
+                // Kubernetes refuses a User or Group in a namespace.
+                Subjects::DefaultOnly => {
+                    subject.str_at(&["name"]) == Some("default")
+                        && kind.is_none_or(|kind| kind == "ServiceAccount")
+                }
+                Subjects::AllServiceAccounts => kind == Some("ServiceAccount"),
+                Subjects::None => false,
+            };
+            if !is_moved {
+                continue;
+            }
+            if subject.get("namespace").is_none() {
+                subject.insert("namespace".into(), Value::string(""));
+            }
+            if let Some(namespace) = subject.get_mut("namespace") {
+                self.set(namespace)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! `PatchJson6902Transformer`: applies a JSON patch.
+//!
+//! Source: kustomize 5.8, `api/internal/builtins/PatchJson6902Transformer.go`.
+
+use serde::Deserialize;
+
+use crate::builtin::patches::{PatchText, select};
+use crate::engine::step::{Context, Transform};
+use crate::fields::selector::Selector;
+use crate::names::references;
+use crate::resources::resource::Resource;
+use krm_yaml::FieldPath;
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Config {
+    target: Selector,
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    json_op: String,
+}
+
+impl Transform for Config {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        let field = |name: &str| FieldPath::root().key(name);
+        let text = match (self.path.as_str(), self.json_op.trim()) {
+            ("", "") => {
+                let error = context
+                    .transformer
+                    .error(&field("path"), "the patch is missing");
+                let error = error.hint("write it under `jsonOp`, or name its file as `path`");
+                context.diagnostics.push(error);
+                return;
+            }
+            ("", _) => PatchText::inline(&self.json_op, field("jsonOp"), context),
+            (path, "") => PatchText::from_file(path, field("path"), context),
+            _ => {
+                let problem = "`path` and `jsonOp` are both given, and only one is allowed";
+                let error = context.transformer.error(&field("jsonOp"), problem);
+                context.diagnostics.push(error);
+                return;
+            }
+        };
+        let target = field("target");
+        if self.target.name.is_empty() {
+            let error = context.transformer.error(&target, "`target` has no `name`");
+            let error =
+                error.hint("a regular expression such as `.*` selects objects of all names");
+            context.diagnostics.push(error);
+            return;
+        }
+        let Some(text) = text else { return };
+        let Some(operations) = text.operations(context) else {
+            return;
+        };
+        if let Some(selected) = select(&self.target, &target, resources, context) {
+            operations.apply(&selected, resources, context);
+            references::update(resources, context);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! `ResourceAccumulator`: adds the resources of files and directories.
+//!
+//! Source: KEP-2299, and `resources` of kustomize 5.8 (`api/internal/target`, `api/resmap`). A
+//! Composition in a directory is built without input.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::builtin::known::Known;
+use crate::builtin::kustomize::bases::Bases;
+use crate::engine::functions::Kustomize;
+use crate::engine::step::{Context, Step, Transform};
+use crate::names::references;
+use crate::read::locate::{Found, find, is_composition, is_kustomization};
+use crate::read::model::built_kind;
+use crate::resources::apart;
+use crate::resources::resource::Resource;
+use krm_core::files;
+use krm_yaml::diagnostic::{Diagnostic, Result, Severity};
+use krm_yaml::source::Source;
+use krm_yaml::{Cursor, Data, Document, FieldPath, Scalar};
+
+/// The configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(alias = "files")]
+    paths: Vec<Named>,
+}
+
+/// A path, with what was read from there: the resources borrow from it.
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
+struct Named {
+    text: String,
+    document: Option<Arc<Document>>,
+    /// The steps of a Composition.
+    steps: Vec<Step>,
+}
+
+impl From<String> for Named {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            document: None,
+            steps: Vec::new(),
+        }
+    }
+}
+
+impl Transform for Config {
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>) {
+        let list = ["paths", "files"].map(|key| FieldPath::root().key(key));
+        let list = list.into_iter().find(|field| {
+            let value = context.transformer.config.lookup(field);
+            value.is_some()
+        });
+        let list = list.unwrap_or_else(FieldPath::root);
+        let mut known = Known::of(resources);
+        let mut is_renamed = false;
+        for (index, path) in self.paths.iter_mut().enumerate() {
+            let mut accumulation = Accumulation {
+                field: list.clone().index(index),
+                context,
+            };
+            let new = accumulation.path(path);
+            is_renamed |= new.iter().any(|one| !one.previous.is_empty());
+            let field = accumulation.field;
+            known.add(resources, new, &field, context);
+        }
+        // Resources around a Composition may refer to those that it has renamed.
+        if is_renamed {
+            references::update(resources, context);
+        }
+    }
+}
+
+/// Reads one path.
+struct Accumulation<'a, 'c> {
+    /// The field that holds the path.
+    field: FieldPath,
+    context: &'a mut Context<'c>,
+}
+
+impl Accumulation<'_, '_> {
+    fn error(&self, problem: impl std::fmt::Display) -> Diagnostic {
+        self.context.transformer.error(&self.field, problem)
+    }
+
+    /// The resources of a file or directory. Reports all errors.
+    fn path<'d>(&mut self, named: &'d mut Named) -> Vec<Resource<'d>> {
+        let Named {
+            text: path,
+            document,
+            steps,
+        } = named;
+        if path.is_empty() {
+            let wrong = self.error("an empty path");
+            let wrong = wrong.hint("name a file, or a directory");
+            self.context.diagnostics.push(wrong);
+            return Vec::new();
+        }
+        let resolved = self.context.transformer.resolve(&self.field, path);
+        let found = find(self.context.files, &resolved);
+        let Some(found) = self.take(found) else {
+            return Vec::new();
+        };
+        match found {
+            Found::File => self.file(&resolved, document, steps),
+            Found::Composition(file) => self.build(&file, steps),
+            Found::Kustomization => {
+                let mut bases = Bases::default();
+                bases.add(&resolved, &self.field, self.context);
+                if self.context.diagnostics.has_errors() {
+                    return Vec::new();
+                }
+                let build = Kustomize {
+                    directory: &resolved,
+                    files: &[],
+                    links: &[],
+                    bases: &bases.list,
+                    calls_helm: false,
+                };
+                let source = self.take(self.context.functions.kustomize(&build));
+                let document = source.and_then(|source| self.parse(&source, document));
+                document.map_or_else(Vec::new, |document| self.documents(document))
+            }
+            Found::Nothing => {
+                let wrong = self
+                    .error(format!(
+                        "`{resolved}` holds neither a Composition nor a Kustomization"
+                    ))
+                    .hint("name the files in it one by one, or give it a `composition.yaml`");
+                self.context.diagnostics.push(wrong);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Takes a value, or reports its error at the path.
+    fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+        let result = result.map_err(|mut problem| {
+            if problem.place.is_none() {
+                problem.place = self.context.transformer.place_of(&self.field);
+                problem.field = Some(self.field.to_string());
+            }
+            problem
+        });
+        self.context.diagnostics.take(result)
+    }
+
+    /// The resources of a file, or those that it creates if it is a Composition.
+    fn file<'d>(
+        &mut self,
+        path: &str,
+        document: &'d mut Option<Arc<Document>>,
+        steps: &'d mut Vec<Step>,
+    ) -> Vec<Resource<'d>> {
+        let root = self.context.transformer.directory_of(&self.field);
+        let may_be_read = self.context.files.check(path, root);
+        if may_be_read.is_err() && is_composition(path) {
+            // It means its directory, which may be anywhere.
+            return self.build(path, steps);
+        }
+        let source = self.context.files.source(path, root);
+        let Some(source) = self.take(source) else {
+            return Vec::new();
+        };
+        let Some(document) = self.parse(&source, document) else {
+            return Vec::new();
+        };
+        let kind = document.roots().next().and_then(built_kind);
+        match kind.as_deref() {
+            Some("Composition") => self.build(path, steps),
+            Some("Kustomization") => self.no_directory(path),
+            _ if is_kustomization(path) => self.no_directory(path),
+            _ => {
+                let resources = self.documents(document);
+                if resources.is_empty() && !self.context.diagnostics.has_errors() {
+                    let mut warning = self.error(format!("`{path}` holds no objects"));
+                    warning.severity = Severity::Warning;
+                    self.context.diagnostics.push(warning);
+                }
+                resources
+            }
+        }
+    }
+
+    /// Reports the path of the file of a Kustomization instead of its directory.
+    fn no_directory<'d>(&mut self, path: &str) -> Vec<Resource<'d>> {
+        let wrong = self
+            .error(format!("`{path}` is a Kustomization"))
+            .hint(format!(
+                "name the directory it is in: `{}`",
+                files::directory_of(path)
+            ));
+        self.context.diagnostics.push(wrong);
+        Vec::new()
+    }
+
+    /// The resources that a Composition creates.
+    fn build<'d>(&mut self, file: &str, steps: &'d mut Vec<Step>) -> Vec<Resource<'d>> {
+        let built = self.context.build(file, &self.field, steps);
+        built.unwrap_or_default()
+    }
+
+    fn parse<'d>(
+        &mut self,
+        source: &Arc<Source>,
+        place: &'d mut Option<Arc<Document>>,
+    ) -> Option<&'d Arc<Document>> {
+        let document = self.context.diagnostics.take(Document::parse(source))?;
+        Some(place.insert(Arc::new(document)))
+    }
+
+    fn documents<'d>(&mut self, document: &'d Arc<Document>) -> Vec<Resource<'d>> {
+        let mut resources = Vec::new();
+        for (root, apart) in document.roots().zip(apart::of_roots(document)) {
+            let first = resources.len();
+            self.object(document, root, &mut resources);
+            match (resources.get_mut(first..), apart) {
+                (Some([only]), apart) => only.apart = apart.map(Box::new),
+                (Some([first, .., last]), Some(apart)) => {
+                    let [above, below] = apart.split();
+                    first.apart = above.map(Box::new);
+                    last.apart = below.map(Box::new);
+                }
+                _ => {}
+            }
+        }
+        resources
+    }
+
+    /// Adds an object, or the items of a List.
+    fn object<'d>(
+        &mut self,
+        document: &'d Arc<Document>,
+        node: Cursor<'d>,
+        resources: &mut Vec<Resource<'d>>,
+    ) {
+        let kind = node.text_at(["kind"]).unwrap_or_default();
+        let items = node.get("items").filter(|items| items.is_sequence());
+        if let Some(items) = items.filter(|_| kind.ends_with("List")) {
+            for item in items.children() {
+                self.object(document, item, resources);
+            }
+            return;
+        }
+        let read = Resource::read(document, node.id(), self.context.diagnostics);
+        let Some(mut resource) = read else {
+            return;
+        };
+        quote_annotations(&mut resource, node);
+        if let Some((problem, place)) = resource.incomplete(node) {
+            let mut wrong = Diagnostic::error(problem).at(place);
+            if let Some(place) = self.context.transformer.place_of(&self.field) {
+                wrong = wrong.related(place, "named here");
+            }
+            self.context.diagnostics.push(wrong);
+        }
+        resources.push(resource);
+    }
+}
+
+/// Turns numbers and bools among annotations into strings with the same spelling: Kubernetes
+/// accepts nothing else.
+fn quote_annotations(resource: &mut Resource<'_>, node: Cursor<'_>) {
+    let annotations = node.at(["metadata", "annotations"]);
+    let mut entries = annotations.into_iter().flat_map(Cursor::children);
+    if entries.all(|entry| entry.literal().is_some()) {
+        return;
+    }
+    let document = resource.document().cloned();
+    let metadata = resource.value_mut().get_mut("metadata");
+    let annotations = metadata.and_then(|metadata| metadata.get_mut("annotations"));
+    let Some(Data::Mapping(entries)) = annotations.map(|annotations| &mut annotations.data) else {
+        return;
+    };
+    for (_, value) in entries {
+        if let Data::Scalar(Scalar::Bool(_) | Scalar::Number(_)) = value.data
+            && let Some((document, origin)) = document.as_ref().zip(value.origin)
+            && let Ok(Some(text)) = document.cursor(origin).text()
+        {
+            value.set(Data::Scalar(Scalar::String(text.into_owned().into())));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Programs that run functions, as configurations name them.
+
+use serde::Deserialize;
+
+use crate::engine::transformer::Transformer;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
+use krm_yaml::source::Source;
+use krm_yaml::{Document, DuplicateKeys, FieldPath, Value};
+
+/// The annotations that name the program in a Kustomization; the second is the older one.
+const ANNOTATIONS: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];
+
+/// A function that is another program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// A container.
+    Container(Container),
+    /// An executable of this machine.
+    Exec(Exec),
+}
+
+/// The runtime that a configuration names for a transformer.
+#[derive(Debug)]
+pub(crate) enum Runtime {
+    Program(Program),
+    /// A Starlark script, which this program does not run.
+    Starlark,
+}
+
+/// A function in a container image.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `image`")]
+pub struct Container {
+    /// The name of the image.
+    pub image: String,
+    /// Whether it asks for a network, which it does not get.
+    #[serde(default)]
+    network: bool,
+    /// Variables for its environment, as `NAME=VALUE`, or `NAME` for one of ours.
+    #[serde(default)]
+    pub envs: Vec<String>,
+}
+
+/// A function that is an executable.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `path`")]
+pub struct Exec {
+    /// Its file; a name without a slash is looked for on the `PATH`.
+    pub path: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Variables for its environment besides ours, as `NAME=VALUE`.
+    #[serde(default)]
+    pub envs: Vec<String>,
+    /// Where it runs: the directory of the file that names it.
+    #[serde(skip)]
+    pub directory: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `path`")]
+struct Starlark {
+    path: Option<String>,
+    url: Option<String>,
+    #[expect(dead_code, reason = "kustomize has it for messages")]
+    name: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a mapping with `container`, `exec` or `starlark`"
+)]
+struct Spec {
+    container: Option<Container>,
+    exec: Option<Exec>,
+    starlark: Option<Starlark>,
+}
+
+/// The one thing that a [`Spec`] names.
+enum Named {
+    Container(Container),
+    Exec(Exec),
+    Starlark(Starlark),
+}
+
+impl Runtime {
+    /// The runtime that the configuration of a transformer names, if any.
+    ///
+    /// # Errors
+    /// If the configuration names several, or one that is malformed.
+    pub(crate) fn of(transformer: &Transformer) -> Result<Option<Self>> {
+        let Some((field, value)) = field_of(transformer)? else {
+            return Ok(None);
+        };
+        let spec: Spec = transformer.read_part(&field, &value)?;
+        let runtime = match spec.only(transformer, &field)? {
+            Named::Container(container) => {
+                container
+                    .check()
+                    .map_err(|problem| placed(*problem, transformer, &field.key("container")))?;
+                Self::Program(Program::Container(container))
+            }
+            Named::Exec(exec) => {
+                let exec = exec.resolved(transformer, &field.key("exec"))?;
+                Self::Program(Program::Exec(exec))
+            }
+            Named::Starlark(starlark) => {
+                starlark
+                    .check()
+                    .map_err(|problem| placed(*problem, transformer, &field.key("starlark")))?;
+                Self::Starlark
+            }
+        };
+        Ok(Some(runtime))
+    }
+}
+
+fn placed(problem: Diagnostic, transformer: &Transformer, field: &FieldPath) -> Box<Diagnostic> {
+    let mut placed = transformer.error(field, &problem.message);
+    placed.hints = problem.hints;
+    placed.into()
+}
+
+impl Spec {
+    fn only(self, transformer: &Transformer, field: &FieldPath) -> Result<Named> {
+        let named = [
+            self.container.map(Named::Container),
+            self.exec.map(Named::Exec),
+            self.starlark.map(Named::Starlark),
+        ];
+        let mut named = named.into_iter().flatten();
+        match (named.next(), named.next()) {
+            (Some(only), None) => Ok(only),
+            (None, _) => Err(transformer
+                .error(field, format!("`{field}` names no runtime"))
+                .hint("name an image under `container.image`, or a program under `exec.path`")
+                .into()),
+            (Some(_), Some(_)) => Err(transformer
+                .error(field, format!("`{field}` names more than one runtime"))
+                .hint("keep one of `container`, `exec` and `starlark`; an override can remove the others with `null`")
+                .into()),
+        }
+    }
+}
+
+impl Container {
+    fn check(&self) -> Result<()> {
+        if self.image.is_empty() {
+            return Err(Diagnostic::error("the container has no `image`").into());
+        }
+        if self.image.starts_with('-') {
+            let problem = format!("`{}` is not the name of an image", self.image);
+            return Err(Diagnostic::error(problem)
+                .hint("an image begins with a letter or a digit")
+                .into());
+        }
+        if self.network {
+            return Err(Diagnostic::error("functions have no network access")
+                .hint("remove `network`; what the function needs must be among the resources")
+                .into());
+        }
+        Ok(())
+    }
+}
+
+impl Exec {
+    /// Resolves its paths.
+    fn resolved(mut self, transformer: &Transformer, field: &FieldPath) -> Result<Self> {
+        if self.path.is_empty() {
+            return Err(transformer
+                .error(field, "there is no `path` of a program")
+                .into());
+        }
+        let at = field.clone().key("path");
+        transformer
+            .directory_of(&at)
+            .clone_into(&mut self.directory);
+        if self.path.contains('/') {
+            let path = transformer.resolve(&at, &self.path);
+            // Without a slash it would be looked for on the `PATH`.
+            let here = if path.contains('/') { "" } else { "./" };
+            self.path = format!("{here}{path}");
+        }
+        Ok(self)
+    }
+}
+
+impl Starlark {
+    fn check(&self) -> Result<()> {
+        let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+        if is_given(&self.path) || is_given(&self.url) {
+            return Ok(());
+        }
+        Err(Diagnostic::error("there is no `path` of a script").into())
+    }
+}
+
+/// The field that names the runtime of a transformer, with its value.
+fn field_of(transformer: &Transformer) -> Result<Option<(FieldPath, Value<'static>)>> {
+    let fields = ["provider", "runtime"].map(|key| FieldPath::root().key(key));
+    let annotation = |key| {
+        FieldPath::root()
+            .key("metadata")
+            .key("annotations")
+            .key(key)
+    };
+    let all = fields.into_iter().chain(ANNOTATIONS.map(annotation));
+    let mut said = all.filter_map(|field| {
+        let value = transformer.config.lookup(&field)?;
+        (!value.is_null()).then(|| (field, value.clone()))
+    });
+    let Some((field, value)) = said.next() else {
+        return Ok(None);
+    };
+    if let Some((other, _)) = said.next() {
+        let problem = format!("`{field}` and `{other}` both name a runtime");
+        let mut wrong = transformer.error(&other, problem);
+        if let Some(place) = transformer.place_of(&field) {
+            wrong = wrong.related(place, "also named here");
+        }
+        return Err(wrong.hint("they mean the same: keep one of them").into());
+    }
+    let value = match value.as_str() {
+        Some(text) if field.steps().len() > 1 => from_annotation(transformer, &field, text)?,
+        _ => value,
+    };
+    Ok(Some((field, value)))
+}
+
+/// The text of the annotation is YAML.
+fn from_annotation(
+    transformer: &Transformer,
+    field: &FieldPath,
+    text: &str,
+) -> Result<Value<'static>> {
+    let read = Document::parse(&Source::new(field.to_string(), text)).map(|document| {
+        let root = document.roots().next()?;
+        let value = root.value(DuplicateKeys::Refuse, &mut Diagnostics::new())?;
+        Some(value.into_owned().without_origin())
+    });
+    match read {
+        Ok(Some(value)) => Ok(value),
+        Ok(None) => Err(transformer.error(field, "the annotation is empty").into()),
+        Err(problem) => Err(transformer
+            .error(
+                field,
+                format!("the annotation is not valid YAML: {}", problem.message),
+            )
+            .into()),
+    }
+}

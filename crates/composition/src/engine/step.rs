@@ -1,0 +1,129 @@
+//! A step of a Composition: a transformer with what runs it, and what it can use.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::engine::functions::Functions;
+use crate::engine::program::Program;
+use crate::engine::transformer::Transformer;
+use crate::resources::resource::Resource;
+use krm_core::files::{Files, join};
+use krm_yaml::FieldPath;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Severity};
+use krm_yaml::source::Source;
+
+/// A built-in transformer with its configuration.
+pub(crate) trait Transform: fmt::Debug {
+    /// Changes the resources, or reports errors. New resources may borrow from the transformer,
+    /// which then keeps what it has read.
+    fn apply<'d>(&'d mut self, resources: &mut Vec<Resource<'d>>, context: &mut Context<'_>);
+}
+
+/// A transformer with what runs it.
+#[derive(Debug)]
+pub struct Step {
+    /// How it is configured.
+    pub transformer: Transformer,
+    pub(crate) runner: Runner,
+}
+
+/// What runs a transformer.
+#[derive(Debug)]
+pub(crate) enum Runner {
+    /// It is built in.
+    Builtin(Box<dyn Transform>),
+    /// It is itself a list of transformers, which is read when it runs.
+    Composition(Vec<Step>),
+    /// One of our own functions, in this process.
+    Own,
+    /// Another program.
+    Program(Program),
+    /// A Starlark script, which this program does not run.
+    Starlark,
+}
+
+impl Step {
+    /// Whether one of our own functions runs it.
+    #[must_use]
+    pub const fn is_own(&self) -> bool {
+        matches!(self.runner, Runner::Own)
+    }
+}
+
+/// Builds a Composition while another one is built.
+pub(crate) trait Builder {
+    /// The resources that the Composition in `file` creates from nothing; none after an error,
+    /// which is reported. A field of `transformer` names the file. The resources borrow from
+    /// `steps`, which become those of the Composition.
+    fn build<'d>(
+        &mut self,
+        file: &str,
+        transformer: &Transformer,
+        field: &FieldPath,
+        steps: &'d mut Vec<Step>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<Resource<'d>>>;
+}
+
+/// What a transformer can use.
+pub(crate) struct Context<'c> {
+    /// The transformer that runs.
+    pub(crate) transformer: &'c Transformer,
+    /// Finds files by paths that the transformer [resolves](Transformer::resolve).
+    pub(crate) files: &'c dyn Files,
+    /// Runs functions that are not built in.
+    pub(crate) functions: &'c dyn Functions,
+    /// Collects messages; after an error, the chain ends with this transformer.
+    pub(crate) diagnostics: &'c mut Diagnostics,
+    /// Builds other Compositions.
+    pub(crate) builder: &'c mut dyn Builder,
+}
+
+impl Context<'_> {
+    /// The bytes of the file that a field names, which is in or below the directory of the field.
+    pub(crate) fn read(&self, field: &FieldPath, path: &str) -> Result<Vec<u8>> {
+        let root = self.transformer.directory_of(field);
+        self.files.read(&join(root, path), root)
+    }
+
+    /// The text of the file that a field names.
+    pub(crate) fn source(&self, field: &FieldPath, path: &str) -> Result<Arc<Source>> {
+        let root = self.transformer.directory_of(field);
+        self.files.source(&join(root, path), root)
+    }
+
+    /// Warns about a field of the configuration that the transformer accepts.
+    pub(crate) fn warn_of(&mut self, field: &FieldPath, problem: Diagnostic) {
+        let place = self.transformer.error(field, &problem.message);
+        self.diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            hints: problem.hints,
+            ..place
+        });
+    }
+
+    /// Reports an error about a resource.
+    pub(crate) fn outcome(&mut self, resource: &Resource<'_>, outcome: Result<(), String>) {
+        if let Err(problem) = outcome {
+            let mut diagnostic = self.transformer.error(&FieldPath::root(), problem);
+            diagnostic.object = Some(resource.reference());
+            if let Some(place) = resource.place() {
+                diagnostic = diagnostic.related(place, "of this object");
+            }
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// The resources that the Composition in a file creates; `field` names the file. They borrow
+    /// from `steps`, which become those of the Composition.
+    pub(crate) fn build<'d>(
+        &mut self,
+        file: &str,
+        field: &FieldPath,
+        steps: &'d mut Vec<Step>,
+    ) -> Option<Vec<Resource<'d>>> {
+        let (transformer, diagnostics) = (self.transformer, &mut *self.diagnostics);
+        self.builder
+            .build(file, transformer, field, steps, diagnostics)
+    }
+}

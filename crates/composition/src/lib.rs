@@ -1,0 +1,45 @@
+//! `kind: Composition` (KEP-2299): a list of transformers that create and change resources in
+//! order.
+//!
+//! [`consolidate`] reads a Composition with its imports and overrides into one list of [`Step`]s,
+//! and [`chain::run`] passes resources through them. A [`Resource`] is plain data that remembers
+//! the text it was read from. After the last step it is compared with that text, which is edited
+//! where the two differ, so comments, order and layout stay.
+//!
+//! The rooms, from the bottom up: `values` reads and spells scalars; `tables` holds what kustomize
+//! knows of kinds; `patch` merges; `resources` are the objects; `fields` selects objects and their
+//! fields; `engine` is the transformer, its context and what runs it; `read` turns files into a
+//! list of transformers; `names` keeps references right; `builtin` has a file for each built-in
+//! transformer; `run` runs the list.
+//!
+//! `docs/composition.md` lists our decisions where the KEP is silent.
+
+mod builtin;
+mod engine;
+mod fields;
+mod names;
+mod patch;
+mod read;
+mod resources;
+mod run;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub use builtin::{builtin_kinds, legacy_rank};
+pub use engine::functions::{Base, FunctionOutput, Functions, Kustomize};
+pub use engine::program::{Container, Exec, Program};
+pub use engine::step::Step;
+pub use engine::transformer::{Transformer, TransformerId};
+pub use fields::field_spec::FieldSpec;
+pub use names::references::{Referrer, Renames, Target, fields_of};
+pub use read::locate::KUSTOMIZATIONS;
+pub use read::model::GROUP;
+pub use read::model::{FIELDS, IMPORT_FIELDS, ORDER_FIELDS};
+pub use read::show::show;
+pub use resources::print::{Format, print};
+pub use resources::resource::Resource;
+pub use run::chain;
+pub use run::steps::{consolidate, consolidate_node};
+pub use tables::name_references::{NAME_REFERENCES, Named};

@@ -1,0 +1,478 @@
+//! Updates fields that refer to objects by name, after these are renamed or moved.
+//!
+//! Source: kustomize 5.8, `api/filters/nameref`, `api/internal/accumulator`, `api/resmap`
+//! (`SubsetThatCouldBeReferencedByResource`). Only renamed or moved objects among the resources
+//! count; other names stay.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use crate::engine::step::Context;
+use crate::fields::field_spec::{FieldSpec, Made};
+use crate::resources::resource::Resource;
+use crate::tables::name_references::{NAME_REFERENCES, Named};
+use krm_core::Identity;
+use krm_core::identity::group;
+use krm_core::scope::{effective_namespace, is_namespaced, or_default};
+use krm_yaml::{Data, Value};
+
+/// Updates the fields that kustomize knows.
+pub(crate) fn update(resources: &mut [Resource<'_>], context: &mut Context<'_>) {
+    follow(resources, NAME_REFERENCES, context);
+}
+
+/// Updates the fields of a table.
+pub(crate) fn follow(resources: &mut [Resource<'_>], table: &[Named], context: &mut Context<'_>) {
+    let targets = resources.iter().filter_map(Target::of_resource);
+    let mut renames = Renames::of(targets, table.iter().flat_map(fields_of));
+    if renames.is_empty() {
+        return;
+    }
+    for resource in resources {
+        let text = |key| resource.str_at(&[key]).unwrap_or_default();
+        let links = renames.links_from(text("apiVersion"), text("kind"));
+        if links.is_empty() {
+            continue;
+        }
+        let referrer = Referrer::of_resource(resource);
+        let mut problems = Vec::new();
+        renames.follow(resource.value_mut(), &links, &referrer, &mut problems);
+        for problem in problems {
+            context.outcome(resource, Err(problem));
+        }
+    }
+}
+
+/// The fields that name objects of a kind.
+pub fn fields_of(to: &Named) -> impl Iterator<Item = (&Named, FieldSpec)> {
+    let fields = to.fields.iter();
+    fields.map(move |field| (to, FieldSpec::from(field)))
+}
+
+/// The objects that were renamed, and the fields that may refer to them.
+pub struct Renames<'t> {
+    targets: Targets<'t>,
+    links: Vec<Link<'t>>,
+    /// The links from each API version and kind, by index.
+    by_kind: BTreeMap<String, BTreeMap<String, Rc<[usize]>>>,
+}
+
+impl<'t> Renames<'t> {
+    /// Of these objects, and of those of these fields that may refer to a renamed one.
+    pub fn of<'n: 't>(
+        targets: impl Iterator<Item = Target<'t>>,
+        fields: impl Iterator<Item = (&'n Named, FieldSpec)>,
+    ) -> Self {
+        let targets = Targets::of(targets);
+        Self {
+            links: targets.links(fields),
+            targets,
+            by_kind: BTreeMap::new(),
+        }
+    }
+
+    /// Whether no field may refer to a renamed object.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The links from objects of an API version and kind, by index.
+    pub fn links_from(&mut self, api_version: &str, kind: &str) -> Rc<[usize]> {
+        let known = self.by_kind.get(api_version);
+        if let Some(known) = known.and_then(|kinds| kinds.get(kind)) {
+            return Rc::clone(known);
+        }
+        let links = self.links.iter().enumerate();
+        let links = links.filter(|(_, link)| link.from.is_for_type(api_version, kind));
+        let links: Rc<[usize]> = links.map(|(index, _)| index).collect();
+        let kinds = self.by_kind.entry(api_version.to_owned()).or_default();
+        kinds.insert(kind.to_owned(), Rc::clone(&links));
+        links
+    }
+
+    /// Updates the references of one object, which has these [links](Self::links_from).
+    pub fn follow(
+        &self,
+        object: &mut Value<'_>,
+        links: &[usize],
+        referrer: &Referrer,
+        problems: &mut Vec<String>,
+    ) {
+        for link in links.iter().filter_map(|index| self.links.get(*index)) {
+            let lookup = Lookup {
+                targets: &self.targets,
+                referrer,
+                link,
+            };
+            let update = &mut |value: &mut Value<'_>| lookup.update(value);
+            let outcome = link.from.descend(object, Made::Nothing, update);
+            if let Err(problem) = outcome {
+                problems.push(format!("`{}`: {problem}", link.from.path));
+            }
+        }
+    }
+}
+
+/// A field of one kind that refers to objects of another.
+struct Link<'t> {
+    from: FieldSpec,
+    to: &'t Named,
+}
+
+/// An object that fields may refer to.
+pub struct Target<'t> {
+    api_version: Cow<'t, str>,
+    now: Identity,
+    /// Whether its kind has no namespace.
+    is_global: bool,
+    /// Former identities, or the current one if never renamed.
+    previous: Cow<'t, [Identity]>,
+    /// Whether it was renamed. A field with the current name of an object means that object, not
+    /// another one that had the name before.
+    is_renamed: bool,
+    prefixes: Vec<String>,
+    suffixes: Vec<String>,
+}
+
+impl<'t> Target<'t> {
+    /// An object of an API version as it is now, with its former identities.
+    #[must_use]
+    pub fn new(api_version: Cow<'t, str>, previous: Cow<'t, [Identity]>, now: Identity) -> Self {
+        let is_renamed = !previous.is_empty();
+        Self {
+            api_version,
+            is_global: !is_namespaced(&now.group, &now.kind),
+            previous: if is_renamed {
+                previous
+            } else {
+                Cow::Owned(vec![now.clone()])
+            },
+            is_renamed,
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+            now,
+        }
+    }
+
+    fn of_resource(resource: &Resource<'_>) -> Option<Self> {
+        let api_version = resource.str_at(&["apiVersion"]).unwrap_or_default();
+        Some(Self {
+            prefixes: resource.prefixes.clone(),
+            suffixes: resource.suffixes.clone(),
+            ..Self::new(
+                Cow::Owned(api_version.to_owned()),
+                Cow::Owned(resource.previous.clone()),
+                resource.identity()?,
+            )
+        })
+    }
+
+    fn namespace(&self) -> &str {
+        or_default(&self.now.namespace)
+    }
+
+    /// Its first namespace; `default` if it had none.
+    fn first_namespace(&self) -> &str {
+        effective_namespace(self.previous.first().unwrap_or(&self.now))
+    }
+
+    /// Its group, version and kind, and those that it had before.
+    fn kinds(&self) -> impl Iterator<Item = [&str; 3]> {
+        let version = self.api_version.rsplit('/').next().unwrap_or_default();
+        let kinds = self.previous.iter();
+        kinds.map(move |one| [self.now.group.as_str(), version, &one.kind])
+    }
+
+    /// Whether it was of a kind; empty parts match any.
+    fn was(&self, kind: [&str; 3]) -> bool {
+        self.kinds().any(|own| is_kind(own, kind))
+    }
+
+    /// Whether it had a name while it was in a namespace.
+    fn was_called(&self, name: &str, namespace: &str) -> bool {
+        let mut previous = self.previous.iter().filter(|one| one.name == name);
+        !self.is_global && previous.any(|one| effective_namespace(one) == namespace)
+    }
+}
+
+/// Whether a group, version and kind are these; empty parts match any.
+fn is_kind(own: [&str; 3], wanted: [&str; 3]) -> bool {
+    let mut parts = own.into_iter().zip(wanted);
+    parts.all(|(own, wanted)| wanted.is_empty() || own == wanted)
+}
+
+/// All objects that fields may refer to.
+struct Targets<'t> {
+    all: Vec<Target<'t>>,
+    /// The indexes of the objects and of their former identities, in the order of the names.
+    by_name: Vec<(usize, usize)>,
+    /// The first namespaces of objects, with their current ones.
+    moves: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl<'t> Targets<'t> {
+    fn of(targets: impl Iterator<Item = Target<'t>>) -> Self {
+        let mut targets = Self {
+            all: targets.collect(),
+            by_name: Vec::new(),
+            moves: BTreeMap::new(),
+        };
+        let mut by_name = Vec::with_capacity(targets.all.len());
+        for (index, target) in targets.all.iter().enumerate() {
+            if !target.is_global {
+                let (first, now) = (target.first_namespace(), &target.now.namespace);
+                let known = targets.moves.get(first);
+                if known.is_none_or(|known| !known.contains(now)) {
+                    let known = targets.moves.entry(first.to_owned()).or_default();
+                    known.insert(now.clone());
+                }
+            }
+            let former = 0..target.previous.len();
+            by_name.extend(former.map(|former| (index, former)));
+        }
+        by_name.sort_by_key(|at| targets.name(*at));
+        targets.by_name = by_name;
+        targets
+    }
+
+    /// A former name of an object.
+    fn name(&self, (target, former): (usize, usize)) -> &str {
+        let identity = self
+            .all
+            .get(target)
+            .and_then(|one| one.previous.get(former));
+        identity.map_or("", |identity| &identity.name)
+    }
+
+    /// The objects that had a name.
+    fn named(&self, name: &str) -> Vec<&Target<'t>> {
+        let start = self.by_name.partition_point(|at| self.name(*at) < name);
+        let from = self.by_name.get(start..).unwrap_or_default();
+        let mut named: Vec<usize> = from
+            .iter()
+            .take_while(|at| self.name(**at) == name)
+            .map(|(target, _)| *target)
+            .collect();
+        named.dedup();
+        named.iter().filter_map(|at| self.all.get(*at)).collect()
+    }
+
+    /// Those of the fields that refer to kinds among the renamed objects.
+    fn links<'n: 't>(&self, fields: impl Iterator<Item = (&'n Named, FieldSpec)>) -> Vec<Link<'t>> {
+        let renamed = self.all.iter().filter(|one| one.is_renamed);
+        let kinds: BTreeSet<[&str; 3]> = renamed.flat_map(Target::kinds).collect();
+        let links = fields.filter(|(to, _)| {
+            let wanted = [to.group, to.version, to.kind];
+            kinds.iter().any(|kind| is_kind(*kind, wanted))
+        });
+        links.map(|(to, from)| Link { from, to }).collect()
+    }
+}
+
+/// An object that refers to others.
+pub struct Referrer {
+    is_global: bool,
+    namespace: String,
+    /// The namespaces of the service accounts in its subjects.
+    bound_namespaces: Vec<String>,
+    /// The API group and the kind of the role that it refers to.
+    role: Option<(String, String)>,
+    prefixes: Vec<String>,
+    suffixes: Vec<String>,
+}
+
+impl Referrer {
+    /// An object whose name got no prefixes and suffixes.
+    pub fn of(object: &Value<'_>) -> Self {
+        let text = |keys: &[&str]| object.str_at(keys).unwrap_or_default();
+        let kind = text(&["kind"]);
+        let subjects = object.get("subjects").and_then(Value::items);
+        let bound_namespaces = subjects
+            .into_iter()
+            .flatten()
+            .filter(|subject| subject.str_at(&["kind"]) == Some("ServiceAccount"))
+            .filter_map(|subject| subject.str_at(&["namespace"]).map(str::to_owned));
+        let role = |key| object.str_at(&["roleRef", key]).map(str::to_owned);
+        Self {
+            is_global: !is_namespaced(group(text(&["apiVersion"])), kind),
+            namespace: or_default(text(&["metadata", "namespace"])).to_owned(),
+            bound_namespaces: if kind == "RoleBinding" {
+                bound_namespaces.collect()
+            } else {
+                Vec::new()
+            },
+            role: role("apiGroup").zip(role("kind")),
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+        }
+    }
+
+    fn of_resource(resource: &Resource<'_>) -> Self {
+        Self {
+            prefixes: resource.prefixes.clone(),
+            suffixes: resource.suffixes.clone(),
+            ..Self::of(resource.value())
+        }
+    }
+
+    /// Whether it may refer to objects in a namespace; empty for objects that name none.
+    fn sees(&self, namespace: &str) -> bool {
+        self.is_global
+            || self.namespace == or_default(namespace)
+            || self.bound_namespaces.iter().any(|bound| bound == namespace)
+    }
+
+    /// Whether it may refer to this object. It may not refer to other namespaces, except to bind
+    /// service accounts.
+    fn may_name(&self, target: &Target<'_>) -> bool {
+        let is_near = self.is_global || target.is_global || self.namespace == target.namespace();
+        is_near || (target.now.kind == "ServiceAccount" && self.sees(&target.now.namespace))
+    }
+
+    /// Whether its name got the same prefixes and suffixes.
+    fn is_named_alike(&self, target: &Target<'_>, or_not_at_all: bool) -> bool {
+        let alike = |own: &[String], other: &[String]| {
+            let is_empty = own.is_empty() || other.is_empty();
+            (is_empty && (or_not_at_all || own.len() == other.len()))
+                || (!is_empty && (own.ends_with(other) || other.ends_with(own)))
+        };
+        alike(&self.prefixes, &target.prefixes) && alike(&self.suffixes, &target.suffixes)
+    }
+}
+
+/// Finds the object that a field refers to.
+struct Lookup<'l> {
+    targets: &'l Targets<'l>,
+    referrer: &'l Referrer,
+    link: &'l Link<'l>,
+}
+
+impl Lookup<'_> {
+    /// The new name of an object.
+    fn renamed(&self, name: &str) -> Result<Option<String>, String> {
+        let identity = |target: &Target<'_>| target.now.name.clone();
+        let target = self.find(name, None, identity)?;
+        let renamed = target.filter(|target| target.now.name != name);
+        Ok(renamed.map(|target| target.now.name.clone()))
+    }
+
+    /// Updates a name, a mapping with a `name`, or a list of these.
+    fn update(&self, value: &mut Value<'_>) -> Result<(), String> {
+        match &mut value.data {
+            Data::Scalar(_) => self.update_name(value),
+            Data::Mapping(_) => self.update_mapping(value),
+            Data::Sequence(items) => items.iter_mut().try_for_each(|item| match &item.data {
+                Data::Scalar(_) => self.update_name(item),
+                Data::Mapping(_) => self.update_mapping(item),
+                Data::Sequence(_) => Err("expected a name, found a list".to_owned()),
+            }),
+        }
+    }
+
+    fn update_name(&self, value: &mut Value<'_>) -> Result<(), String> {
+        let Some(name) = value.as_str() else {
+            return Ok(());
+        };
+        if let Some(renamed) = self.renamed(name)? {
+            value.set(Value::string(renamed).data);
+        }
+        Ok(())
+    }
+
+    fn update_mapping(&self, mapping: &mut Value<'_>) -> Result<(), String> {
+        // Kustomize would change a User with the name of a ServiceAccount.
+        let kind = mapping.str_at(&["kind"]);
+        if kind.is_some_and(|kind| kind != self.link.to.kind) {
+            return Ok(());
+        }
+        let Some(name) = mapping.get("name") else {
+            return Err("there is no `name`".to_owned());
+        };
+        let Some(name) = name.as_str() else {
+            return Ok(());
+        };
+        let namespace = mapping.get("namespace").map(|value| value.as_str());
+        let namespace = namespace.map(Option::unwrap_or_default);
+        let identity =
+            |target: &Target<'_>| (target.now.name.clone(), target.now.namespace.clone());
+        let Some(target) = self.find(name, namespace, identity)? else {
+            return Ok(());
+        };
+        for (key, text) in [
+            ("name", &target.now.name),
+            ("namespace", &target.now.namespace),
+        ] {
+            // An empty namespace may be set later, so it says nothing.
+            if !text.is_empty() && mapping.str_at(&[key]) != Some(text) {
+                mapping.insert(key.into(), Value::string(text.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The object with a former name, in a former namespace if one is given. Objects that are the
+    /// same by `identity` count as one.
+    fn find<I: PartialEq>(
+        &self,
+        name: &str,
+        namespace: Option<&str>,
+        identity: impl Fn(&Target<'_>) -> I,
+    ) -> Result<Option<&Target<'_>>, String> {
+        let mut found = self.targets.named(name);
+        found.retain(|target| self.is_meant(target));
+        if let Some(namespace) = namespace {
+            let is_in = |target: &&Target<'_>| self.is_in(target, namespace);
+            if found.iter().any(is_in) {
+                found.retain(is_in);
+            } else {
+                // A reference that was already updated has the new namespace.
+                found.retain(|target| target.was_called(name, namespace));
+            }
+        }
+        // The same name in another namespace is another object.
+        let renamed = found.iter().filter(|target| target.is_renamed);
+        let namespaces: Vec<&str> = renamed.map(|one| one.first_namespace()).collect();
+        let is_rival = |target: &Target<'_>| namespaces.contains(&target.first_namespace());
+        found.retain(|target| target.is_renamed || is_rival(target));
+        for or_not_at_all in [true, false] {
+            if found.len() > 1 {
+                found.retain(|target| self.referrer.is_named_alike(target, or_not_at_all));
+            }
+        }
+        found.retain(|target| target.is_renamed);
+        match found.as_slice() {
+            [] => Ok(None),
+            [first, rest @ ..] => {
+                if rest.iter().all(|other| identity(other) == identity(first)) {
+                    return Ok(Some(first));
+                }
+                let names = found.iter().map(|target| target.now.to_string());
+                let names = names.collect::<Vec<_>>().join(", ");
+                Err(format!("`{name}` may mean any of these: {names}"))
+            }
+        }
+    }
+
+    fn is_meant(&self, target: &Target<'_>) -> bool {
+        let to = self.link.to;
+        let role = self.referrer.role.as_ref();
+        let role = role.filter(|_| self.link.from.path.ends_with("roleRef/name"));
+        target.was([to.group, to.version, to.kind])
+            && role.is_none_or(|(group, kind)| target.was([group, "", kind]))
+            && self.referrer.may_name(target)
+    }
+
+    /// Whether the first namespace of an object is this one or, if no object was there at first,
+    /// its current one.
+    fn is_in(&self, target: &Target<'_>, namespace: &str) -> bool {
+        let moves = self.targets.moves.get(namespace);
+        let is_former = moves.is_some_and(|moves| moves.iter().any(|now| self.referrer.sees(now)));
+        let found = if is_former {
+            target.first_namespace()
+        } else {
+            target.namespace()
+        };
+        !target.is_global && found == namespace
+    }
+}

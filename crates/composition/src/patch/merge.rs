@@ -1,0 +1,500 @@
+//! Strategic merge: a patch that looks like the object it changes.
+//!
+//! Source: kustomize 5.8, `kyaml/yaml/merge2` and `kyaml/yaml/walk`. Mappings are merged, null
+//! removes a field, and `$patch: delete | replace | merge` sets what to do with a mapping, an item
+//! or a list. A list is replaced, except for those in
+//! [`merge_keys`](crate::tables::merge_keys): there, the items of the patch come
+//! first, in its order, then the others. Ports, which have two keys, keep their position, and only
+//! new ones come first.
+//!
+//! Parts of the object that stay keep their origin, and so their text. In some cases kyaml loses
+//! data, and this code does not:
+//!
+//! - A field without a value (`key:`) that the patch does not name is kept.
+//! - An item of the patch without the key of its list is an error where the object has items; kyaml
+//!   drops it, and sometimes items of the object too. Two items with equal keys are one; kyaml
+//!   takes the first.
+//! - `$patch: replace` in an item of a merged list replaces the item; kyaml ignores it.
+//! - A list that the patch does not name is kept; kyaml drops items with equal keys from it.
+//! - Ports are also merged where only some have a `protocol`.
+//! - `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…` work as in `kubectl
+//!   patch`. `- $patch: …` works in a list that is replaced, and `$patch` in another item of that
+//!   list is an error; kyaml writes them into the object.
+
+use std::borrow::Cow;
+
+use crate::tables::merge_keys::Type;
+use krm_core::scalar::text_of;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Data, FieldPath, Scalar, Step, Value, name_of};
+
+/// Whether the target of a patch stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It stays, changed or not.
+    Stays,
+    /// The patch removes it.
+    Goes,
+}
+
+/// Why a patch cannot be merged.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// The path in the patch, the last step first.
+    steps: Vec<Step>,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Problem {
+    fn new(message: String) -> Self {
+        Self {
+            steps: Vec::new(),
+            message,
+            hint: None,
+        }
+    }
+
+    fn hint(mut self, hint: String) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+
+    fn in_field(mut self, key: &str) -> Self {
+        self.steps.push(Step::Key(key.to_owned()));
+        self
+    }
+
+    fn in_item(mut self, index: usize) -> Self {
+        self.steps.push(Step::Index(index));
+        self
+    }
+
+    /// The path in the patch.
+    pub(crate) fn path(&self) -> FieldPath {
+        let steps = self.steps.iter().rev();
+        steps.fold(FieldPath::root(), |path, step| match step {
+            Step::Key(key) => path.key(key.as_str()),
+            Step::Index(index) => path.index(*index),
+        })
+    }
+}
+
+/// Whether a string is written in quotes or as a block.
+pub(crate) type IsQuoted<'q> = &'q dyn Fn(&Value<'_>) -> bool;
+
+/// Merges `patch`, which has no origins, into `target`. A quoted string stays a string where the
+/// patch has a number or bool.
+///
+/// # Errors
+/// If the two are of different types, or the patch is malformed; `target` is then half merged.
+pub(crate) fn merge(
+    target: &mut Value<'_>,
+    patch: &Value<'static>,
+    known: &Type,
+    is_quoted: IsQuoted<'_>,
+) -> Result<Fate, Problem> {
+    if patch.is_null() {
+        return Ok(Fate::Goes);
+    }
+    if target.is_null() {
+        let Some(new) = made(patch, known)? else {
+            return Ok(Fate::Goes);
+        };
+        target.data = new.data;
+        return Ok(Fate::Stays);
+    }
+    match (&mut target.data, &patch.data) {
+        (Data::Mapping(_), Data::Mapping(entries)) => {
+            merge_mapping(target, patch, entries, known, is_quoted)
+        }
+        (Data::Sequence(items), Data::Sequence(patched)) => {
+            match (directive_of_list(patched)?, known.keys) {
+                (Directive::Delete, _) => return Ok(Fate::Goes),
+                (Directive::Merge, Some([])) => merge_scalars(items, patched),
+                (Directive::Merge, Some(keys)) => {
+                    merge_items(items, patched, keys, known, is_quoted)?;
+                }
+                (Directive::Replace, _) | (Directive::Merge, None) => {
+                    replace(target, patch, known)?;
+                }
+            }
+            Ok(Fate::Stays)
+        }
+        (Data::Scalar(_), Data::Scalar(new)) => {
+            let text = text_of(patch).filter(|_| is_quoted(target));
+            let text = text.map(|text| Scalar::String(text.to_owned().into()));
+            target.data = Data::Scalar(text.unwrap_or_else(|| new.clone()));
+            Ok(Fate::Stays)
+        }
+        _ => Err(Problem::new(format!(
+            "expected {}, as in the object, found {}",
+            name_of(&target.data),
+            name_of(&patch.data)
+        ))
+        .hint(
+            "to change the type of a field, remove it first with `null` in another patch".into(),
+        )),
+    }
+}
+
+/// What to do with a part of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Directive {
+    /// Merge the two.
+    Merge,
+    /// Replace it by the patch.
+    Replace,
+    /// Remove it.
+    Delete,
+}
+
+/// The key for a directive in a patch.
+pub(crate) const DIRECTIVE: &str = "$patch";
+const RETAIN: &str = "$retainKeys";
+const ORDER: &str = "$setElementOrder/";
+const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
+
+/// Whether an entry of a patch is a directive and not a field.
+fn is_directive(key: &str) -> bool {
+    key == DIRECTIVE || key == RETAIN || key.starts_with(ORDER) || key.starts_with(DELETE_FROM)
+}
+
+/// The directive in a mapping of a patch.
+///
+/// # Errors
+/// If the directive is unknown.
+pub(crate) fn directive(mapping: &Value<'_>) -> Result<Directive, Problem> {
+    let Some(value) = mapping.get(DIRECTIVE) else {
+        return Ok(Directive::Merge);
+    };
+    match value.as_str() {
+        Some("merge") => Ok(Directive::Merge),
+        Some("replace") => Ok(Directive::Replace),
+        Some("delete") => Ok(Directive::Delete),
+        other => {
+            let known = ["merge", "replace", "delete"];
+            let hint = match closest(other.unwrap_or_default(), known) {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => "it is `merge`, `replace` or `delete`".to_owned(),
+            };
+            let message = match other {
+                Some(text) => format!("`$patch` cannot be `{text}`"),
+                None => format!("`$patch` cannot be {}", name_of(&value.data)),
+            };
+            Err(Problem::new(message).hint(hint).in_field(DIRECTIVE))
+        }
+    }
+}
+
+/// The directive for a list, which is an item with nothing else in it.
+///
+/// # Errors
+/// As [`directive`].
+pub(crate) fn directive_of_list(items: &[Value<'_>]) -> Result<Directive, Problem> {
+    let mut directives = items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| is_for_list(item));
+    directives
+        .next()
+        .map_or(Ok(Directive::Merge), |(index, item)| {
+            directive(item).map_err(|problem| problem.in_item(index))
+        })
+}
+
+/// Whether the item of a list holds nothing but a directive.
+pub(crate) fn is_for_list(item: &Value<'_>) -> bool {
+    matches!(item.entries(), Some([(key, _)]) if key == DIRECTIVE)
+}
+
+fn merge_mapping(
+    target: &mut Value<'_>,
+    patch: &Value<'static>,
+    entries: &[(Cow<'static, str>, Value<'static>)],
+    known: &Type,
+    is_quoted: IsQuoted<'_>,
+) -> Result<Fate, Problem> {
+    match directive(patch)? {
+        Directive::Delete => return Ok(Fate::Goes),
+        Directive::Replace => {
+            replace(target, patch, known)?;
+            return Ok(Fate::Stays);
+        }
+        Directive::Merge => {}
+    }
+    for (key, value) in entries.iter().filter(|(key, _)| !is_directive(key)) {
+        let inner = known.field(key);
+        let outcome = match target.get_mut(key) {
+            Some(field) => merge(field, value, inner, is_quoted).map(|fate| {
+                if fate == Fate::Goes {
+                    target.remove(key);
+                }
+            }),
+            None => made(value, inner).map(|new| {
+                if let Some(new) = new {
+                    target.insert(key.clone(), new);
+                }
+            }),
+        };
+        outcome.map_err(|problem| problem.in_field(key))?;
+    }
+    for (key, value) in entries {
+        if let Some(list) = key.strip_prefix(DELETE_FROM) {
+            delete_from(target, list, value);
+        } else if let Some(list) = key.strip_prefix(ORDER) {
+            set_order(target, list, value, known.field(list).keys);
+        } else if key == RETAIN {
+            retain(target, value);
+        }
+    }
+    Ok(Fate::Stays)
+}
+
+/// Replaces the old value by that of a patch; equal parts keep their text.
+fn replace(target: &mut Value<'_>, patch: &Value<'static>, known: &Type) -> Result<(), Problem> {
+    let old = std::mem::replace(target, Data::Scalar(Scalar::Null).into());
+    let empty = match &patch.data {
+        Data::Sequence(_) => Data::Sequence(Vec::new()),
+        _ => Data::Mapping(Vec::new()),
+    };
+    let without = without_directive(patch);
+    let new = made(&without, known)?.unwrap_or_else(|| empty.into());
+    *target = new;
+    target.adopt(&old, &krm_core::item_keys::ITEM_KEYS);
+    Ok(())
+}
+
+/// A patch without directives.
+fn without_directive(patch: &Value<'static>) -> Value<'static> {
+    let mut patch = patch.clone();
+    match &mut patch.data {
+        Data::Mapping(entries) => entries.retain(|(key, _)| key != DIRECTIVE),
+        Data::Sequence(items) => items.retain(|item| !is_for_list(item)),
+        Data::Scalar(_) => {}
+    }
+    patch
+}
+
+/// The value for a part of a patch that the object does not have: without nulls and directives.
+fn made(patch: &Value<'static>, known: &Type) -> Result<Option<Value<'static>>, Problem> {
+    match &patch.data {
+        Data::Scalar(Scalar::Null) => Ok(None),
+        Data::Scalar(_) => Ok(Some(patch.clone())),
+        Data::Mapping(_) if directive(patch)? == Directive::Delete => Ok(None),
+        Data::Mapping(entries) => {
+            let mut new = Vec::with_capacity(entries.len());
+            for (key, value) in entries.iter().filter(|(key, _)| !is_directive(key)) {
+                let field = made(value, known.field(key)).map_err(|error| error.in_field(key))?;
+                new.extend(field.map(|field| (key.clone(), field)));
+            }
+            Ok(Some(Value::mapping(new)))
+        }
+        Data::Sequence(items) => {
+            let directive = directive_of_list(items)?;
+            if directive == Directive::Delete {
+                return Ok(None);
+            }
+            let mut new = Vec::with_capacity(items.len());
+            match known.keys {
+                Some([]) => merge_scalars(&mut new, items),
+                Some(keys) => merge_items(&mut new, items, keys, known, &|_| false)?,
+                // It is used as it is, with nulls.
+                None => {
+                    check_plain(items)?;
+                    new.extend(items.iter().filter(|item| !is_for_list(item)).cloned());
+                }
+            }
+            Ok(Some(Value::sequence(new)))
+        }
+    }
+}
+
+/// Refuses directives in items that are used as they are.
+fn check_plain(items: &[Value<'_>]) -> Result<(), Problem> {
+    let mut items = items.iter().enumerate();
+    let is_directed = |item: &Value<'_>| item.get(DIRECTIVE).is_some() && !is_for_list(item);
+    let Some((index, _)) = items.find(|(_, item)| is_directed(item)) else {
+        return Ok(());
+    };
+    let problem = Problem::new("`$patch` is not allowed in an item of this list".to_owned());
+    let hint = "the list is replaced as a whole, because its items have no known key";
+    Err(problem
+        .hint(hint.to_owned())
+        .in_field(DIRECTIVE)
+        .in_item(index))
+}
+
+/// Merges lists of scalars without duplicates; those of the patch come first.
+fn merge_scalars(items: &mut Vec<Value<'_>>, patched: &[Value<'static>]) {
+    let mut merged = Vec::with_capacity(items.len() + patched.len());
+    for new in patched.iter().filter(|item| !is_for_list(item)) {
+        if !merged.contains(new) {
+            let old = items.iter().position(|item| item == new);
+            merged.push(old.map_or_else(|| new.clone(), |at| items.remove(at)));
+        }
+    }
+    merged.append(items);
+    *items = merged;
+}
+
+/// Merges lists by the keys of their items. Items of the patch come first; with several keys, only
+/// new items do.
+fn merge_items<'s>(
+    items: &mut Vec<Value<'s>>,
+    patched: &[Value<'static>],
+    keys: &[&str],
+    known: &Type,
+    is_quoted: IsQuoted<'_>,
+) -> Result<(), Problem> {
+    let stays_in_place = keys.len() > 1;
+    let mut old: Vec<Option<Value<'s>>> = items.drain(..).map(Some).collect();
+    let mut front: Vec<Value<'s>> = Vec::with_capacity(old.len() + patched.len());
+    let partners = partners(&old, patched, keys);
+    for (index, (new, partner)) in patched.iter().zip(partners).enumerate() {
+        if is_for_list(new) {
+            continue;
+        }
+        let in_item = |problem: Problem| problem.in_item(index);
+        // With nothing to merge, the keys do not matter.
+        if !(old.is_empty() && new.entries().is_some()) {
+            check_key(new, keys).map_err(in_item)?;
+        }
+        let mut slot = partner.and_then(|at| old.get_mut(at));
+        if let Some(mut item) = slot.as_mut().and_then(|slot| slot.take()) {
+            let fate = merge_item(&mut item, new, known, is_quoted).map_err(in_item)?;
+            match slot {
+                _ if fate == Fate::Goes => {}
+                Some(slot) if stays_in_place => *slot = Some(item),
+                _ => front.push(item),
+            }
+        } else if let Some(item) = front.iter_mut().find(|item| is_same(item, new, keys, true)) {
+            merge_item(item, new, known, is_quoted).map_err(in_item)?;
+        } else {
+            front.extend(made(new, known).map_err(in_item)?);
+        }
+    }
+    front.extend(old.into_iter().flatten());
+    *items = front;
+    Ok(())
+}
+
+/// For each item of a patch, the same item of the object: one with the same values of all keys, or
+/// else one that matches no other item of the patch.
+fn partners(
+    old: &[Option<Value<'_>>],
+    patched: &[Value<'static>],
+    keys: &[&str],
+) -> Vec<Option<usize>> {
+    let find = |new: &Value<'_>, exact, taken: &[Option<usize>]| {
+        let mut items = old.iter().enumerate();
+        items.position(|(at, item)| {
+            let same = item
+                .as_ref()
+                .is_some_and(|item| is_same(item, new, keys, exact));
+            same && !taken.contains(&Some(at))
+        })
+    };
+    let exact: Vec<_> = patched.iter().map(|new| find(new, true, &[])).collect();
+    let loose =
+        |(new, found): (&Value<'_>, &Option<usize>)| found.or_else(|| find(new, false, &exact));
+    patched.iter().zip(&exact).map(loose).collect()
+}
+
+/// As [`merge`]; `known` is the type of the list that holds the item.
+fn merge_item(
+    item: &mut Value<'_>,
+    patch: &Value<'static>,
+    known: &Type,
+    is_quoted: IsQuoted<'_>,
+) -> Result<Fate, Problem> {
+    match &patch.data {
+        Data::Mapping(entries) => merge_mapping(item, patch, entries, known, is_quoted),
+        _ => Ok(Fate::Stays),
+    }
+}
+
+/// Whether items are the same by the keys of their list. The first key must be equal. The others
+/// must be equal where both items have them or, if the match has to be exact, where either has
+/// them.
+fn is_same(item: &Value<'_>, other: &Value<'_>, keys: &[&str], exact: bool) -> bool {
+    let mut pairs = keys
+        .iter()
+        .map(|key| (scalar(item, key), scalar(other, key)));
+    let is_first = matches!(pairs.next(), Some((Some(a), Some(b))) if a == b);
+    is_first
+        && pairs.all(|pair| match pair {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => true,
+            _ => !exact,
+        })
+}
+
+fn scalar<'v>(item: &'v Value<'_>, key: &str) -> Option<&'v Scalar<'v>> {
+    match &item.get(key)?.data {
+        Data::Scalar(Scalar::Null) => None,
+        Data::Scalar(scalar) => Some(scalar),
+        _ => None,
+    }
+}
+
+fn check_key(item: &Value<'_>, keys: &[&str]) -> Result<(), Problem> {
+    let key = keys.first().copied().unwrap_or_default();
+    if scalar(item, key).is_some() {
+        return Ok(());
+    }
+    let message = match &item.data {
+        Data::Mapping(_) => format!("this item has no `{key}`"),
+        other => format!("expected a mapping with `{key}`, found {}", name_of(other)),
+    };
+    let hint = format!("items of this list are merged by `{key}`");
+    Err(Problem::new(message).hint(hint))
+}
+
+/// Removes scalars from a list.
+fn delete_from(target: &mut Value<'_>, list: &str, values: &Value<'_>) {
+    let values = values.items().unwrap_or_default();
+    if let Some(items) = target.get_mut(list).and_then(Value::items_mut) {
+        items.retain(|item| !values.contains(item));
+    }
+}
+
+/// Sorts the items of a list that `order` names, among their own positions.
+fn set_order(target: &mut Value<'_>, list: &str, order: &Value<'_>, keys: Option<&[&str]>) {
+    let order = order.items().unwrap_or_default();
+    let Some(items) = target.get_mut(list).and_then(Value::items_mut) else {
+        return;
+    };
+    let rank = |item: &Value<'_>| {
+        order.iter().position(|named| match keys {
+            Some(keys) if !keys.is_empty() => is_same(item, named, keys, false),
+            _ => item == named,
+        })
+    };
+    let mut ranked: Vec<(usize, Value<'_>)> = Vec::new();
+    let mut others = Vec::new();
+    for item in items.drain(..) {
+        match rank(&item) {
+            Some(rank) => {
+                ranked.push((rank, item));
+                others.push(None);
+            }
+            None => others.push(Some(item)),
+        }
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let mut ranked = ranked.into_iter().map(|(_, item)| item);
+    items.extend(
+        others
+            .into_iter()
+            .filter_map(|other| other.or_else(|| ranked.next())),
+    );
+}
+
+/// Removes the fields that are not named.
+fn retain(target: &mut Value<'_>, names: &Value<'_>) {
+    let names = names.items().unwrap_or_default();
+    if let Data::Mapping(entries) = &mut target.data {
+        entries.retain(|(key, _)| names.iter().any(|name| name.as_str() == Some(key)));
+    }
+}

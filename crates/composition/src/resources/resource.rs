@@ -1,0 +1,308 @@
+//! An object on its way through the transformers.
+
+use std::sync::Arc;
+
+use crate::resources::apart::Apart;
+use crate::resources::content::Content;
+use krm_core::Identity;
+use krm_core::annotations;
+use krm_core::identity;
+use krm_core::lists;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, ObjectReference, Result};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Cursor, Document, NodeId, Position, SharedNode, Value, Words};
+
+/// An object with this annotation gets a hash after its name.
+const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
+
+/// An object on its way through the transformers: plain data, and the text it was read from.
+#[derive(Clone, Debug)]
+pub struct Resource<'d> {
+    /// What it was read from; none for a new object.
+    node: Option<SharedNode>,
+    /// The comments around it that belong to the stream.
+    pub(crate) apart: Option<Box<Apart>>,
+    /// The object as it is now.
+    content: Content<'d>,
+    /// Its former identities, the first one first.
+    pub(crate) previous: Vec<Identity>,
+    /// The prefixes added to its name, the first one first; the same for suffixes.
+    pub(crate) prefixes: Vec<String>,
+    pub(crate) suffixes: Vec<String>,
+    /// Whether the `HashTransformer` adds a hash of the content to its name.
+    pub(crate) needs_hash: bool,
+}
+
+impl<'d> Resource<'d> {
+    /// Reads an object as kustomize does, for which `yes` and `n` are strings; none if it cannot be
+    /// read, for example because of a duplicate key.
+    pub fn read(
+        document: &'d Arc<Document>,
+        node: NodeId,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
+        Self::read_with(document, node, Words::Texts, diagnostics)
+    }
+
+    /// As [`read`](Self::read), with another meaning of words such as `yes`.
+    pub fn read_with(
+        document: &'d Arc<Document>,
+        node: NodeId,
+        words: Words,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Self> {
+        let cursor = document.cursor(node);
+        Some(Self {
+            node: Some(SharedNode::new(document, node)),
+            ..Self::with(Content::read(cursor, words, diagnostics)?)
+        })
+    }
+
+    /// The same resource, borrowing nothing.
+    pub fn into_owned<'o>(self) -> Resource<'o> {
+        Resource {
+            node: self.node,
+            apart: self.apart,
+            content: Content::Changed(self.content.into_value().into_owned()),
+            previous: self.previous,
+            prefixes: self.prefixes,
+            suffixes: self.suffixes,
+            needs_hash: self.needs_hash,
+        }
+    }
+
+    /// A new object.
+    pub(crate) const fn new(value: Value<'d>) -> Self {
+        Self::with(Content::Changed(value))
+    }
+
+    const fn with(content: Content<'d>) -> Self {
+        Self {
+            node: None,
+            apart: None,
+            content,
+            previous: Vec::new(),
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+            needs_hash: false,
+        }
+    }
+
+    /// The object as it is now. To read a string, [`str_at`](Self::str_at) is cheaper.
+    #[must_use]
+    pub fn value(&self) -> &Value<'d> {
+        self.content.value()
+    }
+
+    /// The object, to be changed: from now on it is compared with its text. Do not ask for it before
+    /// it is certain that there is something to change.
+    pub fn value_mut(&mut self) -> &mut Value<'d> {
+        self.content.value_mut()
+    }
+
+    /// The object by itself.
+    #[must_use]
+    pub fn into_value(self) -> Value<'d> {
+        self.content.into_value()
+    }
+
+    /// The string under these keys, if there is one.
+    #[must_use]
+    pub fn str_at(&self, keys: &[&str]) -> Option<&str> {
+        self.content.str_at(keys)
+    }
+
+    /// The text of an annotation.
+    #[must_use]
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.str_at(&["metadata", "annotations", key])
+    }
+
+    /// Whether the object is certainly as it was read.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.content.unchanged().is_some()
+    }
+
+    /// Its identity; none without a kind and a name.
+    #[must_use]
+    pub fn identity(&self) -> Option<Identity> {
+        let text = |keys: &[&str]| self.str_at(keys);
+        let kind = text(&["kind"])?.to_owned();
+        let name = text(&["metadata", "name"])?.to_owned();
+        Some(Identity {
+            group: identity::group(text(&["apiVersion"]).unwrap_or_default()).to_owned(),
+            kind,
+            namespace: text(&["metadata", "namespace"])
+                .unwrap_or_default()
+                .to_owned(),
+            name,
+        })
+    }
+
+    /// The first required field that is missing or malformed, with its place; `node` is the object
+    /// as it was read.
+    pub(crate) fn incomplete(&self, node: Cursor<'_>) -> Option<(String, Place)> {
+        let is_there = |keys: &[&str]| self.str_at(keys).is_some_and(|text| !text.is_empty());
+        if !node.is_mapping() {
+            return Some((
+                "expected an object, found no mapping".to_owned(),
+                node.place(),
+            ));
+        }
+        let texts: [&[&str]; 4] = [
+            &["apiVersion"],
+            &["kind"],
+            &["metadata", "name"],
+            &["metadata", "generateName"],
+        ];
+        for keys in texts {
+            let field = keys.iter().try_fold(node, |node, key| node.get(key));
+            let is_text = |field: &Cursor<'_>| self.str_at(keys).is_some() || field.is_null();
+            if let Some(field) = field.filter(|field| !is_text(field)) {
+                return Some((
+                    format!("`{}` must be a string", keys.join(".")),
+                    field.place(),
+                ));
+            }
+        }
+        for key in ["apiVersion", "kind"] {
+            if !is_there(&[key]) {
+                return Some((format!("the object has no `{key}`"), node.key_place()));
+            }
+        }
+        if !is_there(&["metadata", "name"]) && !is_there(&["metadata", "generateName"]) {
+            let place = node.get("metadata").unwrap_or(node).key_place();
+            return Some(("the object has no `metadata.name`".to_owned(), place));
+        }
+        None
+    }
+
+    /// Takes over the history of the resource that this was before.
+    pub fn succeed(&mut self, before: &Self) {
+        self.apart.clone_from(&before.apart);
+        self.previous.clone_from(&before.previous);
+        let name = before.identity();
+        if name != self.identity() {
+            self.previous.extend(name);
+        }
+        self.prefixes.clone_from(&before.prefixes);
+        self.suffixes.clone_from(&before.suffixes);
+        self.needs_hash = before.needs_hash;
+    }
+
+    /// Removes the annotation that asks for a hash after the name, and notes the request.
+    pub fn take_needs_hash(&mut self) {
+        let Some(found) = self.value().at(&["metadata", "annotations", NEEDS_HASH]) else {
+            return;
+        };
+        self.needs_hash |= found.as_str() == Some("true");
+        annotations::remove(self.value_mut(), &[NEEDS_HASH]);
+    }
+
+    /// Notes the identity before the object is renamed or moved to another namespace.
+    pub(crate) fn remember(&mut self) {
+        self.previous.extend(self.identity());
+    }
+
+    /// Adds former identities.
+    pub fn remember_all(&mut self, previous: impl IntoIterator<Item = Identity>) {
+        self.previous.extend(previous);
+    }
+
+    /// Whether `is` holds for the current identity or a former one.
+    pub(crate) fn is_or_was(&self, is: impl Fn(&Identity) -> bool) -> bool {
+        self.identity().is_some_and(|now| is(&now)) || self.previous.iter().any(is)
+    }
+
+    /// The current identity and the former ones.
+    #[must_use]
+    pub fn identities(&self) -> Vec<Identity> {
+        let now = self.identity().into_iter();
+        now.chain(self.previous.iter().cloned()).collect()
+    }
+
+    /// The document it was read from.
+    #[must_use]
+    pub fn document(&self) -> Option<&Arc<Document>> {
+        self.node.as_ref().map(SharedNode::document)
+    }
+
+    /// The object as it was read.
+    fn node(&self) -> Option<Cursor<'_>> {
+        self.node.as_ref().map(SharedNode::cursor)
+    }
+
+    /// Tests whether a part of it was written as a quoted string or a block.
+    pub(crate) fn is_quoted(&self) -> impl Fn(&Value<'_>) -> bool + use<> {
+        let document = self.document().cloned();
+        move |part| {
+            let is_quoted = |raw: &str| raw.starts_with(['"', '\'', '|', '>']);
+            let cursor = document.as_ref().zip(part.origin);
+            part.as_str().is_some()
+                && cursor.is_some_and(|(document, origin)| is_quoted(document.cursor(origin).raw()))
+        }
+    }
+
+    /// Where it was read from.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.node().map(Cursor::key_place)
+    }
+
+    /// Names it for a report.
+    pub(crate) fn reference(&self) -> ObjectReference {
+        let text = |keys: &[&str]| self.str_at(keys).unwrap_or_default().to_owned();
+        ObjectReference {
+            api_version: text(&["apiVersion"]),
+            kind: text(&["kind"]),
+            namespace: text(&["metadata", "namespace"]),
+            name: text(&["metadata", "name"]),
+            ..self.node().map(identity::reference).unwrap_or_default()
+        }
+    }
+
+    /// A node that holds it as it is now: the one it was read from if nothing has changed,
+    /// otherwise one of a document of its own, called `name`.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn current(&self, name: &str) -> Result<SharedNode> {
+        if let Some(node) = &self.node
+            && (self.is_unchanged() || node.cursor().holds(self.value()))
+        {
+            return Ok(node.clone());
+        }
+        let text = self.own_text(Position::Item { column: 0 })?;
+        let document = Arc::new(Document::parse(&Source::new(name, text))?);
+        let item = document.roots().flat_map(Cursor::children).next();
+        let item = item.map(|item| SharedNode::new(&document, item.id()));
+        item.ok_or_else(|| Diagnostic::error("the object has no text").into())
+    }
+
+    /// Its text as it was read, with all changes.
+    ///
+    /// # Errors
+    /// If the changed text would not read as the object.
+    pub fn text(&self, position: Position) -> Result<String> {
+        let text = self.own_text(position)?;
+        Ok(match &self.apart {
+            Some(apart) if position == Position::Document => apart.around(&text),
+            _ => text,
+        })
+    }
+
+    /// The text without the comments around it.
+    fn own_text(&self, position: Position) -> Result<String> {
+        let unchanged = self.content.unchanged();
+        if let Some(unchanged) = unchanged.filter(|_| position == Position::Document)
+            && let Some(text) = krm_yaml::copy(unchanged)
+        {
+            return Ok(text);
+        }
+        match self.document() {
+            Some(document) => lists::render(document, self.value(), position),
+            None => krm_yaml::render_new(self.value(), position),
+        }
+    }
+}

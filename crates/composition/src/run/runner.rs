@@ -1,0 +1,110 @@
+//! Finds the runtime of a transformer.
+
+use crate::builtin::table::{self, BUILTINS};
+use crate::engine::program::{Program, Runtime};
+use crate::engine::step::{Runner, Step};
+use crate::engine::transformer::Transformer;
+use crate::read::model::GROUP;
+use krm_yaml::FieldPath;
+use krm_yaml::diagnostic::Result;
+use krm_yaml::suggest::closest;
+
+/// Kinds that this program expands itself.
+const OWN_KINDS: [&str; 4] = [
+    "Template",
+    "TemplateInstance",
+    "TemplateExport",
+    "DeploymentConfiguration",
+];
+/// The name of this program's image, in whatever registry.
+const OWN_IMAGE: &str = "krm-template";
+
+/// The step for a transformer.
+///
+/// # Errors
+/// If nothing runs it, or its configuration is wrong.
+pub(crate) fn step(transformer: Transformer) -> Result<Step> {
+    let runner = match Runtime::of(&transformer)? {
+        None => internal(&transformer)?,
+        Some(Runtime::Starlark) => Runner::Starlark,
+        Some(Runtime::Program(Program::Container(container))) if is_ours(&container.image) => {
+            if transformer.id.group == GROUP {
+                internal(&transformer)?
+            } else {
+                Runner::Own
+            }
+        }
+        Some(Runtime::Program(program)) => Runner::Program(program),
+    };
+    Ok(Step {
+        transformer,
+        runner,
+    })
+}
+
+fn internal(transformer: &Transformer) -> Result<Runner> {
+    let id = &transformer.id;
+    if let Some(builtin) = table::find(id) {
+        return (builtin.read)(transformer).map(Runner::Builtin);
+    }
+    if id.group == GROUP && id.kind == "Composition" {
+        return Ok(Runner::Composition(Vec::new()));
+    }
+    if OWN_KINDS.contains(&id.kind.as_str()) {
+        return Ok(Runner::Own);
+    }
+    let field = FieldPath::root().key("kind");
+    if id.is_builtin() {
+        let kinds = BUILTINS.iter().flat_map(|builtin| builtin.kinds).copied();
+        let hint = match closest(&id.kind, kinds) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None if id.kind == "Composition" => {
+                "as a transformer it needs `apiVersion: kustomize.config.k8s.io/v1alpha1`"
+                    .to_owned()
+            }
+            None => "a transformer of your own has an `apiVersion` with a group, and a `runtime`"
+                .to_owned(),
+        };
+        return Err(transformer
+            .error(&field, "there is no built-in transformer of this kind")
+            .hint(hint)
+            .into());
+    }
+    Err(transformer
+        .error(&field, "it names no runtime")
+        .hint(
+            "name an image under `runtime.container.image`, or a program under `runtime.exec.path`",
+        )
+        .into())
+}
+
+/// Whether an image is that of this program, in any registry.
+fn is_ours(image: &str) -> bool {
+    let name = image.rsplit('/').next().unwrap_or_default();
+    let name = name.split(['@', ':']).next().unwrap_or_default();
+    name == OWN_IMAGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ours;
+
+    #[test]
+    fn our_image_is_known_in_each_registry_and_version() {
+        for image in [
+            "krm-template",
+            "krm-template:v1",
+            "localhost:5000/a/krm-template@sha256:0",
+        ] {
+            assert!(is_ours(image), "{image}");
+        }
+        for image in [
+            "",
+            "a/krm-templates",
+            "krm-template/other",
+            "a:krm-template",
+        ] {
+            assert!(!is_ours(image), "{image}");
+        }
+    }
+}

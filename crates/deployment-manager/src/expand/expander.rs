@@ -1,0 +1,600 @@
+//! Expands resources one after the other, and the resources that their templates create.
+
+use std::sync::Arc;
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::source::{Place, Source};
+use krm_yaml::{Data, Document, FieldPath, Scalar, Value};
+
+use crate::error::{Cause, ExpandError, Overrun, name_text};
+use crate::expand::check::{self, Failure, other};
+use crate::expand::meter::{self, Meter};
+use crate::expand::outputs;
+use crate::expand::shared::copy_back;
+use crate::expand::warnings;
+use crate::expansion::{Expansion, Layout, LayoutResource, Resource};
+use crate::jinja::{Context, Environment};
+use crate::model::{Env, Import, Limits, Request};
+use crate::python::{Call, Interpreter, Output, Session};
+use crate::schema::Schemas;
+use crate::yaml::{self, Located, kind_of};
+
+/// How deep templates may use one another.
+pub const MAX_NESTING: usize = 64;
+
+/// How many resources an expansion may have.
+pub const MAX_RESOURCES: usize = 100_000;
+
+/// The beginning of a note that names the resource of a template.
+const IN_RESOURCE: &str = "in resource";
+
+/// After so many errors, the expansion stops.
+const MAX_ERRORS: usize = 20;
+
+/// Expands a configuration.
+///
+/// # Errors
+/// With all errors that were found, and the first of them in the words of the original service.
+pub fn expand<'r>(
+    request: &'r Request,
+    python: &mut dyn Interpreter,
+) -> Result<Expansion<'r>, ExpandError> {
+    expand_metered(request, python, Meter::new(None))
+}
+
+/// Expands a configuration, and stops when it exceeds the limits.
+///
+/// # Errors
+/// As [`expand`]; with [`Cause::Limit`] if it was stopped.
+pub fn expand_within<'r>(
+    request: &'r Request,
+    python: &mut dyn Interpreter,
+    limits: Limits<'_>,
+) -> Result<Expansion<'r>, ExpandError> {
+    expand_metered(request, python, Meter::new(Some(limits)))
+}
+
+fn expand_metered<'r>(
+    request: &'r Request,
+    python: &mut dyn Interpreter,
+    meter: Meter<'_>,
+) -> Result<Expansion<'r>, ExpandError> {
+    let mut expander = Expander {
+        request,
+        meter,
+        jinja: Environment::new(&request.imports),
+        python: Session::new(python),
+        schemas: Schemas::new(&request.imports, request.options.strict_schemas),
+        made: Vec::new(),
+        around: Vec::new(),
+        cause: None,
+        diagnostics: Diagnostics::new(),
+        errors: 0,
+    };
+    let done = expander.config();
+    if let (None, Some((_, layout))) = (&expander.cause, &done) {
+        let found = warnings::warnings(&expander.made, layout, &request.config);
+        expander.diagnostics.append(found);
+    }
+    expander.diagnostics.dedup();
+    match (expander.cause, done) {
+        (None, Some((text, layout))) => Ok(Expansion {
+            config: expander.made,
+            layout,
+            text,
+            diagnostics: expander.diagnostics,
+        }),
+        (cause, _) => Err(ExpandError {
+            cause: cause.unwrap_or(Cause::Other(String::new())),
+            diagnostics: expander.diagnostics,
+        }),
+    }
+}
+
+struct Expander<'r, 'p> {
+    request: &'r Request,
+    meter: Meter<'p>,
+    jinja: Environment<'r>,
+    python: Session<'p>,
+    schemas: Schemas<'r>,
+    made: Vec<Resource<'r>>,
+    /// The types of the templates around, outermost first.
+    around: Vec<String>,
+    /// The first error.
+    cause: Option<Cause>,
+    diagnostics: Diagnostics,
+    errors: usize,
+}
+
+/// A configuration, or the result of a template.
+struct Level<'r> {
+    value: Value<'r>,
+    document: Option<Arc<Document>>,
+    /// `config`, or the type of the template.
+    name: String,
+    /// The parts that the template shares with its properties.
+    shared: Vec<(FieldPath, FieldPath)>,
+}
+
+impl Level<'_> {
+    fn located<'l>(&'l self, value: &'l Value<'l>) -> Located<'l> {
+        Located {
+            value,
+            document: self.document.as_ref(),
+        }
+    }
+}
+
+/// The resources of a level in the layout, and its outputs.
+type Expanded<'r> = (Vec<LayoutResource<'r>>, Option<Value<'r>>);
+
+impl<'r> Expander<'r, '_> {
+    /// Records an error and goes on; the value is for `?`.
+    fn fail<T>(&mut self, failure: Failure) -> Option<T> {
+        let (cause, error) = *failure;
+        self.fail_with(cause, error.into())
+    }
+
+    fn fail_with<T>(&mut self, cause: Cause, errors: Diagnostics) -> Option<T> {
+        if matches!(cause, Cause::Limit(_)) {
+            // Nothing more is tried, and nothing else is the cause.
+            self.errors = MAX_ERRORS;
+            self.cause = Some(cause);
+        } else {
+            self.cause.get_or_insert(cause);
+        }
+        self.errors += errors.iter().count();
+        self.diagnostics.append(errors);
+        None
+    }
+
+    /// Stops the expansion if it exceeds a limit.
+    fn within(&mut self, counted: Result<(), Overrun>) -> Option<()> {
+        match counted {
+            Ok(()) => Some(()),
+            Err(overrun) => {
+                let (cause, error) = meter::error(overrun);
+                self.fail_with(cause, error.into())
+            }
+        }
+    }
+
+    fn config(&mut self) -> Option<(Option<String>, Layout<'r>)> {
+        let document = self.request.config.document();
+        let value = document.map_err(Diagnostics::clone);
+        let value = value.and_then(|document| yaml::value(document, &mut self.diagnostics));
+        let value = self.readable(value)?;
+        let level = Level {
+            value,
+            document: document.ok().cloned(),
+            name: "config".to_owned(),
+            shared: Vec::new(),
+        };
+        match &level.value.data {
+            Data::Mapping(_) => {
+                for warning in check::misspelt_sections(level.located(&level.value)) {
+                    self.diagnostics.push(warning);
+                }
+            }
+            Data::Sequence(_) => {
+                let message = "a configuration is a mapping with `resources`, found a list";
+                let error = Diagnostic::error(message).hint("write `resources:` above the list");
+                return self.fail(other(error, level.located(&level.value)));
+            }
+            Data::Scalar(scalar) => {
+                let text = match scalar {
+                    Scalar::Null => String::new(),
+                    _ => name_text(&level.value),
+                };
+                return Some((Some(text), Layout::default()));
+            }
+        }
+        let (resources, outputs) = self.level(level, &mut None)?;
+        Some((None, Layout { resources, outputs }))
+    }
+
+    /// What was read of a configuration or of a rendered template.
+    fn readable<T>(&mut self, read: Result<T, Diagnostics>) -> Option<T> {
+        match read {
+            Ok(read) => Some(read),
+            Err(mut errors) => {
+                errors.attribute_to_rule("syntax");
+                let first = errors.iter().find(|error| error.place.is_some());
+                let text = first
+                    .or(errors.iter().next())
+                    .map_or_else(String::new, |error| {
+                        let place = error.place.as_ref();
+                        let (line, column) = place.map_or((1, 1), Place::line_column);
+                        format!("{}\n  line {line}, column {column}", error.message)
+                    });
+                self.fail_with(Cause::Yaml(text), errors)
+            }
+        }
+    }
+
+    /// Expands the resources of a level. Its template's `properties` change where it shares parts
+    /// of them.
+    fn level(
+        &mut self,
+        mut level: Level<'r>,
+        properties: &mut Option<Value<'static>>,
+    ) -> Option<Expanded<'r>> {
+        let outputs = level.value.remove("outputs");
+        let Some(resources) = level.value.remove("resources") else {
+            return self.finish(&level, Vec::new(), outputs.as_ref(), self.made.len());
+        };
+        let resources = match resources.data {
+            Data::Sequence(items) => items,
+            Data::Scalar(Scalar::Null) => Vec::new(),
+            _ => {
+                let message = format!("`resources` is a list, found {}", kind_of(&resources));
+                let error = Diagnostic::error(message)
+                    .hint("write a `-` before the first field of each resource");
+                return self.fail(other(error, level.located(&resources)));
+            }
+        };
+        let duplicates = check::duplicates(&resources, level.document.as_ref(), &level.name);
+        if !duplicates.is_empty() {
+            for failure in duplicates {
+                self.fail::<()>(failure);
+            }
+            return None;
+        }
+        let first = self.made.len();
+        let mut entries = Vec::with_capacity(resources.len());
+        for (index, resource) in resources.into_iter().enumerate() {
+            let Some((mut entry, changed)) = self.resource(resource, level.document.as_ref())
+            else {
+                if self.errors >= MAX_ERRORS {
+                    return None;
+                }
+                continue;
+            };
+            if let Some(changed) = changed {
+                copy_back(properties, &level.shared, index, &changed);
+                entry.properties = Some(changed).filter(|_| !entry.resources.is_empty());
+            }
+            entries.push(entry);
+        }
+        self.finish(&level, entries, outputs.as_ref(), first)
+    }
+
+    /// Resolves the outputs of a level whose resources, from `first` on, are made.
+    fn finish(
+        &mut self,
+        level: &Level<'_>,
+        entries: Vec<LayoutResource<'r>>,
+        outputs: Option<&Value<'_>>,
+        first: usize,
+    ) -> Option<Expanded<'r>> {
+        if self.cause.is_some() {
+            return None;
+        }
+        if !self.request.options.outputs {
+            return Some((entries, None));
+        }
+        let outputs = outputs.map(|outputs| level.located(outputs));
+        let made = self.made.get_mut(first..).unwrap_or_default();
+        match outputs::resolve(outputs, &entries, made, &mut self.meter) {
+            Ok(outputs) => Some((entries, outputs)),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// Expands a resource: its entry in the layout, and the properties of a template after it ran.
+    fn resource(
+        &mut self,
+        resource: Value<'r>,
+        document: Option<&Arc<Document>>,
+    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+        let located = Located {
+            value: &resource,
+            document,
+        };
+        let (name, kind) = match check::name_and_type(&resource, document) {
+            Ok(found) => found,
+            Err(failure) => return self.fail(failure),
+        };
+        for warning in check::misspelt_fields(located) {
+            self.diagnostics.push(warning);
+        }
+        self.within(self.meter.check(self.made.len()))?;
+        let request = self.request;
+        let template = kind.as_str().and_then(|kind| request.imports.get(kind));
+        let entry = LayoutResource {
+            name: name.clone().without_origin(),
+            kind: kind.clone().without_origin(),
+            resources: Vec::new(),
+            properties: None,
+            outputs: None,
+        };
+        let Some(template) = template else {
+            return self.primitive(resource, document, entry);
+        };
+        if self.around.len() >= MAX_NESTING {
+            return self.fail(too_deep(&self.around, located));
+        }
+        let place = located.place();
+        let label = format!(
+            "{IN_RESOURCE} `{}` (of type `{}`)",
+            name_text(&entry.name),
+            template.name
+        );
+        let before = std::mem::take(&mut self.diagnostics);
+        self.around.push(template.name.clone());
+        let done = self.template(template, resource, document, entry);
+        self.around.pop();
+        let inside = std::mem::replace(&mut self.diagnostics, before);
+        match place {
+            Some(place) if inside.has_errors() => {
+                let inside = inside.iter().cloned();
+                inside.for_each(|one| self.diagnostics.push(made_for(one, &place, &label)));
+            }
+            _ => self.diagnostics.append(inside),
+        }
+        done
+    }
+
+    fn primitive(
+        &mut self,
+        value: Value<'r>,
+        document: Option<&Arc<Document>>,
+        entry: LayoutResource<'r>,
+    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+        let resource = Resource {
+            value,
+            document: document.cloned(),
+        };
+        if self.made.len() >= MAX_RESOURCES {
+            let message = format!("the configuration has more than {MAX_RESOURCES} resources");
+            return self.fail(other(Diagnostic::error(message), resource.located()));
+        }
+        if let Some(warning) = check::unknown_template(resource.located(), &self.request.imports) {
+            self.diagnostics.push(warning);
+        }
+        self.made.push(resource);
+        Some((entry, None))
+    }
+
+    fn template(
+        &mut self,
+        template: &Import,
+        mut resource: Value<'r>,
+        document: Option<&Arc<Document>>,
+        mut entry: LayoutResource<'r>,
+    ) -> Option<(LayoutResource<'r>, Option<Value<'static>>)> {
+        let mut env = self.request.env.clone();
+        env.insert("name".to_owned(), entry.name.clone().into_owned());
+        env.insert("type".to_owned(), entry.kind.clone().into_owned());
+        self.validate(template, &mut resource, document)?;
+        let located = Located {
+            value: &resource,
+            document,
+        };
+        let (level, properties) = self.run(template, located, &env)?;
+        let mut properties = properties;
+        let (resources, outputs) = self.level(level, &mut properties)?;
+        entry.resources = resources;
+        entry.outputs = outputs;
+        Some((entry, properties))
+    }
+
+    /// Sets the defaults of the template's schema in the properties of a resource, and checks them.
+    fn validate(
+        &mut self,
+        template: &Import,
+        resource: &mut Value<'r>,
+        document: Option<&Arc<Document>>,
+    ) -> Option<()> {
+        let schema = format!("{}.schema", template.name);
+        if !self.request.options.validate_schema || self.request.imports.get(&schema).is_none() {
+            return Some(());
+        }
+        let located = Located {
+            value: resource,
+            document,
+        };
+        let found = self.schemas.check(&schema, &template.name, located);
+        match found {
+            Ok(checked) => {
+                self.diagnostics.append(checked.warnings);
+                let counted = self.meter.add_value(Some(&checked.properties));
+                resource.insert("properties".into(), checked.properties);
+                self.within(counted)
+            }
+            Err(invalid) => {
+                let cause = Cause::Invalid {
+                    text: invalid.text,
+                    resource: resource.get("name").map(name_text).unwrap_or_default(),
+                };
+                self.fail_with(cause, invalid.diagnostics)
+            }
+        }
+    }
+
+    /// Runs a template. Returns its result, and the properties afterwards.
+    fn run(
+        &mut self,
+        template: &Import,
+        located: Located<'_>,
+        env: &Env,
+    ) -> Option<(Level<'r>, Option<Value<'static>>)> {
+        let ends = |ending: &str| template.path.ends_with(ending);
+        if ends("jinja") || ends("yaml") {
+            self.jinja(template, located, env)
+        } else if ends("py") {
+            self.python(template, located, env)
+        } else {
+            let path = &template.path;
+            let error = Diagnostic::error(format!(
+                "`{path}` is not a template: Jinja ends in `.jinja`, Python in `.py`"
+            ));
+            let error = error.hint("rename the file, or give it an import with another path");
+            self.fail(check::failure(
+                Cause::Unsupported(path.clone()),
+                error,
+                located,
+            ))
+        }
+    }
+
+    fn jinja(
+        &mut self,
+        template: &Import,
+        located: Located<'_>,
+        env: &Env,
+    ) -> Option<(Level<'r>, Option<Value<'static>>)> {
+        let context = Context {
+            resource: located.value,
+            env,
+        };
+        let rendered = match self.jinja.render(template, context) {
+            Ok(rendered) => rendered,
+            Err(error) => return self.fail(exception(template, error.rule("dm-template"))),
+        };
+        let counted = self.meter.add(rendered.text.len());
+        self.within(counted)?;
+        let level = self.text(template, rendered.text, located, Vec::new())?;
+        Some((level, rendered.properties))
+    }
+
+    fn python(
+        &mut self,
+        template: &Import,
+        located: Located<'_>,
+        env: &Env,
+    ) -> Option<(Level<'r>, Option<Value<'static>>)> {
+        let call = Call {
+            template,
+            properties: located.value.get("properties"),
+            env,
+            imports: &self.request.imports,
+        };
+        let returned = match self.python.call(call) {
+            Ok(returned) => returned,
+            Err(error) => return self.fail(exception(template, error.rule("dm-python"))),
+        };
+        let level = match returned.result {
+            Output::Text(text) => {
+                let counted = self.meter.add(text.len());
+                self.within(counted)?;
+                self.text(template, text, located, returned.shared)?
+            }
+            Output::Data(value) => {
+                let counted = self.meter.add_value(Some(&value));
+                self.within(counted)?;
+                let level = Level {
+                    value,
+                    document: None,
+                    name: template.name.clone(),
+                    shared: returned.shared,
+                };
+                self.with_resources(level, template, located)?
+            }
+            Output::Other(found) => {
+                let message = format!(
+                    "`{}` must return a mapping or a text, found {found}",
+                    template.name
+                );
+                let cause = Cause::Returned {
+                    file: template.name.clone(),
+                    found,
+                };
+                let error = Diagnostic::error(message).rule("dm-python");
+                return self.fail(check::failure(cause, error, located));
+            }
+        };
+        Some((level, returned.properties))
+    }
+
+    /// The result of a template as text.
+    fn text(
+        &mut self,
+        template: &Import,
+        text: String,
+        resource: Located<'_>,
+        shared: Vec<(FieldPath, FieldPath)>,
+    ) -> Option<Level<'r>> {
+        let name = resource
+            .value
+            .get("name")
+            .map(name_text)
+            .unwrap_or_default();
+        let source = Source::new(format!("{} (rendered for `{name}`)", template.path), text);
+        let read = yaml::read(&source, &mut self.diagnostics);
+        let parsed = self.readable(read)?;
+        let level = Level {
+            value: parsed.value,
+            document: Some(parsed.document),
+            name: template.name.clone(),
+            shared,
+        };
+        self.with_resources(level, template, resource)
+    }
+
+    /// Rejects the result of a template if it has no key `resources`.
+    fn with_resources(
+        &mut self,
+        level: Level<'r>,
+        template: &Import,
+        resource: Located<'_>,
+    ) -> Option<Level<'r>> {
+        if level.value.get("resources").is_some() {
+            return Some(level);
+        }
+        let found = match level.value.entries() {
+            Some(entries) => {
+                let keys: Vec<String> = entries.iter().map(|(key, _)| format!("`{key}`")).collect();
+                format!("a mapping with {}", keys.join(", "))
+            }
+            None => kind_of(&level.value).to_owned(),
+        };
+        let message = format!("`{}` created no `resources`, found {found}", template.name);
+        let error = Diagnostic::error(message)
+            .rule("dm-template")
+            .hint("a template creates a mapping with a list of `resources`, which may be empty");
+        let made = level.located(&level.value);
+        let at = if made.place().is_some() {
+            made
+        } else {
+            resource
+        };
+        let cause = Cause::NoResources(template.name.clone());
+        self.fail(check::failure(cause, error, at))
+    }
+}
+
+/// The error with the resource whose template it is in. Of many nested resources, it has the
+/// innermost ones and the outermost.
+fn made_for(mut error: Diagnostic, resource: &Place, label: &str) -> Diagnostic {
+    /// So many resources are named.
+    const NAMED: usize = 3;
+    let is_elsewhere = |place: &Place| !Arc::ptr_eq(&place.source, &resource.source);
+    if error.severity != Severity::Error || !error.place.as_ref().is_none_or(is_elsewhere) {
+        return error;
+    }
+    let is_resource = |(_, label): &&(Place, String)| label.starts_with(IN_RESOURCE);
+    if error.related.iter().filter(is_resource).count() == NAMED {
+        error.related.pop();
+    }
+    error.related(resource.clone(), label)
+}
+
+/// The error of a template that failed.
+fn exception(template: &Import, error: Diagnostic) -> Failure {
+    let cause = Cause::Exception {
+        file: template.name.clone(),
+        text: error.message.clone(),
+    };
+    Box::new((cause, error))
+}
+
+fn too_deep(around: &[String], at: Located<'_>) -> Failure {
+    /// The number of templates named in the message.
+    const NAMED: usize = 3;
+    let first: Vec<&str> = around.iter().take(NAMED).map(String::as_str).collect();
+    let names = first.join(" › ");
+    let message = format!("templates nest more than {MAX_NESTING} deep: {names} …");
+    let error = Diagnostic::error(message).hint("does a template use itself?");
+    other(error, at)
+}

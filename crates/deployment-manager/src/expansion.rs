@@ -1,0 +1,177 @@
+//! The result of an expansion: resources, and a layout with the template of each.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use krm_yaml::diagnostic::Diagnostics;
+use krm_yaml::{Data, Document, Scalar, Value};
+
+use crate::yaml::Located;
+
+/// The result of an expansion.
+#[derive(Clone, Debug)]
+pub struct Expansion<'r> {
+    /// The resources that are not templates, in order.
+    pub config: Vec<Resource<'r>>,
+    /// The templates, with the resources that they created.
+    pub layout: Layout<'r>,
+    /// The text of a configuration that is only a scalar, and passes through.
+    pub text: Option<String>,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// A resource that is not a template.
+#[derive(Clone, Debug)]
+pub struct Resource<'r> {
+    /// All its fields.
+    pub value: Value<'r>,
+    /// The text that it is from; none if Python returned it.
+    pub document: Option<Arc<Document>>,
+}
+
+impl Resource<'_> {
+    /// Its `name` as text.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.value.str_at(&["name"])
+    }
+
+    /// Its `type`, if that is a text.
+    #[must_use]
+    pub fn kind(&self) -> Option<&str> {
+        self.value.str_at(&["type"])
+    }
+
+    /// The value with its text.
+    #[must_use]
+    pub const fn located(&self) -> Located<'_> {
+        Located {
+            value: &self.value,
+            document: self.document.as_ref(),
+        }
+    }
+}
+
+/// The resources of a configuration, nested as the templates that made them.
+#[derive(Clone, Debug, Default)]
+pub struct Layout<'r> {
+    /// The resources of the configuration itself.
+    pub resources: Vec<LayoutResource<'r>>,
+    /// The outputs of the configuration.
+    pub outputs: Option<Value<'r>>,
+}
+
+/// A resource in a [`Layout`].
+#[derive(Clone, Debug)]
+pub struct LayoutResource<'r> {
+    /// Its `name`.
+    pub name: Value<'r>,
+    /// Its `type`.
+    pub kind: Value<'r>,
+    /// The resources that its template created.
+    pub resources: Vec<Self>,
+    /// The properties of a template that made resources.
+    pub properties: Option<Value<'r>>,
+    /// The outputs of its template.
+    pub outputs: Option<Value<'r>>,
+}
+
+impl<'r> Expansion<'r> {
+    /// `{config: {resources}, layout}`; the text of a configuration that is only a scalar, or null.
+    #[must_use]
+    pub fn into_value(self) -> Value<'r> {
+        if let Some(text) = &self.text {
+            return scalar(text);
+        }
+        let layout = self.layout.to_value();
+        mapping([
+            ("config", Some(self.into_config_value())),
+            ("layout", Some(layout)),
+        ])
+    }
+
+    /// `{resources}`; the text of a configuration that is only a scalar, or null.
+    #[must_use]
+    pub fn into_config_value(self) -> Value<'r> {
+        if let Some(text) = &self.text {
+            return scalar(text);
+        }
+        let resources = self.config.into_iter().map(|one| one.value);
+        mapping([("resources", Some(Value::sequence(resources.collect())))])
+    }
+}
+
+impl<'r> Layout<'r> {
+    /// The layout that a value of [`to_value`](Self::to_value) is. What is missing is empty.
+    #[must_use]
+    pub fn of_value(value: &Value<'r>) -> Self {
+        Self {
+            resources: resources_of(value),
+            outputs: value.get("outputs").cloned(),
+        }
+    }
+
+    /// `{resources, outputs}`.
+    #[must_use]
+    pub fn to_value(&self) -> Value<'r> {
+        mapping([
+            ("resources", Some(list(&self.resources))),
+            ("outputs", self.outputs.clone()),
+        ])
+    }
+}
+
+impl<'r> LayoutResource<'r> {
+    fn of_value(value: &Value<'r>) -> Self {
+        let field = |name: &str| value.get(name).cloned();
+        Self {
+            name: field("name").unwrap_or_else(|| null()),
+            kind: field("type").unwrap_or_else(|| null()),
+            resources: resources_of(value),
+            properties: field("properties"),
+            outputs: field("outputs"),
+        }
+    }
+
+    fn to_value(&self) -> Value<'r> {
+        let resources = (!self.resources.is_empty()).then(|| list(&self.resources));
+        mapping([
+            ("name", Some(self.name.clone())),
+            ("type", Some(self.kind.clone())),
+            ("properties", self.properties.clone()),
+            ("resources", resources),
+            ("outputs", self.outputs.clone()),
+        ])
+    }
+}
+
+fn list<'r>(resources: &[LayoutResource<'r>]) -> Value<'r> {
+    Value::sequence(resources.iter().map(LayoutResource::to_value).collect())
+}
+
+fn resources_of<'r>(value: &Value<'r>) -> Vec<LayoutResource<'r>> {
+    let resources = value.get("resources").and_then(Value::items);
+    let resources = resources.unwrap_or_default().iter();
+    resources.map(LayoutResource::of_value).collect()
+}
+
+fn null() -> Value<'static> {
+    Data::Scalar(Scalar::Null).into()
+}
+
+fn scalar(text: &str) -> Value<'static> {
+    match text {
+        "" => null(),
+        text => Value::string(text.to_owned()),
+    }
+}
+
+/// A mapping of the fields that have a value.
+pub(crate) fn mapping<'v, const N: usize>(
+    fields: [(&'static str, Option<Value<'v>>); N],
+) -> Value<'v> {
+    let present = fields.into_iter();
+    let present = present.filter_map(|(key, value)| Some((Cow::Borrowed(key), value?)));
+    Value::mapping(present.collect())
+}

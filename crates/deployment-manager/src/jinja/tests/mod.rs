@@ -1,0 +1,371 @@
+//! Renders texts in a fresh environment.
+
+use krm_yaml::Value;
+use krm_yaml::diagnostic::Result;
+use krm_yaml::source::Source;
+
+use super::{Context, Environment, Rendered};
+use crate::model::{Env, Import, Imports};
+
+/// Renders the first of these imports for this resource.
+pub(super) fn render(imports: &[(&str, &str)], resource: &str, env: &str) -> Result<Rendered> {
+    let mut all = Imports::default();
+    for (name, content) in imports {
+        all.insert(Import {
+            name: (*name).to_owned(),
+            path: (*name).to_owned(),
+            content: Source::new(*name, *content),
+        });
+    }
+    let data = |text: &str| Value::from(serde_json::from_str::<serde_json::Value>(text).unwrap());
+    let env: Env = data(env)
+        .entries()
+        .unwrap()
+        .iter()
+        .map(|(key, value)| (key.to_string(), value.clone()))
+        .collect();
+    let template = all.iter().next().unwrap();
+    Environment::new(&all).render(
+        template,
+        Context {
+            resource: &data(resource),
+            env: &env,
+        },
+    )
+}
+
+const RECORDED: &str = include_str!("recorded.json");
+
+#[test]
+fn templates_render_as_jinja2_renders_them() {
+    let recorded: serde_json::Value = serde_json::from_str(RECORDED).unwrap();
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for group in recorded["groups"].as_array().unwrap() {
+        let [resource, env] = ["resource", "env"].map(|name| group[name].to_string());
+        for case in group["cases"].as_array().unwrap() {
+            let template = case[0].as_str().unwrap();
+            let mut imports = vec![("t.jinja", template)];
+            let others = group["imports"].as_object().unwrap();
+            imports.extend(
+                others
+                    .iter()
+                    .map(|(name, text)| (name.as_str(), text.as_str().unwrap())),
+            );
+            let rendered = render(&imports, &resource, &env);
+            let found = rendered
+                .as_ref()
+                .ok()
+                .map(|rendered| rendered.text.as_str());
+            if found != case[1].as_str() {
+                let error = rendered.as_ref().err().map(ToString::to_string);
+                failures.push(format!(
+                    "{template:?}\n  gives {found:?} {error:?}\n  not {}",
+                    case[1]
+                ));
+            }
+            count += 1;
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(count > 1000, "{count} templates");
+}
+
+#[track_caller]
+fn check_error(template: &str, expected: &str) {
+    let imports = [("t.jinja", template), ("other.jinja", "\n{{ x.y }}")];
+    let resource = r#"{"properties": {"zone": "a", "nested": {"alpha": 1}}}"#;
+    let error = render(&imports, resource, r#"{"deployment": "d"}"#).unwrap_err();
+    assert_eq!(error.to_string(), format!("error: {expected}"));
+}
+
+#[test]
+fn errors_name_the_word_and_the_nearest_one() {
+    check_error(
+        "\n{{ properties.zoen.x }}",
+        "t.jinja:2:15: `properties` has no `zoen`\n  help: did you mean `zone`?",
+    );
+    check_error(
+        "{{ properties['nested']['alhpa'].x }}",
+        "t.jinja:1:26: `properties.nested` has no `alhpa`\n  help: did you mean `alpha`?",
+    );
+    check_error(
+        "{{ propertis.zone }}",
+        "t.jinja:1:4: `propertis` is undefined\n  help: did you mean `properties`?",
+    );
+    check_error(
+        "{{ [1] + ['a'|uper] }}",
+        "t.jinja:1:15: unknown filter `uper`\n  help: did you mean `upper`?",
+    );
+    check_error(
+        "{{ 1 is defnied }}",
+        "t.jinja:1:9: unknown test `defnied`\n  help: did you mean `defined`?",
+    );
+    check_error(
+        "{{ rnage(3) }}",
+        "t.jinja:1:4: unknown function `rnage`\n  help: did you mean `range`?",
+    );
+    check_error("{{ 'a'.foo() }}", "t.jinja:1:8: a text has no method `foo`");
+    check_error(
+        "{% include 'other.jinja' %}",
+        "other.jinja:2:4: `x` is undefined",
+    );
+    check_error(
+        "{% include 'othr.jinja' %}",
+        "t.jinja:1:13: `othr.jinja` is not among the imports\n  help: did you mean `other.jinja`?",
+    );
+}
+
+#[test]
+fn tags_that_jinja2_does_not_have_are_refused() {
+    check_error(
+        "\n  {% do [].append(1) %}",
+        "t.jinja:2:6: unknown tag `do`\n  help: write `{% set _ = … %}`",
+    );
+    check_error(
+        "{%- inlcude 'x' %}",
+        "t.jinja:1:5: unknown tag `inlcude`\n  help: did you mean `include`?",
+    );
+    check_error(
+        "{{ _list(1) }}",
+        "t.jinja:1:4: the name `_list` is reserved\n  help: choose a name without `_` at its start",
+    );
+}
+
+#[test]
+fn variables_of_the_service_that_are_not_given_are_errors_when_they_are_read() {
+    for expression in [
+        "env.project",
+        "env['project'] ~ 'x'",
+        "env.project|upper",
+        "[env.project]",
+        "env.project.split('-')",
+        "env.project + 'x'",
+        "'%s' % env.project",
+    ] {
+        let template = format!("{{{{ {expression} }}}}");
+        let column = template.find("project").unwrap() + 1;
+        check_error(
+            &template,
+            &format!("t.jinja:1:{column}: `env` has no `project`"),
+        );
+    }
+    let template = "{{ env.project|default('d') }} {{ env.project is defined }} \
+        {{ env.get('project') }} {{ 'project' in env }} {{ env }} {% if env.project %}x{% endif %}";
+    let rendered = render(&[("t.jinja", template)], "{}", r#"{"deployment": "a"}"#).unwrap();
+    assert_eq!(rendered.text, "d False None False {'deployment': 'a'} ");
+}
+
+#[test]
+fn a_variable_that_is_not_given_has_a_hint_for_each_way() {
+    let error = render(&[("t.jinja", "{{ env.project }}")], "{}", "{}").unwrap_err();
+    let hints: Vec<&str> = error.advice.iter().map(|(_, hint)| hint.as_str()).collect();
+    assert_eq!(hints, ["add `--project ID`", "set `spec.env.project`"]);
+}
+
+const TOO_LONG: &str = "the template makes a text of more than 16 MiB";
+const TOO_MANY: &str = "the template runs too long";
+const TOO_DEEP: &str = "lists and mappings nest more than 100 deep, or contain themselves";
+
+#[test]
+fn texts_and_lists_have_limits() {
+    for (expression, expected) in [
+        ("'a' * 10**9", TOO_LONG),
+        ("'%1000000000d' % 5", TOO_LONG),
+        ("'%.1000000000f' % 5", TOO_LONG),
+        ("'%*d' % (10**9, 5)", TOO_LONG),
+        ("'{:1000000000}'.format(5)", TOO_LONG),
+        ("'a'.ljust(10**9)", TOO_LONG),
+        ("'a'|center(10**9)", TOO_LONG),
+        ("'a'.zfill(10**9)", TOO_LONG),
+        ("'a'|indent(10**9, true)", TOO_LONG),
+        ("('a' * 100000)|replace('a', 'b' * 100000)", TOO_LONG),
+        ("('a' * 100000).replace('a', 'b' * 100000)", TOO_LONG),
+        ("(['a' * 1000000] * 30)|join", TOO_LONG),
+        ("'{0}{0}{0}'.format('a' * 10000000)", TOO_LONG),
+        (
+            "[1] * 10**9",
+            "a repeated list has more than a million items",
+        ),
+        (
+            "[1]|batch(10**9, 0)",
+            "a list has more than a million items",
+        ),
+        ("[1]|slice(10**9)", "a list has more than a million items"),
+        ("range(10**9)|list", TOO_MANY),
+        ("range(10**9)|join", TOO_MANY),
+    ] {
+        let template = format!("{{{{ {expression} }}}}");
+        let error = render(&[("t.jinja", &template)], "{}", "{}").unwrap_err();
+        assert_eq!(error.message, expected, "{expression}");
+    }
+}
+
+#[test]
+fn loops_and_macros_have_limits() {
+    let grow = "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(60) %}\
+        {% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}{% endfor %}";
+    for (template, expected) in [
+        (
+            "{% for i in range(10**9) %}{% endfor %}".to_owned(),
+            TOO_MANY,
+        ),
+        (
+            "{% set l = [1] %}{% for i in l %}{% set _ = l.append(i) %}{% endfor %}".to_owned(),
+            TOO_MANY,
+        ),
+        (format!("{grow}{{{{ ns.a == ns.b }}}}"), TOO_MANY),
+        (
+            format!("{grow}{{% set _ = properties.update({{'a': ns.a}}) %}}"),
+            "`properties` has more than a million parts",
+        ),
+        (
+            "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}".to_owned(),
+            "recursion limit exceeded",
+        ),
+        (
+            "{% include 't.jinja' %}".to_owned(),
+            "recursion limit exceeded",
+        ),
+        (
+            "{% set l = [] %}{% set _ = l.append(l) %}".to_owned(),
+            TOO_DEEP,
+        ),
+    ] {
+        let error = render(&[("t.jinja", &template)], r#"{"properties": {}}"#, "{}").unwrap_err();
+        assert_eq!(error.message, expected, "{template}");
+    }
+}
+
+#[test]
+fn nests_and_what_is_compared_have_limits() {
+    let tuples = "{% set ns = namespace(a=(1,), b=(1,)) %}{% for i in range(60) %}\
+        {% set ns.a = (ns.a, ns.a) %}{% endfor %}";
+    let nested = |part: &str| {
+        format!(
+            "{{% set ns = namespace(a=1) %}}{{% for i in range(300000) %}}{{% set ns.a = {part} %}}{{% endfor %}}"
+        )
+    };
+    let million = "{% set t = 'ab' * 8000000 %}{% set u = 'ab' * 8000000 %}\
+        {% for i in range(1000000) %}";
+    for (template, expected) in [
+        (tuples.to_owned(), "a value has more than a million parts"),
+        (nested("(ns.a,)"), TOO_DEEP),
+        (nested("namespace(a=ns.a)"), TOO_DEEP),
+        (nested("[namespace(a=ns.a)]"), TOO_DEEP),
+        (nested("cycler(ns.a)"), TOO_DEEP),
+        (nested("(ns.a,)|map('default')"), TOO_DEEP),
+        ("{% set a = (a,) %}".repeat(10_000), TOO_DEEP),
+        (
+            "{% set ns = namespace(a=1) %}{% for x in (ns.a,) %}{% set ns.a = loop %}{% endfor %}"
+                .to_owned(),
+            "`loop` cannot be a part of another value",
+        ),
+        (
+            "{{ {((1, 2, 3) * 40): 1} }}".to_owned(),
+            "a key of a mapping has more than 100 parts",
+        ),
+        (
+            format!("{million}{{% if 'aa' is in t %}}{{% endif %}}{{% endfor %}}"),
+            TOO_MANY,
+        ),
+        (
+            format!("{million}{{% if t <= u <= t %}}{{% endif %}}{{% endfor %}}"),
+            TOO_MANY,
+        ),
+        (
+            "{% set l = [] %}{% for i in range(1000000) %}{% set _ = l.append('x' * 1000000) %}{% endfor %}"
+                .to_owned(),
+            TOO_MANY,
+        ),
+    ] {
+        let error = render(&[("t.jinja", &template)], "{}", "{}").unwrap_err();
+        let start: String = template.chars().take(200).collect();
+        assert_eq!(error.message, expected, "{start}");
+    }
+}
+
+#[test]
+fn long_expressions_and_conditions_are_refused_before_they_are_read() {
+    let words = "an expression has more than 1000 words and signs";
+    for (start, part, end) in [
+        ("{{ 'a'", "|upper", " }}"),
+        ("{{ a", ".a", " }}"),
+        ("{{ a", "[0]", " }}"),
+        ("{{ a", "()", " }}"),
+        ("{{ ", "not ", "1 }}"),
+        ("{{ ", "- ", "1 }}"),
+        ("{{ 1", "-1", " }}"),
+        ("{{ 1", "**1", " }}"),
+        ("{{ 1", " and 1", " }}"),
+        ("{{ 1", " if 0 else 1", " }}"),
+        ("{{ 1", " is defined", " }}"),
+        ("{{ 1", "<1", " }}"),
+        ("{{ ", "[", " }}"),
+        ("{{ ", "(", " }}"),
+        ("{% set x = 1", "~1", " %}"),
+    ] {
+        for (count, is_long) in [(100_000, true), (1002, true), (150, false)] {
+            let template = [start, &part.repeat(count), end].concat();
+            let found = render(&[("t.jinja", &template)], "{}", "{}").err();
+            let found = found.map(|error| error.message).unwrap_or_default();
+            assert_eq!(found == words, is_long, "{start}{part} {count} {found}");
+        }
+    }
+    for (count, expected) in [(60_000, "more than 500 `elif` in a row"), (500, "")] {
+        let template = ["{% if 0 %}", &"{% elif 0 %}".repeat(count), "{% endif %}"].concat();
+        let found = render(&[("t.jinja", &template)], "{}", "{}").err();
+        let found = found.map(|error| error.message).unwrap_or_default();
+        assert_eq!(found, expected, "{count}");
+    }
+    // The longest that is read fits on the stack.
+    for part in ["|upper", ".a", "[0]", "-1", "**1", " and 1", " if 0 else 1"] {
+        let count = 990
+            / part
+                .split_inclusive(['|', '.', '[', '-', '*', ' '])
+                .count()
+                .max(2);
+        let template = ["{{ '1'", &part.repeat(count), " }}"].concat();
+        let _ = render(&[("t.jinja", &template)], "{}", "{}");
+    }
+}
+
+#[test]
+fn fuel_is_shared_by_all_templates_of_an_expansion() {
+    let mut imports = Imports::default();
+    let text = "{% for i in range(300000) %}{% endfor %}";
+    imports.insert(Import {
+        name: "t.jinja".to_owned(),
+        path: "t.jinja".to_owned(),
+        content: Source::new("t.jinja", text),
+    });
+    let environment = Environment::new(&imports);
+    let resource = Value::mapping(Vec::new());
+    let context = Context {
+        resource: &resource,
+        env: &Env::new(),
+    };
+    let template = imports.iter().next().unwrap();
+    let results: Vec<bool> = (0..40)
+        .map(|_| environment.render(template, context).is_ok())
+        .collect();
+    assert_eq!(results.first(), Some(&true));
+    assert_eq!(results.last(), Some(&false));
+}
+
+#[test]
+fn lists_and_mappings_can_change() {
+    let text = "{% set l = [1] %}{% set _ = l.append(2) %}{% set d = {'a': l} %}\
+        {% set _ = d.update({'b': True}) %}{{ d }}";
+    let rendered = render(&[("t.jinja", text)], "{}", "{}").unwrap();
+    assert_eq!(rendered.text, "{'a': [1, 2], 'b': True}");
+}
+
+#[test]
+fn changed_properties_are_returned() {
+    let text = "{% set _ = properties.update({'b': 2}) %}";
+    let rendered = render(&[("t.jinja", text)], r#"{"properties": {"a": 1.10}}"#, "{}").unwrap();
+    let properties = rendered.properties.unwrap();
+    let expected = serde_json::from_str::<serde_json::Value>(r#"{"a": 1.10, "b": 2}"#);
+    assert_eq!(properties, Value::from(expected.unwrap()));
+}

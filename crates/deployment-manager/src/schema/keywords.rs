@@ -1,0 +1,259 @@
+//! Keywords that check a value itself, and their messages in the words of Python's jsonschema.
+//!
+//! Semantics: `jsonschema/_validators.py` and `_legacy_validators.py` of version 3.2.0, Draft 4.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use krm_yaml::scalar::Scalar;
+use krm_yaml::{Data, Value};
+
+use crate::repr::{repr, text};
+use crate::schema::numbers::{compare, identity, is_integer, is_multiple};
+use crate::schema::patterns::Patterns;
+use crate::schema::problem::Problem;
+
+/// A value, and the schema that it should fit.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'p> {
+    /// The schema.
+    pub(super) schema: &'p Value<'static>,
+    /// The value.
+    pub(super) value: &'p Value<'static>,
+    /// The regular expressions of the schema.
+    pub(super) patterns: &'p Patterns,
+}
+
+impl<'p> Pair<'p> {
+    /// Whether the value fits a keyword of the schema, apart from the schemas that it has.
+    pub(super) fn fits(self, keyword: &str) -> Result<bool, Problem> {
+        let Some(limit) = self.schema.get(keyword) else {
+            return Ok(true);
+        };
+        let value = self.value;
+        Ok(match keyword {
+            "type" => is_of_types(value, limit),
+            "enum" => {
+                let found = identity(value);
+                let mut allowed = limit.items().unwrap_or_default().iter();
+                allowed.any(|one| identity(one) == found)
+            }
+            "pattern" => match (limit.as_str(), value.as_str()) {
+                (Some(pattern), Some(text)) => self.patterns.matches(pattern, text)?,
+                _ => true,
+            },
+            "required" => self.missing().next().is_none(),
+            "dependencies" => self.needed().next().is_none(),
+            "additionalProperties" if is_false(limit) => self.additional()?.is_empty(),
+            "additionalItems" if is_false(limit) => self.additional_items().is_empty(),
+            "minLength" => !is_length(value, limit, Ordering::Less),
+            "maxLength" => !is_length(value, limit, Ordering::Greater),
+            "minItems" => !is_count(value.items().map(<[_]>::len), limit, Ordering::Less),
+            "maxItems" => !is_count(value.items().map(<[_]>::len), limit, Ordering::Greater),
+            "minProperties" => !is_count(value.entries().map(<[_]>::len), limit, Ordering::Less),
+            "maxProperties" => !is_count(value.entries().map(<[_]>::len), limit, Ordering::Greater),
+            "minimum" => !self.is_beyond(limit, Ordering::Less, "exclusiveMinimum"),
+            "maximum" => !self.is_beyond(limit, Ordering::Greater, "exclusiveMaximum"),
+            "multipleOf" => is_multiple(value, limit),
+            "uniqueItems" if !is_false(limit) => {
+                let mut known = BTreeSet::new();
+                let mut items = value.items().unwrap_or_default().iter();
+                items.all(|item| known.insert(identity(item)))
+            }
+            _ => true,
+        })
+    }
+
+    /// The messages about a keyword that the value does not fit.
+    pub(super) fn messages(self, keyword: &str) -> Result<Vec<String>, Problem> {
+        let found = repr(self.value);
+        let limit = self.schema.get(keyword).map(repr).unwrap_or_default();
+        let message = match keyword {
+            "type" => {
+                let types = types_of(self.schema.get("type"));
+                let types: Vec<String> = types.iter().map(repr).collect();
+                format!("{found} is not of type {}", types.join(", "))
+            }
+            "required" => {
+                let missing = self.missing().map(text);
+                return Ok(missing
+                    .map(|name| format!("{name} is a required property"))
+                    .collect());
+            }
+            "dependencies" => {
+                let needed = self.needed().map(|(key, name)| (text(key), text(name)));
+                return Ok(needed
+                    .map(|(key, name)| format!("{name} is a dependency of {key}"))
+                    .collect());
+            }
+            "enum" => format!("{found} is not one of {limit}"),
+            "pattern" => format!("{found} does not match {limit}"),
+            "additionalProperties" => self.additional_properties_message()?,
+            "additionalItems" => {
+                let items: Vec<String> = self.additional_items().iter().map(repr).collect();
+                let was = if items.len() == 1 { "was" } else { "were" };
+                let items = items.join(", ");
+                format!("Additional items are not allowed ({items} {was} unexpected)")
+            }
+            "minLength" | "minItems" => format!("{found} is too short"),
+            "maxLength" | "maxItems" => format!("{found} is too long"),
+            "minimum" => {
+                let or_equal = self.or_equal("exclusiveMinimum");
+                format!("{found} is less than {or_equal}the minimum of {limit}")
+            }
+            "maximum" => {
+                let or_equal = self.or_equal("exclusiveMaximum");
+                format!("{found} is greater than {or_equal}the maximum of {limit}")
+            }
+            "multipleOf" => format!("{found} is not a multiple of {limit}"),
+            "uniqueItems" => format!("{found} has non-unique elements"),
+            "minProperties" => format!("{found} does not have enough properties"),
+            "maxProperties" => format!("{found} has too many properties"),
+            "anyOf" | "oneOf" => format!("{found} is not valid under any of the given schemas"),
+            "not" => format!("{limit} is not allowed for {found}"),
+            _ => format!("{found} does not fit `{keyword}`"),
+        };
+        Ok(vec![message])
+    }
+
+    /// The required properties that the value does not have.
+    fn missing(self) -> impl Iterator<Item = &'p str> {
+        let is_mapping = self.value.entries().is_some();
+        let required = self.schema.get("required").and_then(Value::items);
+        let required = required.filter(|_| is_mapping).unwrap_or_default().iter();
+        let names = required.filter_map(Value::as_str);
+        names.filter(move |name| self.value.get(name).is_none())
+    }
+
+    /// The properties that the value has, and those that they need and it does not have.
+    fn needed(self) -> impl Iterator<Item = (&'p str, &'p str)> {
+        let dependencies = self.schema.get("dependencies").and_then(Value::entries);
+        let dependencies = dependencies.unwrap_or_default().iter();
+        let present = dependencies.filter(move |(key, _)| self.value.get(key).is_some());
+        present.flat_map(move |(key, needed)| {
+            let one = needed.as_str().into_iter();
+            let several = needed.items().unwrap_or_default().iter();
+            let names = one.chain(several.filter_map(Value::as_str));
+            let missing = names.filter(move |name| self.value.get(name).is_none());
+            missing.map(|name| (key.as_ref(), name))
+        })
+    }
+
+    /// Whether `properties` or `patternProperties` describe a property with this name.
+    pub(super) fn describes(self, name: &str) -> Result<bool, Problem> {
+        if self.schema.at(&["properties", name]).is_some() {
+            return Ok(true);
+        }
+        let patterns = self
+            .schema
+            .get("patternProperties")
+            .and_then(Value::entries);
+        for (pattern, _) in patterns.unwrap_or_default() {
+            if self.patterns.matches(pattern, name)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The properties that neither `properties` nor `patternProperties` describe.
+    pub(super) fn additional(self) -> Result<Vec<(&'p str, &'p Value<'static>)>, Problem> {
+        let mut additional = Vec::new();
+        for (name, value) in self.value.entries().unwrap_or_default() {
+            if !self.describes(name)? {
+                additional.push((name.as_ref(), value));
+            }
+        }
+        Ok(additional)
+    }
+
+    fn additional_properties_message(self) -> Result<String, Problem> {
+        let additional = self.additional()?.into_iter();
+        let mut names: Vec<String> = additional.map(|(name, _)| text(name)).collect();
+        let patterns = self
+            .schema
+            .get("patternProperties")
+            .and_then(Value::entries);
+        let Some(patterns) = patterns else {
+            let was = if names.len() == 1 { "was" } else { "were" };
+            let names = names.join(", ");
+            return Ok(format!(
+                "Additional properties are not allowed ({names} {was} unexpected)"
+            ));
+        };
+        names.sort();
+        let mut patterns: Vec<String> = patterns.iter().map(|(pattern, _)| text(pattern)).collect();
+        patterns.sort();
+        let does = if names.len() == 1 { "does" } else { "do" };
+        let (names, patterns) = (names.join(", "), patterns.join(", "));
+        Ok(format!(
+            "{names} {does} not match any of the regexes: {patterns}"
+        ))
+    }
+
+    /// The items after those that `items` describes one by one.
+    pub(super) fn additional_items(self) -> &'p [Value<'static>] {
+        let described = self.schema.get("items").and_then(Value::items);
+        let items = described.and_then(|described| self.value.items()?.get(described.len()..));
+        items.unwrap_or_default()
+    }
+
+    fn is_exclusive(self, keyword: &str) -> bool {
+        self.schema.get(keyword).is_some_and(|flag| !is_false(flag))
+    }
+
+    fn or_equal(self, keyword: &str) -> &'static str {
+        if self.is_exclusive(keyword) {
+            "or equal to "
+        } else {
+            ""
+        }
+    }
+
+    fn is_beyond(self, limit: &Value<'static>, beyond: Ordering, exclusive: &str) -> bool {
+        let order = compare(self.value, limit);
+        order == Some(beyond) || (order == Some(Ordering::Equal) && self.is_exclusive(exclusive))
+    }
+}
+
+fn is_false(value: &Value<'_>) -> bool {
+    matches!(value.data, Data::Scalar(Scalar::Bool(false)))
+}
+
+/// The names of the types in a `type`, which is one name or a list.
+fn types_of<'v>(types: Option<&'v Value<'static>>) -> &'v [Value<'static>] {
+    match types {
+        Some(types) => types.items().unwrap_or(std::slice::from_ref(types)),
+        None => &[],
+    }
+}
+
+fn is_of_types(value: &Value<'_>, types: &Value<'static>) -> bool {
+    types_of(Some(types))
+        .iter()
+        .filter_map(Value::as_str)
+        .any(|name| match &value.data {
+            Data::Scalar(Scalar::Null) => name == "null",
+            Data::Scalar(Scalar::Bool(_)) => name == "boolean",
+            Data::Scalar(Scalar::String(_)) => name == "string",
+            Data::Scalar(Scalar::Number(_)) => {
+                name == "number" || (name == "integer" && is_integer(value))
+            }
+            Data::Sequence(_) => name == "array",
+            Data::Mapping(_) => name == "object",
+        })
+}
+
+fn is_length(value: &Value<'_>, limit: &Value<'_>, order: Ordering) -> bool {
+    is_count(
+        value.as_str().map(|text| text.chars().count()),
+        limit,
+        order,
+    )
+}
+
+/// Whether a count is so in relation to a limit; without a count, it is not.
+fn is_count(count: Option<usize>, limit: &Value<'_>, order: Ordering) -> bool {
+    let count = count.map(|count| Value::number(count.to_string()));
+    count.is_some_and(|count| compare(&count, limit) == Some(order))
+}

@@ -1,0 +1,155 @@
+//! The errors of properties that do not fit their schema.
+
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Data, FieldPath, Step, Value};
+
+use crate::error::name_text;
+use crate::repr::text;
+use crate::schema::checker::Finding;
+use crate::schema::read::Schema;
+use crate::yaml::Located;
+
+/// Parts of names of properties that hold secrets.
+const SECRET: &[&str] = &["password", "secret", "token"];
+
+/// The properties of a resource, and their schema.
+pub(super) struct Report<'r> {
+    /// The schema's text.
+    pub(super) schema: &'r Schema,
+    /// The schema.
+    pub(super) checked: &'r Value<'static>,
+    /// The resource.
+    pub(super) resource: Located<'r>,
+    /// Its properties with the defaults.
+    pub(super) properties: &'r Value<'static>,
+}
+
+impl Report<'_> {
+    /// The error of a finding: at the property in the configuration, with the place in the schema.
+    pub(super) fn error(&self, finding: &Finding<'_>) -> Diagnostic {
+        let path = finding.path.to_string();
+        let name = self
+            .resource
+            .value
+            .get("name")
+            .map(name_text)
+            .unwrap_or_default();
+        let (what, is_secret) = self.concealed(finding);
+        let error = Diagnostic::error(match path.as_str() {
+            "" => format!("properties of `{name}`: {what}"),
+            path => format!("property `{path}` of `{name}`: {what}"),
+        });
+        let error = error.conceal(is_secret).maybe_hint(self.hint(finding));
+        let error = match self.place(&finding.path) {
+            Some(place) => error.at(place),
+            None => error,
+        };
+        let keyword = finding.schema.get(finding.keyword);
+        match keyword.and_then(|keyword| self.schema.place(keyword)) {
+            Some(place) => error.related(place, "the schema asks for this"),
+            None => error,
+        }
+    }
+
+    /// Where a property is, or the one around it that the configuration has.
+    fn place(&self, path: &FieldPath) -> Option<Place> {
+        let mut around = vec![self.resource.value, self.properties];
+        let mut value = self.properties;
+        for step in path.steps() {
+            let Some(next) = value.step(step) else { break };
+            around.push(next);
+            value = next;
+        }
+        let document = self.resource.document;
+        let mut places = around.into_iter().rev();
+        places.find_map(|value| Located { value, document }.place())
+    }
+
+    /// The property that is probably meant where one is not allowed.
+    fn hint(&self, finding: &Finding<'_>) -> Option<String> {
+        if finding.keyword != "additionalProperties" {
+            return None;
+        }
+        let known = finding.schema.get("properties")?.entries()?;
+        let known: Vec<&str> = known.iter().map(|(key, _)| key.as_ref()).collect();
+        let instance = self.properties.lookup(&finding.path)?.entries()?;
+        let mut unknown = instance
+            .iter()
+            .filter(|(key, _)| !known.contains(&key.as_ref()));
+        let (unknown, _) = unknown.next()?;
+        let near = closest(unknown, known.iter().copied())?;
+        Some(format!("did you mean `{near}`?"))
+    }
+
+    /// The message without secrets, and whether there are any.
+    fn concealed(&self, finding: &Finding<'_>) -> (String, bool) {
+        let mut secrets = Vec::new();
+        collect(self.properties, Some(self.checked), false, &mut secrets);
+        let mut what = finding.text.clone();
+        for secret in &secrets {
+            what = what.replace(&text(secret), "(hidden)");
+        }
+        let line = self.place(&finding.path);
+        let line = line.as_ref().map(line_of).unwrap_or_default();
+        let is_secret = what != finding.text
+            || names_secret(&finding.path)
+            || secrets.iter().any(|secret| line.contains(secret));
+        (what, is_secret)
+    }
+}
+
+/// The lines of a place, which a report shows.
+fn line_of(place: &Place) -> String {
+    let text = place.source.text();
+    let before = text.get(..place.range.start).unwrap_or_default();
+    let after = text.get(place.range.end..).unwrap_or_default();
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let end = after
+        .find('\n')
+        .map_or(text.len(), |at| place.range.end + at);
+    text.get(start..end).unwrap_or_default().to_owned()
+}
+
+fn names_secret(path: &FieldPath) -> bool {
+    path.steps().iter().any(|step| match step {
+        Step::Key(key) => is_secret_name(key),
+        Step::Index(_) => false,
+    })
+}
+
+/// Whether a property of this name holds a secret.
+pub(super) fn is_secret_name(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    SECRET.iter().any(|word| key.contains(word))
+}
+
+/// The texts of secret properties.
+fn collect<'v>(
+    value: &'v Value<'static>,
+    schema: Option<&Value<'static>>,
+    is_secret: bool,
+    secrets: &mut Vec<&'v str>,
+) {
+    let is_secret =
+        is_secret || schema.is_some_and(|schema| schema.str_at(&["format"]) == Some("password"));
+    match &value.data {
+        Data::Scalar(_) if is_secret => {
+            secrets.extend(value.as_str().filter(|text| !text.is_empty()));
+        }
+        Data::Scalar(_) => {}
+        Data::Sequence(items) => {
+            let schema = schema.and_then(|schema| schema.get("items"));
+            for item in items {
+                collect(item, schema, is_secret, secrets);
+            }
+        }
+        Data::Mapping(entries) => {
+            for (key, value) in entries {
+                let schema = schema.and_then(|schema| schema.at(&["properties", key]));
+                collect(value, schema, is_secret || is_secret_name(key), secrets);
+            }
+        }
+    }
+}

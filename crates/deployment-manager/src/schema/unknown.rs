@@ -1,0 +1,92 @@
+//! Finds properties that a schema allows, but does not have.
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::suggest::closest;
+use krm_yaml::{Data, FieldPath, Value};
+
+use crate::error::name_text;
+use crate::schema::report::is_secret_name;
+use crate::yaml::Located;
+
+/// The keywords with which a schema may have further properties.
+const OPEN: &[&str] = &[
+    "$ref",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "patternProperties",
+];
+
+/// Warns about the properties of a resource that its schema does not have.
+pub(super) fn properties(
+    resource: Located<'_>,
+    schema: &Value<'static>,
+    warnings: &mut Diagnostics,
+) {
+    if let Some(properties) = resource.value.get("properties") {
+        below(properties, schema, &FieldPath::root(), resource, warnings);
+    }
+}
+
+fn below(
+    value: &Value<'_>,
+    schema: &Value<'static>,
+    path: &FieldPath,
+    resource: Located<'_>,
+    warnings: &mut Diagnostics,
+) {
+    match &value.data {
+        Data::Scalar(_) => {}
+        Data::Sequence(items) => {
+            let Some(schema) = schema.get("items") else {
+                return;
+            };
+            for (index, item) in items.iter().enumerate() {
+                below(item, schema, &path.clone().index(index), resource, warnings);
+            }
+        }
+        Data::Mapping(entries) => {
+            let known = schema.get("properties").and_then(Value::entries);
+            let known = known.unwrap_or_default();
+            let is_open = known.is_empty() || OPEN.iter().any(|key| schema.get(key).is_some());
+            for (key, value) in entries {
+                let path = path.clone().key(key.as_ref());
+                match known.iter().find(|(name, _)| name == key) {
+                    Some((_, schema)) => below(value, schema, &path, resource, warnings),
+                    None if is_open => {}
+                    None => {
+                        let names = known.iter().map(|(name, _)| name.as_ref());
+                        let near = closest(key, names);
+                        warnings.push(unknown(resource, &path, value, near));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn unknown(
+    resource: Located<'_>,
+    path: &FieldPath,
+    value: &Value<'_>,
+    near: Option<&str>,
+) -> Diagnostic {
+    let name = resource.value.get("name").map(name_text);
+    let name = name.unwrap_or_default();
+    let message = format!("property `{path}` of `{name}` is not in the schema");
+    let hint = near.map_or_else(
+        || "remove it, or add it to the `properties` of the schema".to_owned(),
+        |near| format!("did you mean `{near}`?"),
+    );
+    let is_secret = path.to_string().split(['.', '[']).any(is_secret_name);
+    let warning = Diagnostic::warning(message)
+        .rule("dm-unknown-property")
+        .conceal(is_secret)
+        .hint(hint);
+    let document = resource.document;
+    match (Located { value, document }).key_place() {
+        Some(place) => warning.at(place),
+        None => warning,
+    }
+}

@@ -1,0 +1,87 @@
+//! The annotations by which orchestrators track the file of an object.
+
+use std::borrow::Cow;
+
+use krm_yaml::Value;
+
+/// The file an object is kept in, relative to the package, slash-separated.
+pub const PATH: &str = "internal.config.kubernetes.io/path";
+/// The position of an object in its file, counted from 0.
+pub const INDEX: &str = "internal.config.kubernetes.io/index";
+/// The older spellings of [`PATH`] and [`INDEX`], which kpt and kustomize still send.
+pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
+/// See [`LEGACY_PATH`].
+pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
+/// Keeps an object out of the cluster; any value but `"false"` counts.
+pub const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
+
+/// By these an orchestrator pairs the objects that it sent with those it gets back. An object that
+/// a function changes loses them, or kpt would restore its old comments and key order.
+pub const IDS: &[&str] = &["internal.config.kubernetes.io/id", "config.k8s.io/id"];
+
+/// What an object was called before kustomize renamed or moved it: the kinds, names and namespaces,
+/// each with commas in between.
+pub const PREVIOUS: [&str; 3] = [
+    "internal.config.kubernetes.io/previousKinds",
+    "internal.config.kubernetes.io/previousNames",
+    "internal.config.kubernetes.io/previousNamespaces",
+];
+
+/// Names the instance that owns an object: `KIND/NAMESPACE/NAME` of its functionConfig and, where
+/// that has several, `/INSTANCE`.
+pub const OWNER: &str = "template.krm.dev/instance";
+
+/// Whether an annotation is an orchestrator's: kustomize removes it.
+#[must_use]
+pub fn is_internal(key: &str) -> bool {
+    key.starts_with("internal.config.kubernetes.io/")
+        || [LEGACY_PATH, LEGACY_INDEX].contains(&key)
+        || IDS.contains(&key)
+}
+
+/// Whether an object with this metadata is kept out of the cluster.
+#[must_use]
+pub fn is_local(metadata: Option<&Value<'_>>) -> bool {
+    let annotation = metadata.and_then(|metadata| metadata.at(&["annotations", LOCAL_CONFIG]));
+    annotation.is_some_and(|value| value.as_str() != Some("false"))
+}
+
+/// The file that an object is kept in by its annotations, and its index there.
+pub fn kept_at<'t>(
+    annotation: impl Fn(&'static str) -> Option<&'t str>,
+) -> Option<(String, usize)> {
+    let path = annotation(PATH).or_else(|| annotation(LEGACY_PATH))?;
+    let index = annotation(INDEX).or_else(|| annotation(LEGACY_INDEX));
+    let index = index.and_then(|index| index.parse().ok()).unwrap_or(0);
+    Some((path.to_owned(), index))
+}
+
+/// Puts an annotation on an object.
+pub fn annotate<'v>(object: &mut Value<'v>, key: impl Into<Cow<'v, str>>, text: &str) {
+    if let Some(metadata) = object.mapping_at("metadata")
+        && let Some(annotations) = metadata.mapping_at("annotations")
+    {
+        annotations.insert(key.into(), Value::string(text.to_owned()));
+    }
+}
+
+/// Takes annotations off an object, and an empty mapping of them out of its metadata.
+pub fn remove(object: &mut Value<'_>, keys: &[&str]) {
+    let Some(metadata) = object.get_mut("metadata") else {
+        return;
+    };
+    if let Some(annotations) = metadata.get_mut("annotations") {
+        for key in keys {
+            annotations.remove(key);
+        }
+    }
+    remove_empty(metadata, "annotations");
+}
+
+/// Takes an empty mapping out of the metadata.
+pub fn remove_empty(metadata: &mut Value<'_>, key: &str) {
+    let entries = metadata.get(key).and_then(Value::entries);
+    if entries.is_some_and(<[_]>::is_empty) {
+        metadata.remove(key);
+    }
+}

@@ -1,0 +1,232 @@
+//! The fields in which a label must be so that workloads keep selecting their own pods.
+
+use std::sync::LazyLock;
+
+/// A field in the objects of some kinds; an empty group, version or kind is any.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The API group.
+    pub group: &'static str,
+    /// The API version.
+    pub version: &'static str,
+    /// The kind.
+    pub kind: &'static str,
+    /// Keys with slashes between them, from the object down. Lists on the way are gone through;
+    /// `[]` after a key marks one that is never added.
+    pub path: &'static str,
+    /// Whether kustomize adds the field where it is missing.
+    pub create: bool,
+}
+
+/// A field of objects, as one row of a table.
+#[must_use]
+pub const fn field(
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    path: &'static str,
+    create: bool,
+) -> Field {
+    Field {
+        group,
+        version,
+        kind,
+        path,
+        create,
+    }
+}
+
+/// The fields for labels besides `metadata.labels`, which every object has.
+///
+/// Source: kustomize 5.8, `commonLabels` with its pod templates and volume claims
+/// (`api/internal/konfig/builtinpluginconsts`).
+#[rustfmt::skip]
+pub const LABEL_FIELDS: &[Field] = &[
+    field("", "v1", "ReplicationController", "spec/template/metadata/labels", true),
+    field("", "", "Deployment", "spec/template/metadata/labels", true),
+    field("", "", "ReplicaSet", "spec/template/metadata/labels", true),
+    field("", "", "DaemonSet", "spec/template/metadata/labels", true),
+    field("apps", "", "StatefulSet", "spec/template/metadata/labels", true),
+    field("batch", "", "Job", "spec/template/metadata/labels", true),
+    field("batch", "", "CronJob", "spec/jobTemplate/metadata/labels", true),
+    field("batch", "", "CronJob", "spec/jobTemplate/spec/template/metadata/labels", true),
+    field("", "v1", "Service", "spec/selector", true),
+    field("", "v1", "ReplicationController", "spec/selector", true),
+    field("", "", "Deployment", "spec/selector/matchLabels", true),
+    field("apps", "", "Deployment", "spec/template/spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels", false),
+    field("apps", "", "Deployment", "spec/template/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels", false),
+    field("apps", "", "Deployment", "spec/template/spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels", false),
+    field("apps", "", "Deployment", "spec/template/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels", false),
+    field("apps", "", "Deployment", "spec/template/spec/topologySpreadConstraints/labelSelector/matchLabels", false),
+    field("", "", "ReplicaSet", "spec/selector/matchLabels", true),
+    field("", "", "DaemonSet", "spec/selector/matchLabels", true),
+    field("apps", "", "StatefulSet", "spec/selector/matchLabels", true),
+    field("apps", "", "StatefulSet", "spec/template/spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels", false),
+    field("apps", "", "StatefulSet", "spec/template/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels", false),
+    field("apps", "", "StatefulSet", "spec/template/spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm/labelSelector/matchLabels", false),
+    field("apps", "", "StatefulSet", "spec/template/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/labelSelector/matchLabels", false),
+    field("apps", "", "StatefulSet", "spec/template/spec/topologySpreadConstraints/labelSelector/matchLabels", false),
+    field("batch", "", "Job", "spec/selector/matchLabels", false),
+    field("batch", "", "CronJob", "spec/jobTemplate/spec/selector/matchLabels", false),
+    field("policy", "", "PodDisruptionBudget", "spec/selector/matchLabels", false),
+    field("networking.k8s.io", "", "NetworkPolicy", "spec/podSelector/matchLabels", false),
+    field("networking.k8s.io", "", "NetworkPolicy", "spec/ingress/from/podSelector/matchLabels", false),
+    field("networking.k8s.io", "", "NetworkPolicy", "spec/egress/to/podSelector/matchLabels", false),
+    field("apps", "", "StatefulSet", "spec/volumeClaimTemplates[]/metadata/labels", true),
+];
+
+/// Those of OpenShift's kinds, which kustomize does not know.
+#[rustfmt::skip]
+const OPENSHIFT: &[Field] = &[
+    field("apps.openshift.io", "", "DeploymentConfig", "spec/selector", false),
+    field("apps.openshift.io", "", "DeploymentConfig", "spec/template/metadata/labels", true),
+];
+
+/// A key on the way to fields in which a Template sets its labels.
+#[derive(Debug)]
+pub struct Branch {
+    /// The key.
+    pub key: &'static str,
+    /// When a mapping is added under this key.
+    pub create: Create,
+    /// Whether a label is set under this key.
+    pub sets: Sets,
+    /// The keys below.
+    pub children: Vec<Self>,
+}
+
+/// Whether a Template sets its labels in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sets {
+    /// In every object.
+    Yes,
+    /// If the field already holds a label.
+    More,
+    /// In none.
+    No,
+}
+
+/// When a Template adds a mapping on the way to its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Create {
+    /// Where it is missing.
+    Always,
+    /// In a mapping that holds something else: `matchLabels` beside `matchExpressions`.
+    InSelector,
+    /// In no object.
+    Never,
+}
+
+/// The fields of the kinds in [`LABEL_FIELDS`] and [`OPENSHIFT`].
+static TREES: LazyLock<Vec<Tree>> = LazyLock::new(trees);
+
+/// The fields of one kind.
+struct Tree {
+    kind: &'static str,
+    /// None for the groups that have no tree of their own.
+    group: Option<&'static str>,
+    branches: Vec<Branch>,
+}
+
+/// The fields in which a Template sets its labels in objects of a group and kind.
+///
+/// These are kustomize's and OpenShift's, with one rule of our own: a selector that is missing or
+/// empty is never added. A Service without one has its endpoints filled by hand, a workload without
+/// one selects by the labels of its pod template, and an empty one means "all pods".
+#[must_use]
+pub fn for_template(group: &str, kind: &str) -> &'static [Branch] {
+    let of_kind = || TREES.iter().filter(|tree| tree.kind == kind);
+    let tree = of_kind().find(|tree| tree.group == Some(group));
+    let tree = tree.or_else(|| of_kind().find(|tree| tree.group.is_none()));
+    tree.map(|tree| tree.branches.as_slice())
+        .unwrap_or_default()
+}
+
+/// The paths of these fields, as in [`Field::path`] but without `[]`.
+#[must_use]
+pub fn paths(group: &str, kind: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for branch in for_template(group, kind) {
+        branch.paths("", &mut paths);
+    }
+    paths
+}
+
+impl Branch {
+    fn paths(&self, above: &str, paths: &mut Vec<String>) {
+        let path = [above, self.key].concat();
+        let below = [&path, "/"].concat();
+        if self.sets != Sets::No {
+            paths.push(path);
+        }
+        for branch in &self.children {
+            branch.paths(&below, paths);
+        }
+    }
+}
+
+fn trees() -> Vec<Tree> {
+    let all = || LABEL_FIELDS.iter().chain(OPENSHIFT);
+    let mut trees: Vec<Tree> = Vec::new();
+    for field in all() {
+        for (kind, group) in [(field.kind, field.own_group()), (field.kind, None)] {
+            if trees
+                .iter()
+                .any(|tree| (tree.kind, tree.group) == (kind, group))
+            {
+                continue;
+            }
+            let mut branches = Vec::new();
+            let of_kind = all().filter(|field| field.kind == kind);
+            for field in of_kind.filter(|field| [None, group].contains(&field.own_group())) {
+                field.grow(&mut branches, field.path);
+            }
+            trees.push(Tree {
+                kind,
+                group,
+                branches,
+            });
+        }
+    }
+    trees
+}
+
+impl Field {
+    /// The API group whose kind has the field; none if the kind of any group has it. A version
+    /// without a group is one of the core group.
+    fn own_group(&self) -> Option<&'static str> {
+        (!self.group.is_empty() || !self.version.is_empty()).then_some(self.group)
+    }
+
+    /// Adds the rest of its path to the branches of a tree.
+    fn grow(&self, branches: &mut Vec<Branch>, path: &'static str) {
+        let (key, rest) = path.split_once('/').unwrap_or((path, ""));
+        let key = key.strip_suffix("[]").unwrap_or(key);
+        let create = match path {
+            "metadata/labels" | "labels" => Create::Always,
+            "matchLabels" if self.create => Create::InSelector,
+            _ => Create::Never,
+        };
+        let position = branches.iter().position(|branch| branch.key == key);
+        let position = position.unwrap_or_else(|| {
+            branches.push(Branch {
+                key,
+                create,
+                sets: Sets::No,
+                children: Vec::new(),
+            });
+            branches.len() - 1
+        });
+        let Some(branch) = branches.get_mut(position) else {
+            return;
+        };
+        if rest.is_empty() {
+            branch.sets = match create {
+                Create::Never => Sets::More,
+                Create::Always | Create::InSelector => Sets::Yes,
+            };
+        } else {
+            self.grow(&mut branch.children, rest);
+        }
+    }
+}

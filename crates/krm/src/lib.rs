@@ -1,0 +1,23 @@
+//! The Kubernetes Resource Model: the identity of objects, and the ResourceList that functions
+//! exchange; access to files, and reports of diagnostics.
+
+pub mod annotations;
+pub mod fields;
+pub mod files;
+pub mod identity;
+pub mod item_keys;
+pub mod kind_names;
+pub mod label_fields;
+pub mod label_selector;
+pub mod lists;
+pub mod long_lists;
+pub mod names;
+pub mod pods;
+pub mod report;
+pub mod resource_list;
+pub mod scalar;
+pub mod scope;
+pub mod selection;
+pub mod threads;
+
+pub use identity::Identity;

@@ -1,0 +1,227 @@
+//! The rules for names and labels, which Kubernetes checks letter by letter.
+
+use krm_yaml::diagnostic::Diagnostic;
+
+/// The longest name of most objects, and prefix of a label.
+const SUBDOMAIN: usize = 253;
+/// The longest label of DNS, name part of a label, and value.
+const LABEL: usize = 63;
+/// The longest name of a port.
+const PORT: usize = 15;
+
+/// What a name must look like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// DNS labels (RFC 1123) with dots between them.
+    Subdomain,
+    /// A DNS label (RFC 1123).
+    Label,
+    /// The name of a port (RFC 6335).
+    Port,
+    /// Anything that can be a part of a path.
+    Segment,
+}
+
+impl Form {
+    /// Kinds whose names are freer or stricter than those of most.
+    #[must_use]
+    pub fn of_object(group: &str, kind: &str) -> Self {
+        match (group, kind) {
+            // Older versions allow no digit at the beginning of the name of a Service.
+            ("", "Namespace" | "Service") => Self::Label,
+            ("rbac.authorization.k8s.io" | "certificates.k8s.io", _)
+            | ("networking.k8s.io", "IPAddress") => Self::Segment,
+            _ if group.ends_with(".openshift.io") => match kind {
+                "DeploymentConfig" | "Route" | "BuildConfig" => Self::Subdomain,
+                _ => Self::Segment,
+            },
+            _ => Self::Subdomain,
+        }
+    }
+
+    /// Whether a name has this form.
+    pub fn fits(self, name: &str) -> bool {
+        match self {
+            Self::Subdomain => name.len() <= SUBDOMAIN && name.split('.').all(is_dns_label),
+            Self::Label => name.len() <= LABEL && is_dns_label(name),
+            Self::Port => {
+                let has_letter = name.bytes().any(|byte| byte.is_ascii_lowercase());
+                name.len() <= PORT && is_dns_label(name) && has_letter && !name.contains("--")
+            }
+            Self::Segment => !matches!(name, "." | "..") && !name.contains(['/', '%']),
+        }
+    }
+
+    /// The hint that describes names of this form.
+    #[must_use]
+    pub fn rule(self) -> String {
+        let dns = "lower case letters, digits and `-`";
+        let ends = "with a letter or digit at both ends";
+        match self {
+            Self::Subdomain => {
+                format!(
+                    "use up to {SUBDOMAIN} {dns}, also `.`; each part between dots begins and ends with a letter or digit"
+                )
+            }
+            Self::Label => format!("use up to {LABEL} {dns}, {ends}"),
+            Self::Port => {
+                format!("use up to {PORT} {dns}, at least one of them a letter, {ends}")
+            }
+            Self::Segment => "remove every `/` and `%`".to_owned(),
+        }
+    }
+}
+
+fn is_dns_label(text: &str) -> bool {
+    let is_alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(|byte| is_alphanumeric(*byte))
+        && bytes.last().is_some_and(|byte| is_alphanumeric(*byte))
+        && bytes
+            .iter()
+            .all(|byte| is_alphanumeric(*byte) || *byte == b'-')
+}
+
+/// The part of a label's key after the `/`, and a value that is not empty.
+pub fn is_label_text(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    text.len() <= LABEL
+        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Whether a text is the key of a label or annotation: a name, after an optional domain and `/`.
+#[must_use]
+pub fn is_label_key(key: &str) -> bool {
+    match key.split_once('/') {
+        Some((prefix, name)) => Form::Subdomain.fits(prefix) && is_label_text(name),
+        None => is_label_text(key),
+    }
+}
+
+/// What is wrong with a namespace.
+#[must_use]
+pub fn check_namespace(name: &str) -> Option<Diagnostic> {
+    (!Form::Label.fits(name)).then(|| not_the_name(name, "a namespace", Form::Label))
+}
+
+/// What is wrong with the key and with the value of a label.
+#[must_use]
+pub fn check_label(key: &str, value: &str) -> [Option<Diagnostic>; 2] {
+    let key = (!is_label_key(key)).then(|| not_the_key(key, "a label"));
+    let is_value = value.is_empty() || is_label_text(value);
+    let value = (!is_value).then(|| not_the_value(value));
+    [key, value]
+}
+
+/// What is wrong with the key of an annotation. Kubernetes compares these in lower case.
+#[must_use]
+pub fn check_annotation_key(key: &str) -> Option<Diagnostic> {
+    (!is_label_key(&key.to_lowercase())).then(|| not_the_key(key, "an annotation"))
+}
+
+/// What is wrong with the name of an object.
+#[must_use]
+pub fn check_object_name(group: &str, kind: &str, name: &str) -> Option<Diagnostic> {
+    let form = Form::of_object(group, kind);
+    let article = if kind.starts_with(['A', 'E', 'I', 'O', 'U']) {
+        "an"
+    } else {
+        "a"
+    };
+    (!form.fits(name)).then(|| not_the_name(name, &format!("{article} {kind}"), form))
+}
+
+/// A text on one line, whatever is in it.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::new();
+    for c in text.chars() {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+/// The error for a name of `what` without the form.
+#[must_use]
+pub fn not_the_name(name: &str, what: &str, form: Form) -> Diagnostic {
+    Diagnostic::error(format!(
+        "`{}` is not a valid name for {what}",
+        on_one_line(name)
+    ))
+    .hint(form.rule())
+}
+
+/// The error for a key of `what`.
+#[must_use]
+pub fn not_the_key(key: &str, what: &str) -> Diagnostic {
+    Diagnostic::error(format!("`{}` is not a valid key for {what}", on_one_line(key)))
+        .hint(format!("use up to {LABEL} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends; a domain and `/` may come first"))
+}
+
+/// The error for a value of a label.
+#[must_use]
+pub fn not_the_value(text: &str) -> Diagnostic {
+    Diagnostic::error(format!(
+        "`{}` is not a valid value for a label",
+        on_one_line(text)
+    ))
+    .hint(format!(
+        "use up to {LABEL} letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, is_label_key, is_label_text};
+
+    #[track_caller]
+    fn check(form: Form, names: &[&str], others: &[&str]) {
+        for name in names {
+            assert!(form.fits(name), "{name} should be one");
+        }
+        for name in others {
+            assert!(!form.fits(name), "{name} should not be one");
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_kubernetes() {
+        let long = "a".repeat(64);
+        check(
+            Form::Subdomain,
+            &["a", "1.b-c", &long],
+            &["", "A", "a_b", "a..b", "-a", "a-.b"],
+        );
+        check(Form::Label, &["a", "1-b"], &["a.b", &long]);
+        check(
+            Form::Port,
+            &["http", "h2-c"],
+            &["80", "a--b", "sixteen-letters-", "way-too-long-for-it"],
+        );
+        check(
+            Form::Segment,
+            &["system:node", "A b"],
+            &[".", "..", "a/b", "a%b"],
+        );
+    }
+
+    #[test]
+    fn labels_are_those_of_kubernetes() {
+        for key in ["app", "App_1.x", "example.com/part-of"] {
+            assert!(is_label_key(key), "{key}");
+        }
+        for key in ["", "a b", "-a", "Example.com/a", "example.com/", "a/b/c"] {
+            assert!(!is_label_key(key), "{key}");
+        }
+        assert!(is_label_text("1.2_x-Y"));
+        assert!(!is_label_text("x."));
+        assert!(!is_label_text(&"a".repeat(64)));
+    }
+}

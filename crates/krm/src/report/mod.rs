@@ -1,0 +1,314 @@
+//! Turns [`Diagnostics`] into what people and orchestrators read.
+//!
+//! [`text`] draws them for a terminal, as compilers do; [`results`] lists them as the `results` of
+//! a `ResourceList`. Findings of rules are drawn with the names of the rules by [`findings_text`],
+//! and listed by [`findings`] and [`sarif`].
+//!
+//! [`unified`] compares two texts.
+
+mod excerpt;
+mod findings;
+mod read;
+mod results;
+mod sarif;
+mod unified;
+mod visible;
+
+use std::sync::Arc;
+
+use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level, Message, Renderer, Snippet, Title,
+    normalize_untrusted_str,
+};
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+use krm_yaml::source::{Origin, Place, Positions};
+
+use excerpt::{Excerpt, Spot};
+use visible::visible;
+
+pub use findings::findings;
+pub use read::read_results;
+pub use results::results;
+pub use sarif::{SarifRule, sarif};
+pub use unified::unified;
+
+/// A related place this many lines away, or fewer, is shown in the same excerpt.
+const NEAR: usize = 6;
+
+/// Wider than any excerpt: these cut their lines themselves.
+const WIDTH: usize = 100_000;
+
+/// Draws `diagnostics` for a terminal: message, place, excerpt, notes and hints of each, and the
+/// number of errors if there are several.
+#[must_use]
+pub fn text(diagnostics: &Diagnostics, color: bool) -> String {
+    let mut pen = Pen::new(color, false);
+    let mut text = pen.draw_all(diagnostics);
+    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    match errors.count() {
+        0 | 1 => {}
+        errors => {
+            text.push('\n');
+            text.push_str(&pen.title(Level::ERROR, &format!("{errors} errors"), None));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Draws `findings` as [`text`] does, each with the name of its rule: `warning[unused-parameter]`.
+#[must_use]
+pub fn findings_text(findings: &Diagnostics, color: bool) -> String {
+    Pen::new(color, true).draw_all(findings)
+}
+
+/// Draws one diagnostic after the other.
+struct Pen {
+    renderer: Renderer,
+    color: bool,
+    /// Whether the names of rules are shown.
+    rules: bool,
+    positions: Positions,
+}
+
+impl Pen {
+    fn new(color: bool, rules: bool) -> Self {
+        let renderer = if color {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        Self {
+            renderer: renderer.term_width(WIDTH),
+            color,
+            rules,
+            positions: Positions::default(),
+        }
+    }
+
+    /// Draws diagnostics with an empty line between them.
+    fn draw_all(&mut self, diagnostics: &Diagnostics) -> String {
+        let mut out = String::new();
+        for diagnostic in diagnostics {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&self.draw(diagnostic));
+            out.push('\n');
+        }
+        out
+    }
+
+    fn draw(&mut self, diagnostic: &Diagnostic) -> String {
+        let level = match diagnostic.severity {
+            Severity::Info => Level::INFO,
+            Severity::Warning => Level::WARNING,
+            Severity::Error => Level::ERROR,
+        };
+        let related: Vec<_> = diagnostic.related.iter().collect();
+        let notes = notes(diagnostic);
+        let message = &diagnostic.message;
+        let rule = diagnostic.rule.filter(|_| self.rules);
+        let (mut text, mut rest) = match &diagnostic.place {
+            Some(place) if diagnostic.conceals => {
+                (self.bare_block(level, message, rule, place, notes), related)
+            }
+            Some(place) => self.block(level, message, rule, place, &related, notes),
+            None => {
+                let title = titled(level, message, rule);
+                (self.renderer.render(&[title.elements(notes)]), related)
+            }
+        };
+        while let Some(((place, label), others)) = rest.split_first() {
+            let (block, left) = self.block(Level::NOTE, label, None, place, others, Vec::new());
+            text.push('\n');
+            text.push_str(&block);
+            rest = left;
+        }
+        text
+    }
+
+    /// Draws a title, `place` and `notes`, without an excerpt.
+    fn bare_block(
+        &mut self,
+        level: Level<'static>,
+        title: &str,
+        rule: Option<&str>,
+        place: &Place,
+        notes: Vec<Message<'_>>,
+    ) -> String {
+        let spot = self.spot(place);
+        let mut text = self.title(level.clone(), title, rule);
+        self.arrow(&mut text, place, &spot, 1);
+        let body = Group::with_level(level).elements(notes);
+        text.push_str(&self.renderer.render(&[body]));
+        text
+    }
+
+    /// Draws a title, `place`, its excerpt and `notes`. Also returns the places of `related` that
+    /// did not fit into the excerpt.
+    fn block<'d>(
+        &mut self,
+        level: Level<'static>,
+        title: &str,
+        rule: Option<&str>,
+        place: &Place,
+        related: &[&'d (Place, String)],
+        notes: Vec<Message<'_>>,
+    ) -> (String, Vec<&'d (Place, String)>) {
+        let main = self.spot(place);
+        let mut spots = vec![main.clone()];
+        for (other, _) in related {
+            if Arc::ptr_eq(&other.source, &place.source) {
+                let spot = self.spot(other);
+                if spot.line.abs_diff(main.line) <= NEAR {
+                    spots.push(spot);
+                }
+            }
+        }
+        let excerpt = Excerpt::of(place.source.text(), &spots);
+
+        // Keeps the last line, and so the width of the line numbers.
+        let end = excerpt.text().len();
+        let mut annotations = vec![AnnotationKind::Visible.span(end..end)];
+        if let Some(range) = excerpt.find(&main) {
+            annotations.push(AnnotationKind::Primary.span(range));
+        }
+        let mut others = Vec::new();
+        for &pair in related {
+            match self.annotation(pair, place, &excerpt) {
+                Some(annotation) => annotations.push(annotation),
+                None => others.push(pair),
+            }
+        }
+        let snippet = Snippet::source(excerpt.text())
+            .line_start(excerpt.first_line())
+            .annotations(annotations);
+        let body = Group::with_level(level.clone())
+            .element(snippet)
+            .elements(notes);
+
+        let mut text = self.title(level, title, rule);
+        let margin = excerpt.last_line().to_string().len();
+        self.arrow(&mut text, place, &main, margin);
+        text.push_str(&self.renderer.render(&[body]));
+        (text, others)
+    }
+
+    fn title(&self, level: Level<'static>, title: &str, rule: Option<&str>) -> String {
+        let title = titled(level, title, rule);
+        self.renderer.render(&[Group::with_title(title)])
+    }
+
+    /// Adds the line ` --> name:line:column`. It is written here because an excerpt may begin in
+    /// the middle of its line, and the renderer would count columns from there.
+    fn arrow(&self, text: &mut String, place: &Place, spot: &Spot, margin: usize) {
+        let name = clean(place.source.name());
+        let (on, off) = if self.color {
+            (
+                DEFAULT_LINE_NUM_STYLE.render().to_string(),
+                DEFAULT_LINE_NUM_STYLE.render_reset().to_string(),
+            )
+        } else {
+            (String::new(), String::new())
+        };
+        let mut add = |parts: &[&str]| parts.iter().for_each(|part| text.push_str(part));
+        add(&["\n", &" ".repeat(margin), &on, "--> ", &off]);
+        let [line, column] = [spot.line, spot.column].map(|number| number.to_string());
+        let at = [&*name, ":", &line, ":", &column];
+        match place.origin() {
+            Some(Origin { file, field }) => {
+                add(&[&*clean(file)]);
+                if !field.is_empty() {
+                    add(&[", field ", &*clean(field)]);
+                }
+                add(&[" ("]);
+                add(&at);
+                add(&[")"]);
+            }
+            None => add(&at),
+        }
+        add(&["\n"]);
+    }
+
+    /// The secondary underline for a related place, if `excerpt` shows it.
+    fn annotation<'d>(
+        &mut self,
+        (other, label): &'d (Place, String),
+        main: &Place,
+        excerpt: &Excerpt,
+    ) -> Option<Annotation<'d>> {
+        if !Arc::ptr_eq(&other.source, &main.source) {
+            return None;
+        }
+        let range = excerpt.find(&self.spot(other))?;
+        Some(AnnotationKind::Context.span(range).label(visible(label)))
+    }
+
+    fn spot(&mut self, place: &Place) -> Spot {
+        let (line, column) = self.positions.of(place);
+        Spot {
+            range: place.range.clone(),
+            line,
+            column,
+        }
+    }
+}
+
+/// `error: title`, or `error[rule]: title`.
+fn titled<'t>(level: Level<'static>, title: &'t str, rule: Option<&'t str>) -> Title<'t> {
+    let title = level.primary_title(visible(title));
+    match rule {
+        Some(rule) => title.id(rule),
+        None => title,
+    }
+}
+
+/// The notes below the excerpt: the object and the field, then the hints.
+fn notes(diagnostic: &Diagnostic) -> Vec<Message<'_>> {
+    let subject = subject(diagnostic);
+    let hints = diagnostic.hints.iter();
+    subject
+        .map(|subject| Level::NOTE.message(plain(&subject)))
+        .into_iter()
+        .chain(hints.map(|hint| Level::HELP.message(plain(hint))))
+        .collect()
+}
+
+/// `in Kind/name (path), field a.b`, or as much of it as is known.
+fn subject(diagnostic: &Diagnostic) -> Option<String> {
+    let object = diagnostic.object.as_ref();
+    let object = object.filter(|object| !(object.kind.is_empty() && object.name.is_empty()));
+    let mut out = String::new();
+    let mut add = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));
+    if let Some(object) = object {
+        let both = !object.kind.is_empty() && !object.name.is_empty();
+        let slash = if both { "/" } else { "" };
+        add(&["in ", &object.kind, slash, &object.name]);
+        if let Some(path) = &object.path {
+            add(&[" (", path, ")"]);
+        }
+    }
+    match (object, diagnostic.field.as_deref()) {
+        (Some(_), Some(field)) => add(&[", field ", field]),
+        (None, Some(field)) => add(&["in field ", field]),
+        (Some(_), None) => {}
+        (None, None) => return None,
+    }
+    Some(out)
+}
+
+/// A name on one line, without control characters.
+fn clean(text: &str) -> String {
+    plain(text).replace('\n', "␊")
+}
+
+/// The same for what the renderer takes as it is: the other control characters are shown, too.
+fn plain(text: &str) -> String {
+    normalize_untrusted_str(&visible(text))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! The real file system, as a Composition sees it.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use crate::console::Console;
+use crate::io;
+use krm_core::files::{self, Entry, Files, MAX_FILE};
+use krm_yaml::diagnostic::{Diagnostic, Result};
+
+/// Directories whose files the kernel generates.
+const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// Which files a Composition may name, as kustomize has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoadRestrictor {
+    /// Files in or below the directory of the Composition
+    #[value(name = "LoadRestrictionsRootOnly")]
+    RootOnly,
+    /// All files
+    #[value(name = "LoadRestrictionsNone")]
+    None,
+}
+
+/// The files of this machine, by paths relative to the working directory.
+pub struct Disk {
+    /// Reports which files are read.
+    pub console: Console,
+    /// Which files may be read.
+    pub restrictor: LoadRestrictor,
+    /// A hint how to read other files.
+    pub way_out: &'static str,
+}
+
+impl Disk {
+    /// The path without links, if it may be read from `root`.
+    fn real(&self, path: &str, root: &str) -> Result<PathBuf> {
+        let real = fs::canonicalize(path).map_err(|error| io::unreadable(path, &error))?;
+        if self.restrictor == LoadRestrictor::None {
+            return Ok(real);
+        }
+        let real_root = fs::canonicalize(root).map_err(|error| io::unreadable(root, &error))?;
+        if real.starts_with(real_root) {
+            return Ok(real);
+        }
+        let target = real.display().to_string();
+        let target = files::is_below(root, path).then_some(target.as_str());
+        Err(files::outside(path, root, target).hint(self.way_out).into())
+    }
+}
+
+impl Files for Disk {
+    fn entry(&self, path: &str) -> Option<Entry> {
+        let path = Path::new(path);
+        if path.is_dir() {
+            Some(Entry::Directory)
+        } else {
+            path.exists().then_some(Entry::File)
+        }
+    }
+
+    fn check(&self, path: &str, root: &str) -> Result<()> {
+        if Path::new(path).exists() {
+            self.real(path, root)?;
+        }
+        Ok(())
+    }
+
+    fn list(&self, directory: &str) -> Vec<String> {
+        let entries = fs::read_dir(directory).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    fn read(&self, path: &str, root: &str) -> Result<Vec<u8>> {
+        if path.contains("://") {
+            return Err(files::address(path).into());
+        }
+        let real = self.real(path, root)?;
+        let bytes = contents(path, &real)?;
+        self.console.has_read(path, bytes.len());
+        Ok(bytes)
+    }
+}
+
+/// The bytes of the regular file `name`.
+fn contents(name: &str, real: &Path) -> Result<Vec<u8>> {
+    let unreadable = |error: std::io::Error| io::unreadable(name, &error);
+    let there = fs::metadata(real).map_err(unreadable)?;
+    let is_kernels = KERNEL.iter().any(|folder| real.starts_with(folder));
+    if !there.is_dir() && (!there.is_file() || is_kernels) {
+        let problem = format!("`{name}` cannot be read: it is not a regular file");
+        return Err(Diagnostic::error(problem).into());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(real).map_err(unreadable)?;
+    file.take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE {
+        let most = MAX_FILE >> 20;
+        let problem = format!("`{name}` cannot be read: it is larger than {most} MiB");
+        return Err(Diagnostic::error(problem)
+            .hint("split it into several files")
+            .into());
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,16 @@
+//! The machine that a command line runs on: files, standard streams, messages on them, and other
+//! programs.
+
+#[cfg(feature = "deployment-manager")]
+pub mod configuration;
+pub mod console;
+pub mod disk;
+mod group;
+pub mod interruption;
+pub mod io;
+#[cfg(feature = "deployment-manager")]
+pub mod python;
+pub mod reason;
+pub mod staged;
+pub mod status;
+pub mod subprocess;

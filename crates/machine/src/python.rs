@@ -1,0 +1,487 @@
+//! Runs Python templates with a Python interpreter of the machine.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::path::PathBuf;
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::group::Group;
+use crate::interruption::Interruption;
+use krm_template_deployment_manager::python::{Forbidden, Interpreter, Interpreters, RUNNER};
+use krm_yaml::diagnostic::{Diagnostic, Result};
+
+/// The interpreter that is run if no other is named.
+const PROGRAM: &str = "python3";
+
+/// How long the templates of an expansion may take together.
+const LIMIT: Duration = Duration::from_secs(30);
+/// How many bytes an answer may have.
+const MAX_ANSWER: u64 = 64 << 20;
+/// How many bytes templates may print.
+const MAX_PRINTED: u64 = 1 << 20;
+
+/// The interval between checks for signals.
+const LISTEN: Duration = Duration::from_millis(50);
+/// The interval between checks whether a program that has closed its output has ended.
+const PAUSE: Duration = Duration::from_millis(2);
+/// How long to wait for a program that has closed its output, and for the rest of its messages.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Whether Python templates are run, and how.
+#[derive(Args, Debug, Default)]
+pub struct PythonArguments {
+    /// Run Python templates, with your rights: only for templates you trust
+    #[arg(long)]
+    allow_python: bool,
+
+    /// The Python interpreter, 3.8 or later
+    #[arg(long, value_name = "PROGRAM", default_value = PROGRAM)]
+    python: String,
+}
+
+impl PythonArguments {
+    /// What makes the interpreters of expansions.
+    pub fn interpreters(&self, interruption: &Interruption) -> Arc<dyn Interpreters> {
+        if !self.allow_python {
+            return Arc::new(Forbidden(&[
+                "say --allow-python to run it with python3; it runs with your rights, so only for templates you trust",
+            ]));
+        }
+        Arc::new(Allowed {
+            program: self.python.clone(),
+            limit: LIMIT,
+            printed: Printed::Forwarded,
+            interruption: interruption.clone(),
+        })
+    }
+}
+
+/// Makes interpreters for a program that serves others: what templates print is dropped, and the
+/// templates of an expansion may take as long as `limit`.
+#[must_use]
+pub fn interpreters(program: &str, limit: Duration) -> Arc<dyn Interpreters> {
+    Arc::new(Allowed {
+        program: program.to_owned(),
+        limit,
+        printed: Printed::Dropped,
+        interruption: Interruption::never(),
+    })
+}
+
+/// Makes interpreters of a program.
+struct Allowed {
+    program: String,
+    limit: Duration,
+    printed: Printed,
+    interruption: Interruption,
+}
+
+/// What becomes of what templates print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Printed {
+    /// It goes to standard error.
+    Forwarded,
+    /// It is dropped.
+    Dropped,
+}
+
+impl Interpreters for Allowed {
+    fn interpreter(&self) -> Box<dyn Interpreter> {
+        let mut python = Python::new(&self.program, &self.interruption);
+        python.limit = self.limit;
+        python.printed = self.printed;
+        Box::new(python)
+    }
+}
+
+/// A Python interpreter; started by the first template, and stopped when it is dropped.
+struct Python {
+    program: String,
+    limit: Duration,
+    printed: Printed,
+    /// The time that templates took so far.
+    taken: Duration,
+    has_answered: bool,
+    state: State,
+    interruption: Interruption,
+}
+
+enum State {
+    New,
+    Running(Process),
+    /// It cannot answer any more.
+    Ended,
+}
+
+/// A process that runs the runner.
+struct Process {
+    group: Group,
+    requests: Sender<String>,
+    answers: Receiver<Event>,
+    /// Gets a message when all that was printed is forwarded.
+    printed: Receiver<()>,
+}
+
+/// A message from the runner's output.
+enum Event {
+    Answer(String),
+    TooMuch,
+    End,
+}
+
+impl Python {
+    /// An interpreter that has not started yet.
+    fn new(program: &str, interruption: &Interruption) -> Self {
+        Self {
+            program: program.to_owned(),
+            limit: LIMIT,
+            printed: Printed::Forwarded,
+            taken: Duration::ZERO,
+            has_answered: false,
+            state: State::New,
+            interruption: interruption.clone(),
+        }
+    }
+
+    /// The command that runs the runner.
+    fn command(&self) -> Command {
+        // It runs in another directory, so a relative path is made absolute.
+        let program = if self.program.contains('/') {
+            let here = std::env::current_dir().unwrap_or_default();
+            here.join(&self.program)
+        } else {
+            PathBuf::from(&self.program)
+        };
+        let mut command = Command::new(program);
+        command
+            .args(["-s", "-B", "-c", RUNNER])
+            .env_clear()
+            .env("PYTHONHASHSEED", "0")
+            .env("PYTHONUTF8", "1")
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    /// The answer to a request.
+    fn answer(&mut self, line: &str) -> Result<String, Failure> {
+        if matches!(self.state, State::New) {
+            let process = Process::start(&mut self.command(), self.printed)?;
+            self.state = State::Running(process);
+        }
+        let State::Running(process) = &mut self.state else {
+            return Err(Failure::Gone);
+        };
+        // If the process has ended, that arrives at its output.
+        let _ = process.requests.send(line.to_owned());
+        let start = now();
+        loop {
+            if self.interruption.take() {
+                return Err(Failure::Interrupted);
+            }
+            let left = self.limit.saturating_sub(self.taken + start.elapsed());
+            if left.is_zero() {
+                return Err(Failure::TimedOut);
+            }
+            match process.answers.recv_timeout(LISTEN.min(left)) {
+                Ok(Event::Answer(answer)) => {
+                    self.taken += start.elapsed();
+                    self.has_answered = true;
+                    return Ok(answer);
+                }
+                Ok(Event::TooMuch) => return Err(Failure::TooMuch),
+                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::Ended);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Stops the process with its children. Returns the exit status if it ended by itself.
+    fn stop(&mut self, has_closed: bool) -> Option<ExitStatus> {
+        match std::mem::replace(&mut self.state, State::Ended) {
+            State::Running(process) => process.stop(has_closed),
+            State::New | State::Ended => None,
+        }
+    }
+
+    fn diagnostic(&self, failure: &Failure, status: Option<ExitStatus>) -> Diagnostic {
+        let program = &self.program;
+        match failure {
+            Failure::Missing => Diagnostic::error(format!("program `{program}` not found"))
+                .hint("install Python 3.8 or later, or name its program with `--python`"),
+            Failure::System(error) => {
+                Diagnostic::error(format!("`{program}` cannot be run: {error}"))
+            }
+            Failure::TimedOut => Diagnostic::error(format!(
+                "the templates ran for more than {} s and were stopped",
+                self.limit.as_secs()
+            )),
+            Failure::TooMuch => Diagnostic::error(format!(
+                "the template returned more than {} MiB",
+                MAX_ANSWER >> 20
+            )),
+            Failure::Interrupted => Diagnostic::error(format!("`{program}` was interrupted")),
+            Failure::Gone => Diagnostic::error(format!("`{program}` is not running any more"))
+                .hint("the first error of a Python template says why"),
+            Failure::Ended => self.ended(status),
+        }
+    }
+
+    fn ended(&self, status: Option<ExitStatus>) -> Diagnostic {
+        let how = match status {
+            None => "closed its output".to_owned(),
+            Some(status) => match status.code() {
+                Some(code) => format!("ended with exit status {code}"),
+                None => format!("was stopped by {status}"),
+            },
+        };
+        let wrong = Diagnostic::error(format!("`{}` {how} before it answered", self.program));
+        if !self.has_answered && status.is_some_and(|status| status.code().is_some()) {
+            wrong.hint("Python 3.8 or later is needed; name its program with `--python`")
+        } else {
+            wrong.hint("templates may use 10 s of processor time and 1 GiB of memory")
+        }
+    }
+}
+
+impl Interpreter for Python {
+    fn ask(&mut self, line: &str) -> Result<String> {
+        self.interruption.keep(true);
+        let answered = self.answer(line).map_err(|failure| {
+            let status = self.stop(matches!(failure, Failure::Ended));
+            self.diagnostic(&failure, status).into()
+        });
+        self.interruption.keep(false);
+        answered
+    }
+}
+
+impl Drop for Python {
+    fn drop(&mut self) {
+        self.stop(false);
+    }
+}
+
+/// The reason for a missing answer.
+enum Failure {
+    /// The program was not found.
+    Missing,
+    /// The system could not run it.
+    System(std::io::Error),
+    /// It exceeded the time limit.
+    TimedOut,
+    /// It wrote more than [`MAX_ANSWER`].
+    TooMuch,
+    /// This program was asked to end.
+    Interrupted,
+    /// It ended, or closed its output.
+    Ended,
+    /// It was stopped earlier.
+    Gone,
+}
+
+impl Process {
+    fn start(command: &mut Command, printed: Printed) -> Result<Self, Failure> {
+        let mut group = Group::start(command).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Failure::Missing,
+            _ => Failure::System(error),
+        })?;
+        let (requests, to_write) = channel();
+        let (to_read, answers) = sync_channel(1);
+        let (forwarded, all_printed) = channel();
+        let (stdin, stdout) = (group.child.stdin.take(), group.child.stdout.take());
+        let stderr = group.child.stderr.take();
+        thread::spawn(move || stdin.map(|stream| write(stream, &to_write)));
+        thread::spawn(move || stdout.map(|stream| read(stream, &to_read)));
+        thread::spawn(move || {
+            if let Some(stream) = stderr {
+                forward(stream, printed);
+            }
+            // The receiver may be gone.
+            forwarded.send(())
+        });
+        Ok(Self {
+            group,
+            requests,
+            answers,
+            printed: all_printed,
+        })
+    }
+
+    /// Stops the process with its children. If it `has_closed` its output, it gets some time to end
+    /// by itself, and its exit status is returned.
+    fn stop(mut self, has_closed: bool) -> Option<ExitStatus> {
+        let start = now();
+        while has_closed && matches!(self.group.has_ended(), Ok(false)) && start.elapsed() < GRACE {
+            thread::sleep(PAUSE);
+        }
+        let has_ended = has_closed && matches!(self.group.has_ended(), Ok(true));
+        let status = self.group.stop();
+        // A child that has left the group may keep the stream open.
+        let _ = self.printed.recv_timeout(GRACE);
+        status.ok().filter(|_| has_ended)
+    }
+}
+
+/// Writes requests in a thread of its own: the process may stop reading.
+fn write(mut stream: ChildStdin, requests: &Receiver<String>) {
+    while let Ok(line) = requests.recv() {
+        if stream.write_all(line.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads answers until nobody waits for them.
+fn read(stream: impl Read, answers: &SyncSender<Event>) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut line = Vec::new();
+        let mut limited = stream.by_ref().take(MAX_ANSWER + 1);
+        let length = limited.read_until(b'\n', &mut line);
+        let event = match (length, line.last()) {
+            (Ok(_), Some(b'\n')) => {
+                Event::Answer(String::from_utf8_lossy(&line).trim_end().to_owned())
+            }
+            _ if line.len() as u64 > MAX_ANSWER => Event::TooMuch,
+            _ => Event::End,
+        };
+        let is_last = !matches!(event, Event::Answer(_));
+        if answers.send(event).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Forwards the output of templates to standard error, or drops it.
+fn forward(mut stream: impl Read, printed: Printed) {
+    if printed == Printed::Forwarded {
+        let mut kept = stream.by_ref().take(MAX_PRINTED);
+        // A failure to print cannot be reported.
+        let _ = std::io::copy(&mut kept, &mut std::io::stderr());
+    }
+    let _ = std::io::copy(&mut stream, &mut std::io::sink());
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no output depends on when a program is stopped"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::time::Duration;
+
+    use super::Python;
+    use crate::interruption::Interruption;
+    use krm_template_deployment_manager::python::Interpreter as _;
+
+    /// Asks a program with this shell script once, and again after an answer.
+    fn ask(script: &str, limit: Duration) -> (Result<String, String>, Result<String, String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("python");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let program = path.to_str().unwrap();
+        let mut python = Python::new(program, &Interruption::listen());
+        python.limit = limit;
+        let mut ask = || {
+            let answer = python.ask("request\n");
+            answer.map_err(|wrong| wrong.to_string().replace(program, "python"))
+        };
+        (ask(), ask())
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn answers_are_lines() {
+        let (first, second) = ask("while read x; do echo got $x; done", LONG);
+        assert_eq!(first.as_deref(), Ok("got request"));
+        assert_eq!(second.as_deref(), Ok("got request"));
+    }
+
+    #[test]
+    fn the_environment_is_empty_but_for_the_path() {
+        let (answer, _) = ask("echo $(env | cut -d= -f1 | sort) in $(pwd)", LONG);
+        let answer = answer.unwrap();
+        // A shell sets variables of its own.
+        let names = answer
+            .replace("OLDPWD ", "")
+            .replace("PWD ", "")
+            .replace("SHLVL ", "");
+        assert_eq!(
+            names.replace("_ ", ""),
+            "PATH PYTHONHASHSEED PYTHONUTF8 in /"
+        );
+    }
+
+    #[test]
+    fn a_program_that_ends_is_an_error() {
+        let (first, second) = ask("exit 3", LONG);
+        assert_eq!(
+            first.unwrap_err(),
+            "error: `python` ended with exit status 3 before it answered\n  help: Python 3.8 or later is needed; name its program with `--python`"
+        );
+        assert_eq!(
+            second.unwrap_err(),
+            "error: `python` is not running any more\n  help: the first error of a Python template says why"
+        );
+        let (first, _) = ask("kill -9 $$", LONG);
+        assert_eq!(
+            first.unwrap_err(),
+            "error: `python` was stopped by signal: 9 (SIGKILL) before it answered\n  help: templates may use 10 s of processor time and 1 GiB of memory"
+        );
+        let (first, _) = ask("printf 'half a line'", LONG);
+        assert!(first.unwrap_err().contains("exit status 0"));
+    }
+
+    #[test]
+    fn a_program_that_takes_too_long_is_stopped_with_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let late = folder.path().join("late");
+        let script = format!("(sleep 2; touch {}) & sleep 60", late.display());
+        let (first, _) = ask(&script, Duration::from_millis(300));
+        assert_eq!(
+            first.unwrap_err(),
+            "error: the templates ran for more than 0 s and were stopped"
+        );
+        std::thread::sleep(Duration::from_millis(2500));
+        assert!(!late.exists(), "a child was not stopped");
+    }
+
+    #[test]
+    fn an_answer_without_end_is_an_error() {
+        let (first, _) = ask("yes | tr -d '\\n'", LONG);
+        assert_eq!(
+            first.unwrap_err(),
+            "error: the template returned more than 64 MiB"
+        );
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_an_error() {
+        let mut python = Python::new("/there/is/no/python", &Interruption::listen());
+        assert_eq!(
+            python.ask("request\n").unwrap_err().to_string(),
+            "error: program `/there/is/no/python` not found\n  help: install Python 3.8 or later, or name its program with `--python`"
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Writes several files so that all of them change or none does.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use tempfile::{Builder, TempPath};
+
+use crate::reason::{reason, refuse_folder};
+
+/// Begins the name of a file that is not complete yet.
+const UNFINISHED: &str = ".krm-template-";
+
+/// Files that are written under temporary names. Dropped, they are removed.
+#[derive(Default)]
+pub struct Staged {
+    files: Vec<(TempPath, PathBuf)>,
+    /// Folders that were made for them, the outermost first.
+    folders: Vec<PathBuf>,
+}
+
+impl Staged {
+    /// Writes `text` to a file beside `path`, in folders that are made where they are missing.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, path: &Path, text: &str) -> anyhow::Result<()> {
+        self.write(path, text)
+            .map_err(|error| anyhow!("`{}` cannot be written: {}", path.display(), reason(&error)))
+    }
+
+    /// Makes a folder, and those around it, where they are missing.
+    ///
+    /// # Errors
+    /// If one cannot be made.
+    pub fn make_folder(&mut self, folder: &Path) -> anyhow::Result<()> {
+        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let mut new: Vec<PathBuf> = folder
+            .ancestors()
+            .take_while(missing)
+            .map(Path::to_owned)
+            .collect();
+        new.reverse();
+        self.folders.append(&mut new);
+        fs::create_dir_all(folder).map_err(|error| refuse_folder(folder, &error))
+    }
+
+    fn write(&mut self, path: &Path, text: &str) -> std::io::Result<()> {
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = Builder::new();
+        builder.prefix(UNFINISHED);
+        #[cfg(unix)]
+        builder.permissions(permissions());
+        let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        file.write_all(text.as_bytes())?;
+        if let Ok(old) = fs::symlink_metadata(path)
+            && old.is_file()
+        {
+            if old.permissions().readonly() {
+                return Err(ErrorKind::PermissionDenied.into());
+            }
+            file.as_file().set_permissions(old.permissions())?;
+        }
+        self.files.push((file.into_temp_path(), path.to_owned()));
+        Ok(())
+    }
+
+    /// Gives all files their names.
+    ///
+    /// # Errors
+    /// If one cannot be renamed; those before it have changed.
+    pub fn commit(mut self) -> anyhow::Result<()> {
+        self.folders.clear();
+        let files = std::mem::take(&mut self.files);
+        for (done, (file, path)) in files.into_iter().enumerate() {
+            file.persist(&path).map_err(|failed| {
+                let before = match done {
+                    0 => String::new(),
+                    _ => format!("; {done} other files were written"),
+                };
+                let reason = reason(&failed.error);
+                anyhow!("`{}` cannot be written: {reason}{before}", path.display())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        self.files.clear();
+        for folder in self.folders.iter().rev() {
+            // Somebody else may have put something into it.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// The permissions of a new file, from which the system takes those that the umask names.
+#[cfg(unix)]
+fn permissions() -> fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+}
+
+/// Keeps others that run this program from writing to a folder at the same time, as long as what
+/// it returns lives. Not all systems can do that.
+#[must_use]
+pub fn lock(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
+}

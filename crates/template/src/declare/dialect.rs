@@ -1,0 +1,30 @@
+//! The two reference syntaxes and rule sets of Templates.
+
+use krm_yaml::DuplicateKeys;
+
+/// Our own API group.
+pub const OWN_GROUP: &str = "template.krm.dev";
+/// The one version of it.
+pub(crate) const OWN_API_VERSION: &str = "template.krm.dev/v1alpha1";
+/// OpenShift's API group of the Template kind.
+pub const OPENSHIFT_GROUP: &str = "template.openshift.io";
+
+/// One idea in two syntaxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// The Kubernetes proposal: `$(NAME)`, `$((NAME))`, labels on selectors too.
+    Proposal,
+    /// What `oc process` runs: `${NAME}`, `${{NAME}}`, labels on metadata only.
+    OpenShift,
+}
+
+impl Dialect {
+    /// What a mapping that has a key twice means.
+    #[must_use]
+    pub const fn duplicate_keys(self) -> DuplicateKeys {
+        match self {
+            Self::Proposal => DuplicateKeys::Refuse,
+            Self::OpenShift => DuplicateKeys::LastWins,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Changes that `oc` makes to the objects of a Template before it creates them: it removes the
+//! namespace, and kinds that once had no API group get theirs.
+
+use std::borrow::Cow;
+
+use crate::declare::reference;
+use krm_yaml::{Value, View};
+
+/// As `oc`: removes a namespace that is not a reference from the metadata of an object, so that the
+/// caller chooses one.
+pub(crate) fn strip_namespace(metadata: &mut Value<'_>) {
+    if !has_fixed_namespace((&*metadata).into()) {
+        return;
+    }
+    if metadata
+        .str_at(&["namespace"])
+        .is_some_and(|name| !name.is_empty())
+    {
+        metadata.remove("namespace");
+    } else {
+        metadata.insert(Cow::Borrowed("namespace"), Value::string(""));
+    }
+}
+
+/// Whether the metadata of an object have a namespace that is not a reference.
+pub(crate) fn has_fixed_namespace(metadata: View<'_>) -> bool {
+    let namespace = metadata.get("namespace").map(View::as_str);
+    namespace
+        .is_some_and(|text| !text.is_some_and(|text| reference::has_openshift_reference(&text)))
+}
+
+/// OpenShift's own kinds once belonged to no group; they get the one they have today.
+pub(crate) fn set_group(object: &mut Value<'_>) {
+    let (Some(api_version), Some(kind)) =
+        (object.str_at(&["apiVersion"]), object.str_at(&["kind"]))
+    else {
+        return;
+    };
+    if let Some(new) = with_group(api_version, kind) {
+        object.insert(Cow::Borrowed("apiVersion"), Value::string(new));
+    }
+}
+
+/// The API version of a kind with the group that it has today, if it has none.
+pub(crate) fn with_group(api_version: &str, kind: &str) -> Option<String> {
+    if api_version.is_empty() || api_version.contains('/') {
+        return None;
+    }
+    let group = group_of(kind)?;
+    Some(format!("{group}/{api_version}"))
+}
+
+/// API groups and the kinds that OpenShift's first API had without a group (oc's legacy scheme).
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "apps.openshift.io",
+        &[
+            "DeploymentConfig",
+            "DeploymentConfigList",
+            "DeploymentConfigRollback",
+            "DeploymentLog",
+            "DeploymentRequest",
+        ],
+    ),
+    (
+        "authorization.openshift.io",
+        &[
+            "ClusterRole",
+            "ClusterRoleList",
+            "ClusterRoleBinding",
+            "ClusterRoleBindingList",
+            "Role",
+            "RoleList",
+            "RoleBinding",
+            "RoleBindingList",
+            "RoleBindingRestriction",
+            "RoleBindingRestrictionList",
+            "LocalResourceAccessReview",
+            "LocalSubjectAccessReview",
+            "ResourceAccessReview",
+            "ResourceAccessReviewResponse",
+            "SubjectAccessReview",
+            "SubjectAccessReviewResponse",
+            "IsPersonalSubjectAccessReview",
+            "SelfSubjectRulesReview",
+            "SubjectRulesReview",
+        ],
+    ),
+    (
+        "build.openshift.io",
+        &[
+            "BuildConfig",
+            "BuildConfigList",
+            "Build",
+            "BuildList",
+            "BuildLog",
+            "BuildRequest",
+            "BinaryBuildRequestOptions",
+        ],
+    ),
+    (
+        "image.openshift.io",
+        &[
+            "Image",
+            "ImageList",
+            "ImageStream",
+            "ImageStreamList",
+            "ImageStreamTag",
+            "ImageStreamTagList",
+            "ImageSignature",
+            "ImageStreamImage",
+            "ImageStreamImport",
+            "ImageStreamMapping",
+        ],
+    ),
+    (
+        "network.openshift.io",
+        &[
+            "ClusterNetwork",
+            "ClusterNetworkList",
+            "EgressNetworkPolicy",
+            "EgressNetworkPolicyList",
+            "HostSubnet",
+            "HostSubnetList",
+            "NetNamespace",
+            "NetNamespaceList",
+        ],
+    ),
+    (
+        "oauth.openshift.io",
+        &[
+            "OAuthAccessToken",
+            "OAuthAccessTokenList",
+            "OAuthAuthorizeToken",
+            "OAuthAuthorizeTokenList",
+            "OAuthClient",
+            "OAuthClientList",
+            "OAuthClientAuthorization",
+            "OAuthClientAuthorizationList",
+        ],
+    ),
+    (
+        "project.openshift.io",
+        &["Project", "ProjectList", "ProjectRequest"],
+    ),
+    (
+        "quota.openshift.io",
+        &[
+            "ClusterResourceQuota",
+            "ClusterResourceQuotaList",
+            "AppliedClusterResourceQuota",
+            "AppliedClusterResourceQuotaList",
+        ],
+    ),
+    ("route.openshift.io", &["Route", "RouteList"]),
+    (
+        "security.openshift.io",
+        &[
+            "SecurityContextConstraints",
+            "SecurityContextConstraintsList",
+            "PodSecurityPolicySubjectReview",
+            "PodSecurityPolicySelfSubjectReview",
+            "PodSecurityPolicyReview",
+        ],
+    ),
+    ("template.openshift.io", &["Template", "TemplateList"]),
+    (
+        "user.openshift.io",
+        &[
+            "Group",
+            "GroupList",
+            "Identity",
+            "IdentityList",
+            "User",
+            "UserList",
+            "UserIdentityMapping",
+        ],
+    ),
+];
+
+/// The API group of a kind that OpenShift's first API had without one.
+#[must_use]
+pub fn group_of(kind: &str) -> Option<&'static str> {
+    let mut groups = GROUPS.iter();
+    let (group, _) = groups.find(|(_, kinds)| kinds.contains(&kind))?;
+    Some(group)
+}

@@ -1,0 +1,662 @@
+//! A parameter as its Template declares it.
+
+use std::borrow::Cow;
+
+use crate::declare::dialect::Dialect;
+use crate::declare::fields::report_fields;
+use crate::values::generate;
+use crate::values::text::no_json_number;
+use krm_core::fields;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::suggest::closest;
+use krm_yaml::{Cursor, DuplicateKeys, Kind, NodeId, Scalar, SharedNode, Value};
+
+/// The type a parameter's value must have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParameterType {
+    /// Any text.
+    #[default]
+    String,
+    /// An optional sign and digits.
+    Int,
+    /// A JSON number.
+    Number,
+    /// `true` or `false`.
+    Bool,
+    /// RFC 4648 base64 with padding.
+    Base64,
+    /// A list, put in whole by a raw reference.
+    Array,
+    /// A mapping, put in whole by a raw reference.
+    Map,
+}
+
+impl ParameterType {
+    /// The names a Template may use, aliases last.
+    pub const NAMES: &[(&str, Self)] = &[
+        ("string", Self::String),
+        ("int", Self::Int),
+        ("integer", Self::Int),
+        ("number", Self::Number),
+        ("bool", Self::Bool),
+        ("boolean", Self::Bool),
+        ("base64", Self::Base64),
+        ("array", Self::Array),
+        ("map", Self::Map),
+        ("object", Self::Map),
+    ];
+
+    /// The name used in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES
+            .iter()
+            .find_map(|(name, kind)| (*kind == self).then_some(*name))
+            .unwrap_or("string")
+    }
+
+    /// Whether values are lists or mappings.
+    #[must_use]
+    pub const fn is_structured(self) -> bool {
+        matches!(self, Self::Array | Self::Map)
+    }
+}
+
+/// A parameter as its Template declares it.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// The default, unless it is null or left out.
+    value: Option<NodeId>,
+    /// Whether a value must be there and not empty.
+    pub required: bool,
+    /// The type of its value.
+    pub kind: ParameterType,
+    /// The expression that generates its value if it has none.
+    pub from: Option<String>,
+    /// The only values it may have.
+    pub allowed: Vec<String>,
+    /// A regular expression that must match somewhere in its value, as in a JSON Schema.
+    pub pattern: Option<String>,
+    /// The least value of a number.
+    pub minimum: Option<String>,
+    /// The greatest value of a number.
+    pub maximum: Option<String>,
+    /// The least number of characters.
+    pub min_length: Option<usize>,
+    /// The greatest number of characters.
+    pub max_length: Option<usize>,
+    /// Whether its value must not be shown.
+    pub secret: bool,
+    /// Its group in forms.
+    pub group: Option<String>,
+    /// Whether no message may show its value.
+    conceals_value: bool,
+    node: SharedNode,
+    /// Its position in the Template's list.
+    pub index: usize,
+}
+
+impl Parameter {
+    /// The node that it was read from.
+    #[must_use]
+    pub fn node(&self) -> Cursor<'_> {
+        self.node.cursor()
+    }
+
+    /// Its default, unless it is null or left out.
+    #[must_use]
+    pub fn value(&self) -> Option<Cursor<'_>> {
+        Some(self.node.document().cursor(self.value?))
+    }
+
+    /// The field `key`; without it, the whole parameter.
+    #[must_use]
+    pub fn field(&self, key: &str) -> Cursor<'_> {
+        let node = self.node();
+        node.get(key).unwrap_or(node)
+    }
+
+    /// The name people read.
+    #[must_use]
+    pub fn display_name(&self) -> Option<Cow<'_, str>> {
+        self.string("displayName")
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub fn description(&self) -> Option<Cow<'_, str>> {
+        self.string("description")
+    }
+
+    /// A field that was found to be a string when it was read.
+    fn string(&self, key: &str) -> Option<Cow<'_, str>> {
+        match self.node().get(key)?.scalar() {
+            Ok(Some(Scalar::String(text))) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The expression its value is generated from.
+    #[must_use]
+    pub fn expression(&self) -> Option<&str> {
+        self.from.as_deref()
+    }
+
+    /// Its default as text: as it is written, a list or mapping as JSON.
+    #[must_use]
+    pub fn default_text(&self) -> Option<Cow<'_, str>> {
+        let value = self.value()?;
+        if value.is_mapping() || value.is_sequence() {
+            let value = value.value(DuplicateKeys::LastWins, &mut Diagnostics::new())?;
+            return Some(Cow::Owned(value.to_json()));
+        }
+        value.text().ok()?
+    }
+
+    /// Whether a message may show the value: not that of a secret, nor one that looks like one.
+    #[must_use]
+    pub fn may_show(&self) -> bool {
+        !self.conceals_value
+            && !self.secret
+            && self.kind != ParameterType::Base64
+            && self.from.is_none()
+    }
+}
+
+/// The fields of a parameter that are known.
+pub const PARAMETER_FIELDS: [&str; 17] = [
+    "name",
+    "displayName",
+    "description",
+    "value",
+    "required",
+    "type",
+    "parameterType",
+    "generate",
+    "from",
+    "enum",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "secret",
+    "group",
+];
+
+/// The names of all parameters, from which the dialect is detected before they are read.
+pub(crate) fn names(node: Cursor<'_>) -> Vec<Cow<'_, str>> {
+    let list = node.get("parameters").filter(|list| list.is_sequence());
+    let parameters = list.into_iter().flat_map(Cursor::children);
+    parameters
+        .filter_map(|parameter| parameter.text_at(["name"]))
+        .collect()
+}
+
+/// How parameters are read.
+#[derive(Clone, Copy)]
+pub(crate) struct ParameterStyle {
+    pub(crate) dialect: Dialect,
+    /// Whether to accept what `oc` accepts.
+    pub(crate) lenient: bool,
+    /// Whether no message may show a value.
+    pub(crate) conceals_values: bool,
+    /// Whether to read only what OpenShift's API has: not our own fields, and no generator of a
+    /// parameter with a value.
+    pub(crate) is_upstream: bool,
+}
+
+/// The fields of a parameter in OpenShift's API.
+const UPSTREAM_FIELDS: [&str; 7] = [
+    "name",
+    "displayName",
+    "description",
+    "value",
+    "required",
+    "generate",
+    "from",
+];
+
+/// Reads the list `parameters`.
+pub(crate) fn read_parameters(
+    template: &SharedNode,
+    style: ParameterStyle,
+    found: &mut Diagnostics,
+) -> Vec<Parameter> {
+    let list = template.cursor().get("parameters");
+    let Some(list) = list.filter(|list| !list.is_null()) else {
+        return Vec::new();
+    };
+    if !list.is_sequence() {
+        found.push(
+            Diagnostic::error("`parameters` must be a list")
+                .at(list.place())
+                .field("parameters")
+                .hint("begin each parameter with `- name: NAME`"),
+        );
+        return Vec::new();
+    }
+    let mut parameters = Vec::with_capacity(list.children().count());
+    for (index, parameter) in list.children().enumerate() {
+        if !parameter.is_null() {
+            let parameter = template.with(parameter.id());
+            parameters.extend(read_parameter(index, &parameter, style, found));
+        }
+    }
+    parameters
+}
+
+fn read_parameter(
+    index: usize,
+    shared: &SharedNode,
+    style: ParameterStyle,
+    found: &mut Diagnostics,
+) -> Option<Parameter> {
+    let node = shared.cursor();
+    if !node.is_mapping() {
+        found.push(
+            Diagnostic::error("a parameter must be a mapping")
+                .at(node.place())
+                .field(format!("parameters[{index}]"))
+                .hint("write it as `- name: NAME`"),
+        );
+        return None;
+    }
+    let (mut entries, unknown) = fields::sorted(node, &PARAMETER_FIELDS);
+    if style.is_upstream {
+        leave_upstream_fields(&mut entries);
+    }
+    report_fields(
+        node,
+        unknown,
+        &PARAMETER_FIELDS,
+        format_args!("parameters[{index}]."),
+        "a parameter",
+        Some(style.dialect),
+        found,
+    );
+    let mut fields = Fields {
+        node,
+        entries,
+        index,
+        lenient: style.lenient,
+        found,
+    };
+    let name = fields.name()?;
+    let kind = fields.kind();
+    let from = fields.from();
+    // These two are read where they are shown.
+    fields.text("displayName");
+    fields.text("description");
+    let parameter = Parameter {
+        required: fields.flag("required"),
+        secret: fields.flag("secret"),
+        group: fields.text("group").map(Cow::into_owned),
+        allowed: fields.list("enum"),
+        pattern: fields.text("pattern").map(Cow::into_owned),
+        minimum: fields.number("minimum"),
+        maximum: fields.number("maximum"),
+        min_length: fields.length("minLength"),
+        max_length: fields.length("maxLength"),
+        value: fields.get("value").map(Cursor::id),
+        name,
+        conceals_value: style.conceals_values,
+        kind,
+        from,
+        node: shared.clone(),
+        index,
+    };
+    check_default(&parameter, found);
+    Some(parameter)
+}
+
+/// Takes away the fields that OpenShift's API does not have, and the generator if it is not used.
+fn leave_upstream_fields(entries: &mut [Option<Cursor<'_>>; PARAMETER_FIELDS.len()]) {
+    let mut has_value = false;
+    for (entry, name) in entries.iter_mut().zip(PARAMETER_FIELDS) {
+        // `value` comes before `generate` and `from`.
+        if name == "value" {
+            let text = entry.and_then(|value| value.text().ok()?);
+            has_value = text.is_some_and(|text| !text.is_empty());
+        }
+        if !UPSTREAM_FIELDS.contains(&name) || has_value && matches!(name, "generate" | "from") {
+            *entry = None;
+        }
+    }
+}
+
+/// A default that is not a string: taken by its text, but kustomize re-types it before a function
+/// sees it.
+fn check_default(parameter: &Parameter, found: &mut Diagnostics) {
+    let Some(value) = parameter.value() else {
+        return;
+    };
+    let field = || format!("parameters[{}].value", parameter.index);
+    if matches!(value.kind(), Kind::Mapping | Kind::Sequence) {
+        if !parameter.kind.is_structured() {
+            found.push(
+                Diagnostic::error(format!(
+                    "parameter `{}` has a structured value but the type {}",
+                    parameter.name,
+                    parameter.kind.name()
+                ))
+                .at(value.key_place())
+                .field(field())
+                .hint(if value.is_sequence() {
+                    "declare it with `type: array`"
+                } else {
+                    "declare it with `type: map`"
+                }),
+            );
+            return;
+        }
+        let data = value.value(DuplicateKeys::Refuse, &mut Diagnostics::new());
+        if let Some(digits) = data.as_ref().and_then(Value::non_finite) {
+            let may_show = parameter.may_show();
+            let (message, hint) =
+                no_json_number(&parameter.name, Some(digits).filter(|_| may_show));
+            found.push(
+                Diagnostic::error(message)
+                    .at(value.place())
+                    .conceal(!may_show)
+                    .field(field())
+                    .hint(hint),
+            );
+        }
+        return;
+    }
+    if !matches!(value.scalar(), Ok(Some(Scalar::String(_)))) {
+        let may_show = parameter.may_show();
+        let quoted = if may_show {
+            format!(", `\"{}\"`", value.raw())
+        } else {
+            String::new()
+        };
+        found.push(
+            Diagnostic::warning(format!("the value of parameter `{}` is not a string", parameter.name))
+                .rule("unquoted-value")
+                .at(value.place())
+                .conceal(!may_show)
+                .field(field())
+                .hint(format!("put it in quotes{quoted}: kustomize changes unquoted values before a function sees them")),
+        );
+    }
+}
+
+/// Reads the fields of one parameter and reports problems.
+struct Fields<'f, 'd> {
+    node: Cursor<'d>,
+    /// The entries of [`PARAMETER_FIELDS`], found in one walk.
+    entries: [Option<Cursor<'d>>; PARAMETER_FIELDS.len()],
+    /// The position of the parameter.
+    index: usize,
+    /// Whether to accept what `oc` accepts.
+    lenient: bool,
+    found: &'f mut Diagnostics,
+}
+
+impl<'d> Fields<'_, 'd> {
+    fn get(&self, key: &str) -> Option<Cursor<'d>> {
+        self.entry(key).filter(|field| !field.is_null())
+    }
+
+    /// A field that may be null.
+    fn entry(&self, key: &str) -> Option<Cursor<'d>> {
+        let index = PARAMETER_FIELDS.iter().position(|name| *name == key)?;
+        self.entries.get(index).copied().flatten()
+    }
+
+    fn path(&self, key: &str) -> String {
+        format!("parameters[{}].{key}", self.index)
+    }
+
+    fn wrong(&mut self, key: &str, expected: &str, hint: Option<String>) {
+        let place = self.entry(key).unwrap_or(self.node).place();
+        self.found.push(
+            Diagnostic::error(format!("`{key}` of a parameter must be {expected}"))
+                .at(place)
+                .field(self.path(key))
+                .maybe_hint(hint),
+        );
+    }
+
+    fn text(&mut self, key: &str) -> Option<Cow<'d, str>> {
+        let field = self.entry(key)?;
+        match field.scalar() {
+            Ok(Some(Scalar::String(text))) => Some(text),
+            Ok(Some(Scalar::Null)) => None,
+            Ok(Some(_)) => {
+                self.wrong(
+                    key,
+                    "a string",
+                    Some(format!("put it in quotes: `\"{}\"`", field.raw())),
+                );
+                None
+            }
+            Ok(None) => {
+                self.wrong(key, "a string", None);
+                None
+            }
+            Err(diagnostic) => {
+                self.found.push(*diagnostic);
+                None
+            }
+        }
+    }
+
+    /// The name: by its source text, so that a parameter may be called `N`, which is a bool
+    /// otherwise.
+    fn name(&mut self) -> Option<String> {
+        let Some(field) = self.get("name") else {
+            self.nameless(self.node.key_place());
+            return None;
+        };
+        let Some(name) = self.found.take(field.text())? else {
+            self.wrong("name", "a string", None);
+            return None;
+        };
+        if name.is_empty() {
+            self.nameless(field.place());
+            return None;
+        }
+        if !matches!(field.scalar(), Ok(Some(Scalar::String(_)))) {
+            self.found.push(
+                Diagnostic::warning(format!("the parameter name `{name}` is not a string"))
+                    .rule("unquoted-value")
+                    .at(field.place())
+                    .field(self.path("name"))
+                    .hint(format!("put it in quotes: `\"{name}\"`")),
+            );
+        }
+        Some(name.into_owned())
+    }
+
+    /// `oc` accepts a parameter without a name, to which nothing can refer.
+    fn nameless(&mut self, place: Place) {
+        let message = "the parameter has no `name`";
+        let diagnostic = if self.lenient {
+            Diagnostic::warning(message)
+        } else {
+            Diagnostic::error(message)
+        };
+        self.found
+            .push(diagnostic.at(place).field(self.path("name")));
+    }
+
+    fn flag(&mut self, key: &str) -> bool {
+        let Some(field) = self.entry(key) else {
+            return false;
+        };
+        match field.scalar() {
+            Ok(Some(Scalar::Bool(flag))) => return flag,
+            Ok(Some(Scalar::Null)) => return false,
+            _ => {}
+        }
+        let hint = match field.raw() {
+            r#""true""# | "'true'" => Some("write it without quotes: `true`".to_owned()),
+            _ => None,
+        };
+        self.wrong(key, "`true` or `false`", hint);
+        false
+    }
+
+    fn number(&mut self, key: &str) -> Option<String> {
+        match self.entry(key)?.scalar() {
+            Ok(Some(Scalar::Number(digits))) => return Some(digits.into_owned()),
+            Ok(Some(Scalar::Null)) => {}
+            _ => self.wrong(key, "a number", None),
+        }
+        None
+    }
+
+    fn length(&mut self, key: &str) -> Option<usize> {
+        let digits = self.number(key)?;
+        let length = digits.parse().ok();
+        if length.is_none() {
+            self.wrong(key, "a number of characters", None);
+        }
+        length
+    }
+
+    fn list(&mut self, key: &str) -> Vec<String> {
+        let Some(field) = self.get(key) else {
+            return Vec::new();
+        };
+        if !field.is_sequence() {
+            self.wrong(key, "a list", None);
+            return Vec::new();
+        }
+        field
+            .children()
+            .filter_map(|item| Some(item.text().ok()??.into_owned()))
+            .collect()
+    }
+
+    fn kind(&mut self) -> ParameterType {
+        let key = if self.get("type").is_some() {
+            "type"
+        } else {
+            "parameterType"
+        };
+        let Some(name) = self.text(key) else {
+            return ParameterType::String;
+        };
+        let names = ParameterType::NAMES;
+        if let Some((_, kind)) = names.iter().find(|(known, _)| *known == name) {
+            return *kind;
+        }
+        let known = closest(&name, names.iter().map(|(name, _)| *name));
+        let hint = known.map_or_else(
+            || "known types are string, int, number, bool, base64, array and map".to_owned(),
+            |known| format!("did you mean `{known}`?"),
+        );
+        let place = self.entry(key).unwrap_or(self.node).place();
+        self.found.push(
+            Diagnostic::error(format!("`{name}` is not a parameter type"))
+                .at(place)
+                .field(self.path(key))
+                .hint(hint),
+        );
+        ParameterType::String
+    }
+
+    /// The expression of `generate: expression`.
+    fn from(&mut self) -> Option<String> {
+        let generator = self.text("generate")?;
+        if generator.is_empty() {
+            return None;
+        }
+        if generator != "expression" {
+            let place = self.entry("generate").unwrap_or(self.node).place();
+            self.found.push(
+                Diagnostic::error(format!("`{generator}` is not a generator"))
+                    .at(place)
+                    .field(self.path("generate"))
+                    .hint("the only one is `expression`"),
+            );
+            return None;
+        }
+        let field = self.entry("from").unwrap_or(self.node);
+        let from = self.text("from").unwrap_or_default();
+        if let Err(error) = generate::check(&from) {
+            self.found.push(
+                Diagnostic::error(error.message)
+                    .at(field.place())
+                    .field(self.path("from"))
+                    .maybe_hint(error.hint),
+            );
+        }
+        Some(from.into_owned())
+    }
+}
+
+pub(crate) fn check_duplicates(
+    parameters: &[Parameter],
+    dialect: Dialect,
+    found: &mut Diagnostics,
+) {
+    let mut seen = std::collections::BTreeMap::new();
+    for parameter in parameters {
+        let Some(first) = seen.insert(parameter.name.as_str(), parameter) else {
+            continue;
+        };
+        let message = format!("parameter `{}` is declared twice", parameter.name);
+        let (diagnostic, hint) = match dialect {
+            Dialect::Proposal => (Diagnostic::error(message), "remove one of the two"),
+            Dialect::OpenShift => (
+                Diagnostic::warning(message),
+                "a given value goes to the first, references use the last: remove one of the two",
+            ),
+        };
+        found.push(
+            diagnostic
+                .rule("duplicate-parameter")
+                .at(parameter.field("name").place())
+                .related(first.field("name").place(), "first here")
+                .field(format!("parameters[{}].name", parameter.index))
+                .hint(hint),
+        );
+    }
+}
+
+/// Whether a name is fine in both dialects.
+fn is_common_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(is_letter)
+        && bytes.all(|byte| is_letter(byte) || byte.is_ascii_digit())
+}
+
+pub(crate) fn check_names(parameters: &[Parameter], dialect: Dialect, found: &mut Diagnostics) {
+    for parameter in parameters {
+        let name = parameter.name.as_str();
+        if is_common_name(name) {
+            continue;
+        }
+        let legal = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
+        let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        let diagnostic = if !legal && dialect == Dialect::Proposal {
+            Diagnostic::error(format!("`{name}` is not a parameter name"))
+                .hint("use letters, digits, `_`, `.` and `-`")
+        } else if dialect == Dialect::OpenShift && (!legal || name.contains(['-', '.'])) {
+            Diagnostic::warning(format!("parameter `{name}` cannot be referred to"))
+                .hint("a name in `${NAME}` may only have letters, digits and `_`")
+        } else if dialect == Dialect::Proposal && !starts {
+            Diagnostic::warning(format!("parameter `{name}` cannot be referred to"))
+                .hint("a name in a reference must begin with a letter or `_`")
+        } else {
+            continue;
+        };
+        found.push(
+            diagnostic
+                .rule("parameter-name")
+                .at(parameter.field("name").place())
+                .field(format!("parameters[{}].name", parameter.index)),
+        );
+    }
+}

@@ -1,0 +1,731 @@
+//! Expands a Template: each object in order, from its node to the value it is meant to have.
+
+use std::borrow::Cow;
+
+use crate::declare::dialect::Dialect;
+use crate::declare::foreign::Usage;
+use crate::declare::legacy;
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::declare::reference::has_dollar;
+use crate::expand::path::Path;
+use crate::expand::strings::{Dollars, Substitution};
+use crate::expand::{labels, refused};
+use crate::resolve::generation::{self, Generation};
+use crate::resolve::parameters::Parameters;
+use crate::resolve::resolver;
+use crate::values::budget::{self, Budget};
+use crate::values::given::Assignment;
+use krm_core::scope;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, Data, Document, EntryLine, Ordinary, Patched, Scalar, Value, View};
+
+/// The annotation that keeps `metadata.namespace` in OpenShift's dialect.
+const KEEP_NAMESPACE: &str = "template.krm.dev/keep-namespace";
+/// The annotation that puts labels on selectors in OpenShift's dialect.
+const LABEL_SELECTORS: &str = "template.krm.dev/label-selectors";
+
+/// The settings of an expansion besides the Template and its values.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting, and they are independent"
+)]
+pub struct Options<'o> {
+    /// Labels that win over those of the Template.
+    pub labels: Vec<(String, String)>,
+    /// The namespace of objects that name none and belong to one.
+    pub namespace: Option<String>,
+    /// Values for names the Template does not declare are left out with a warning.
+    pub ignore_unknown_parameters: bool,
+    /// A reference to no declared parameter is an error anywhere.
+    pub strict: bool,
+    /// Every object needs `metadata.name`: `generateName` will not do, nor a warning in OpenShift's
+    /// dialect.
+    pub require_name: bool,
+    /// Keep `metadata.namespace` in OpenShift's dialect, where it is removed otherwise.
+    pub keep_namespace: bool,
+    /// How values are generated.
+    pub generation: Generation<'o>,
+    /// Inspects each object.
+    pub inspect: Option<&'o dyn Inspect>,
+    /// What the expansion may use; `None` for no limits.
+    pub budget: Option<&'o Budget<'o>>,
+}
+
+/// Looks at objects, perhaps at several at the same time.
+pub trait Inspect: Sync {
+    /// Checks an object that `template` created with these values, and reports problems
+    /// with it.
+    fn object(
+        &self,
+        object: &Look<'_>,
+        template: &Template,
+        values: &Parameters<'_>,
+        diagnostics: &mut Diagnostics,
+    );
+}
+
+/// An object of a Template.
+pub struct Object<'d> {
+    /// Its data, with the nodes of the Template that it was read from.
+    pub value: Value<'d>,
+    /// The document of the Template.
+    pub document: &'d Document,
+    /// Its place among the Template's objects, as a field path.
+    pub field: String,
+}
+
+impl Object<'_> {
+    /// The object, to be looked at.
+    #[must_use]
+    pub fn look(&self) -> Look<'_> {
+        Look {
+            view: View::from(&self.value),
+            document: self.document,
+            field: &self.field,
+        }
+    }
+}
+
+/// An object of a Template that is only looked at.
+#[derive(Clone, Copy)]
+pub struct Look<'o> {
+    /// Its data.
+    pub view: View<'o>,
+    /// The document of the Template.
+    pub document: &'o Document,
+    /// Its place among the Template's objects, as a field path.
+    pub field: &'o str,
+}
+
+/// Receives the objects one by one; problems with an object go to the diagnostics.
+pub type Sink<'s> = dyn FnMut(Object<'_>, &mut Diagnostics) + 's;
+
+/// Expands `template` with `given` values, the strongest last, and hands each object to `sink` in
+/// order. Returns the message, if the Template has one. All errors and warnings go to
+/// `diagnostics`; after an error the objects are of no use.
+pub fn process(
+    template: &Template,
+    given: &[Assignment],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+    sink: &mut Sink<'_>,
+) -> Option<String> {
+    let (message, ()) = expand(template, given, options, diagnostics, |expansion, found| {
+        let mut sink = |object: Object<'_>, found: &mut Diagnostics| {
+            if !found.has_errors() {
+                sink(object, found);
+            }
+        };
+        expansion.warn(found);
+        for (index, object) in expansion.objects().enumerate() {
+            if !expansion.goes_on() {
+                break;
+            }
+            expansion.object(index, object, found, &mut sink);
+        }
+    })?;
+    message
+}
+
+/// Finds the values of the parameters as [`process`] does, and passes them to `look`;
+/// `None` after an error.
+pub fn effective<'d, R>(
+    template: &'d Template,
+    given: &[Assignment],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+    look: impl FnOnce(&Parameters<'d>) -> R,
+) -> Option<R> {
+    let look = |expansion: &Expansion<'_, 'd>, _: &mut Diagnostics| look(expansion.parameters);
+    Some(expand(template, given, options, diagnostics, look)?.1)
+}
+
+/// Prepares everything but the objects, and has `run` expand them. Returns the message and
+/// the result of `run`; `None` after an error.
+pub(crate) fn expand<'d, R>(
+    template: &'d Template,
+    given: &[Assignment],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+    run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
+) -> Option<(Option<String>, R)> {
+    let mut found = Diagnostics::new();
+    let done = prepare(template, given, options, &mut found, run);
+    found.attribute_to(&template.reference);
+    diagnostics.append(found);
+    if !template.conceals_values && diagnostics.iter().next().is_some() {
+        diagnostics.conceal(&template.secrets(given));
+    }
+    done
+}
+
+fn prepare<'d, R>(
+    template: &'d Template,
+    given: &[Assignment],
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+    run: impl FnOnce(&Expansion<'_, 'd>, &mut Diagnostics) -> R,
+) -> Option<(Option<String>, R)> {
+    let mut generate = |parameter: &'d Parameter, from: &str, known: &Parameters<'d>| {
+        generation::generated(template, parameter, from, known, &options.generation)
+    };
+    let parameters = resolver::resolve(
+        template,
+        given,
+        options.ignore_unknown_parameters,
+        options.budget,
+        &mut generate,
+        diagnostics,
+    );
+    report_overrun(options, diagnostics);
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let usage = Usage::of(template);
+    let mut substitution = Substitution {
+        document: template.node().document(),
+        dialect: template.dialect,
+        parameters: &parameters,
+        usage: &usage,
+        strict: options.strict,
+        dollars: Dollars::default(),
+        budget: options.budget,
+        diagnostics,
+    };
+    let message = template.message().and_then(|message| {
+        let text = message.text().ok()??;
+        Some(substitution.text(&text, Some(message.id()), &Path::Root("message")))
+    });
+    let labels = template_labels(template, options, &mut substitution);
+    let expansion = Expansion {
+        template,
+        parameters: &parameters,
+        usage: &usage,
+        label_lines: labels.as_deref().and_then(labels::lines),
+        labels,
+        namespace: options.namespace.as_deref(),
+        strict: options.strict,
+        require_name: options.require_name,
+        removes_namespaces: !options.keep_namespace && template.removes_namespaces(),
+        labels_selectors: template.labels_selectors(),
+        inspect: options.inspect,
+        budget: options.budget,
+    };
+    let result = run(&expansion, diagnostics);
+    report_overrun(options, diagnostics);
+    Some((message, result))
+}
+
+/// Reports that the expansion used up its budget, once.
+fn report_overrun(options: &Options<'_>, diagnostics: &mut Diagnostics) {
+    if let Some(overrun) = options.budget.and_then(Budget::overrun) {
+        diagnostics.push(overrun.diagnostic());
+    }
+}
+
+/// The Template's labels with references replaced, and the given ones over them. `None` if there
+/// is no such field; that differs from an empty one.
+fn template_labels(
+    template: &Template,
+    options: &Options<'_>,
+    substitution: &mut Substitution<'_, '_>,
+) -> Option<Vec<(String, String)>> {
+    if template.labels().is_none() && options.labels.is_empty() {
+        return None;
+    }
+    let mut labels: Vec<(String, String)> = Vec::new();
+    let mut set =
+        |key: String, value: String| match labels.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, old)) => *old = value,
+            None => labels.push((key, value)),
+        };
+    let (root, given) = (Path::Root(""), Path::Root("labels"));
+    let field = Path::Key(&root, "labels");
+    let mut own: Vec<TemplateLabel<'_>> = Vec::new();
+    for entry in template.labels().into_iter().flat_map(Cursor::children) {
+        if options.budget.is_some_and(|budget| !budget.goes_on()) {
+            return None;
+        }
+        let Ok(key) = entry.key() else { continue };
+        let value = entry.text().ok().flatten().unwrap_or_default();
+        let path = Path::Key(&field, &key);
+        let id = Some(entry.id());
+        let new_key = substitution.text(&key, id, &path);
+        own.push(TemplateLabel {
+            entry,
+            is_replaced: new_key != key,
+            key: new_key,
+            value: substitution.text(&value, id, &path),
+        });
+    }
+    if template.dialect == Dialect::Proposal {
+        refuse_equal(&own, substitution.diagnostics);
+    }
+    for label in &own {
+        if options.budget.is_some_and(|budget| !budget.goes_on()) {
+            return None;
+        }
+        // As `oc`: the replaced key beats the literal one.
+        let is_beaten = own
+            .iter()
+            .any(|other| other.key == label.key && other.is_replaced && !label.is_replaced);
+        if !is_beaten {
+            set(label.key.clone(), label.value.clone());
+        }
+    }
+    for (key, value) in &options.labels {
+        let key = substitution.text(key, None, &given);
+        set(key, substitution.text(value, None, &given));
+    }
+    Some(labels)
+}
+
+/// A label of the Template with its references replaced.
+struct TemplateLabel<'d> {
+    entry: Cursor<'d>,
+    /// Whether its key held references.
+    is_replaced: bool,
+    key: String,
+    value: String,
+}
+
+/// Labels whose keys became equal.
+fn refuse_equal(labels: &[TemplateLabel<'_>], diagnostics: &mut Diagnostics) {
+    for (index, label) in labels.iter().enumerate() {
+        let mut before = labels.iter().take(index);
+        let Some(first) = before.find(|first| first.key == label.key) else {
+            continue;
+        };
+        diagnostics.push(
+            Diagnostic::error(format!(
+                "duplicate label `{}` after references are replaced",
+                label.key
+            ))
+            .rule("duplicate-key")
+            .at(label.entry.key_place())
+            .related(first.entry.key_place(), "the other one")
+            .field(format!("labels.{}", label.key))
+            .hint("rename one of the two"),
+        );
+    }
+}
+
+impl Template {
+    /// Whether expanding removes the namespaces of objects that are not references.
+    #[must_use]
+    pub fn removes_namespaces(&self) -> bool {
+        self.dialect == Dialect::OpenShift
+            && self.annotation(KEEP_NAMESPACE).as_deref() != Some("true")
+    }
+
+    /// Whether its labels are put on selectors too.
+    #[must_use]
+    pub fn labels_selectors(&self) -> bool {
+        self.dialect == Dialect::Proposal
+            || self.annotation(LABEL_SELECTORS).as_deref() == Some("true")
+    }
+}
+
+/// Expands the objects of a Template one by one.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting, and they are independent"
+)]
+pub(crate) struct Expansion<'e, 'd> {
+    template: &'d Template,
+    pub(crate) parameters: &'e Parameters<'d>,
+    usage: &'e Usage<'d>,
+    pub(crate) labels: Option<Vec<(String, String)>>,
+    /// The labels as lines, if each takes one.
+    label_lines: Option<Vec<EntryLine>>,
+    namespace: Option<&'e str>,
+    strict: bool,
+    require_name: bool,
+    removes_namespaces: bool,
+    labels_selectors: bool,
+    inspect: Option<&'e dyn Inspect>,
+    budget: Option<&'e Budget<'e>>,
+}
+
+impl<'d> Expansion<'_, 'd> {
+    /// The same without labels and a namespace to be set.
+    pub(crate) const fn without_labels(&self) -> Self {
+        Self {
+            labels: None,
+            label_lines: None,
+            namespace: None,
+            inspect: None,
+            ..*self
+        }
+    }
+
+    /// The same without an inspection.
+    pub(crate) fn without_inspection(&self) -> Self {
+        Self {
+            labels: self.labels.clone(),
+            label_lines: None,
+            inspect: None,
+            ..*self
+        }
+    }
+
+    /// Warns of labels and a namespace that Kubernetes refuses.
+    pub(crate) fn warn(&self, diagnostics: &mut Diagnostics) {
+        let labels = self.labels.as_deref().unwrap_or_default();
+        refused::warn(
+            self.template,
+            self.parameters,
+            labels,
+            self.namespace,
+            diagnostics,
+        );
+    }
+
+    /// The objects of the Template, to be opened.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Cursor<'d>> {
+        self.template
+            .objects()
+            .into_iter()
+            .flat_map(Cursor::children)
+    }
+
+    /// Expands the object at `index` and passes the result to the sink, also after errors.
+    pub(crate) fn object(
+        &self,
+        index: usize,
+        object: Cursor<'_>,
+        diagnostics: &mut Diagnostics,
+        sink: &mut Sink<'_>,
+    ) {
+        let field = format!("objects[{index}]");
+        self.opened(object.open().cursor(), field, diagnostics, sink);
+    }
+
+    /// As [`object`](Self::object), for an object that was opened, in a field of the Template.
+    pub(crate) fn opened(
+        &self,
+        node: Cursor<'_>,
+        field: String,
+        diagnostics: &mut Diagnostics,
+        sink: &mut Sink<'_>,
+    ) {
+        if !node.is_mapping() {
+            diagnostics.push(not_a_mapping(node.is_null(), node.place(), field));
+            return;
+        }
+        let duplicates = self.template.dialect.duplicate_keys();
+        let mut found = Diagnostics::new();
+        let value = node.value(duplicates, &mut found);
+        found.attribute_to_field(&field);
+        diagnostics.append(found);
+        let Some(mut value) = value else {
+            return;
+        };
+        if self.removes_namespaces
+            && let Some(metadata) = value.get_mut("metadata")
+        {
+            legacy::strip_namespace(metadata);
+        }
+        let mut substitution = self.substitution(node, diagnostics);
+        substitution.object(&mut value, &field);
+        self.flat(value, node, field, diagnostics, sink, 0);
+    }
+
+    fn substitution<'s, 'p: 's>(
+        &'s self,
+        node: Cursor<'p>,
+        diagnostics: &'s mut Diagnostics,
+    ) -> Substitution<'s, 'p>
+    where
+        'd: 'p,
+    {
+        Substitution {
+            document: node.document(),
+            dialect: self.template.dialect,
+            parameters: self.parameters,
+            usage: self.usage,
+            strict: self.strict,
+            dollars: Dollars::default(),
+            budget: self.budget,
+            diagnostics,
+        }
+    }
+
+    /// As [`opened`](Self::opened), without reading the parts of the object that stay as they are.
+    /// `None` if it must be read as a whole, also if there are errors. It is not inspected.
+    pub(crate) fn patched<'p>(
+        &'p self,
+        node: Cursor<'p>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Patched<'p>>
+    where
+        'd: 'p,
+    {
+        if self.namespace.is_some() || !node.is_mapping() {
+            return None;
+        }
+        let [api_version, kind, metadata] = node.get_all(["apiVersion", "kind", "metadata"]);
+        let (api_node, metadata) = (api_version?, metadata?);
+        let (api_version, kind) = (string(api_node)?, string(kind?)?);
+        let is_plain = |text: &str| !text.is_empty() && !has_dollar(text);
+        if !is_plain(&api_version) || !is_plain(&kind) || kind.ends_with("List") {
+            return None;
+        }
+        let mut object = Patched::new(Ordinary::of(node)?);
+        if self.removes_namespaces && legacy::has_fixed_namespace(object.view_of(metadata)) {
+            legacy::strip_namespace(object.value_mut(metadata));
+        }
+        let mut substitution = self.substitution(node, diagnostics);
+        substitution.patch_object(&mut object, field)?;
+        let new = legacy::with_group(&api_version, &kind);
+        if let Some(new) = &new {
+            let text = Scalar::String(Cow::Owned(new.clone()));
+            object.set(api_node, Data::Scalar(text));
+        }
+        let name = object.view_of(metadata).str_at(&["name"])?;
+        (!name.is_empty()).then_some(())?;
+        if let Some(labels) = &self.labels {
+            let lines = self.label_lines.as_deref()?;
+            let labels = self.set_of(labels);
+            labels::on_metadata_of(&mut object, metadata, labels, lines)?;
+            if self.labels_selectors {
+                let api_version = new.as_deref().unwrap_or(&api_version);
+                labels::on_selectors_of(&mut object, api_version, &kind, labels, lines)?;
+            }
+        }
+        let goes_on = !diagnostics.has_errors() && self.takes_object();
+        goes_on.then_some(object)
+    }
+
+    /// Whether the expansion may use more than it has.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.budget.is_none_or(Budget::goes_on)
+    }
+
+    fn takes_object(&self) -> bool {
+        self.budget.is_none_or(Budget::take_object)
+    }
+
+    const fn set_of<'l>(&'l self, labels: &'l labels::Labels) -> labels::Set<'l> {
+        labels::Set {
+            labels,
+            budget: self.budget,
+        }
+    }
+
+    /// Inspects an object as the settings say.
+    pub(crate) fn inspect(&self, object: &Look<'_>, diagnostics: &mut Diagnostics) {
+        if let Some(inspect) = self.inspect {
+            inspect.object(object, self.template, self.parameters, diagnostics);
+        }
+    }
+
+    /// Hands an object on, or the objects of a list that it is.
+    fn flat<'p>(
+        &self,
+        mut value: Value<'p>,
+        node: Cursor<'p>,
+        field: String,
+        diagnostics: &mut Diagnostics,
+        sink: &mut Sink<'_>,
+        depth: usize,
+    ) {
+        let is_list = value
+            .str_at(&["kind"])
+            .is_some_and(|kind| kind.ends_with("List"));
+        if is_list && depth < MAX_LISTS && value.get("items").and_then(Value::items).is_some() {
+            if let Some(Data::Sequence(items)) = value.remove("items").map(|items| items.data) {
+                for (index, item) in items.into_iter().enumerate() {
+                    self.flat(
+                        item,
+                        node,
+                        format!("{field}.items[{index}]"),
+                        diagnostics,
+                        sink,
+                        depth + 1,
+                    );
+                }
+            }
+            return;
+        }
+        if value.entries().is_none() {
+            let place_of = |origin| node.document().cursor(origin).place();
+            let place = value.origin.map_or_else(|| node.place(), place_of);
+            diagnostics.push(not_a_mapping(value.is_null(), place, field));
+            return;
+        }
+        if !self.takes_object() {
+            return;
+        }
+        if self.template.is_upstream && value.get("apiVersion").is_none_or(Value::is_null) {
+            value.insert(Cow::Borrowed("apiVersion"), Value::string(""));
+        }
+        legacy::set_group(&mut value);
+        if !self.is_complete(&value, node, &field, diagnostics) {
+            return;
+        }
+        self.set_labels(&mut value, node, &field, diagnostics);
+        if let Some(namespace) = self.namespace
+            && budget::take(self.budget, namespace.len())
+        {
+            scope::set_namespace(&mut value, namespace);
+        }
+        let object = Object {
+            value,
+            document: node.document(),
+            field,
+        };
+        self.inspect(&object.look(), diagnostics);
+        sink(object, diagnostics);
+    }
+
+    /// Puts the labels on an object and, where the Template asks for it, on its selectors.
+    fn set_labels(
+        &self,
+        value: &mut Value<'_>,
+        node: Cursor<'_>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let Some(labels) = &self.labels else { return };
+        let labels = self.set_of(labels);
+        let kept = labels::on_object(value, labels);
+        if !kept {
+            let metadata = node.at(["metadata", "labels"]).unwrap_or(node);
+            diagnostics.push(
+                Diagnostic::warning(
+                    "the labels of this object are dropped: they are not a mapping of strings",
+                )
+                .rule("string-expected")
+                .at(metadata.place())
+                .field(format!("{field}.metadata.labels"))
+                .hint("put the values of labels in quotes"),
+            );
+        }
+        if self.labels_selectors {
+            labels::on_selectors(value, labels);
+        }
+    }
+
+    /// Reports the fields that every Kubernetes object has and this one does not; whether it can be
+    /// created all the same.
+    fn is_complete(
+        &self,
+        value: &Value<'_>,
+        node: Cursor<'_>,
+        field: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        let place_of = |origin| node.document().cursor(origin).place();
+        let mut complete = true;
+        for keys in REQUIRED {
+            if *keys == API_VERSION && self.template.is_upstream {
+                // As OpenShift's API.
+                continue;
+            }
+            let Some((problem, hint)) = missing(value, keys, self.require_name) else {
+                continue;
+            };
+            let is_name = *keys == NAME;
+            let generate_name = value.at(&GENERATE_NAME).filter(|_| is_name);
+            let origin = value.at(keys).or(generate_name).and_then(|one| one.origin);
+            let place = origin
+                .or(value.origin)
+                .map_or_else(|| node.place(), place_of);
+            // As `oc`, which leaves it to the cluster.
+            let passes =
+                is_name && !self.require_name && self.template.dialect == Dialect::OpenShift;
+            let diagnostic = if passes {
+                Diagnostic::warning(problem)
+            } else {
+                Diagnostic::error(problem)
+            };
+            diagnostics.push(
+                diagnostic
+                    .at(place)
+                    .field(format!("{field}.{}", keys.join(".")))
+                    .maybe_hint(in_other_case(value, keys))
+                    .hint(hint),
+            );
+            complete &= passes;
+        }
+        complete
+    }
+}
+
+const API_VERSION: [&str; 1] = ["apiVersion"];
+const NAME: [&str; 2] = ["metadata", "name"];
+const GENERATE_NAME: [&str; 2] = ["metadata", "generateName"];
+/// The fields that every object must have.
+const REQUIRED: [&[&str]; 3] = [&API_VERSION, &["kind"], &NAME];
+
+/// The problem with a required field of an object, and a hint; nothing if the field is fine.
+fn missing(
+    object: &Value<'_>,
+    keys: &[&str],
+    require_name: bool,
+) -> Option<(String, &'static str)> {
+    let may_be_empty = keys == NAME && !require_name;
+    let generate_name = object.str_at(&GENERATE_NAME).unwrap_or_default();
+    let generates = keys == NAME && !generate_name.is_empty();
+    let what = keys.join(".");
+    match object.at(keys).map(|value| &value.data) {
+        Some(Data::Scalar(Scalar::String(text))) if !text.is_empty() => None,
+        // As `oc`: an empty parameter makes an empty name.
+        Some(Data::Scalar(Scalar::String(_))) if may_be_empty => None,
+        Some(Data::Scalar(Scalar::String(_))) => Some((
+            format!("`{what}` is empty"),
+            "give a value to the parameter that it comes from",
+        )),
+        None | Some(Data::Scalar(Scalar::Null)) if generates && may_be_empty => None,
+        None | Some(Data::Scalar(Scalar::Null)) => {
+            let hint = match keys {
+                ["apiVersion"] => "`kubectl explain KIND` shows the API version of a kind",
+                ["kind"] => "every Kubernetes object has one, for example `kind: Deployment`",
+                _ if generates => {
+                    "`generateName` is not enough: kustomize and kpt identify an object by its name; \
+                     use `krm-template process` and `kubectl create`"
+                }
+                _ => "every Kubernetes object has one",
+            };
+            Some((format!("the object has no `{what}`"), hint))
+        }
+        Some(_) => Some((
+            format!("`{what}` must be a string"),
+            "put it in quotes; where a raw reference makes it a number, write `$(NAME)` or `${NAME}`",
+        )),
+    }
+}
+
+/// A field of an object that differs in case only from the one under `keys`.
+fn in_other_case(object: &Value<'_>, keys: &[&str]) -> Option<String> {
+    let (name, above) = keys.split_last()?;
+    let mut keys = object.at(above)?.entries()?.iter().map(|(key, _)| key);
+    let key = keys.find(|key| key != name && key.eq_ignore_ascii_case(name))?;
+    Some(format!("did you mean `{name}` instead of `{key}`?"))
+}
+
+fn string(node: Cursor<'_>) -> Option<Cow<'_, str>> {
+    match node.scalar().ok()?? {
+        Scalar::String(text) => Some(text),
+        Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null => None,
+    }
+}
+
+fn not_a_mapping(is_null: bool, place: Place, field: String) -> Diagnostic {
+    let what = if is_null {
+        "is empty"
+    } else {
+        "is not a mapping"
+    };
+    Diagnostic::error(format!("the object {what}"))
+        .at(place)
+        .field(field)
+        .hint("an object has `apiVersion`, `kind` and `metadata.name`")
+}
+
+/// The depth of lists in lists.
+const MAX_LISTS: usize = 16;

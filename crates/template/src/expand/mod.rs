@@ -1,0 +1,11 @@
+//! Replaces references and puts labels and namespaces on the objects of a Template.
+
+pub(crate) mod expander;
+pub(crate) mod expansion;
+pub mod labels;
+mod patch;
+pub(crate) mod path;
+pub(crate) mod refused;
+mod spot;
+pub(crate) mod strings;
+mod substitute;

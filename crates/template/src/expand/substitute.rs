@@ -1,0 +1,249 @@
+//! Replaces the references in an object.
+
+use std::borrow::Cow;
+
+use crate::declare::dialect::Dialect;
+use crate::declare::reference::has_dollar;
+use crate::expand::path::Path;
+use crate::expand::spot::{Expanding, Spot, Variables};
+use crate::expand::strings::{Dollars, Replaced, Substitution};
+use krm_yaml::diagnostic::Diagnostic;
+use krm_yaml::scalar::is_non_finite;
+use krm_yaml::{Data, Scalar, Value};
+
+impl<'d> Substitution<'_, 'd> {
+    /// Replaces the references in an object.
+    pub(crate) fn object(&mut self, object: &mut Value<'d>, path: &str) {
+        let path = Path::Root(path);
+        let spot = Spot::new(&path, object.origin);
+        self.dollars = Dollars::of(object, self.document);
+        if self.value(object, spot) {
+            self.error(spot, "", "an object must not be null".to_owned(), None);
+        }
+    }
+
+    /// Replaces the references in a value. Returns whether it became nothing.
+    fn value(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
+        !self.is_plain(value) && self.replace_in(value, spot)
+    }
+
+    /// As [`value`](Self::value), for one that is not plain.
+    pub(super) fn replace_in(&mut self, value: &mut Value<'d>, spot: Spot<'_>) -> bool {
+        let spot = Spot {
+            node: value.origin.or(spot.node),
+            ..spot
+        };
+        match &mut value.data {
+            Data::Scalar(Scalar::String(text)) if has_dollar(text) => {
+                match self.string(text, spot) {
+                    Replaced::Unchanged => {}
+                    Replaced::Text(text) => {
+                        value.set(Data::Scalar(Scalar::String(Cow::Owned(text))));
+                    }
+                    Replaced::Data(data) => value.set(data),
+                    Replaced::Nothing => return true,
+                }
+            }
+            Data::Scalar(Scalar::Number(digits)) if is_non_finite(digits) => {
+                let message =
+                    format!("`{digits}` is not a number in JSON, the format that clusters read");
+                let hint = format!("if it is a string, put it in quotes: `\"{digits}\"`");
+                self.error(spot, digits, message, Some(hint));
+            }
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    if self.is_plain(item) {
+                        continue;
+                    }
+                    let path = Path::Index(spot.path, index);
+                    let inner = Spot {
+                        path: &path,
+                        ..spot
+                    };
+                    if self.replace_in(item, inner) {
+                        let inner = Spot {
+                            node: item.origin.or(spot.node),
+                            ..inner
+                        };
+                        self.error(
+                            inner,
+                            "",
+                            "a list cannot contain the value `null`".to_owned(),
+                            Some("give the parameter another value, or use the reference in a mapping, where null removes the key".to_owned()),
+                        );
+                    }
+                }
+            }
+            Data::Mapping(_) => self.mapping(value, spot),
+        }
+        false
+    }
+
+    /// Whether there is nothing to replace or to report in a value and its key, by the text that it
+    /// was read from.
+    fn is_plain(&self, value: &Value<'d>) -> bool {
+        let node = value.origin.map(|origin| self.document.cursor(origin));
+        node.is_some_and(|node| !self.dollars.may_be_in(node.start()..node.end()))
+    }
+
+    /// Whether there is nothing to replace in the key of a value.
+    fn has_plain_key(&self, value: &Value<'d>) -> bool {
+        let node = value.origin.map(|origin| self.document.cursor(origin));
+        node.is_some_and(|node| !self.dollars.may_be_in(node.start()..node.value_start()))
+    }
+
+    fn mapping(&mut self, value: &mut Value<'d>, spot: Spot<'_>) {
+        let variables = spot
+            .path
+            .is_container()
+            .then(|| self.variables((&*value).into()).found());
+        let Data::Mapping(entries) = &mut value.data else {
+            return;
+        };
+        let mut nothing = Vec::new();
+        let replaced_keys = self.keys(entries, spot);
+        for (index, (key, inner)) in entries.iter_mut().enumerate() {
+            if self.is_plain(inner) {
+                continue;
+            }
+            let node = inner.origin.or(spot.node);
+            let path = Path::Key(spot.path, key);
+            let expanding = match (&variables, key.as_ref()) {
+                (Some(variables), "command" | "args") => Some(Expanding {
+                    variables,
+                    before: usize::MAX,
+                }),
+                (Some(variables), "env") => {
+                    self.env(inner, Spot::new(&path, node), variables);
+                    continue;
+                }
+                (Some(_), _) => None,
+                (None, _) => spot.expanding,
+            };
+            let inner_spot = Spot {
+                expanding,
+                ..Spot::new(&path, node)
+            };
+            if self.replace_in(inner, inner_spot) {
+                nothing.push(index);
+            }
+        }
+        if !replaced_keys.is_empty() {
+            self.collisions(entries, &replaced_keys, &mut nothing, spot);
+        }
+        nothing.sort_unstable();
+        nothing.dedup();
+        for index in nothing.into_iter().rev() {
+            entries.remove(index);
+        }
+    }
+
+    /// Replaces the references in the keys of a mapping. Returns which of them changed.
+    fn keys(&mut self, entries: &mut [(Cow<'d, str>, Value<'d>)], spot: Spot<'_>) -> Vec<usize> {
+        let mut replaced = Vec::new();
+        for (index, (key, value)) in entries.iter_mut().enumerate() {
+            if self.has_plain_key(value) || !has_dollar(key) {
+                continue;
+            }
+            let path = Path::Key(spot.path, key);
+            let here = Spot {
+                needs_replacement: path.needs_replaced_key(),
+                ..Spot::new(&path, value.origin.or(spot.node))
+            };
+            if let Some(new) = self.key(key, here) {
+                *key = Cow::Owned(new);
+                replaced.push(index);
+            }
+        }
+        replaced
+    }
+
+    /// The `env` of a container: in each value the kubelet expands the variables before it.
+    fn env(&mut self, list: &mut Value<'d>, spot: Spot<'_>, variables: &Variables<'_>) {
+        let Data::Sequence(items) = &mut list.data else {
+            self.value(list, spot);
+            return;
+        };
+        for (index, item) in items.iter_mut().enumerate() {
+            let path = Path::Index(spot.path, index);
+            let here = Spot::new(&path, item.origin.or(spot.node));
+            let Data::Mapping(entries) = &mut item.data else {
+                self.value(item, here);
+                continue;
+            };
+            let replaced_keys = self.keys(entries, here);
+            let mut collided = Vec::new();
+            self.collisions(entries, &replaced_keys, &mut collided, here);
+            for index in collided.into_iter().rev() {
+                entries.remove(index);
+            }
+            entries.retain_mut(|(key, value)| {
+                let path = Path::Key(here.path, key);
+                let expanding = (key == "value").then_some(Expanding {
+                    variables,
+                    before: index,
+                });
+                let node = value.origin.or(here.node);
+                !self.value(
+                    value,
+                    Spot {
+                        expanding,
+                        ..Spot::new(&path, node)
+                    },
+                )
+            });
+        }
+    }
+
+    /// Two keys that became equal.
+    fn collisions(
+        &mut self,
+        entries: &[(Cow<'d, str>, Value<'d>)],
+        replaced: &[usize],
+        nothing: &mut Vec<usize>,
+        spot: Spot<'_>,
+    ) {
+        for &index in replaced {
+            if self.budget.is_some_and(|budget| !budget.goes_on()) {
+                return;
+            }
+            let Some((key, value)) = entries.get(index) else {
+                continue;
+            };
+            for (other_index, (other, other_value)) in entries.iter().enumerate() {
+                if other_index == index
+                    || other != key
+                    || nothing.contains(&index)
+                    || nothing.contains(&other_index)
+                {
+                    continue;
+                }
+                let both = replaced.contains(&other_index);
+                if self.dialect == Dialect::OpenShift && !both {
+                    // As `oc`: the replaced key beats the literal one.
+                    nothing.push(other_index);
+                    continue;
+                }
+                if both && other_index > index {
+                    continue;
+                }
+                let path = Path::Key(spot.path, key);
+                let mut diagnostic = Diagnostic::error(format!(
+                    "duplicate mapping key `{key}` after references are replaced"
+                ))
+                .rule("duplicate-key")
+                .field(path.to_string());
+                if let Some(node) = value.origin.or(spot.node) {
+                    diagnostic = diagnostic.at(self.document.cursor(node).key_place());
+                }
+                if let Some(node) = other_value.origin {
+                    diagnostic =
+                        diagnostic.related(self.document.cursor(node).key_place(), "the other one");
+                }
+                self.diagnostics
+                    .push(diagnostic.hint("rename one of the two"));
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The value that each parameter has in one expansion.
+
+pub(crate) mod check;
+pub mod constant;
+pub(crate) mod generation;
+pub(crate) mod parameters;
+pub(crate) mod resolver;

@@ -1,0 +1,79 @@
+//! The values of parameters in one expansion.
+
+use std::borrow::Cow;
+
+use crate::declare::parameter::ParameterType;
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+use krm_yaml::Value;
+use krm_yaml::source::Place;
+
+/// The effective value of a parameter.
+#[derive(Debug)]
+pub struct ParameterValue<'d> {
+    /// What a string reference puts in: for a list or mapping, its JSON.
+    pub text: Cow<'d, str>,
+    /// What a raw reference to a list or mapping puts in.
+    pub structured: Option<Value<'d>>,
+    /// The type it was checked against.
+    pub kind: ParameterType,
+    /// Whether a message may show it.
+    pub may_show: bool,
+    /// The source of the value.
+    pub origin: Origin,
+    /// The place of the value in a file, or of the expression that generated it.
+    pub place: Option<Place>,
+}
+
+/// The source of the value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was given: the file and line, or the argument.
+    Given(String),
+    /// It is the default.
+    Default,
+    /// It was generated.
+    Generated,
+    /// There is none.
+    Nowhere,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Given(origin) => origin,
+            Self::Default => "default",
+            Self::Generated => "generated",
+            Self::Nowhere => "no value",
+        })
+    }
+}
+
+/// The effective values of a Template's parameters, by name.
+#[derive(Debug, Default)]
+pub struct Parameters<'d> {
+    pub(crate) values: IndexMap<&'d str, ParameterValue<'d>, RandomState>,
+}
+
+impl<'d> Parameters<'d> {
+    /// The value of the parameter with this name, if one is declared.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&ParameterValue<'d>> {
+        self.values.get(name)
+    }
+
+    /// Whether a text may be shown: it contains no secret value.
+    #[must_use]
+    pub fn may_show(&self, text: &str) -> bool {
+        self.values.values().all(|value| {
+            value.may_show || value.text.is_empty() || !text.contains(value.text.as_ref())
+        })
+    }
+
+    /// The names, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let mut names: Vec<&str> = self.values.keys().copied().collect();
+        names.sort_unstable();
+        names.into_iter()
+    }
+}

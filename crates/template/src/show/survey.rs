@@ -1,0 +1,177 @@
+//! Surveys a Template without given values: checks its defaults and expands its objects with the
+//! known values.
+//!
+//! A reference to a parameter without a known value stays as written. So a text with such a
+//! reference is known only in part, and equal references are equal values.
+
+use std::collections::BTreeSet;
+
+use crate::declare::dialect::{Dialect, OWN_GROUP};
+use crate::declare::model::Template;
+use crate::declare::parameter::Parameter;
+use crate::declare::reference::with_values;
+use crate::expand::expansion::{Options, Sink, expand};
+use crate::resolve::generation::Generation;
+use crate::resolve::parameters::Parameters;
+use crate::resolve::resolver;
+use crate::values::given::{AssignedValue, Assignment};
+use krm_core::identity::group;
+use krm_yaml::Cursor;
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Severity};
+
+/// The known values of a Template.
+pub struct Survey<'t> {
+    template: &'t Template,
+    given: Vec<Assignment>,
+    parameters: Parameters<'t>,
+    /// The parameters without a value.
+    unknown: BTreeSet<&'t str>,
+}
+
+impl<'t> Survey<'t> {
+    /// Checks the values of the parameters. An invalid value is not a known value.
+    pub fn of(template: &'t Template, diagnostics: &mut Diagnostics) -> Self {
+        let unknown = unknown(template);
+        let mut found = Diagnostics::new();
+        let given = references(template, |parameter| {
+            unknown.contains(parameter.name.as_str())
+        });
+        resolve(template, &given, false, &mut found);
+        let wrong = wrong(&found);
+        let given = references(template, |parameter| {
+            let field = format!("parameters[{}]", parameter.index);
+            !parameter.may_show()
+                || unknown.contains(parameter.name.as_str())
+                || wrong.as_ref().is_none_or(|wrong| wrong.contains(&field))
+        });
+        diagnostics.append(found);
+        Self {
+            template,
+            parameters: resolve(template, &given, true, &mut Diagnostics::new()),
+            given,
+            unknown,
+        }
+    }
+
+    /// Returns `true` if the parameter has no value until one is given or generated.
+    #[must_use]
+    pub fn is_unknown(&self, name: &str) -> bool {
+        self.unknown.contains(name)
+    }
+
+    /// Replaces the references to known values in a text.
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
+        with_values(text, self.template.dialect, |name| {
+            Some(self.parameters.get(name)?.text.as_ref())
+        })
+    }
+
+    /// Passes each object to `sink`, including objects with errors.
+    pub fn objects(&self, diagnostics: &mut Diagnostics, sink: &mut Sink<'_>) {
+        let options = Options {
+            labels: Vec::new(),
+            namespace: None,
+            keep_namespace: false,
+            // Unknown parameters were reported when the values were checked.
+            ignore_unknown_parameters: true,
+            strict: false,
+            require_name: false,
+            inspect: None,
+            budget: None,
+            generation: Generation::Random,
+        };
+        expand(
+            self.template,
+            &self.given,
+            &options,
+            diagnostics,
+            |expansion, found| {
+                for (index, object) in expansion.objects().enumerate() {
+                    expansion.object(index, object, found, sink);
+                }
+            },
+        );
+    }
+}
+
+/// Returns the fields of the parameters with invalid values; `None` if an error has no field.
+fn wrong(found: &Diagnostics) -> Option<BTreeSet<String>> {
+    let is_meant = |one: &&Diagnostic| {
+        one.severity == Severity::Error && one.rule != Some("undeclared-parameter")
+    };
+    let parameter = |one: &Diagnostic| Some(one.field.as_ref()?.split('.').next()?.to_owned());
+    found.iter().filter(is_meant).map(parameter).collect()
+}
+
+/// Returns the parameters without a value, and the parameters whose default refers to them.
+fn unknown(template: &Template) -> BTreeSet<&str> {
+    let refers = group(&template.reference.api_version) == OWN_GROUP;
+    let mut unknown = BTreeSet::new();
+    let mut made_of: Vec<(&str, Vec<String>)> = Vec::new();
+    for parameter in &template.parameters {
+        let name = parameter.name.as_str();
+        if template.values.iter().any(|given| given.name == name) {
+            continue;
+        }
+        match parameter.value().map(Cursor::text) {
+            Some(Ok(Some(text))) if !text.is_empty() => {
+                if refers {
+                    made_of.push((name, template.names_in(&text)));
+                }
+            }
+            // A list or a mapping; unreadable values are reported with the others.
+            Some(Ok(None) | Err(_)) => {}
+            Some(Ok(Some(_))) | None => {
+                unknown.insert(name);
+            }
+        }
+    }
+    loop {
+        let before = unknown.len();
+        for (name, others) in &made_of {
+            if others.iter().any(|other| unknown.contains(other.as_str())) {
+                unknown.insert(name);
+            }
+        }
+        if unknown.len() == before {
+            return unknown;
+        }
+    }
+}
+
+/// Returns a value for each matching parameter: a reference to the parameter itself.
+fn references(template: &Template, is_meant: impl Fn(&Parameter) -> bool) -> Vec<Assignment> {
+    let meant = template.parameters.iter().filter(|one| is_meant(one));
+    meant
+        .map(|parameter| {
+            let name = parameter.name.as_str();
+            let reference = match template.dialect {
+                Dialect::Proposal => format!("$({name})"),
+                Dialect::OpenShift => format!("${{{name}}}"),
+            };
+            Assignment {
+                value: AssignedValue::Unknown(reference),
+                ..Assignment::text(name, "", "")
+            }
+        })
+        .collect()
+}
+
+fn resolve<'d>(
+    template: &'d Template,
+    given: &[Assignment],
+    ignore_unknown: bool,
+    diagnostics: &mut Diagnostics,
+) -> Parameters<'d> {
+    // Generated values are not known either, so generate nothing.
+    let mut generate = |_: &'d Parameter, from: &str, _: &Parameters<'d>| Ok(from.to_owned());
+    resolver::resolve(
+        template,
+        given,
+        ignore_unknown,
+        None,
+        &mut generate,
+        diagnostics,
+    )
+}

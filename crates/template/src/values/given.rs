@@ -1,0 +1,182 @@
+//! Values that were given for parameters, and where each came from.
+
+use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result, Way};
+use krm_yaml::source::Place;
+use krm_yaml::{Cursor, DuplicateKeys, Kind, Value};
+
+/// A value for a parameter.
+#[derive(Clone, Debug)]
+pub enum AssignedValue {
+    /// Text, as it was written.
+    Text(String),
+    /// A list or mapping.
+    Structured(Value<'static>),
+    /// The bytes of a file: encoded for a parameter of type base64, text for any other.
+    Bytes(Vec<u8>),
+    /// A placeholder for an unknown value. It passes all checks.
+    Unknown(String),
+}
+
+/// A value that was given for a parameter by name.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// The parameter's name.
+    pub name: String,
+    /// Its value.
+    pub value: AssignedValue,
+    /// Where it was given, in the user's words: `-p`, `params.yaml`.
+    pub origin: String,
+    /// The place of the value in a file, if it came from one.
+    pub place: Option<Place>,
+    /// The place of the name in a file, if it came from one.
+    pub name_place: Option<Place>,
+    /// Whether it came from where secrets are kept and must not be shown.
+    pub secret: bool,
+}
+
+impl Assignment {
+    /// A value from a command line argument.
+    pub fn text(
+        name: impl Into<String>,
+        value: impl Into<String>,
+        origin: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            value: AssignedValue::Text(value.into()),
+            origin: origin.into(),
+            place: None,
+            name_place: None,
+            secret: false,
+        }
+    }
+}
+
+/// Reads a mapping from parameter names to values that a server received. No message shows one of
+/// them. All errors go to `diagnostics`.
+#[must_use]
+pub fn read_values(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
+    let mut given = from_mapping(mapping, diagnostics);
+    for one in &mut given {
+        one.secret = true;
+    }
+    given
+}
+
+/// Reads a mapping from parameter names to values (KUDO KEP-26), or the `data` or `values` of a
+/// `ParameterValues` or `ConfigMap` object with one. `template` is the name of the Template
+/// the values are for: an object may name its Template.
+pub fn from_node(
+    root: Cursor<'_>,
+    template: &str,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Assignment> {
+    if root.is_null() {
+        return Vec::new();
+    }
+    let kind = root.text_at(["kind"]).unwrap_or_default();
+    let is_object = root.get("apiVersion").is_some()
+        && matches!(kind.as_ref(), "ParameterValues" | "ConfigMap");
+    if !is_object {
+        if let Some(place) = root.get("kind").map(Cursor::place)
+            && root.get("apiVersion").is_some()
+            && root.get("metadata").is_some()
+        {
+            diagnostics.push(
+                Diagnostic::error(format!("expected values, found `kind: {kind}`"))
+                    .at(place)
+                    .hint("write each value as `NAME: value`, or all under `values` of `kind: ParameterValues`"),
+            );
+            return Vec::new();
+        }
+        return from_mapping(root, diagnostics);
+    }
+    if let Some(meant) = root.get("template").filter(|meant| !meant.is_null()) {
+        let name = meant.text().ok().flatten().unwrap_or_default();
+        if name != template {
+            diagnostics.push(
+                Diagnostic::error(format!(
+                    "these values are for the Template `{name}`, not for `{template}`"
+                ))
+                .at(meant.place())
+                .field("template"),
+            );
+            return Vec::new();
+        }
+    }
+    ["data", "values"]
+        .iter()
+        .filter_map(|key| root.get(key))
+        .filter(|values| !values.is_null())
+        .flat_map(|values| from_mapping(values, diagnostics))
+        .collect()
+}
+
+/// Reads `NAME: value` entries.
+pub fn from_mapping(mapping: Cursor<'_>, diagnostics: &mut Diagnostics) -> Vec<Assignment> {
+    if !mapping.is_mapping() {
+        diagnostics.push(
+            Diagnostic::error("expected a mapping from parameter names to values")
+                .at(mapping.place())
+                .hint("write each value as `NAME: value`")
+                .advise(
+                    Way::Arguments,
+                    "to give a file of `NAME=VALUE` lines, use `--param-file`",
+                ),
+        );
+        return Vec::new();
+    }
+    let origin = mapping.document().source().name();
+    let mut given: Vec<Assignment> = Vec::new();
+    for entry in mapping.children() {
+        let Some(one) = diagnostics.take(from_entry(entry, origin)) else {
+            continue;
+        };
+        if let Some(first) = given.iter().find(|first| first.name == one.name) {
+            let mut diagnostic =
+                Diagnostic::error(format!("parameter `{}` is given twice", one.name))
+                    .at(entry.key_place())
+                    .hint("remove one of the two");
+            if let Some(place) = &first.name_place {
+                diagnostic = diagnostic.related(place.clone(), "first here");
+            }
+            diagnostics.push(diagnostic);
+        }
+        given.push(one);
+    }
+    given
+}
+
+fn from_entry(entry: Cursor<'_>, origin: &str) -> Result<Assignment> {
+    // The source text, before YAML resolves it: a parameter may be called `N`.
+    let name = entry.key_text()?.into_owned();
+    if entry.is_null() {
+        return Err(Diagnostic::error(format!("parameter `{name}` is null"))
+            .at(entry.place())
+            .hint("give a value, or remove the key to use the default")
+            .into());
+    }
+    let value = match entry.kind() {
+        Kind::Mapping | Kind::Sequence => {
+            let mut found = Diagnostics::new();
+            let value = entry.value(DuplicateKeys::Refuse, &mut found);
+            if let Some(value) = value {
+                AssignedValue::Structured(value.without_origin().into_owned())
+            } else {
+                let first = found.iter().next().cloned();
+                return Err(first
+                    .unwrap_or_else(|| Diagnostic::error("unreadable value"))
+                    .into());
+            }
+        }
+        _ => AssignedValue::Text(entry.text()?.unwrap_or_default().into_owned()),
+    };
+    Ok(Assignment {
+        name,
+        value,
+        origin: origin.to_owned(),
+        place: Some(entry.place()),
+        name_place: Some(entry.key_place()),
+        secret: false,
+    })
+}

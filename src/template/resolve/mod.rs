@@ -1,7 +1,0 @@
-//! The value that each parameter has in one expansion.
-
-pub(crate) mod check;
-pub(crate) mod constant;
-pub(crate) mod generation;
-pub(crate) mod parameters;
-pub(crate) mod resolver;

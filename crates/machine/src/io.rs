@@ -32,7 +32,10 @@ fn stdin_bytes() -> Result<Vec<u8>> {
 }
 
 /// Refuses several `-` among the names of files.
-pub(super) fn check_stdin<'f>(files: impl Iterator<Item = &'f String>) -> Result<()> {
+///
+/// # Errors
+/// If there are several.
+pub fn check_stdin<'f>(files: impl Iterator<Item = &'f String>) -> Result<()> {
     if files.filter(|file| *file == "-").count() > 1 {
         return Err(Diagnostic::error(
             "`-` is given more than once, but standard input can be read only once",

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::cli::expansion::arguments::Arguments;
-use crate::cli::io;
 use crate::krm::long_lists::LONG_LISTS;
 use crate::template::env_file;
 use krm_template_machine::console::Console;
+use krm_template_machine::io;
 use krm_yaml::Document;
 use krm_yaml::diagnostic::{Diagnostic, Diagnostics, Result};
 use krm_yaml::source::Source;

@@ -6,6 +6,7 @@ use crate::export::parameters::labels;
 use crate::export::parameters::maker::{Maker, Object};
 use crate::export::parameters::renames::can_be_renamed;
 use krm_core::Identity;
+use krm_template_composition::Referrer;
 use krm_yaml::Value;
 
 /// Changes labels and references of an object that hold names. `say` reports problems.

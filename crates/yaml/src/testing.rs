@@ -28,7 +28,7 @@ use crate::write::emit::json;
 use crate::write::render::{Position, copy, render, render_patched};
 use crate::write::rewrite::{Purpose, Rewrite};
 
-/// Some of the fields that tell items of Kubernetes objects apart.
+/// Fields that tell items of Kubernetes objects apart, for tests.
 pub const ITEM_KEYS: ItemKeys = ItemKeys {
     of_lists: &[
         ItemKey::field("mountPath"),
@@ -256,7 +256,7 @@ pub fn edited(text: &str, choices: &[u8]) -> Result<(), String> {
     }
 }
 
-/// What the parser says of a tab where it expects spaces.
+/// The parser's message for a tab where it expects spaces.
 const TAB: &str = "tab cannot be used as indentation";
 
 /// Whether a tab begins a line of a text in quotes. Whether the parser accepts it depends on the key
@@ -302,8 +302,8 @@ pub fn changed_and_moved(text: &str, choices: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Gives parts of a document other data as `choices` name, and puts it elsewhere. It is written as
-/// the whole value is.
+/// Replaces parts of a document as `choices` name, and puts it elsewhere. It is written as the
+/// whole value is.
 fn patched(root: Ordinary<'_>, choices: &[u8]) -> Result<(), String> {
     let (node, document) = (root.cursor(), root.cursor().document());
     let mut editor = Editor {
@@ -380,7 +380,7 @@ fn walked(view: View<'_>) -> Value<'_> {
     Data::Scalar(view.scalar().unwrap_or(Scalar::Null)).into()
 }
 
-/// Whether a node is in no part that was changed or taken out.
+/// Whether a node is in no changed or removed part.
 fn stays_unchanged(object: &Patched<'_>, node: Cursor<'_>) -> bool {
     let parts = object.parts();
     let changed = parts.values().iter().map(|(id, _)| *id);
@@ -389,8 +389,8 @@ fn stays_unchanged(object: &Patched<'_>, node: Cursor<'_>) -> bool {
     !ids.any(|id| (id.0..node.document().node(id).next).contains(&node.id().0))
 }
 
-/// Gives an item of a list other data, as an update of an existing object does. It has its new
-/// value, and all others have their old ones, or an error names the alias that prevents it.
+/// Replaces the data of an item of a list, as an update of an existing object does. The item has
+/// its new value, and all others have their old ones, or an error names the alias that prevents it.
 ///
 /// # Errors
 /// If not so.
@@ -458,7 +458,7 @@ fn list_in(root: Cursor<'_>) -> Option<Cursor<'_>> {
     (list.node().kind == Kind::Sequence).then_some(list)
 }
 
-/// What a node holds; nothing if it cannot be read.
+/// The value of a node; `None` if it cannot be read.
 fn values(node: Cursor<'_>) -> Option<Value<'_>> {
     node.value(DuplicateKeys::LastWins, &mut Diagnostics::new())
 }
@@ -511,7 +511,7 @@ fn keeps(text: &str, edited: &str, mut ranges: Vec<Range<usize>>) -> bool {
 struct Editor<'c> {
     document: &'c Document,
     choices: std::slice::Iter<'c, u8>,
-    /// What of the text may be another now.
+    /// The lines that may have changed.
     lines: Vec<Range<usize>>,
     removed: BTreeSet<NodeId>,
 }
@@ -582,7 +582,7 @@ impl Editor<'_> {
         self.nested(8)
     }
 
-    /// A value that is nested so deep at most.
+    /// A value with at most this depth.
     fn nested(&mut self, depth: usize) -> Value<'static> {
         match self.choose(12) {
             5..=6 if depth == 0 => Value::string(self.text()),

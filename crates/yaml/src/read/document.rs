@@ -39,7 +39,7 @@ pub struct Document {
 pub(crate) struct Deferred {
     /// Which characters the text has.
     pub(crate) characters: Characters,
-    /// Of each node, whether it was opened.
+    /// For each node: whether it was opened.
     pub(crate) opened: Vec<AtomicBool>,
     /// Whether one of them needs the full path.
     pub(crate) failed: AtomicBool,
@@ -66,7 +66,7 @@ impl Document {
         &self.source
     }
 
-    /// The whole text.
+    /// The source text, from the first byte to the last.
     #[must_use]
     pub fn text(&self) -> &str {
         self.source.text()
@@ -272,7 +272,7 @@ impl<'d> Cursor<'d> {
         self.node().has(Flags::IN_FLOW)
     }
 
-    /// The value as it is written: quotes, brackets and all.
+    /// The value as written, with quotes and brackets.
     #[must_use]
     pub fn raw(self) -> &'d str {
         self.document.slice(self.node().value.range())
@@ -290,7 +290,7 @@ impl<'d> Cursor<'d> {
         self.node().props as usize
     }
 
-    /// Where the value ends.
+    /// The offset after the last byte of the value.
     #[must_use]
     pub fn end(self) -> usize {
         self.node().value.end as usize
@@ -317,7 +317,7 @@ impl<'d> Cursor<'d> {
     /// or a tag may stand for it.
     #[must_use]
     pub fn offsets_of(self, character: u8) -> Option<Vec<usize>> {
-        /// Few objects have more.
+        /// The number of offsets that suffices for most objects.
         const OFFSETS: usize = 16;
         let start = self.start();
         let text = self.document.slice(start..self.end());

@@ -28,7 +28,7 @@ impl Default for KeyIndex {
 }
 
 impl KeyIndex {
-    /// The most keys.
+    /// The maximum number of keys.
     pub const MOST: usize = 64;
 
     /// The number of a key, counted from 0. The key is added if it is not there; `None` if there are

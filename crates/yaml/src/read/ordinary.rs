@@ -23,7 +23,7 @@ pub struct Ordinary<'d> {
 /// Facts about the scalars of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scalars {
-    /// Whether one has several lines.
+    /// Whether a scalar has several lines.
     has_lines: bool,
     has_null: bool,
 }
@@ -38,7 +38,7 @@ impl<'d> Ordinary<'d> {
         Some(Self { node, scalars })
     }
 
-    /// The node.
+    /// A cursor to the same node.
     #[must_use]
     pub const fn cursor(self) -> Cursor<'d> {
         self.node
@@ -54,7 +54,7 @@ impl<'d> Ordinary<'d> {
         self.scalars.has_null
     }
 
-    /// Its value.
+    /// Reads the node, without any message.
     #[must_use]
     pub fn value(self) -> Value<'d> {
         self.node.ordinary_value()

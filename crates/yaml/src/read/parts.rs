@@ -1,4 +1,4 @@
-//! What is different in a node.
+//! The changed parts of a node.
 
 use std::ops::Range;
 
@@ -6,19 +6,19 @@ use crate::read::document::Cursor;
 use crate::table::NodeId;
 use crate::value::Value;
 
-/// What is different in a node, in the order of the text.
+/// The changed parts of a node, in the order of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts<'d> {
-    /// The parts that have other values. None is in another.
+    /// The changed parts, none of which is inside another.
     pub(super) values: Vec<(NodeId, Value<'d>)>,
-    /// The entries added to mappings that are neither one of these parts nor in one.
+    /// The entries added to mappings. No mapping is a changed part or inside one.
     pub(super) added: Vec<Added<'d>>,
-    /// The entries and items taken out, none of which is in one of these parts or in another. Each
-    /// collection keeps some of its own.
+    /// The removed entries and items. None is inside another or a changed part, and each collection
+    /// keeps some of its own.
     pub(super) removed: Vec<Removed>,
 }
 
-/// An entry or item taken out of its collection.
+/// A removed entry or item, and its collection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Removed {
     pub(crate) collection: NodeId,
@@ -36,9 +36,8 @@ pub(crate) struct Added<'d> {
 #[derive(Clone, Debug)]
 pub struct EntryLine {
     pub(crate) key: String,
-    /// A scalar.
     pub(crate) value: Value<'static>,
-    /// Without a line break.
+    /// The entry without a line break at its end.
     pub(crate) text: String,
 }
 
@@ -62,12 +61,12 @@ impl<'d> Parts<'d> {
         (*part == id).then_some(value)
     }
 
-    /// The parts that have other values.
+    /// The changed parts, in the order of the text.
     pub(crate) fn values(&self) -> &[(NodeId, Value<'d>)] {
         &self.values
     }
 
-    /// The entries added to mappings, those of one mapping together.
+    /// The entries added to mappings; those of one mapping are together.
     pub(crate) fn added(&self) -> &[Added<'d>] {
         &self.added
     }
@@ -83,17 +82,17 @@ impl<'d> Parts<'d> {
         self.added.get(range).unwrap_or_default()
     }
 
-    /// The entries and items taken out, in the order of the text.
+    /// The removed entries and items, in the order of the text.
     pub(crate) fn removed(&self) -> &[Removed] {
         &self.removed
     }
 
-    /// The indexes of those in a range of nodes.
+    /// The indexes of the removed entries and items in a range of nodes.
     pub(super) fn range_removed(&self, ids: Range<NodeId>) -> Range<usize> {
         range_of(&self.removed, |removed| removed.child, ids)
     }
 
-    /// Whether an entry or item is taken out.
+    /// Whether an entry or item was removed.
     pub(crate) fn removes(&self, child: NodeId) -> bool {
         match self.removed.as_slice() {
             [.., last] if last.child >= child => {
@@ -104,25 +103,25 @@ impl<'d> Parts<'d> {
         }
     }
 
-    /// The first part from a node on that has another value.
+    /// The first changed part at or after a node.
     pub(crate) fn next_changed(&self, from: NodeId) -> Option<NodeId> {
         self.values.get(self.first(from)).map(|(part, _)| *part)
     }
 
-    /// The children of a node that stay.
+    /// The children of a node without the removed ones.
     pub(crate) fn children<'c>(&'c self, node: Cursor<'c>) -> impl Iterator<Item = Cursor<'c>> {
         let children = node.document.children(node.id());
         children.filter(|child| !self.removes(child.id()))
     }
 
-    /// Whether nothing was added to a node or to one in it, or taken out.
+    /// Whether no entry was added and none removed, in a node or inside it.
     pub(crate) fn has_same_entries(&self, node: Cursor<'_>) -> bool {
         let ids = node.id()..NodeId(node.node().next);
         self.range_added(ids.clone()).is_empty() && self.range_removed(ids).is_empty()
     }
 }
 
-/// The indexes of those whose nodes are in a range. They are in the order of their nodes.
+/// The indexes of the elements whose nodes are in a range. They are in the order of their nodes.
 fn range_of<T>(all: &[T], node: impl Fn(&T) -> NodeId, ids: Range<NodeId>) -> Range<usize> {
     let index = |id| all.partition_point(|one| node(one) < id);
     if all.is_empty() {

@@ -12,8 +12,8 @@ use crate::scalar::data::{Scalar, Style};
 use crate::table::{Flags, Kind, NodeId};
 use crate::value::{Data, Value};
 
-/// A node with other values for some of its parts. Few parts of an object change, and to read and
-/// compare the others takes more time than all else.
+/// A node with other values for some of its parts. Few parts of an object change, and reading and
+/// comparing the others would take most of the time.
 #[derive(Clone, Debug)]
 pub struct Patched<'d> {
     root: Ordinary<'d>,
@@ -21,10 +21,10 @@ pub struct Patched<'d> {
 }
 
 impl<'d> Patched<'d> {
-    /// The node itself.
+    /// Creates a node without changes.
     #[must_use]
     pub fn new(root: Ordinary<'d>) -> Self {
-        /// Few objects have more.
+        /// The number of parts that suffices for most objects.
         const PARTS: usize = 12;
         Self {
             root,
@@ -35,7 +35,7 @@ impl<'d> Patched<'d> {
         }
     }
 
-    /// The node.
+    /// The node as it was read, without the changes.
     #[must_use]
     pub const fn root(&self) -> Ordinary<'d> {
         self.root
@@ -45,15 +45,15 @@ impl<'d> Patched<'d> {
         &self.parts
     }
 
-    /// Gives a part that has no changed ones in it, and is not in one, another value.
+    /// Sets the value of a part. Neither the part nor a node around it or inside may have changed.
     pub fn set(&mut self, part: Cursor<'d>, data: Data<'d>) {
         let (id, at) = (part.id(), self.parts.first(part.id()));
         let origin = Some(id);
         self.parts.values.insert(at, (id, Value { origin, data }));
     }
 
-    /// Sets an entry of a mapping that is neither changed nor in a changed part, as
-    /// [`Value::insert`] does.
+    /// Sets an entry of a mapping, as [`Value::insert`] does. Neither the mapping nor a node around
+    /// it may have changed.
     pub fn insert(&mut self, mapping: Cursor<'d>, entry: &'d EntryLine) {
         let mut entries = mapping.document.children(mapping.id());
         let old = entries.find(|old| old.has_key(&entry.key));
@@ -84,8 +84,8 @@ impl<'d> Patched<'d> {
         self.parts.added.insert(range.end, added);
     }
 
-    /// Takes some entries or items out of their collection. They are in order, and the collection is
-    /// neither changed nor in a changed part.
+    /// Removes some entries or items, in order, of a collection. Neither the collection nor a node
+    /// around it may have changed.
     pub fn remove(&mut self, collection: Cursor<'d>, children: &[Cursor<'d>]) {
         let Some(first) = children.first() else {
             return;
@@ -125,7 +125,7 @@ impl<'d> Patched<'d> {
         self.parts.removed.extend(others);
     }
 
-    /// Takes entries and items out of an unchanged node. They are in order, and none is in another.
+    /// Removes entries and items from an unchanged node, in order. None may be inside another.
     pub fn remove_all(&mut self, children: &[NodeId]) {
         if children.is_empty() {
             return;
@@ -148,8 +148,8 @@ impl<'d> Patched<'d> {
         }
     }
 
-    /// The plain scalars that are neither in a changed part nor in one that was taken out; of those
-    /// outside of braces and brackets only the ones that the reader did not note as strings.
+    /// The plain scalars that are in no changed or removed part. Outside of braces and brackets,
+    /// those that the reader noted as strings are left out.
     pub fn plain_scalars(&self) -> impl Iterator<Item = Cursor<'d>> {
         let root = self.root.cursor();
         let values = self.parts.values.iter().map(|(id, _)| *id);
@@ -178,30 +178,30 @@ impl<'d> Patched<'d> {
             })
     }
 
-    /// The other values of parts, in the order of the text.
+    /// The new values of parts, in the order of the text.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value<'d>> {
         self.parts.values.iter_mut().map(|(_, value)| value)
     }
 
-    /// Whether the only changes, if there are any, are entries and items that were taken out.
+    /// Whether nothing but entries and items were removed.
     #[must_use]
     pub const fn only_lacks_parts(&self) -> bool {
         self.parts.values.is_empty() && self.parts.added.is_empty()
     }
 
-    /// The entries and items that were taken out, in the order of the text.
+    /// The removed entries and items, in the order of the text.
     pub fn removed(&self) -> impl Iterator<Item = NodeId> {
         self.parts.removed.iter().map(|removed| removed.child)
     }
 
-    /// The value of a part that was changed.
+    /// The value of a changed part.
     pub fn changed_mut(&mut self, part: Cursor<'d>) -> Option<&mut Value<'d>> {
         let at = self.parts.first(part.id());
         let (id, value) = self.parts.values.get_mut(at)?;
         (*id == part.id()).then_some(value)
     }
 
-    /// The value of a part that is not in a changed one, to be changed.
+    /// The value of a part, to be changed. The part must not be inside a changed one.
     pub fn value_mut(&mut self, part: Cursor<'d>) -> &mut Value<'d> {
         let id = part.id();
         let at = self.parts.first(id);
@@ -233,27 +233,27 @@ impl<'d> Patched<'d> {
         &mut values.insert_mut(at, (id, value)).1
     }
 
-    /// The whole value.
+    /// Reads the node with all changes.
     #[must_use]
     pub fn into_value(mut self) -> Value<'d> {
         let root = self.root.cursor();
         std::mem::replace(self.value_mut(root), Data::Scalar(Scalar::Null).into())
     }
 
-    /// Its data, to be looked at.
+    /// A read-only view of the node with all changes.
     #[must_use]
     pub fn view(&self) -> View<'_> {
         self.view_of(self.root.cursor())
     }
 
-    /// The data of a part as it is written, without changes.
+    /// The data of a part as written, without changes.
     #[must_use]
     pub const fn written(&self, part: Cursor<'d>) -> View<'d> {
         const NONE: &Parts<'_> = &Parts::NONE;
         View::of_node(part, NONE)
     }
 
-    /// The data of a part that is not in a changed one.
+    /// The data of a part, which must not be inside a changed one.
     #[must_use]
     pub fn view_of(&self, part: Cursor<'d>) -> View<'_> {
         View::of_part(part, &self.parts)
@@ -285,7 +285,7 @@ fn put<'d>(
     }
 }
 
-/// Takes parts out of a value.
+/// Removes parts from a value.
 fn take_out(value: &mut Value<'_>, removed: &mut Peekable<impl Iterator<Item = Removed>>) {
     retain(value, |part| {
         let next = removed.peek().map(|next| next.child);

@@ -12,7 +12,6 @@ use crate::value::{Data, Value};
 #[derive(Clone, Copy, Debug)]
 pub struct View<'v>(Seen<'v>);
 
-/// What is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Seen<'v> {
     Value(&'v Value<'v>),
@@ -30,13 +29,13 @@ impl<'v> View<'v> {
         self.0
     }
 
-    /// A value.
+    /// Creates a view of a value.
     #[must_use]
     pub const fn of(value: &'v Value<'v>) -> Self {
         Self(Seen::Value(value))
     }
 
-    /// A node as it is written, but for the changed parts in it.
+    /// A node as written, except for its changed parts.
     pub(crate) const fn of_node(node: Cursor<'v>, parts: &'v Parts<'v>) -> Self {
         Self(Seen::Node(node, parts))
     }
@@ -47,7 +46,7 @@ impl<'v> View<'v> {
         Self(value.unwrap_or(Seen::Node(node, parts)))
     }
 
-    /// The node that it was read from, if it was not made up.
+    /// The node that the value was read from; `None` for a new value.
     #[must_use]
     pub fn origin(self) -> Option<NodeId> {
         match self.0 {
@@ -74,7 +73,7 @@ impl<'v> View<'v> {
         }
     }
 
-    /// Whether this is null.
+    /// Whether the value is null.
     #[must_use]
     pub fn is_null(self) -> bool {
         self.scalar() == Some(Scalar::Null)

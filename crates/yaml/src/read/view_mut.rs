@@ -15,7 +15,6 @@ use crate::value::{Data, Value};
 #[derive(Debug)]
 pub struct ViewMut<'p, 'd>(Held<'p, 'd>);
 
-/// What is changed.
 #[derive(Debug)]
 enum Held<'p, 'd> {
     Value(&'p mut Value<'d>),
@@ -41,7 +40,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         Self(Held::Node(object, node))
     }
 
-    /// Reborrows the part.
+    /// A view of the same part, with a shorter lifetime.
     #[must_use]
     pub fn by_ref(&mut self) -> ViewMut<'_, 'd> {
         ViewMut(match &mut self.0 {
@@ -60,7 +59,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         }
     }
 
-    /// Its data, to be looked at.
+    /// A read-only view of the part.
     #[must_use]
     pub fn view(&self) -> View<'_> {
         match &self.0 {
@@ -165,9 +164,6 @@ impl<'p, 'd> ViewMut<'p, 'd> {
     }
 
     /// The value of a part that was changed as a whole.
-    ///
-    /// # Errors
-    /// The part, if it was not changed as a whole.
     pub fn changed(self) -> Result<&'p mut Value<'d>, Self> {
         match self.fresh() {
             Held::Value(value) => Ok(value),
@@ -228,7 +224,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         }
     }
 
-    /// Takes `key` out of a mapping.
+    /// Removes the entry `key` of a mapping.
     pub fn remove(self, key: &str) {
         match self.fresh() {
             Held::Value(value) => {
@@ -246,7 +242,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         }
     }
 
-    /// Puts other data in its place, as [`Value::set`] does.
+    /// Replaces the data, as [`Value::set`] does.
     pub fn set(self, data: Data<'d>) {
         match self.fresh() {
             Held::Value(value) => value.set(data),
@@ -265,7 +261,7 @@ impl<'p, 'd> ViewMut<'p, 'd> {
         }
     }
 
-    /// The whole value, to be changed.
+    /// The whole value, for any change.
     #[must_use]
     pub fn value(self) -> &'p mut Value<'d> {
         match self.fresh() {

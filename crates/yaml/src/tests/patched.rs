@@ -33,8 +33,8 @@ fn root(document: &Document) -> Cursor<'_> {
     document.roots().next().unwrap()
 }
 
-/// Gives the scalar that is written as `raw` another value. Returns the text, and whether each edit
-/// was read back on its line.
+/// Sets the scalar that is written as `raw`. Returns the text, and whether each edit was read back
+/// on its line.
 fn with(raw: &str, scalar: Scalar<'_>) -> (String, bool) {
     let document = document(TEXT);
     let root = root(&document);
@@ -219,7 +219,7 @@ volumes:
     assert!(is_read_back);
 }
 
-/// Takes the parts at these paths out of [`TEXT`].
+/// Removes the parts at these paths from [`TEXT`].
 fn without(paths: &[&[&str]]) -> (String, bool) {
     let document = document(TEXT);
     let root = root(&document);

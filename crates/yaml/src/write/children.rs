@@ -103,7 +103,7 @@ impl<'d> Rewrite<'d> {
         }
     }
 
-    /// Takes out entries and items of collections that keep others.
+    /// Removes entries and items of collections that keep others.
     pub(super) fn remove_parts(&mut self, parts: &Parts<'_>) {
         let mut collections: Vec<NodeId> = with_capacity(
             parts.removed().len(),
@@ -515,14 +515,13 @@ impl<'d> Rewrite<'d> {
     }
 }
 
-/// The text above new lines.
+/// The text above new lines, if it is not an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Above {
-    /// An entry, or nothing.
     Entry,
-    /// A comment below an entry, which is that entry's.
+    /// A foot comment of the entry above.
     Foot,
-    /// The last line of a text, which has no line break.
+    /// A last line without a line break.
     OpenLine,
 }
 
@@ -536,7 +535,7 @@ fn ends_with_foot(text: &str, column: usize) -> bool {
     content.starts_with('#') && last.len() - content.len() == column
 }
 
-/// Collects items, of which there are perhaps `count`.
+/// Collects items of which there are about `count`.
 fn with_capacity<T>(count: usize, items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all = Vec::with_capacity(count);
     all.extend(items);

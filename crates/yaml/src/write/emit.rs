@@ -15,12 +15,12 @@ pub(crate) struct Layout<'d> {
     pub(crate) unit: usize,
     /// Columns that a sequence under a key is indented by.
     pub(crate) sequence: usize,
-    /// The line break.
+    /// The line break: `\n` or `\r\n`.
     pub(crate) eol: &'static str,
     /// Whether texts are quoted instead of written as a block, because a block would include the
     /// lines that follow.
     pub(crate) quoted: bool,
-    /// The document of the texts whose new style others keep that take their places.
+    /// The document of the replaced texts: new ones get the style that these would get.
     pub(crate) old: Option<&'d Document>,
 }
 
@@ -37,12 +37,12 @@ impl Default for Layout<'_> {
     }
 }
 
-/// What a value follows.
+/// The token before a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// `key:` at some column.
+    /// A key with its `:`.
     Entry,
-    /// `-` at some column.
+    /// A dash of a block sequence.
     Item,
 }
 
@@ -92,7 +92,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The style that the old text would get, if a text has another one.
+    /// The style that the replaced text would get, if there is one.
     fn style_of_old(self, value: &Value<'_>) -> Option<Style> {
         let Scalar::String(old) = self.old?.cursor(value.origin?).scalar().ok()?? else {
             return None;
@@ -101,7 +101,7 @@ impl Layout<'_> {
         is_new.then(|| scalar::style_of(&old))
     }
 
-    /// The style for a scalar: quotes where a block will not do.
+    /// The style for a scalar: quotes if it cannot be a block.
     fn keep(self, scalar: &Scalar<'_>, keep: Option<Style>) -> Option<Style> {
         let has_lines = matches!(scalar, Scalar::String(text) if text.contains('\n'));
         let is_block = matches!(keep, Some(Style::Literal | Style::Folded));
@@ -163,7 +163,7 @@ impl Layout<'_> {
         out.push(':');
     }
 
-    /// Writes `? key`.
+    /// Writes `? key`, for keys that are too long for `key:`.
     pub(crate) fn explicit_key(self, out: &mut String, key: &str, column: usize) {
         out.push_str("? ");
         scalar::write_string(out, key, Context::Key, None, column + self.unit, self.eol);
@@ -193,11 +193,11 @@ pub(crate) fn indent(out: &mut String, columns: usize) {
 /// How text in braces and brackets is written on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// `{a: b, c: d}`
+    /// YAML without needless quotes: `{a: b, c: d}`.
     Yaml,
-    /// `{"a": "b", "c": "d"}`
+    /// JSON with spaces: `{"a": "b", "c": "d"}`.
     Json,
-    /// `{"a":"b","c":"d"}`
+    /// JSON without spaces: `{"a":"b","c":"d"}`.
     TightJson,
 }
 
@@ -274,7 +274,6 @@ pub fn json<'v>(out: &mut String, value: impl Into<View<'v>>, width: Option<usiz
     }
 }
 
-/// Writes JSON.
 struct Json<'o> {
     out: &'o mut String,
     width: Option<usize>,
